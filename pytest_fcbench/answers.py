@@ -1,0 +1,116 @@
+"""What came back: completions, the calls read from them, transcripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pytest_fcbench.entries import Message
+
+
+class Mode(StrEnum):
+    """How functions are shown and calls are asked for."""
+
+    FC = "fc"
+    """Function calling: tool schemas in the request, tool calls in the reply."""
+    PROMPT = "prompt"
+    """Prompting: function docs in the system prompt, calls as text in the reply."""
+
+
+class Names(StrEnum):
+    """How dotted function names are shown to a model.
+
+    Most function-calling interfaces refuse dots, so ``math.factorial`` is shown as ``math_factorial``.
+    """
+
+    DOTTED = "dotted"
+    UNDERSCORED = "underscored"
+
+    def shown(self, name: str) -> str:
+        """The name as the model sees it."""
+        return name.replace(".", "_") if self is Names.UNDERSCORED else name
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function call read from an answer.
+
+    Argument values are what Python literals can be (tuples included); the key ``**`` stands for
+    arguments that came without a name where the syntax has one (``f(**d)``, a bare Java identifier).
+    """
+
+    name: str
+    arguments: Mapping[str, object]
+    positional: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool call as the interface returned it; ``arguments`` is usually JSON text, unparsed."""
+
+    name: str
+    arguments: object
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One reply of a model.
+
+    ``tool_calls`` is None where the reply had no such field, ``()`` where it was there and empty; a
+    text among them is a text part, which some vendors' replies put into the same list.
+    Latency is in seconds. ``overflow`` says that the model's context could not hold the request,
+    which counts as the model's failure.
+    """
+
+    text: str | None = None
+    tool_calls: tuple[ToolCall | str, ...] | None = None
+    reasoning: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency_s: float | None = None
+    overflow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AskModel:
+    """What a conversation yields to get one completion. Messages and tools are in the wire form."""
+
+    messages: tuple[Mapping[str, object], ...]
+    tools: tuple[Mapping[str, object], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One completion within a turn."""
+
+    completion: Completion
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A finished conversation: turns of steps, and how it was held."""
+
+    entry: str
+    model: str
+    mode: Mode
+    names: Names
+    syntax: str
+    """How calls are written in the answers, a name of ``codecs.SYNTAXES``."""
+    turns: tuple[tuple[Step, ...], ...]
+
+    @property
+    def last(self) -> Completion:
+        """The completion that a single-turn entry is judged by."""
+        return self.turns[-1][-1].completion
+
+    @property
+    def completions(self) -> tuple[Completion, ...]:
+        """All completions in order."""
+        return tuple(step.completion for turn in self.turns for step in turn)
+
+
+def as_wire(message: Message) -> Mapping[str, object]:
+    """A message of the question in the form chat interfaces take."""
+    return {"role": message.role, "content": message.content}

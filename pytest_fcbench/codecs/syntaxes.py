@@ -1,0 +1,183 @@
+"""Reading an answer as calls: one entry point for every syntax and both profiles.
+
+The official reading knows only *decoded* or *failed*. The corrected reading keeps apart what the
+official one mixes up: text that does not try to call anything (``Prose``, an abstention) and a call
+that cannot be read (``Unreadable``, never an abstention).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import TypeAlias
+
+from pytest_fcbench.answers import Call, Completion, Mode, Names, ToolCall
+from pytest_fcbench.codecs import dialects, java, javascript, python_calls
+from pytest_fcbench.codecs.reading import (
+    WRONG_FORMAT,
+    Calls,
+    Prose,
+    Reading,
+    Undecodable,
+    Unreadable,
+    WrongFormat,
+    as_call,
+)
+from pytest_fcbench.entries import FunctionDoc, Language
+
+TextReader: TypeAlias = Callable[[str], tuple[Call, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """One way to write calls as text: its readers by language, and the mode it belongs to."""
+
+    mode: Mode
+    official: Mapping[Language, TextReader]
+    corrected: Mapping[Language, TextReader]
+
+
+def _native(reader: TextReader, other: TextReader | None = None) -> Syntax:
+    """A model's own syntax: ``reader`` for Python, ``other`` for Java and JavaScript."""
+    readers = dict.fromkeys(Language, other or reader) | {Language.PYTHON: reader}
+    return Syntax(Mode.FC, readers, readers)
+
+
+SYNTAXES: Mapping[str, Syntax | None] = MappingProxyType(
+    {
+        "tool_calls": None,
+        "python": Syntax(
+            Mode.PROMPT,
+            {
+                Language.PYTHON: python_calls.official,
+                Language.JAVA: java.official_call,
+                Language.JAVASCRIPT: javascript.official_call,
+            },
+            {
+                Language.PYTHON: python_calls.corrected,
+                Language.JAVA: java.calls,
+                Language.JAVASCRIPT: javascript.calls,
+            },
+        ),
+        "hermes": _native(dialects.hermes, dialects.hermes_texts),
+        "xlam": _native(dialects.xlam),
+        "glm": _native(dialects.glm),
+    }
+)
+"""How calls can be written in an answer. ``tool_calls`` (None) is the interface's own field; ``python``
+is the text the prompting mode asks for, written in the entry's language."""
+
+DEFAULT_SYNTAX: Mapping[Mode, str] = {Mode.FC: "tool_calls", Mode.PROMPT: "python"}
+
+
+def read_official(completion: Completion, syntax: str, language: Language) -> Calls | Unreadable:
+    """The answer as the official handlers read it (``decode_ast`` of the OpenAI and the OSS handlers)."""
+    reader = SYNTAXES[syntax]
+    try:
+        if reader is None:
+            return Calls(_official_tool_calls(completion))
+        if completion.text is None:
+            raise Undecodable("there is no text")
+        return Calls(reader.official[language](completion.text))
+    except Undecodable as error:
+        return Unreadable(str(error))
+    except (RecursionError, MemoryError):
+        return Unreadable("the answer is nested too deeply")
+    except WrongFormat as error:
+        return Unreadable(str(error), WRONG_FORMAT)
+
+
+def _official_tool_calls(completion: Completion) -> tuple[Call, ...]:
+    if completion.tool_calls is not None:
+        # All arguments are decoded before any is looked at, as the official decoder does.
+        decoded = [_decoded(call) for call in completion.tool_calls]
+        return tuple(as_call(name, arguments) for name, arguments in decoded)
+    if completion.text == "":
+        return ()
+    raise Undecodable("the reply is text, not tool calls")
+
+
+def _decoded(call: ToolCall | str) -> tuple[str, object]:
+    if isinstance(call, str):
+        raise Undecodable("there is text among the tool calls")
+    if isinstance(call.arguments, str):
+        return call.name, dialects.from_json(call.arguments)
+    return call.name, call.arguments
+
+
+def _called(call: ToolCall) -> Call:
+    if isinstance(call.arguments, str) and not call.arguments.strip():
+        return Call(call.name, {})  # what some endpoints send for a call without arguments
+    return as_call(*_decoded(call))
+
+
+@dataclass(frozen=True)
+class Offer:
+    """The functions of an entry under the names that were shown."""
+
+    functions: tuple[FunctionDoc, ...]
+    names: Names
+
+    @cached_property
+    def by_name(self) -> Mapping[str, FunctionDoc]:
+        """Docs by shown name and by own name (dots and all); the first doc wins."""
+        found = {self.names.shown(doc.name): doc for doc in reversed(self.functions)}
+        return {doc.name: doc for doc in reversed(self.functions)} | found
+
+    def own(self, call: Call) -> Call:
+        """The call under the function's own name, positional arguments given the names of the doc.
+
+        A call that gives a parameter twice keeps the surplus in ``positional``.
+        """
+        doc = self.by_name.get(call.name)
+        if doc is None:
+            return call
+        free = [name for name in doc.properties if name not in call.arguments]
+        named = dict(zip(free, call.positional, strict=False))
+        surplus = call.positional[len(named) :]
+        return replace(call, name=doc.name, arguments=named | dict(call.arguments), positional=surplus)
+
+    def attempted_in(self, text: str) -> bool:
+        """Whether the text looks like a call of an offered function gone wrong, not like prose about it.
+
+        A name followed by ``(`` and a named argument, a tool-call tag, or the name in a JSON object.
+        """
+        if "<tool_call" in text or "<function" in text:
+            return True
+        shown = "|".join(sorted((re.escape(name) for name in self.by_name), key=len, reverse=True))
+        if not shown:
+            return False
+        call = rf"(?<![\w.])(?:{shown})\s?\(\s{{0,9}}\w+\s?="
+        quoted = rf"[\"'](?:name|function)[\"']\s?:\s?[\"'](?:{shown})[\"']"
+        return re.search(f"{call}|{quoted}", text) is not None
+
+
+def read_corrected(completion: Completion, syntax: str, language: Language, offer: Offer) -> Reading:
+    """The answer read leniently, names mapped back, abstention kept apart from garbage."""
+    reader = SYNTAXES[syntax]
+    parts = completion.tool_calls or ()
+    tool_calls = [part for part in parts if isinstance(part, ToolCall)]
+    text = "\n".join([completion.text or "", *(part for part in parts if isinstance(part, str))]).strip()
+    try:
+        if tool_calls:
+            return Calls(tuple(offer.own(_called(call)) for call in tool_calls))
+        if reader is None:
+            raise Undecodable("the reply is text, not tool calls")
+        found = reader.corrected[language](text) if text else ()
+    except (Undecodable, WrongFormat) as error:
+        attempted = bool(tool_calls) or offer.attempted_in(text)
+        return Unreadable(str(error)) if attempted else Prose(text)
+    except (RecursionError, MemoryError):
+        return Unreadable("the answer is nested too deeply")
+    if _is_remark(text, found, offer):
+        return Prose(text)
+    return Calls(tuple(offer.own(call) for call in found))
+
+
+def _is_remark(text: str, found: tuple[Call, ...], offer: Offer) -> bool:
+    """Words that read as calls only by chance, such as ``Hello (world)``: no bracket, no offered function."""
+    bare = not python_calls.unfenced(text).startswith(("[", "<tool_call>", "{"))
+    return bare and not any(call.name in offer.by_name or call.arguments for call in found)

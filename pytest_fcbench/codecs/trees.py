@@ -1,0 +1,53 @@
+"""tree-sitter parsers, made on first use (a plain pytest run never loads them)."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from pytest_fcbench.codecs.reading import Undecodable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Node, Parser
+
+
+@cache
+def _parser(language: str) -> Parser:
+    import tree_sitter
+    import tree_sitter_java
+    import tree_sitter_javascript
+
+    grammar = {"java": tree_sitter_java, "javascript": tree_sitter_javascript}[language]
+    return tree_sitter.Parser(tree_sitter.Language(grammar.language()))
+
+
+def parse(language: str, source: str) -> Node:
+    """The root of the syntax tree. Raises ``Undecodable`` where the grammar found an error."""
+    root = _parser(language).parse(source.encode("utf-8", "surrogatepass")).root_node
+    if root.has_error and any(node.is_error for node in walk(root)):
+        raise Undecodable(f"not valid {language} source")
+    return root
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """All nodes below and including ``node``, in source order, without recursion."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(node.children))
+
+
+def text_of(node: Node) -> str:
+    """The source text of a node."""
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def field(node: Node, name: str) -> Node:
+    """A field the grammar promises. Raises ``Undecodable`` where it is missing after all."""
+    child = node.child_by_field_name(name)
+    if child is None:
+        raise Undecodable(f"{node.type} without {name}")
+    return child

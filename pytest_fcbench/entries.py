@@ -1,0 +1,178 @@
+"""What is asked: entries, their categories, function docs and what a right answer is.
+
+The bottom room: imports nothing of ours. The vocabulary is the field's (BFCL, Patil et al. 2025):
+an *entry* belongs to a *category*, offers *function docs* and carries an *expectation*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+Schema: TypeAlias = Mapping[str, object]
+"""A JSON-Schema-like description of a parameter, in the type words of the entry's language."""
+
+
+class Language(StrEnum):
+    """The language whose call syntax and literals a category asks for."""
+
+    PYTHON = "python"
+    JAVA = "java"
+    JAVASCRIPT = "javascript"
+
+
+class Group(StrEnum):
+    """The part of the benchmark a category is reported under."""
+
+    NON_LIVE = "non_live"
+    LIVE = "live"
+
+
+class Rule(StrEnum):
+    """How the answers of a category are judged."""
+
+    SIMPLE = "simple"
+    """Exactly one call of the only function."""
+    MULTIPLE = "multiple"
+    """Exactly one call of the right function among several."""
+    PARALLEL = "parallel"
+    """Several calls in any order."""
+    IRRELEVANCE = "irrelevance"
+    """No call at all."""
+    RELEVANCE = "relevance"
+    """At least one call; its arguments are not compared with a truth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One category: the unit that is selected, marked, counted and reported."""
+
+    name: str
+    group: Group
+    rule: Rule
+    language: Language = Language.PYTHON
+
+    @property
+    def expects_calls(self) -> bool:
+        """Whether entries of this category carry the calls of a right answer."""
+        return self.rule in (Rule.SIMPLE, Rule.MULTIPLE, Rule.PARALLEL)
+
+
+_ALL = (
+    Category("simple_python", Group.NON_LIVE, Rule.SIMPLE),
+    Category("simple_java", Group.NON_LIVE, Rule.SIMPLE, Language.JAVA),
+    Category("simple_javascript", Group.NON_LIVE, Rule.SIMPLE, Language.JAVASCRIPT),
+    Category("multiple", Group.NON_LIVE, Rule.MULTIPLE),
+    Category("parallel", Group.NON_LIVE, Rule.PARALLEL),
+    Category("parallel_multiple", Group.NON_LIVE, Rule.PARALLEL),
+    Category("irrelevance", Group.NON_LIVE, Rule.IRRELEVANCE),
+    Category("live_simple", Group.LIVE, Rule.SIMPLE),
+    Category("live_multiple", Group.LIVE, Rule.MULTIPLE),
+    Category("live_parallel", Group.LIVE, Rule.PARALLEL),
+    Category("live_parallel_multiple", Group.LIVE, Rule.PARALLEL),
+    Category("live_irrelevance", Group.LIVE, Rule.IRRELEVANCE),
+    Category("live_relevance", Group.LIVE, Rule.RELEVANCE),
+)
+
+CATEGORIES: Mapping[str, Category] = {category.name: category for category in _ALL}
+"""Every category by name, in the order of every table."""
+
+SELECTIONS: Mapping[str, tuple[str, ...]] = {
+    "non_live": tuple(c.name for c in _ALL if c.group is Group.NON_LIVE),
+    "live": tuple(c.name for c in _ALL if c.group is Group.LIVE),
+    "single_turn": tuple(c.name for c in _ALL),
+    "python": tuple(c.name for c in _ALL if c.language is Language.PYTHON),
+    "non_python": tuple(c.name for c in _ALL if c.language is not Language.PYTHON),
+}
+"""Names that select several categories at once; each is also a mark on their entries."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionDoc:
+    """A function as it is described to a model.
+
+    ``parameters`` is the object schema: ``{"type": "dict", "properties": {...}, "required": [...]}``.
+    """
+
+    name: str
+    description: str
+    parameters: Schema
+    extra: Mapping[str, object] = field(default_factory=dict)
+    """Keys beside the three above that the source has (``response`` for example), kept for the model."""
+
+    @property
+    def properties(self) -> Mapping[str, Schema]:
+        """Schema of each parameter, in the order of the doc."""
+        properties = self.parameters.get("properties")
+        return properties if isinstance(properties, Mapping) else {}
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Names of the parameters that every call must give."""
+        required = self.parameters.get("required")
+        return tuple(required) if isinstance(required, (list, tuple)) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the question."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCall:
+    """One call of a right answer (BFCL's *possible answer*).
+
+    ``accepted`` maps a parameter to its acceptable values; ``""`` among them means it may be left out.
+    A dict value is written ``{key: [acceptable, ...]}``, a list of dicts as a list of such.
+    """
+
+    name: str
+    accepted: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCalls:
+    """The answer must consist of these calls."""
+
+    calls: tuple[ExpectedCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoCall:
+    """No function fits: the answer must not call any."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnyCall:
+    """Some function fits: the answer must call at least one."""
+
+
+Expectation: TypeAlias = ExpectedCalls | NoCall | AnyCall
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One dataset entry: one test item."""
+
+    suite: str
+    id: str
+    category: Category
+    turns: tuple[tuple[Message, ...], ...]
+    functions: tuple[FunctionDoc, ...]
+    expectation: Expectation
+    set_aside: str | None = None
+    """Why the corrected profile does not count this entry (known-bad data), or None."""
+
+    @property
+    def key(self) -> str:
+        """``suite:id``, the parameter id of its test and its name in every report."""
+        return f"{self.suite}:{self.id}"
+
+    def function(self, name: str) -> FunctionDoc | None:
+        """The offered function of that name."""
+        return next((doc for doc in self.functions if doc.name == name), None)

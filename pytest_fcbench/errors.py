@@ -1,0 +1,56 @@
+"""Every error a user can meet.
+
+    FcbenchError
+    ├── UsageError            a wrong option, key, name or gate rule: exit code 4
+    ├── SuiteError            a suite cannot be read: file, line, field
+    ├── PackError             official data cannot be fetched or is not what it should be
+    │   └── PackMissing       ... is not there; says which command gets it
+    └── NotScoredError        one answer could not be had or judged; other entries go on
+
+Each message names the value, the rule and the way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class FcbenchError(Exception):
+    """Base of all errors meant for the user."""
+
+
+class UsageError(FcbenchError):
+    """An option, a configuration key, a name or a rule is wrong."""
+
+
+class SuiteError(FcbenchError):
+    """A suite's file is missing or a record in it is broken; nothing runs on half a suite."""
+
+
+class PackError(FcbenchError):
+    """A pack of official data could not be fetched, or was refused."""
+
+
+class PackMissing(PackError):  # noqa: N818 - reads as the state it names
+    """A suite needs a pack that is not in the cache."""
+
+
+class NotScoredError(FcbenchError):
+    """An answer could not be obtained or judged: counts as not scored, never as wrong."""
+
+    def __init__(self, cause: str, reason: str) -> None:
+        super().__init__(reason)
+        self.cause = cause
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type[NotScoredError], tuple[str, str]]:
+        return type(self), (self.cause, self.reason)
+
+
+def unknown(kind: str, value: str, valid: Iterable[str]) -> str:
+    """A sentence for a name that is not known: the value, the nearest valid ones, all of them."""
+    names = list(valid)
+    near = get_close_matches(value, names, n=2, cutoff=0.6)
+    guess = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return f"unknown {kind} {value!r}.{guess} Valid: {', '.join(names)}."

@@ -1,0 +1,38 @@
+"""Matching calls against a possible answer without running them (BFCL's AST evaluation).
+
+One call is expected in the simple and multiple categories, several in any order in the parallel ones.
+``official`` gives the verdict of BFCL's ``ast_checker``, ``corrected`` repairs its quirks; the module
+docstrings list every rule and every difference.
+"""
+
+from __future__ import annotations
+
+from pytest_fcbench.answers import Transcript
+from pytest_fcbench.codecs.syntaxes import Offer, read_corrected, read_official
+from pytest_fcbench.entries import Entry, ExpectedCalls
+from pytest_fcbench.matchers.ast import corrected, official
+from pytest_fcbench.verdicts import SET_ASIDE, Failed, Judgement, NotScored, Verdict
+
+OVERFLOW = Failed("context_overflow", "the request did not fit into the model's context")
+
+
+def judge(entry: Entry, transcript: Transcript) -> Judgement:
+    """Both verdicts on the last answer. ``entry`` must expect calls."""
+    if not isinstance(entry.expectation, ExpectedCalls):
+        raise TypeError(f"{entry.key} has no expected calls")
+    if transcript.last.overflow:
+        return Judgement.both(OVERFLOW)
+    language = entry.category.language
+    reading = read_official(transcript.last, transcript.syntax, language)
+    return Judgement(
+        official.match(entry, entry.expectation, reading, transcript.names),
+        _corrected(entry, entry.expectation, transcript),
+    )
+
+
+def _corrected(entry: Entry, expectation: ExpectedCalls, transcript: Transcript) -> Verdict:
+    if entry.set_aside:
+        return NotScored(SET_ASIDE, entry.set_aside)
+    offer = Offer(entry.functions, transcript.names)
+    reading = read_corrected(transcript.last, transcript.syntax, entry.category.language, offer)
+    return corrected.match(entry, expectation, reading)

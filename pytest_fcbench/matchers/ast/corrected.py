@@ -1,0 +1,167 @@
+"""The corrected AST verdict: the official rules with their known quirks repaired.
+
+Differences from ``official``, each a finding about BFCL's ``ast_checker`` and decoders:
+
+- the answer is read leniently: code fences, tabs, positional arguments, signs, JSON names, f-strings
+  (``syntaxes.read_corrected``), all Java and JavaScript calls and literals by their grammar;
+- parallel calls are matched as a bipartite graph, so the order of overlapping answers cannot matter;
+- numbers are compared by value at any depth (``5.0`` is the integer 5), booleans are never numbers;
+- a tuple equals a list; texts are standardized at any depth, variables' names too;
+- dicts may be nested, with accepted values at any level;
+- ``""`` and ``[]`` no longer pass for an optional parameter that should be left out or hold a value
+  (``""`` does where it is the default, or the only accepted value).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pytest_fcbench.answers import Call
+from pytest_fcbench.codecs import java, javascript
+from pytest_fcbench.codecs.reading import Calls, Prose, Reading, Unreadable
+from pytest_fcbench.entries import Entry, ExpectedCall, ExpectedCalls, FunctionDoc, Language
+from pytest_fcbench.matchers.ast.official import (
+    missing_optional,
+    missing_required,
+    no_match,
+    shortened,
+    unexpected,
+    wrong_count,
+    wrong_name,
+    wrong_value,
+)
+from pytest_fcbench.matchers.text import standardized
+from pytest_fcbench.verdicts import Failed, Passed, Verdict
+
+UNREADABLE = "unreadable"
+NO_CALL = "no_call"
+
+
+def match(entry: Entry, expectation: ExpectedCalls, reading: Reading) -> Verdict:
+    """The corrected verdict on a reading of the answer."""
+    match reading:
+        case Unreadable(reason=reason):
+            return Failed(UNREADABLE, f"the answer tries to call but cannot be read: {reason}")
+        case Prose(text=text):
+            return Failed(NO_CALL, f"the answer calls nothing: {shortened(text)}")
+        case Calls(calls=calls):
+            return _match_calls(entry, expectation.calls, calls)
+
+
+def _match_calls(entry: Entry, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Verdict:
+    if len(calls) != len(expected):
+        return wrong_count("wrong_count", expected, calls)
+    verdicts = [[_match_call(entry, wanted, call) for call in calls] for wanted in expected]
+    unmatched = _unmatched([[isinstance(v, Passed) for v in row] for row in verdicts])
+    if unmatched is None:
+        return Passed()
+    misses = [verdict for verdict in verdicts[unmatched] if isinstance(verdict, Failed)]
+    if len(expected) == 1:
+        return misses[0]
+    return no_match("cannot_find_match", expected[unmatched], misses)
+
+
+def _unmatched(fits: Sequence[Sequence[bool]]) -> int | None:
+    """The first row left over by a largest matching of rows to columns, or None if all have a column.
+
+    Augmenting paths (Kuhn); rows and columns are few, one per call.
+    """
+    row_of: dict[int, int] = {}
+
+    def place(row: int, tried: set[int]) -> bool:
+        for column, fit in enumerate(fits[row]):
+            if fit and column not in tried:
+                tried.add(column)
+                if column not in row_of or place(row_of[column], tried):
+                    row_of[column] = row
+                    return True
+        return False
+
+    return next((row for row in range(len(fits)) if not place(row, set())), None)
+
+
+def _match_call(entry: Entry, wanted: ExpectedCall, call: Call) -> Passed | Failed:
+    doc = entry.function(wanted.name)
+    if doc is None:
+        return Failed("unclear", f"{wanted.name} is not among the entry's functions")
+    if call.name != doc.name:
+        return wrong_name(doc.name, call)
+    if call.positional:
+        return unexpected(doc, "a further positional argument", call.positional[0])
+    for name in doc.required:
+        if name not in call.arguments:
+            return missing_required(doc, name)
+    for name, value in call.arguments.items():
+        if name not in doc.properties or name not in wanted.accepted:
+            return unexpected(doc, name, value)
+        if failed := _match_value(entry.category.language, doc, name, value, wanted.accepted[name]):
+            return failed
+    for name, accepted in wanted.accepted.items():
+        if name not in call.arguments and "" not in _options(accepted):
+            return missing_optional(doc, name, accepted)
+    return Passed()
+
+
+def _options(accepted: object) -> Sequence[object]:
+    return accepted if isinstance(accepted, (list, tuple)) else [accepted]
+
+
+def _match_value(
+    language: Language, doc: FunctionDoc, name: str, value: object, accepted: object
+) -> Failed | None:
+    options = _options(accepted)
+    literal_empty = doc.properties[name].get("default") == "" or all(option == "" for option in options)
+    options = [option for option in options if option != "" or literal_empty]
+    candidates = [value]
+    if language is not Language.PYTHON:
+        if not isinstance(value, str):
+            code = "type_error:java" if language is Language.JAVA else "type_error:js"
+            return wrong_value(code, doc, name, value, options)
+        reader = java.value if language is Language.JAVA else javascript.value
+        candidates = [value, reader(value)]
+    if any(agree(option, candidate) for option in options for candidate in candidates):
+        return None
+    return wrong_value(_code(options, candidates[-1]), doc, name, value, options)
+
+
+def _code(options: Sequence[object], value: object) -> str:
+    kinds = {_kind(option) for option in options}
+    return f"value_error:{_kind(value)}" if _kind(value) in kinds else "type_error:simple"
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
+        ((int, float), "number"),
+        (str, "string"),
+        ((list, tuple), "list"),
+        (Mapping, "dict"),
+    )
+    return next((name for kind, name in kinds if isinstance(value, kind)), "others")
+
+
+def agree(option: object, value: object) -> bool:
+    """Whether a value is the accepted one, compared at every depth.
+
+    Inside a dict, a list of an accepted value may stand for that list or for alternatives.
+    """
+    kind = _kind(option)
+    if kind != _kind(value):
+        return False
+    if isinstance(option, str) and isinstance(value, str):
+        return standardized(option) == standardized(value)
+    if isinstance(option, (list, tuple)) and isinstance(value, (list, tuple)):
+        return len(option) == len(value) and all(map(agree, option, value))
+    if isinstance(option, Mapping) and isinstance(value, Mapping):
+        return value.keys() <= option.keys() and all(
+            _agree_at(option[key], value[key]) if key in value else "" in _options(option[key])
+            for key in option
+        )
+    return option == value
+
+
+def _agree_at(accepted: object, value: object) -> bool:
+    return agree(accepted, value) or any(
+        agree(option, value) for option in _options(accepted) if option is not accepted
+    )

@@ -1,0 +1,359 @@
+"""The verdict of BFCL's ``ast_checker``, rule by rule and in its order of checks.
+
+A call matches an expected one when the name is equal, every required parameter is there, no parameter
+is unknown to the doc or to the answer, every value has exactly the declared type and is among the
+accepted ones, and every accepted parameter that is left out has ``""`` among its values.
+
+Kept on purpose, because scores depend on them:
+
+- ``True`` is no integer, ``5.0`` is no integer, but an integer is a float (at the top level only);
+- where the first accepted value has another type than declared, a value of *that* type is compared
+  exactly (a variable's name);
+- ``""`` as first accepted value switches the check of element types off; ``""`` itself passes for an
+  optional string, ``[]`` for an optional list;
+- values inside dicts and nested lists are compared by plain equality, where ``1 == True``;
+- an accepted dict value that is a text instead of a list is taken letter by letter;
+- calls in parallel are matched greedily, in the order of the expected ones.
+
+Java and JavaScript values must be texts; they are read by the literal patterns of their language first.
+Where the official code would crash (an undeclared type, a value that cannot be iterated), the answer
+does not match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pytest_fcbench.answers import Call, Names
+from pytest_fcbench.codecs import java, javascript
+from pytest_fcbench.codecs.reading import Calls, Unreadable
+from pytest_fcbench.entries import Entry, ExpectedCall, ExpectedCalls, FunctionDoc, Language, Rule, Schema
+from pytest_fcbench.matchers.text import standardized
+from pytest_fcbench.verdicts import Failed, Passed, Verdict
+
+_TYPES: Mapping[Language, Mapping[str, type]] = {
+    Language.PYTHON: {
+        "string": str,
+        "integer": int,
+        "float": float,
+        "boolean": bool,
+        "array": list,
+        "tuple": list,
+        "dict": dict,
+        "any": str,
+        # Not in the official table, where they would crash the run:
+        "number": float,
+        "object": dict,
+        "list": list,
+        "bool": bool,
+    },
+    Language.JAVA: {
+        "byte": int,
+        "short": int,
+        "integer": int,
+        "float": float,
+        "double": float,
+        "long": int,
+        "boolean": bool,
+        "char": str,
+        "Array": list,
+        "ArrayList": list,
+        "HashMap": dict,
+        "String": str,
+        "any": str,
+    },
+    Language.JAVASCRIPT: {
+        "String": str,
+        "integer": int,
+        "float": float,
+        "Bigint": int,
+        "Boolean": bool,
+        "dict": dict,
+        "array": list,
+        "any": str,
+    },
+}
+_WITH_ELEMENTS = {
+    Language.PYTHON: ("array", "tuple", "list"),
+    Language.JAVA: ("Array", "ArrayList"),
+    Language.JAVASCRIPT: ("array",),
+}
+
+
+def match(entry: Entry, expectation: ExpectedCalls, reading: Calls | Unreadable, names: Names) -> Verdict:
+    """The official verdict on a reading of the answer."""
+    if isinstance(reading, Unreadable):
+        return Failed(reading.code, f"the answer cannot be read as calls: {reading.reason}")
+    if entry.category.rule is Rule.PARALLEL:
+        return _match_greedily(entry, expectation.calls, reading.calls, names)
+    kind = "multiple" if entry.category.rule is Rule.MULTIPLE else "simple"
+    if len(reading.calls) != 1:
+        return wrong_count(f"{kind}_function_checker:wrong_count", expectation.calls, reading.calls)
+    return _match_call(entry, expectation.calls[0], reading.calls[0], names)
+
+
+def wrong_count(code: str, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Failed:
+    """Too many or too few calls; the same sentence in both profiles."""
+    return Failed(
+        code,
+        f"{len(calls)} call{'s' * (len(calls) != 1)} came, {len(expected)} expected",
+        {"found": [call.name for call in calls[:20]], "expected": [call.name for call in expected]},
+    )
+
+
+def _match_greedily(
+    entry: Entry, expected: Sequence[ExpectedCall], calls: Sequence[Call], names: Names
+) -> Verdict:
+    checker = "parallel_function_checker_no_order"
+    if len(calls) != len(expected):
+        return wrong_count(f"{checker}:wrong_count", expected, calls)
+    free = list(range(len(calls)))
+    for wanted in expected:
+        misses = []
+        for index in free:
+            verdict = _match_call(entry, wanted, calls[index], names)
+            if isinstance(verdict, Passed):
+                free.remove(index)
+                break
+            misses.append(verdict)
+        else:
+            return no_match(f"{checker}:cannot_find_match", wanted, misses)
+    return Passed()
+
+
+def no_match(code: str, wanted: ExpectedCall, misses: Sequence[Failed]) -> Failed:
+    """An expected call that none of the answer's calls matches, with the nearest miss."""
+    near = next((miss for miss in misses if not miss.code.endswith("wrong_func_name")), None)
+    why = f"; nearest: {near.reason}" if near else "; no call of that function is left"
+    return Failed(
+        code,
+        f"no call matches the expected {wanted.name}{why}",
+        {"function": wanted.name, "misses": [{"code": m.code, "reason": m.reason} for m in misses[:20]]},
+    )
+
+
+def _match_call(entry: Entry, wanted: ExpectedCall, call: Call, names: Names) -> Passed | Failed:
+    # The simple categories look at the only function there is, the others at the one of that name.
+    doc = entry.functions[0] if entry.category.rule is Rule.SIMPLE else entry.function(wanted.name)
+    if doc is None:
+        return Failed("simple_function_checker:unclear", f"{wanted.name} is not among the entry's functions")
+    shown = names.shown(doc.name)
+    if call.name != shown:
+        return wrong_name(shown, call)
+    for name in doc.required:
+        if name not in call.arguments:
+            return missing_required(doc, name)
+    for name, value in call.arguments.items():
+        if name not in doc.properties or name not in wanted.accepted:
+            return unexpected(doc, name, value)
+        found = _match_value(entry.category.language, doc, name, value, _accepted(wanted, name))
+        if isinstance(found, Failed):
+            return found
+    for name in wanted.accepted:
+        if name not in call.arguments and "" not in _accepted(wanted, name):
+            return missing_optional(doc, name, wanted.accepted[name])
+    return Passed()
+
+
+def wrong_name(shown: str, call: Call) -> Failed:
+    """Another function was called."""
+    return Failed(
+        "simple_function_checker:wrong_func_name",
+        f"{call.name} was called, {shown} expected",
+        {"function": shown, "found": call.name},
+    )
+
+
+def missing_required(doc: FunctionDoc, name: str) -> Failed:
+    """A required parameter is not there."""
+    return Failed(
+        "simple_function_checker:missing_required",
+        f"{doc.name}: required parameter {name} is missing",
+        {"function": doc.name, "parameter": name},
+    )
+
+
+def unexpected(doc: FunctionDoc, name: str, value: object) -> Failed:
+    """A parameter that the doc or the answer does not have."""
+    what = "should not be given" if name in doc.properties else "is not a parameter"
+    return Failed(
+        "simple_function_checker:unexpected_param",
+        f"{doc.name}: {name} {what} (came: {value!r})",
+        {"function": doc.name, "parameter": name, "found": repr(value)},
+    )
+
+
+def missing_optional(doc: FunctionDoc, name: str, accepted: object) -> Failed:
+    """A parameter that the query fixes was left to its default."""
+    return Failed(
+        "simple_function_checker:missing_optional",
+        f"{doc.name}: {name} is missing, expected {shortened(accepted)}",
+        {"function": doc.name, "parameter": name, "accepted": repr(accepted)},
+    )
+
+
+def wrong_value(code: str, doc: FunctionDoc, name: str, value: object, accepted: object) -> Failed:
+    """A value that is not among the accepted ones."""
+    return Failed(
+        code,
+        f"{doc.name}: {name} is {shortened(value)}, accepted: {shortened(accepted)}",
+        {"function": doc.name, "parameter": name, "found": repr(value), "accepted": repr(accepted)},
+    )
+
+
+def shortened(value: object, longest: int = 160) -> str:
+    """``repr`` for a sentence."""
+    text = repr(value)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+_Accepted: TypeAlias = Sequence[object]
+
+
+def _accepted(wanted: ExpectedCall, name: str) -> _Accepted:
+    accepted = wanted.accepted[name]
+    return accepted if isinstance(accepted, (list, tuple, str)) else [accepted]
+
+
+@dataclass(frozen=True, slots=True)
+class _Typing:
+    """The types a value is held against."""
+
+    declared: str
+    outer: type
+    element: type | None
+
+
+def _match_value(
+    language: Language, doc: FunctionDoc, name: str, value: object, accepted: _Accepted
+) -> Failed | None:
+    schema = doc.properties[name]
+    typing = _typing(language, schema)
+    if language is not Language.PYTHON:
+        if not isinstance(value, str):
+            code = "type_error:java" if language is Language.JAVA else "type_error:js"
+            return wrong_value(code, doc, name, value, accepted)
+        reader = java.official_value if language is Language.JAVA else javascript.official_value
+        value = reader(value, typing.declared, _element_name(language, schema))
+    elif typing.declared == "tuple" and type(value) is tuple:
+        value = list(value)
+    elif typing.outer is float and type(value) is int:
+        value = _as_float(value)
+    variable, code = _check_type(value, accepted, typing.outer, typing.element)
+    if code is None:
+        code = _check_value(value, accepted, typing, variable=variable)
+    return wrong_value(code, doc, name, value, accepted) if code else None
+
+
+def _as_float(value: int) -> int | float:
+    try:
+        return float(value)
+    except OverflowError:
+        return value
+
+
+def _typing(language: Language, schema: Schema) -> _Typing:
+    declared = str(schema.get("type", "string"))
+    types = _TYPES[language]
+    element = _element_name(language, schema)
+    return _Typing(declared, types.get(declared, str), types.get(element, str) if element else None)
+
+
+def _element_name(language: Language, schema: Schema) -> str | None:
+    items = schema.get("items")
+    if schema.get("type") not in _WITH_ELEMENTS[language] or not isinstance(items, Mapping):
+        return None
+    element = items.get("type")
+    return element if isinstance(element, str) else None
+
+
+def _check_type(
+    value: object, accepted: _Accepted, expected: type, element: type | None
+) -> tuple[bool, str | None]:
+    """Whether the value counts as a variable, and the error code if its type is wrong."""
+    first = next((answer for answer in accepted if answer != ""), None)
+    # None among the accepted values is a type of its own; only "nothing but ''" leaves the type open.
+    known = any(answer != "" for answer in accepted)
+    variable = known and type(first) is not expected
+    wrong_element = False
+    if type(value) is expected:
+        if element is None or any(_elements_fit(value, answer, element) for answer in accepted):
+            return variable, None
+        wrong_element = True
+    if known and type(value) is type(first):
+        return True, "type_error:nested" if wrong_element else None
+    return variable, "type_error:simple"
+
+
+def _elements_fit(value: object, answer: object, element: type) -> bool:
+    """Whether all elements have the element type; an answer that is no list lets everything pass."""
+    if not isinstance(answer, list) or not isinstance(value, Iterable):
+        return True
+    return all(_check_type(item, answer, element, None)[1] is None for item in value)
+
+
+def _check_value(value: object, accepted: _Accepted, typing: _Typing, *, variable: bool) -> str | None:
+    """The error code if the value is not among the accepted ones."""
+    if not variable:
+        if typing.outer is dict and isinstance(value, dict):
+            return _check_dict(value, accepted)
+        if typing.outer is list and isinstance(value, list):
+            return _check_dicts(value, accepted) if typing.element is dict else _check_list(value, accepted)
+        if isinstance(value, str):
+            texts = [standardized(answer) for answer in accepted if isinstance(answer, str)]
+            return None if standardized(value) in texts else "value_error:string"
+    return None if value in accepted else "value_error:others"
+
+
+def _plain(value: object) -> object:
+    return standardized(value) if isinstance(value, str) else value
+
+
+def _check_list(value: list[object], accepted: _Accepted) -> str | None:
+    answers = [[_plain(item) for item in answer] for answer in accepted if isinstance(answer, (list, str))]
+    return None if [_plain(item) for item in value] in answers else "value_error:list/tuple"
+
+
+def _check_dict(value: Mapping[object, object], accepted: _Accepted) -> str | None:
+    """Codes of ``dict_checker``: the last candidate's, and a missing key outweighs a wrong value."""
+    code: str | None = "dict_checker:unclear"
+    for answer in accepted:
+        if answer == "":
+            continue
+        code = _against_dict(value, answer) if isinstance(answer, Mapping) else "dict_checker:unclear"
+        if code is None:
+            return None
+    return code
+
+
+def _against_dict(value: Mapping[object, object], answer: Mapping[object, object]) -> str | None:
+    code = None
+    for key, item in value.items():
+        if key not in answer:
+            code = "value_error:dict_key"
+            break
+        options = answer[key]
+        if not isinstance(options, (list, str)) or _plain(item) not in [_plain(option) for option in options]:
+            code = "value_error:dict_value"
+            break
+    for key, options in answer.items():
+        if key not in value and not (isinstance(options, (list, str)) and "" in options):
+            return "value_error:dict_key"
+    return code
+
+
+def _check_dicts(value: list[object], accepted: _Accepted) -> str | None:
+    code: str | None = "list_dict_checker:unclear"
+    for answer in accepted:
+        if not isinstance(answer, (list, str)) or len(value) != len(answer):
+            code = "value_error:list_dict_count"
+            continue
+        for item, option in zip(value, answer, strict=True):
+            code = _check_dict(item, [option]) if isinstance(item, Mapping) else "list_dict_checker:unclear"
+            if code is not None:
+                break
+        else:
+            return None
+    return code

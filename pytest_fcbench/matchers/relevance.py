@@ -1,0 +1,129 @@
+"""Whether a call should have been made at all (BFCL's irrelevance and relevance detection).
+
+Official rule (``_evaluate_single_relevance_entry``): an answer that decodes to at least one call "has a
+call"; irrelevance passes without one, relevance with one. The calls themselves are never looked at, and
+whatever cannot be decoded counts as no call.
+
+Corrected: an unreadable attempt to call is not an abstention; relevance needs a call of an offered
+function, with its required parameters, no unknown ones, and values of the declared types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_fcbench.answers import Call, Transcript
+from pytest_fcbench.codecs.reading import Calls, Prose, Reading, Unreadable
+from pytest_fcbench.codecs.syntaxes import Offer, read_corrected, read_official
+from pytest_fcbench.entries import Entry, FunctionDoc, Language, NoCall, Schema
+from pytest_fcbench.matchers.ast import OVERFLOW
+from pytest_fcbench.matchers.ast.official import missing_required, shortened, unexpected, wrong_value
+from pytest_fcbench.verdicts import SET_ASIDE, Failed, Judgement, NotScored, Passed, Verdict
+
+
+def judge(entry: Entry, transcript: Transcript) -> Judgement:
+    """Both verdicts on the last answer. ``entry`` expects no call, or any."""
+    if transcript.last.overflow:
+        return Judgement.both(OVERFLOW)
+    forbidden = isinstance(entry.expectation, NoCall)
+    official = read_official(transcript.last, transcript.syntax, Language.PYTHON)
+    return Judgement(_official(official, forbidden=forbidden), _corrected(entry, transcript, forbidden=forbidden))
+
+
+def _official(reading: Calls | Unreadable, *, forbidden: bool) -> Verdict:
+    calls = reading.calls if isinstance(reading, Calls) else ()
+    if forbidden and calls:
+        return _called("irrelevance_error:decoder_success", calls[0])
+    if not forbidden and not calls:
+        why = reading.reason if isinstance(reading, Unreadable) else "it is empty"
+        return Failed("relevance_error:decoder_failed", f"the answer has no call: {why}")
+    return Passed()
+
+
+def _called(code: str, call: Call) -> Failed:
+    return Failed(code, f"{call.name} was called, though no function fits", {"found": call.name})
+
+
+def _corrected(entry: Entry, transcript: Transcript, *, forbidden: bool) -> Verdict:
+    if entry.set_aside:
+        return NotScored(SET_ASIDE, entry.set_aside)
+    offer = Offer(entry.functions, transcript.names)
+    reading = read_corrected(transcript.last, transcript.syntax, Language.PYTHON, offer)
+    return _abstained(reading) if forbidden else _called_well(entry, reading)
+
+
+def _abstained(reading: Reading) -> Verdict:
+    match reading:
+        case Unreadable(reason=reason):
+            return Failed("irrelevance:unreadable_call", f"the answer tries to call: {reason}")
+        case Calls(calls=[first, *_]):
+            return _called("irrelevance:call", first)
+    return Passed()
+
+
+def _called_well(entry: Entry, reading: Reading) -> Verdict:
+    match reading:
+        case Unreadable(reason=reason):
+            return Failed("relevance:unreadable_call", f"the answer tries to call but cannot be read: {reason}")
+        case Prose(text=text):
+            return Failed("relevance:no_call", f"the answer calls nothing: {shortened(text)}")
+        case Calls(calls=()):
+            return Failed("relevance:no_call", "the answer calls nothing")
+    failures = [_misfit(entry, call) for call in reading.calls]
+    return next((failure for failure in failures if failure), Passed())
+
+
+def _misfit(entry: Entry, call: Call) -> Failed | None:
+    """Why a call does not fit the docs, or None."""
+    doc = entry.function(call.name)
+    if doc is None:
+        offered = ", ".join(function.name for function in entry.functions)
+        return Failed("relevance:unknown_function", f"{call.name} is not offered (offered: {offered})")
+    for name in doc.required:
+        if name not in call.arguments:
+            return missing_required(doc, name)
+    return next((bad for name in call.arguments if (bad := _bad_argument(doc, call, name))), None)
+
+
+def _bad_argument(doc: FunctionDoc, call: Call, name: str) -> Failed | None:
+    value = call.arguments[name]
+    if name not in doc.properties:
+        return unexpected(doc, name, value)
+    schema = doc.properties[name]
+    if not conforms(value, schema):
+        return wrong_value("type_error:simple", doc, name, value, schema.get("enum") or schema.get("type"))
+    return None
+
+
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "float": (int, float),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list, tuple),
+    "tuple": (list, tuple),
+    "dict": (dict,),
+    "object": (dict,),
+}
+
+
+def conforms(value: object, schema: Schema) -> bool:
+    """Whether a value has the type its schema declares, its elements and members too."""
+    declared = str(schema.get("type", "any"))
+    types = _TYPES.get(declared)
+    if types is None:
+        return True
+    if isinstance(value, float) and value.is_integer() and declared == "integer":
+        return True
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        return False
+    options = schema.get("enum")
+    if isinstance(options, list) and not isinstance(value, (list, tuple)) and value not in options:
+        return False
+    items, properties = schema.get("items"), schema.get("properties")
+    if isinstance(value, (list, tuple)) and isinstance(items, Mapping):
+        return all(conforms(item, items) for item in value)
+    if isinstance(value, dict) and isinstance(properties, Mapping):
+        return all(conforms(item, properties[key]) for key, item in value.items() if key in properties)
+    return True

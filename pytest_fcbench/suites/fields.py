@@ -1,0 +1,93 @@
+"""Narrowing raw records to typed values; an error names file, line and field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from pytest_fcbench.errors import SuiteError, unknown
+
+Key: TypeAlias = str | int
+
+
+def yaml_value(path: Path) -> object:
+    """The content of a YAML file, read with the C loader where PyYAML has it. Raises ``SuiteError``."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        value: object = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # noqa: S506 - a safe loader
+    except OSError as error:
+        raise SuiteError(f"{path}: cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise SuiteError(f"{path}: not valid YAML: {error}") from None
+    return value
+
+
+def yaml_line(path: Path, keys: Sequence[Key]) -> int:
+    """The line of the value at ``keys`` (or of the deepest part of them that exists), from 1."""
+    import yaml
+
+    node = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    line = 1
+    for key in keys:
+        if isinstance(node, yaml.MappingNode):
+            found = next(((k, v) for k, v in node.value if k.value == str(key)), None)
+            if found is None:
+                break
+            line, node = found[0].start_mark.line + 1, found[1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
+            node = node.value[key]
+            line = node.start_mark.line + 1
+    return line
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A raw value, the file it stands in and the way to it."""
+
+    value: object
+    path: Path
+    keys: tuple[Key, ...] = ()
+
+    def error(self, rule: str) -> SuiteError:
+        """An error about this field."""
+        line = yaml_line(self.path, self.keys)
+        where = ".".join(map(str, self.keys)) or "file"
+        return SuiteError(f"{self.path}:{line}: {where}: {rule}")
+
+    def members(self, required: Sequence[str] = (), optional: Sequence[str] = ()) -> Mapping[str, Field]:
+        """The members of a mapping; with names given, all required ones are there and no others."""
+        if not isinstance(self.value, Mapping):
+            raise self.error(f"must be a mapping, is {_kind(self.value)}")
+        if required or optional:
+            for key in self.value:
+                if key not in (*required, *optional):
+                    raise self._at(str(key)).error(unknown("key", str(key), (*required, *optional)))
+            for key in required:
+                if key not in self.value:
+                    raise self.error(f"has no {key!r}")
+        return {str(key): self._at(str(key), value) for key, value in self.value.items()}
+
+    def elements(self) -> Iterator[Field]:
+        """The elements of a list."""
+        if not isinstance(self.value, list):
+            raise self.error(f"must be a list, is {_kind(self.value)}")
+        return (self._at(index, value) for index, value in enumerate(self.value))
+
+    def text(self) -> str:
+        """A text."""
+        if not isinstance(self.value, str):
+            raise self.error(f"must be text, is {_kind(self.value)}; put it in quotes")
+        return self.value
+
+    def _at(self, key: Key, value: object = None) -> Field:
+        return Field(value, self.path, (*self.keys, key))
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "empty"
+    return f"{type(value).__name__} {value!r:.40}"

@@ -1,0 +1,22 @@
+"""What a suite is to the rest: its entries by category, its wording, its identity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.entries import Category, Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """One suite. ``version`` and ``pack_sha256`` are printed with every score."""
+
+    name: str
+    version: str
+    pack_sha256: str | None
+    categories: tuple[Category, ...]
+    wording: Wording
+    load: Callable[[Category], tuple[Entry, ...]]
+    """All entries of a category, in the suite's order. Raises ``SuiteError``."""
