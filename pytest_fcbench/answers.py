@@ -54,14 +54,22 @@ class ToolCall:
     id: str = ""
 
 
+class Fault(StrEnum):
+    """Why a completion is not an answer like others."""
+
+    OVERFLOW = "context_overflow"
+    """The request did not fit into the model's context: the model's own failure."""
+    INFERENCE_ERROR = "inference_error"
+    """A result file holds the error of a call that went wrong where an answer belongs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Completion:
     """One reply of a model.
 
     ``tool_calls`` is None where the reply had no such field, ``()`` where it was there and empty; a
     text among them is a text part, which some vendors' replies put into the same list.
-    Latency is in seconds. ``overflow`` says that the model's context could not hold the request,
-    which counts as the model's failure.
+    Latency is in seconds.
     """
 
     text: str | None = None
@@ -70,7 +78,7 @@ class Completion:
     input_tokens: int | None = None
     output_tokens: int | None = None
     latency_s: float | None = None
-    overflow: bool = False
+    fault: Fault | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +122,16 @@ class Transcript:
 def as_wire(message: Message) -> Mapping[str, object]:
     """A message of the question in the form chat interfaces take."""
     return {"role": message.role, "content": message.content}
+
+
+def completion_to_json(completion: Completion) -> dict[str, object]:
+    """A completion as JSON values; tool calls are ``{name: arguments}`` as in official result files."""
+    calls = completion.tool_calls
+    return {
+        "text": completion.text,
+        "tool_calls": None
+        if calls is None
+        else [part if isinstance(part, str) else {part.name: part.arguments} for part in calls],
+        "reasoning": completion.reasoning,
+        "fault": completion.fault,
+    }

@@ -8,6 +8,14 @@ from enum import StrEnum
 from typing import TypeAlias
 
 
+def printable(text: str) -> str:
+    """A text that can go to any terminal and file: control characters and lone surrogates escaped."""
+    if text.isprintable():
+        return text
+    shown = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+    return shown.encode("utf-8", "backslashreplace").decode()
+
+
 class Profile(StrEnum):
     """Whose rules a verdict follows; both are computed for every entry."""
 
@@ -22,6 +30,7 @@ class Passed:
     """The answer is right."""
 
     status = "passed"
+    passed = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +46,13 @@ class Failed:
     details: Mapping[str, object] = field(default_factory=dict)
 
     status = "failed"
+    passed = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", printable(self.reason))
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +66,9 @@ class NotScored:
     reason: str
 
     status = "not_scored"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", printable(self.reason))
 
 
 Verdict: TypeAlias = Passed | Failed | NotScored

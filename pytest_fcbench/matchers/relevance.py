@@ -12,18 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_fcbench.answers import Call, Transcript
+from pytest_fcbench.answers import Call, Fault, Transcript
 from pytest_fcbench.codecs.reading import Calls, Prose, Reading, Unreadable
 from pytest_fcbench.codecs.syntaxes import Offer, read_corrected, read_official
 from pytest_fcbench.entries import Entry, FunctionDoc, Language, NoCall, Schema
-from pytest_fcbench.matchers.ast import OVERFLOW
 from pytest_fcbench.matchers.ast.official import missing_required, shortened, unexpected, wrong_value
-from pytest_fcbench.verdicts import SET_ASIDE, Failed, Judgement, NotScored, Passed, Verdict
+from pytest_fcbench.matchers.scoring import OVERFLOW, not_scored
+from pytest_fcbench.verdicts import Failed, Judgement, Passed, Verdict
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Both verdicts on the last answer. ``entry`` expects no call, or any."""
-    if transcript.last.overflow:
+    if transcript.last.fault is Fault.OVERFLOW:
         return Judgement.both(OVERFLOW)
     forbidden = isinstance(entry.expectation, NoCall)
     official = read_official(transcript.last, transcript.syntax, Language.PYTHON)
@@ -45,8 +45,8 @@ def _called(code: str, call: Call) -> Failed:
 
 
 def _corrected(entry: Entry, transcript: Transcript, *, forbidden: bool) -> Verdict:
-    if entry.set_aside:
-        return NotScored(SET_ASIDE, entry.set_aside)
+    if unscored := not_scored(entry, transcript):
+        return unscored
     offer = Offer(entry.functions, transcript.names)
     reading = read_corrected(transcript.last, transcript.syntax, Language.PYTHON, offer)
     return _abstained(reading) if forbidden else _called_well(entry, reading)

@@ -7,20 +7,19 @@ docstrings list every rule and every difference.
 
 from __future__ import annotations
 
-from pytest_fcbench.answers import Transcript
+from pytest_fcbench.answers import Fault, Transcript
 from pytest_fcbench.codecs.syntaxes import Offer, read_corrected, read_official
 from pytest_fcbench.entries import Entry, ExpectedCalls
 from pytest_fcbench.matchers.ast import corrected, official
-from pytest_fcbench.verdicts import SET_ASIDE, Failed, Judgement, NotScored, Verdict
-
-OVERFLOW = Failed("context_overflow", "the request did not fit into the model's context")
+from pytest_fcbench.matchers.scoring import OVERFLOW, not_scored
+from pytest_fcbench.verdicts import Judgement, Verdict
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Both verdicts on the last answer. ``entry`` must expect calls."""
     if not isinstance(entry.expectation, ExpectedCalls):
         raise TypeError(f"{entry.key} has no expected calls")
-    if transcript.last.overflow:
+    if transcript.last.fault is Fault.OVERFLOW:
         return Judgement.both(OVERFLOW)
     language = entry.category.language
     reading = read_official(transcript.last, transcript.syntax, language)
@@ -31,8 +30,8 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
 
 
 def _corrected(entry: Entry, expectation: ExpectedCalls, transcript: Transcript) -> Verdict:
-    if entry.set_aside:
-        return NotScored(SET_ASIDE, entry.set_aside)
+    if unscored := not_scored(entry, transcript):
+        return unscored
     offer = Offer(entry.functions, transcript.names)
     reading = read_corrected(transcript.last, transcript.syntax, entry.category.language, offer)
     return corrected.match(entry, expectation, reading)

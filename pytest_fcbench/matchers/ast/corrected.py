@@ -19,8 +19,9 @@ from collections.abc import Mapping, Sequence
 from pytest_fcbench.answers import Call
 from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.reading import Calls, Prose, Reading, Unreadable
-from pytest_fcbench.entries import Entry, ExpectedCall, ExpectedCalls, FunctionDoc, Language
+from pytest_fcbench.entries import Entry, ExpectedCall, ExpectedCalls, FunctionDoc, Language, Schema
 from pytest_fcbench.matchers.ast.official import (
+    element_type,
     missing_optional,
     missing_required,
     no_match,
@@ -117,11 +118,28 @@ def _match_value(
         if not isinstance(value, str):
             code = "type_error:java" if language is Language.JAVA else "type_error:js"
             return wrong_value(code, doc, name, value, options)
-        reader = java.value if language is Language.JAVA else javascript.value
-        candidates = [value, reader(value)]
+        candidates = _source_readings(language, doc.properties[name], value)
     if any(agree(option, candidate) for option in options for candidate in candidates):
         return None
     return wrong_value(_code(options, candidates[-1]), doc, name, value, options)
+
+
+def _source_readings(language: Language, schema: Schema, text: str) -> list[object]:
+    """What source text can mean: itself, its value, the value of source inside a string literal.
+
+    A collection that is no valid source (``new String[]{a:b}``) is read by the official patterns.
+    """
+    read = java.value if language is Language.JAVA else javascript.value
+    readings: list[object] = [text]
+    for _ in range(2):
+        text, value = str(readings[-1]), read(str(readings[-1]))
+        readings.append(value)
+        if value == text or not isinstance(value, str):
+            break
+    if readings == [text, text]:
+        by_pattern = java.official_value if language is Language.JAVA else javascript.official_value
+        readings.append(by_pattern(text, str(schema.get("type")), element_type(language, schema)))
+    return readings
 
 
 def _code(options: Sequence[object], value: object) -> str:

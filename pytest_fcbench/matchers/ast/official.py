@@ -236,7 +236,7 @@ def _match_value(
             code = "type_error:java" if language is Language.JAVA else "type_error:js"
             return wrong_value(code, doc, name, value, accepted)
         reader = java.official_value if language is Language.JAVA else javascript.official_value
-        value = reader(value, typing.declared, _element_name(language, schema))
+        value = reader(value, typing.declared, element_type(language, schema))
     elif typing.declared == "tuple" and type(value) is tuple:
         value = list(value)
     elif typing.outer is float and type(value) is int:
@@ -257,11 +257,12 @@ def _as_float(value: int) -> int | float:
 def _typing(language: Language, schema: Schema) -> _Typing:
     declared = str(schema.get("type", "string"))
     types = _TYPES[language]
-    element = _element_name(language, schema)
+    element = element_type(language, schema)
     return _Typing(declared, types.get(declared, str), types.get(element, str) if element else None)
 
 
-def _element_name(language: Language, schema: Schema) -> str | None:
+def element_type(language: Language, schema: Schema) -> str | None:
+    """The declared type of a collection's elements, in the words of the language."""
     items = schema.get("items")
     if schema.get("type") not in _WITH_ELEMENTS[language] or not isinstance(items, Mapping):
         return None

@@ -1,0 +1,1 @@
+"""The root of a benchmark project: nothing is needed here, the installed plugin brings everything."""

@@ -1,0 +1,92 @@
+"""Writing calls the way a model would: for models that compute calls instead of text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+from pytest_fcbench.answers import Call, Completion, Mode, Names, ToolCall
+from pytest_fcbench.entries import Entry, Language, Schema
+
+
+def render(calls: Sequence[Call], entry: Entry, mode: Mode, names: Names) -> Completion:
+    """An answer that makes these calls. Argument values are Python values, whatever the language."""
+    language = entry.category.language
+    if mode is Mode.FC:
+        tool_calls = []
+        for index, call in enumerate(calls):
+            arguments = _sources(call, entry, quoted=False) if language is not Language.PYTHON else call.arguments
+            text = json.dumps(arguments, ensure_ascii=False, default=list)
+            tool_calls.append(ToolCall(names.shown(call.name), text, f"call_{index}"))
+        return Completion(tool_calls=tuple(tool_calls))
+    return Completion(text=f"[{', '.join(_call_text(call, entry, names) for call in calls)}]")
+
+
+def _call_text(call: Call, entry: Entry, names: Names) -> str:
+    if entry.category.language is Language.PYTHON:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+    else:
+        arguments = ", ".join(f"{n}={text}" for n, text in _sources(call, entry, quoted=True).items())
+    # A bare Java call is a statement and needs its end; a method of a class does not.
+    end = ";" if entry.category.language is Language.JAVA and "." not in call.name else ""
+    return f"{names.shown(call.name)}({arguments}){end}"
+
+
+def _sources(call: Call, entry: Entry, *, quoted: bool) -> dict[str, str]:
+    """Arguments as source text; ``quoted`` says that texts stand among code and need quotes."""
+    doc = entry.function(call.name)
+    properties = doc.properties if doc else {}
+    write = _java if entry.category.language is Language.JAVA else _javascript
+    return {
+        name: _top_level(value, properties.get(name, {}), quoted=quoted)
+        or write(value, properties.get(name, {}), quoted=quoted)
+        for name, value in call.arguments.items()
+    }
+
+
+def _top_level(value: object, schema: Schema, *, quoted: bool) -> str | None:
+    """A text: the name of a variable where another type is declared, else the text itself."""
+    if not isinstance(value, str):
+        return None
+    expression = schema.get("type") != "String" and re.fullmatch(r"[\w.]+", value)
+    return value if expression or not quoted else json.dumps(value, ensure_ascii=False)
+
+
+_JAVA_SUFFIX = {"long": "L", "float": "f"}
+_JAVA_ARRAY = {"integer": "int", "boolean": "boolean", "double": "double", "long": "long", "float": "float"}
+_JAVA_BOXED = {"integer": "Integer", "boolean": "Boolean", "double": "Double", "long": "Long", "any": "Object"}
+
+
+def _java(value: object, schema: Schema, *, quoted: bool = False) -> str:
+    kind = str(schema.get("type"))
+    items = schema.get("items")
+    element: Schema = items if isinstance(items, Mapping) else {}
+    name = str(element.get("type", "Object"))
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        number = float(value) if kind == "double" else value
+        return f"{number}{_JAVA_SUFFIX.get(kind, '')}"
+    if isinstance(value, (list, tuple)) and kind == "Array":
+        # The official patterns keep the quotes of an array's texts, so they are written without.
+        inner = ", ".join(item if isinstance(item, str) else _java(item, element) for item in value)
+        return f"new {_JAVA_ARRAY.get(name, 'String')}[]{{{inner}}}"
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(_java(item, element) for item in value)
+        return f"new ArrayList<{_JAVA_BOXED.get(name, 'String')}>(Arrays.asList({inner}))"
+    if isinstance(value, Mapping):
+        puts = " ".join(f"put({json.dumps(key)}, {_java(item, {})});" for key, item in value.items())
+        text = f"new HashMap<String, Object>() {{{{ {puts} }}}}" if puts else "new HashMap<String, Object>()"
+        # The official parser drops the body of a class; inside a text block it survives.
+        return f'"""{text}"""' if quoted and puts else text
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _javascript(value: object, schema: Schema, *, quoted: bool = False) -> str:  # noqa: ARG001 - as _java
+    if schema.get("type") == "Bigint" and isinstance(value, int):
+        return f"{value}n"
+    if isinstance(value, (list, tuple)):
+        items = schema.get("items")
+        return f"[{', '.join(_javascript(item, items if isinstance(items, Mapping) else {}) for item in value)}]"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,255 @@
+"""Command line, fcbench.yaml and environment, read once into one frozen ``Settings``.
+
+An option is ``--fcbench-api-base`` on the command line and ``api_base`` in fcbench.yaml; a named model
+profile there (``models: {my-ft: {model: hosted_vllm/my-ft, ...}}``) may hold the options that describe a
+model. The command line wins over the profile, the profile over the file's top level, that over defaults.
+No other module reads options; the environment is read here and in ``redaction``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+
+from pytest_fcbench.answers import Mode, Names
+from pytest_fcbench.codecs.syntaxes import SYNTAXES
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category
+from pytest_fcbench.errors import SuiteError, UsageError, unknown
+from pytest_fcbench.options import OPTIONS, Option
+from pytest_fcbench.scorecard import gate
+from pytest_fcbench.suites import SUITES
+from pytest_fcbench.suites.fields import Field, yaml_value
+from pytest_fcbench.verdicts import Profile
+
+FILE = "fcbench.yaml"
+
+E = TypeVar("E", bound=StrEnum)
+
+
+_BY_KEY = {option.key: option for option in OPTIONS}
+_FILE_KEYS = tuple(option.key for option in OPTIONS if option.key != "config") + ("models",)
+_PROFILE_KEYS = tuple(option.key for option in OPTIONS if option.of_model)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of a run. ``mode``, ``names`` and ``syntax`` are None where the model decides."""
+
+    model: str
+    label: str
+    """The name of the model in reports: the profile's, or the id."""
+    suites: tuple[str, ...]
+    categories: tuple[Category, ...]
+    mode: Mode | None
+    names: Names | None
+    syntax: str | None
+    profile: Profile
+    gate: tuple[gate.Rule, ...]
+    api_base: str | None
+    api_key_env: str | None
+    api_key: str | None = field(repr=False)
+    parameters: Mapping[str, object]
+    """What goes into every request beside messages and tools."""
+    timeout_s: float
+    scorecard: str | None
+    failures: int
+    cache: Path
+
+
+def cache_folder() -> Path:
+    """Where packs are kept: ``FCBENCH_CACHE``, else the user's cache folder."""
+    if folder := os.environ.get("FCBENCH_CACHE"):
+        return Path(folder)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("fcbench", appauthor=False)
+
+
+def config_file(root: Path, given: str | None) -> Path | None:
+    """The configuration file of a run. Raises ``UsageError`` if one was named and is not there."""
+    if given is not None:
+        if not Path(given).is_file():
+            raise UsageError(f"--fcbench-config={given}: there is no such file")
+        return Path(given)
+    return root / FILE if (root / FILE).is_file() else None
+
+
+def load(command_line: Mapping[str, object], file: Path | None) -> Settings:
+    """Settings from options given on the command line (by key, None where not given) and a file.
+
+    Raises ``UsageError``: the value, the rule, the valid names; for the file also its line.
+    """
+    layers = _Layers(command_line, *_file_layers(command_line, file))
+    model = layers.one("model")
+    model_id = model.text if model else "lexical"
+    asked = command_line.get("model") or (layers.top["model"].value if "model" in layers.top else None)
+    key_env = layers.text("api_key_env")
+    if key_env and key_env not in os.environ:
+        raise UsageError(f"api_key_env: the environment variable {key_env!r} is not set")
+    scorecard = layers.text("scorecard") or "scorecard.json"
+    return Settings(
+        model=model_id,
+        label=str(asked) if layers.profile else model_id,
+        suites=tuple(layers.choices("suite", tuple(SUITES))) or ("core",),
+        categories=_categories(layers),
+        mode=_as(Mode, layers.choice("mode", tuple(Mode))),
+        names=_as(Names, layers.choice("names", tuple(Names))),
+        syntax=layers.choice("syntax", tuple(SYNTAXES)),
+        profile=Profile(layers.choice("profile", tuple(Profile)) or Profile.OFFICIAL),
+        gate=tuple(_rule(given) for given in layers.all("gate")),
+        api_base=layers.text("api_base"),
+        api_key_env=key_env,
+        api_key=os.environ.get(key_env) if key_env else None,
+        parameters=_parameters(layers),
+        timeout_s=layers.number("timeout") or 600.0,
+        scorecard=None if scorecard.lower() == "none" else scorecard,
+        failures=_count(layers, "failures", 60),
+        cache=cache_folder(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """One value of an option, and where it was given."""
+
+    option: Option
+    text: str
+    field: Field | None
+
+    def error(self, rule: str) -> UsageError:
+        if self.field is not None:
+            return UsageError(str(self.field.error(rule)))
+        return UsageError(f"{self.option.flag}={self.text}: {rule}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Layers:
+    """Where values come from, strongest first."""
+
+    command_line: Mapping[str, object]
+    profile: Mapping[str, Field]
+    top: Mapping[str, Field]
+
+    def all(self, key: str) -> list[_Given]:
+        """All values of an option from the strongest layer that has any."""
+        option = _BY_KEY[key]
+        given = self.command_line.get(key)
+        if given is not None:
+            values = given if isinstance(given, (list, tuple)) else [given]
+            return [_Given(option, str(value), None) for value in values]
+        found = self.profile.get(key) or self.top.get(key)
+        if found is None:
+            return []
+        listed = option.repeatable and isinstance(found.value, list)
+        return [_Given(option, _scalar(item), item) for item in (found.elements() if listed else [found])]
+
+    def one(self, key: str) -> _Given | None:
+        return next(iter(self.all(key)), None)
+
+    def text(self, key: str) -> str | None:
+        given = self.one(key)
+        return given.text if given else None
+
+    def choices(self, key: str, valid: Sequence[str]) -> list[str]:
+        for given in self.all(key):
+            if given.text not in valid:
+                raise given.error(unknown(key, given.text, valid))
+        return [given.text for given in self.all(key)]
+
+    def choice(self, key: str, valid: Sequence[str]) -> str | None:
+        return next(iter(self.choices(key, valid)), None)
+
+    def number(self, key: str) -> float | None:
+        given = self.one(key)
+        if given is None:
+            return None
+        try:
+            value = float(given.text)
+        except ValueError:
+            raise given.error("must be a number") from None
+        if not 0 <= value < float("inf"):
+            raise given.error("must be a number from 0 on")
+        return value
+
+
+def _file_layers(
+    command_line: Mapping[str, object], file: Path | None
+) -> tuple[Mapping[str, Field], Mapping[str, Field]]:
+    """The model profile in use and the top level of the file; empty without one."""
+    if file is None:
+        return {}, {}
+    try:
+        content = yaml_value(file)
+        top = Field({} if content is None else content, file).members((), _FILE_KEYS)
+        profiles = top["models"].members() if "models" in top else {}
+        members = {name: profile.members(("model",), _PROFILE_KEYS) for name, profile in profiles.items()}
+        name = command_line.get("model") or (top["model"].text() if "model" in top else None)
+    except SuiteError as error:
+        raise UsageError(str(error)) from None
+    return members.get(str(name), {}), top
+
+
+def _scalar(given: Field) -> str:
+    if isinstance(given.value, str) or (
+        isinstance(given.value, (int, float)) and not isinstance(given.value, bool)
+    ):
+        return str(given.value)
+    raise UsageError(str(given.error("must be text or a number")))
+
+
+def _as(kind: type[E], text: str | None) -> E | None:
+    return None if text is None else kind(text)
+
+
+def _categories(layers: _Layers) -> tuple[Category, ...]:
+    """Selected categories in the order of the tables; groups stand for theirs."""
+    chosen: set[str] = set()
+    for name in layers.choices("category", (*CATEGORIES, *SELECTIONS)):
+        chosen |= set(SELECTIONS.get(name, ())) or {name}
+    return tuple(category for name, category in CATEGORIES.items() if not chosen or name in chosen)
+
+
+def _rule(given: _Given) -> gate.Rule:
+    try:
+        return gate.parse(given.text)
+    except UsageError as error:
+        raise given.error(str(error)) if given.field else error from None
+
+
+def _count(layers: _Layers, key: str, default: int) -> int:
+    number = layers.number(key)
+    if number is None:
+        return default
+    if not number.is_integer():
+        raise UsageError(f"{key}: {number} is not a whole number")
+    return int(number)
+
+
+def _parameters(layers: _Layers) -> Mapping[str, object]:
+    """Temperature, token limit, seed and the free ones."""
+    temperature = layers.number("temperature")
+    parameters: dict[str, object] = {"temperature": 0.001 if temperature is None else temperature}
+    for key in ("max_tokens", "seed"):
+        if layers.one(key):
+            parameters[key] = _count(layers, key, 0)
+    given = layers.command_line.get("param")
+    file = layers.profile.get("param") or layers.top.get("param")
+    if file is not None:
+        try:
+            parameters |= {name: member.value for name, member in file.members().items()}
+        except SuiteError as error:
+            raise UsageError(str(error)) from None
+    for text in given if isinstance(given, list) else []:
+        name, equals, value = str(text).partition("=")
+        if not equals or not name:
+            raise UsageError(f"--fcbench-param={text}: must be NAME=JSON, for example top_p=0.9")
+        try:
+            parameters[name] = json.loads(value)
+        except ValueError:
+            parameters[name] = value
+    return parameters

@@ -1,0 +1,1 @@
+"""Running conversations: the only room that drives models."""

@@ -1,0 +1,177 @@
+"""A baseline without a model: word overlap picks the function, typed patterns fill its parameters.
+
+Deterministic and weak on purpose: it is the floor that any model must beat. It sees what a model sees,
+the question and the function docs, and works in three steps:
+
+1. score each function by the words it shares with the request (its name counts more than its description);
+   below a threshold it abstains;
+2. fill parameters by type: enum words, numbers, quoted or capitalised text, yes/no words; what cannot be
+   filled and is optional is left out;
+3. split the request at "and", ";" and sentence ends; where two or more parts can each fill a call of
+   their own, it makes one call for each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pytest_fcbench.answers import AskModel, Call, Completion, Mode, Names
+from pytest_fcbench.codecs.rendering import render
+from pytest_fcbench.entries import Entry, FunctionDoc, Schema
+
+_THRESHOLD = 2.0
+_STOP = frozenset(
+    "a an and are as at be by can do for from get has have how i in is it its me my of on or our please set "
+    "that the this to was we what when which who will with you your".split()
+)
+_NUMBERS = {word: value for value, word in enumerate("zero one two three four five six seven eight nine ten".split())}
+_WORD = re.compile(r"[^\W\d_]+")
+_NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:,\d{3})*(?:\.\d+)?")
+_QUOTED = re.compile(r"\"([^\"]+)\"|'([^']{2,})'|`([^`]+)`|“([^”]+)”|«([^»]+)»")
+_CAPITALISED = re.compile(r"(?<=[\s(])(?:[A-Z][\w&-]*)(?:\s+[A-Z][\w&-]*)*")
+_AFTER_PREPOSITION = re.compile(r"\b(?:in|at|for|from|to|of|on|near|called|named)\s+(?:the\s+|my\s+|a\s+)?([^\W\d_]+)")
+_SPLIT = re.compile(r"\band\b|;|[.!?]\s|\bthen\b|\balso\b")
+_NO = re.compile(r"\b(?:no|not|without|don't|never|off|disable)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalModel:
+    """Answers in the mode it is asked in."""
+
+    ask_mode: Mode
+    names: Names
+    mode: Mode | None = None
+    syntax: str | None = None
+    notes: tuple[str, ...] = ()
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:  # noqa: ARG002 - same content, as text
+        """The best guess from words alone."""
+        text = next((m.content for m in reversed(entry.turns[-1]) if m.role == "user"), "")
+        calls = list(_calls(text, entry.functions))
+        if not calls:
+            return Completion(text="No function seems to fit.")
+        return render(calls, entry, self.ask_mode, self.names)
+
+
+def _calls(text: str, functions: Sequence[FunctionDoc]) -> Iterator[Call]:
+    best = _best(text, functions)
+    if best is None:
+        return
+    parts = [part for part in _SPLIT.split(text) if part.strip()]
+    partial = [call for part in parts if (call := _complete_call(part, _best(part, functions) or best))]
+    if len(partial) > 1 and len({repr(call) for call in partial}) == len(partial):
+        yield from partial
+    else:
+        yield Call(best.name, _fill(text, best, leave_out=False))
+
+
+def _best(text: str, functions: Sequence[FunctionDoc]) -> FunctionDoc | None:
+    words = set(_stems(text))
+    scored = [(_score(words, doc), -index) for index, doc in enumerate(functions)]
+    if not scored or max(scored)[0] < _THRESHOLD:
+        return None
+    return functions[-max(scored)[1]]
+
+
+def _score(words: set[str], doc: FunctionDoc) -> float:
+    in_name = words & set(_stems(re.sub(r"([a-z])([A-Z])", r"\1 \2", doc.name)))
+    in_description = words & set(_stems(doc.description)) - in_name
+    parameters = " ".join(f"{name} {schema.get('description', '')}" for name, schema in doc.properties.items())
+    in_parameters = words & set(_stems(parameters)) - in_name - in_description
+    return 2.0 * len(in_name) + len(in_description) + 0.25 * len(in_parameters)
+
+
+def _stems(text: str) -> Iterator[str]:
+    """Lower-case words without stop words and plural endings."""
+    for word in _WORD.findall(text.replace("_", " ").lower()):
+        if word not in _STOP:
+            yield re.sub(r"(?:ies|es|s|ing|ed)$", "", word) or word
+
+
+def _complete_call(text: str, doc: FunctionDoc) -> Call | None:
+    """A call filled from a part of the request alone, or None if a required value is missing."""
+    arguments = _fill(text, doc, leave_out=True)
+    return Call(doc.name, arguments) if arguments and set(doc.required) <= arguments.keys() else None
+
+
+@dataclass
+class _Clues:
+    """What a text offers, each used once."""
+
+    text: str
+    numbers: list[float] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, text: str) -> _Clues:
+        quoted = [next(filter(None, groups)) for groups in _QUOTED.findall(text)]
+        plain = _QUOTED.sub(" ", text)
+        digits = [float(number.replace(",", "")) for number in _NUMBER.findall(plain)]
+        words = [float(_NUMBERS[word]) for word in re.findall(r"[a-z]+", plain.lower()) if word in _NUMBERS]
+        names = [*quoted, *_CAPITALISED.findall(plain), *_AFTER_PREPOSITION.findall(plain)]
+        return cls(text, digits + words, list(dict.fromkeys(names)))
+
+
+def _fill(text: str, doc: FunctionDoc, *, leave_out: bool) -> dict[str, object]:
+    """Values for the parameters; required ones that nothing fits get a stand-in unless ``leave_out``."""
+    clues = _Clues.of(text)
+    arguments: dict[str, object] = {}
+    ordered = sorted(doc.properties.items(), key=lambda item: item[0] not in doc.required)
+    for name, schema in ordered:
+        required = name in doc.required
+        value = _value(name, schema, clues, required=required)
+        if value is None and required and not leave_out:
+            value = _stand_in(schema, text)
+        if value is not None:
+            arguments[name] = value
+    return {name: arguments[name] for name in doc.properties if name in arguments}
+
+
+def _value(name: str, schema: Schema, clues: _Clues, *, required: bool) -> object:
+    options = schema.get("enum")
+    kind = str(schema.get("type")).lower()
+    if isinstance(options, list):
+        return next((option for option in options if _mentions(clues.text, str(option))), None)
+    if kind in ("integer", "long", "bigint", "byte", "short"):
+        return int(clues.numbers.pop(0)) if clues.numbers else None
+    if kind in ("float", "double", "number"):
+        return clues.numbers.pop(0) if clues.numbers else None
+    if kind == "boolean":
+        mentioned = any(_mentions(clues.text, word) for word in _stems(name))
+        return not _NO.search(clues.text) if mentioned or required else None
+    if kind in ("string", "any", "char") and required:
+        return clues.names.pop(0) if clues.names else None
+    if kind in ("array", "tuple", "arraylist") and required:
+        return _list(schema, clues)
+    return None
+
+
+def _list(schema: Schema, clues: _Clues) -> list[object] | None:
+    items = schema.get("items")
+    kind = str(items.get("type")).lower() if isinstance(items, dict) else "string"
+    if kind in ("integer", "long", "float", "double", "number"):
+        numbers, clues.numbers = clues.numbers, []
+        return [int(n) if kind in ("integer", "long") else n for n in numbers] or None
+    names, clues.names = clues.names, []
+    return list(names) or None
+
+
+def _stand_in(schema: Schema, text: str) -> object:
+    """Something of the right type for a required parameter that nothing in the request fits."""
+    options = schema.get("enum")
+    if isinstance(options, list) and options:
+        return options[0]
+    kind = str(schema.get("type")).lower()
+    if kind in ("integer", "long", "bigint", "byte", "short", "float", "double", "number"):
+        return 1
+    if kind in ("array", "tuple", "arraylist"):
+        return []
+    if kind in ("dict", "hashmap", "object"):
+        return {}
+    return max(_WORD.findall(text), key=len, default="")
+
+
+def _mentions(text: str, option: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(option.replace('_', ' '))}", text.replace("_", " "), re.IGNORECASE) is not None

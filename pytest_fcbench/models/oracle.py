@@ -1,0 +1,84 @@
+"""The oracle answers from the ground truth.
+
+It must score 100 % in the corrected profile: an entry it misses is broken. Where several values are
+accepted it gives the first, leaves out what may be left out, and for relevance entries, which have no
+ground truth, it fills the first function with values of the declared types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pytest_fcbench.answers import AskModel, Call, Completion, Mode, Names
+from pytest_fcbench.codecs.rendering import render
+from pytest_fcbench.entries import AnyCall, Entry, ExpectedCall, ExpectedCalls, FunctionDoc, Schema
+
+ABSTENTION = "None of the offered functions can serve this request."
+
+
+@dataclass(frozen=True, slots=True)
+class OracleModel:
+    """Answers in the mode it is asked in."""
+
+    ask_mode: Mode
+    names: Names
+    mode: Mode | None = None
+    syntax: str | None = None
+    notes: tuple[str, ...] = ()
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:  # noqa: ARG002 - it knows already
+        """The right answer."""
+        match entry.expectation:
+            case ExpectedCalls(calls=expected):
+                calls = [_call(wanted, entry.function(wanted.name)) for wanted in expected]
+            case AnyCall():
+                calls = [_plausible(entry.functions[0])]
+            case _:
+                return Completion(text=ABSTENTION)
+        return render(calls, entry, self.ask_mode, self.names)
+
+
+def _call(wanted: ExpectedCall, doc: FunctionDoc | None) -> Call:
+    required = doc.required if doc else ()
+    arguments = {}
+    for name, accepted in wanted.accepted.items():
+        options = accepted if isinstance(accepted, list) else [accepted]
+        if "" in options and name not in required:
+            continue
+        arguments[name] = _value(next((option for option in options if option != ""), "" if options else []))
+    return Call(wanted.name, arguments)
+
+
+def _value(option: object) -> object:
+    """An accepted value in plain form: of a dict's alternatives the first, without what may be left out."""
+    if isinstance(option, list):
+        return [_value(item) for item in option]
+    if not isinstance(option, Mapping):
+        return option
+    return {
+        key: _value(alternatives[0])
+        for key, alternatives in option.items()
+        if isinstance(alternatives, list) and alternatives and "" not in alternatives
+    }
+
+
+def _plausible(doc: FunctionDoc) -> Call:
+    return Call(doc.name, {name: _of_type(doc.properties[name]) for name in doc.required})
+
+
+def _of_type(schema: Schema) -> object:
+    options = schema.get("enum")
+    if isinstance(options, list) and options and schema.get("type") not in ("array", "tuple"):
+        return options[0]
+    values: Mapping[str, object] = {
+        "integer": 1,
+        "float": 1.0,
+        "number": 1,
+        "boolean": True,
+        "array": [],
+        "tuple": [],
+        "dict": {},
+        "object": {},
+    }
+    return values.get(str(schema.get("type")), "text")

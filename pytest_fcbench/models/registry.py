@@ -1,0 +1,86 @@
+"""From a model's name to the model, and to the manner it is talked to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from pytest_fcbench.answers import Mode, Names
+from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX, SYNTAXES
+from pytest_fcbench.config import Settings
+from pytest_fcbench.conversation import Manner
+from pytest_fcbench.errors import UsageError, unknown
+from pytest_fcbench.models import lexical, oracle, replay, scripted
+from pytest_fcbench.models.litellm import LitellmModel
+from pytest_fcbench.models.model import Model
+
+BUILT_IN = ("oracle", "lexical")
+WITH_PATH = ("replay", "scripted")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A model and the manner of its run."""
+
+    model: Model
+    manner: Manner
+
+
+def choose(settings: Settings) -> Chosen:
+    """The model of a run. Raises ``UsageError`` for a name or a path that cannot be."""
+    if settings.model.startswith("replay:"):
+        model: Model = replay.load(_path(settings.model))
+        return Chosen(model, _manner(settings, model))
+    manner = _manner(settings, None)
+    return Chosen(_made(settings, manner), manner)
+
+
+def _manner(settings: Settings, model: Model | None) -> Manner:
+    syntax = settings.syntax
+    mode = settings.mode
+    if mode is None and syntax is None and model is not None:
+        mode, syntax = model.mode, model.syntax
+    if mode is None:
+        reader = SYNTAXES[syntax] if syntax else None
+        mode = reader.mode if reader else Mode.FC
+    names = settings.names or (Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED)
+    return Manner(settings.label, mode, names, syntax or DEFAULT_SYNTAX[mode])
+
+
+def _made(settings: Settings, manner: Manner) -> Model:
+    name = settings.model
+    if name == "oracle":
+        return oracle.OracleModel(manner.mode, manner.names)
+    if name == "lexical":
+        return lexical.LexicalModel(manner.mode, manner.names)
+    if name.startswith("scripted:"):
+        return scripted.load(_path(name), manner.mode, manner.names)
+    _refuse_typos(name)
+    return LitellmModel(
+        id=name,
+        parameters=dict(settings.parameters),
+        api_base=settings.api_base,
+        api_key=settings.api_key,
+        timeout_s=settings.timeout_s,
+    )
+
+
+def _path(name: str) -> Path:
+    prefix, _, path = name.partition(":")
+    if not path:
+        raise UsageError(f"--fcbench-model={name}: needs a path, as in {prefix}:PATH")
+    if not Path(path).exists():
+        raise UsageError(f"--fcbench-model={name}: {path} does not exist")
+    return Path(path)
+
+
+def _refuse_typos(name: str) -> None:
+    """litellm takes any name; one that nearly is ours is more likely a slip."""
+    prefix, colon, _ = name.partition(":")
+    ours = WITH_PATH if colon else (*BUILT_IN, *WITH_PATH)
+    if "/" not in prefix and get_close_matches(prefix, ours, cutoff=0.75):
+        valid = [f"{word}:PATH" if word in WITH_PATH else word for word in (*BUILT_IN, *WITH_PATH)]
+        raise UsageError(
+            f"--fcbench-model={name}: {unknown('model', name, valid)} Any litellm id works too (gpt-4o, hosted_vllm/x)."
+        )

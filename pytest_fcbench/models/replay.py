@@ -1,0 +1,153 @@
+"""Answers that were given before: a folder in the official result layout, or a scorecard of ours.
+
+Official files (``BFCL_v4_<category>_result.json``, JSON lines) answer entries of the suite ``bfcl``.
+Whether they hold tool calls or text, and in which syntax, is seen from the results as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_fcbench.answers import AskModel, Completion, Fault, Mode, ToolCall
+from pytest_fcbench.codecs.syntaxes import SYNTAXES
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.errors import NotScoredError, UsageError
+
+_ERROR = "Error during inference:"
+_OVERFLOW = ("context length", "context window", "maximum context", "context_length_exceeded")
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayModel:
+    """Gives stored completions by entry key (``suite:id``)."""
+
+    path: Path
+    completions: Mapping[str, Completion]
+    mode: Mode | None
+    syntax: str | None
+    notes: tuple[str, ...] = ()
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:  # noqa: ARG002 - was asked long ago
+        """The stored completion; an entry without one is not scored."""
+        completion = self.completions.get(entry.key)
+        if completion is None:
+            raise NotScoredError("no_result", f"{self.path} has no result for {entry.key}")
+        return completion
+
+
+def load(path: Path) -> ReplayModel:
+    """Read all results below a folder, or one file. Raises ``UsageError`` with file and line."""
+    if path.is_file() and not path.name.endswith("_result.json"):
+        completions, mode, syntax = _scorecard(path)
+        return ReplayModel(path, completions, mode, syntax)
+    files = [path] if path.is_file() else sorted(path.rglob("*_result.json"))
+    if not files:
+        raise UsageError(
+            f"replay:{path}: no *_result.json below it; give the folder of one model's results "
+            "(result/<model>) or a scorecard.json"
+        )
+    completions, origin = {}, {}
+    for file in files:
+        for key, completion in _rows(file):
+            if key in completions:
+                raise UsageError(f"{key} has results in {origin[key]} and in {file}; give one model's folder")
+            completions[key], origin[key] = completion, file
+    mode, syntax = _form(completions)
+    return ReplayModel(path, completions, mode, syntax)
+
+
+def _rows(file: Path) -> Iterator[tuple[str, Completion]]:
+    for number, line in enumerate(file.read_bytes().splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row: object = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"{file}:{number}: not JSON: {error}") from None
+        if not isinstance(row, Mapping) or not isinstance(row.get("id"), str) or "result" not in row:
+            raise UsageError(f"{file}:{number}: a result needs 'id' and 'result'")
+        yield f"bfcl:{row['id']}", completion_of(row)
+
+
+def completion_of(row: Mapping[str, object]) -> Completion:
+    """A row of an official result file: text, or a list of ``{name: arguments}`` and text parts."""
+    result = row["result"]
+    text, tool_calls, fault = None, None, None
+    if isinstance(result, list):
+        tool_calls = tuple(_part(item) for item in result)
+    elif isinstance(result, str):
+        text = result
+        if text.startswith(_ERROR):
+            fault = Fault.OVERFLOW if any(w in text.lower() for w in _OVERFLOW) else Fault.INFERENCE_ERROR
+    elif result is not None:
+        text = json.dumps(result)
+    reasoning = row.get("reasoning_content")
+    return Completion(
+        text=text,
+        tool_calls=tool_calls,
+        reasoning=reasoning if isinstance(reasoning, str) else None,
+        input_tokens=_count(row.get("input_token_count")),
+        output_tokens=_count(row.get("output_token_count")),
+        latency_s=_number(row.get("latency")),
+        fault=fault,
+    )
+
+
+def _part(item: object) -> ToolCall | str:
+    if isinstance(item, Mapping) and item:
+        name, arguments = next(iter(item.items()))
+        return ToolCall(str(name), arguments)
+    return item if isinstance(item, str) else json.dumps(item)
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _count(value: object) -> int | None:
+    number = _number(value)
+    return None if number is None else int(number)
+
+
+def _form(completions: Mapping[str, Completion]) -> tuple[Mode, str]:
+    """Mode and syntax that fit the results as a whole."""
+    if any(completion.tool_calls for completion in completions.values()):
+        return Mode.FC, "tool_calls"
+    texts = [completion.text.strip() for completion in completions.values() if completion.text]
+    marks = {
+        "hermes": sum(text.startswith("<tool_call>") for text in texts),
+        "xlam": sum(text.startswith(('{"tool_calls"', '[{"name"')) for text in texts),
+        "glm": sum("\n{" in text and text.split("\n{")[0].isidentifier() for text in texts),
+        "python": sum(text.startswith("[") and not text.startswith('[{"') for text in texts),
+    }
+    syntax = max(marks, key=lambda name: marks[name])
+    if not marks[syntax]:
+        return Mode.PROMPT, "python"
+    reader = SYNTAXES[syntax]
+    return (reader.mode if reader else Mode.FC), syntax
+
+
+def _scorecard(path: Path) -> tuple[Mapping[str, Completion], Mode | None, str | None]:
+    """The answers that a scorecard of ours holds."""
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+        records = [test["metadata"]["fcbench"] for test in report["tests"] if "metadata" in test]
+        answers = {str(record["entry"]): record["answer"] for record in records if record.get("answer")}
+    except OSError as error:
+        raise UsageError(f"replay:{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(f"replay:{path}: neither a *_result.json nor a scorecard of fcbench") from None
+    completions = {}
+    for key, answer in answers.items():
+        row = {"result": answer["text"] if answer.get("tool_calls") is None else answer["tool_calls"], **answer}
+        completions[key] = completion_of(row)
+    modes = {str(record["mode"]) for record in records}
+    syntaxes = {str(record["syntax"]) for record in records}
+    return (
+        completions,
+        Mode(modes.pop()) if len(modes) == 1 else None,
+        syntaxes.pop() if len(syntaxes) == 1 else None,
+    )

@@ -1,0 +1,72 @@
+"""Answers from a file written by hand, for tests and for trying things without a model.
+
+    answers:
+      core:simple_python_0: "[weather.forecast(city='Bergen', days=3)]"
+      core:parallel_1:                 # calls, written in the run's mode
+        - lamp.set: {room: kitchen, on: true}
+    default: I cannot help with that.  # for every other entry; without it they are not scored
+
+An argument list given as text (``lamp.set: '{"room": '``) goes into the tool call as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_fcbench.answers import AskModel, Call, Completion, Mode, Names, ToolCall
+from pytest_fcbench.codecs.rendering import render
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.errors import NotScoredError, SuiteError, UsageError
+from pytest_fcbench.suites.fields import Field, yaml_value
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedModel:
+    """Gives each entry what the file says."""
+
+    path: Path
+    answers: Mapping[str, Field]
+    default: Field | None
+    ask_mode: Mode
+    names: Names
+    mode: Mode | None = None
+    syntax: str | None = None
+    notes: tuple[str, ...] = ()
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:  # noqa: ARG002 - the file decides
+        """The scripted answer; an entry without one is not scored."""
+        answer = self.answers.get(entry.key, self.default)
+        if answer is None:
+            raise NotScoredError("no_result", f"{self.path} has no answer for {entry.key} and no default")
+        if not isinstance(answer.value, list):
+            return Completion(text=answer.text())
+        calls = [next(iter(element.members().items())) for element in answer.elements()]
+        if self.ask_mode is Mode.FC and any(isinstance(arguments.value, str) for _, arguments in calls):
+            return Completion(tool_calls=tuple(ToolCall(name, field.value) for name, field in calls))
+        return render([_call(name, field) for name, field in calls], entry, self.ask_mode, self.names)
+
+
+def _call(name: str, arguments: Field) -> Call:
+    return Call(name, {key: field.value for key, field in arguments.members().items()})
+
+
+def load(path: Path, mode: Mode, names: Names) -> ScriptedModel:
+    """Read the file. Raises ``UsageError`` with file, line and field."""
+    try:
+        top = Field(yaml_value(path), path).members(("answers",), ("default",))
+        answers = top["answers"].members()
+        for answer in answers.values():
+            _check(answer)
+    except SuiteError as error:
+        raise UsageError(f"scripted:{error}") from None
+    return ScriptedModel(path, answers, top.get("default"), mode, names)
+
+
+def _check(answer: Field) -> None:
+    if isinstance(answer.value, str):
+        return
+    for element in answer.elements():
+        if len(element.members()) != 1:
+            raise element.error("must be one function name with its arguments")

@@ -1,0 +1,318 @@
+"""The pytest plugin: thin hooks around a ``Run``.
+
+Installed but unused it does nothing: only with an ``fcbench.yaml`` in the root directory or an
+``--fcbench-…`` option is ``Benchmark`` registered, and only a run that collects entries is changed by it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fcbench.options import OPTIONS
+
+if TYPE_CHECKING:
+    from pytest_fcbench.answers import Transcript
+    from pytest_fcbench.config import Settings
+    from pytest_fcbench.entries import Category, Entry
+    from pytest_fcbench.run import Run
+    from pytest_fcbench.scorecard.gate import Outcome
+    from pytest_fcbench.scorecard.records import Record
+    from pytest_fcbench.verdicts import Failed, Judgement, Passed
+
+ENTRY = pytest.StashKey["Entry"]()
+TRANSCRIPT = pytest.StashKey["Transcript"]()
+RECORD = pytest.StashKey["Record"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare every option of ``options``."""
+    group = parser.getgroup("fcbench", "function-calling benchmark (also as keys of fcbench.yaml)")
+    for option in OPTIONS:
+        action = "append" if option.repeatable else "store"
+        group.addoption(
+            option.flag, dest=option.dest, action=action, metavar=option.metavar, default=None, help=option.help
+        )
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-json-report looks at its options
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the benchmark where it is wanted."""
+    config.addinivalue_line("markers", "fcbench(category): puts every entry of the category to the model")
+    given = {option.key: getattr(config.option, option.dest) for option in OPTIONS}
+    if any(value is not None for value in given.values()) or (config.rootpath / "fcbench.yaml").is_file():
+        from pytest_fcbench.config import config_file, load
+        from pytest_fcbench.errors import FcbenchError
+
+        try:
+            settings = load(given, config_file(config.rootpath, given["config"]))
+        except FcbenchError as error:
+            raise pytest.UsageError(str(error)) from None
+        config.pluginmanager.register(Benchmark(config, settings), "fcbench-benchmark")
+
+
+class Benchmark:
+    """The hooks of a run that may collect entries."""
+
+    def __init__(self, config: pytest.Config, settings: Settings) -> None:
+        from pytest_fcbench.run import Run
+
+        self.config = config
+        self.run: Run = Run(settings)
+        self.is_worker = hasattr(config, "workerinput")
+        self.outcomes: tuple[Outcome, ...] = ()
+        self.keys: dict[str, str] = {}
+        """Entry key by node id, of the Records that came."""
+        self.foreign_failures = 0
+        self.error: Exception | None = None
+        self._declare_marks()
+        self.owns_report = self._switch_report_on(settings.scorecard)
+
+    def _declare_marks(self) -> None:
+        from pytest_fcbench.entries import CATEGORIES, SELECTIONS
+
+        for mark in (*self.run.settings.suites, *CATEGORIES, *SELECTIONS):
+            self.config.addinivalue_line("markers", f"{mark}: entries of {mark} (fcbench)")
+
+    def _switch_report_on(self, file: str | None) -> bool:
+        """Let pytest-json-report write the scorecard, unless the user already told it what to write."""
+        option = self.config.option
+        if not hasattr(option, "json_report") or option.json_report:
+            return False
+        option.json_report = True
+        option.json_report_file = file if option.json_report_file == ".report.json" else option.json_report_file
+        option.json_report_omit = option.json_report_omit or ["collectors", "keywords", "log", "streams"]
+        return True
+
+    # Collection
+
+    def pytest_sessionstart(self) -> None:
+        """With xdist the workers collect; the controller finds wrong names before they start."""
+        if getattr(self.config.option, "dist", "no") != "no" and not self.is_worker:
+            self._or_usage_error(lambda: (self.run.suites, self.run.chosen))
+
+    def _or_usage_error(self, action: Callable[[], object]) -> None:
+        from pytest_fcbench.errors import FcbenchError
+
+        try:
+            action()
+        except FcbenchError as error:
+            raise pytest.UsageError(str(error)) from None
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """One item for each entry of the category that the test function is marked with."""
+        marker = metafunc.definition.get_closest_marker("fcbench")
+        if marker is None:
+            return
+        from pytest_fcbench.entries import CATEGORIES
+        from pytest_fcbench.errors import FcbenchError
+
+        category = CATEGORIES[marker.args[0]]
+        entries: list[Entry] = []
+        try:
+            self.run.chosen  # noqa: B018 - a wrong model is told before anything is collected
+            entries.extend(self.run.entries(category))
+        except FcbenchError as error:
+            self.error = error
+        marks = {name: _marks(name, category) for name in self.run.settings.suites}
+        metafunc.parametrize(
+            "entry", [pytest.param(entry, id=entry.key, marks=marks[entry.suite]) for entry in entries]
+        )
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Stop on an error of a suite; drop categories that were not selected; keep tracebacks out."""
+        if self.error is not None:
+            raise pytest.UsageError(str(self.error))
+        items[:] = [item for item in items if not _is_empty(item)]
+        ours = [item for item in items if _entry_of(item)]
+        if ours and len(ours) == len(items) and self.config.option.tbstyle == "auto":
+            self.config.option.tbstyle = "no"
+
+    # What the bodies use
+
+    @pytest.fixture
+    def ask(self, request: pytest.FixtureRequest) -> Callable[[Entry], Transcript]:
+        """Puts an entry to the model and returns the transcript."""
+
+        def put(entry: Entry) -> Transcript:
+            return request.node.stash.setdefault(TRANSCRIPT, self.run.dispatcher.transcript(entry))
+
+        return put
+
+    @pytest.fixture
+    def score(self, request: pytest.FixtureRequest, entry: Entry) -> Callable[[Judgement], Passed | Failed]:
+        """Records a judgement and returns the verdict of the selected profile."""
+
+        def note(judgement: Judgement) -> Passed | Failed:
+            from pytest_fcbench.errors import NotScoredError
+            from pytest_fcbench.verdicts import SET_ASIDE, NotScored
+
+            transcript = request.node.stash.get(TRANSCRIPT, None)
+            request.node.stash[RECORD] = self.run.record(entry, judgement, transcript)
+            verdict = judgement.under(self.run.settings.profile)
+            if isinstance(verdict, NotScored):
+                if verdict.cause == SET_ASIDE:
+                    pytest.skip(f"set aside: {verdict.reason}")
+                raise NotScoredError(verdict.cause, verdict.reason)
+            return verdict
+
+        return note
+
+    # Reports
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Attach the Record; make an entry that was not scored an error, not a failure."""
+        report = yield
+        entry = _entry_of(item)
+        if entry is None or call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
+            return report
+        if call.excinfo is not None and not self._judged_wrong(item, call.excinfo):
+            self._note_not_scored(item, entry, call.excinfo.value)
+            if report.failed:
+                report.when = "setup"
+        if RECORD in item.stash:
+            from pytest_fcbench.scorecard.records import to_json
+
+            # JSON text, because a model's strings may hold what xdist's channel cannot carry.
+            report.__dict__["fcbench"] = json.dumps(to_json(item.stash[RECORD]), default=repr)
+        return report
+
+    def _judged_wrong(self, item: pytest.Item, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
+        return RECORD in item.stash and excinfo.errisinstance((AssertionError, pytest.skip.Exception))
+
+    def _note_not_scored(self, item: pytest.Item, entry: Entry, error: BaseException) -> None:
+        from pytest_fcbench.errors import NotScoredError
+
+        if RECORD in item.stash or isinstance(error, pytest.skip.Exception):
+            return
+        cause = error.cause if isinstance(error, NotScoredError) else "internal_error"
+        reason = error.reason if isinstance(error, NotScoredError) else f"{type(error).__name__}: {error}"
+        transcript = item.stash.get(TRANSCRIPT, None)
+        item.stash[RECORD] = self.run.not_scored(entry, cause, reason, transcript)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Collect Records, on the controller too."""
+        from pytest_fcbench.scorecard.records import from_json
+
+        text = getattr(report, "fcbench", None)
+        if text is not None:
+            record = from_json(json.loads(text))
+            self.run.records[record.entry] = record
+            self.keys[report.nodeid] = record.entry
+        elif report.failed and report.nodeid not in self.keys:
+            self.foreign_failures += 1
+
+    # The end
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)  # the exit code is set before the JSON report is written
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Let the gate decide; write no file in a run without entries."""
+        if self.is_worker:
+            return (yield)
+        if not self.run.records:
+            if self.owns_report:
+                self.config.option.json_report_file = None
+        elif self.run.settings.gate and not self.narrowed_by and session.exitstatus in (0, 1, 2):
+            from pytest_fcbench.scorecard.gate import exit_code
+
+            interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
+            self.outcomes = self.run.outcomes(interrupted=interrupted)
+            code = exit_code(self.outcomes)
+            session.exitstatus = max(code, 1) if self.foreign_failures else code
+        return (yield)
+
+    @property
+    def narrowed_by(self) -> str | None:
+        """What makes this a part of a run, which the gate of a file says nothing about."""
+        option = self.config.option
+        if option.fcbench_gate is not None:
+            return None
+        narrowing = {
+            "-k": option.keyword,
+            "-m": option.markexpr,
+            "--fcbench-category": option.fcbench_category,
+            "--lf": getattr(option, "lf", False),
+            "--deselect": option.deselect,
+            "a node id": any("::" in argument for argument in self.config.args),
+        }
+        return next((name for name, used in narrowing.items() if used), None)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_json_modifyreport(self, json_report: dict[str, object]) -> None:
+        """Each test carries its Record; one section holds the aggregate."""
+        tests = json_report.get("tests")
+        if not self.run.records or not isinstance(tests, list):
+            return
+        from pytest_fcbench.scorecard.records import to_json
+
+        for test in tests:
+            if test["nodeid"] in self.keys:
+                record = self.run.records[self.keys[test["nodeid"]]]
+                test.setdefault("metadata", {})["fcbench"] = to_json(record)
+        tests.sort(key=lambda test: str(test["nodeid"]))
+        json_report["fcbench"] = self.run.section(self.outcomes)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter
+    ) -> Generator[None, object, object]:
+        """Our tables in the place of pytest's list of failures."""
+        if self.run.records:
+            if not self.foreign_failures and self.config.option.tbstyle in ("auto", "no"):
+                self.config.option.tbstyle = "no"
+                terminalreporter.reportchars = terminalreporter.reportchars.replace("f", "").replace("E", "")
+            self._write_scorecard(terminalreporter)
+        elif self.owns_report:
+            _drop_report_line(self.config)
+        return (yield)
+
+    def _write_scorecard(self, terminalreporter: pytest.TerminalReporter) -> None:
+        from pytest_fcbench.scorecard import terminal
+
+        run = self.run
+        width = terminalreporter._tw.fullwidth
+        terminalreporter.section("function-calling benchmark")
+        most = run.settings.failures
+        for line in terminal.summary(run.facts, run.ordered, run.size_of, width=width, most=most):
+            terminalreporter.write_line(line)
+        for line in terminal.gate_lines(self.outcomes):
+            terminalreporter.write_line(line)
+        if run.settings.gate and self.narrowed_by:
+            terminalreporter.write_line(
+                f"the gate of fcbench.yaml was not applied: {self.narrowed_by} makes this a part of a run"
+            )
+
+    def pytest_unconfigure(self) -> None:
+        """Stop what the run started."""
+        self.run.close()
+
+
+def _marks(suite: str, category: Category) -> list[pytest.MarkDecorator]:
+    from pytest_fcbench.entries import SELECTIONS
+
+    groups = [name for name, members in SELECTIONS.items() if category.name in members]
+    return [getattr(pytest.mark, name) for name in (suite, category.name, *groups)]
+
+
+def _entry_of(item: pytest.Item) -> Entry | None:
+    """The entry that an item puts to the model."""
+    callspec = getattr(item, "callspec", None)
+    return callspec.params.get("entry") if callspec and item.get_closest_marker("fcbench") else None
+
+
+def _is_empty(item: pytest.Item) -> bool:
+    """The stand-in that pytest makes for a parametrization without values: a category not selected."""
+    return item.get_closest_marker("fcbench") is not None and _entry_of(item) is None
+
+
+def _drop_report_line(config: pytest.Config) -> None:
+    """A run without entries says nothing of a report that was switched on for nothing."""
+    report = getattr(config, "_json_report", None)
+    if report is not None:
+        report._terminal_min_verbosity = 99

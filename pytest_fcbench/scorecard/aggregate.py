@@ -1,0 +1,134 @@
+"""Counts and accuracies of categories, groups and overall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from pytest_fcbench.entries import CATEGORIES
+from pytest_fcbench.scorecard.formulas import GROUPS, OVERALL, Formula, Weighing
+from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Counts and accuracy of a category, a group or all.
+
+    ``not_scored`` entries are out of the denominator; ``set_aside`` says how many of them are known-bad
+    data. ``accuracy`` is a fraction, None where nothing was scored. ``missing`` names the parts of the
+    formula that were not run and count as 0.
+    """
+
+    n: int
+    passed: int
+    failed: int
+    not_scored: int
+    set_aside: int
+    accuracy: float | None
+    missing: tuple[str, ...] = ()
+
+    @property
+    def scored(self) -> int:
+        """The denominator."""
+        return self.passed + self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileScores:
+    """All scores under one profile. Categories that were not run are not there."""
+
+    categories: Mapping[str, Score]
+    groups: Mapping[str, Score]
+    overall: Score
+
+    def named(self, name: str) -> Score | None:
+        """A category, a group or ``overall``; None where nothing of it was run."""
+        if name == "overall":
+            return self.overall
+        return self.categories.get(name) or self.groups.get(name)
+
+
+def aggregate(
+    records: Iterable[Record],
+    profile: Profile,
+    size_of: Callable[[str], int],
+    assumed: Passed | Failed | None = None,
+) -> ProfileScores:
+    """Scores of a run.
+
+    ``size_of`` gives the number of entries of a category in the selected suites: a category that was
+    not run counts with it in a group that is weighted by count. ``assumed`` stands in for the verdict
+    of every entry that was not scored (set-aside ones excepted), to see how far those could move a score.
+    """
+    by_category: dict[str, list[Verdict]] = {}
+    for record in records:
+        verdict = record.verdict(profile)
+        if assumed and isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE:
+            verdict = assumed
+        by_category.setdefault(record.category, []).append(verdict)
+    order = [*CATEGORIES, *sorted(by_category.keys() - CATEGORIES.keys())]
+    categories = {name: _tally(by_category[name]) for name in order if name in by_category}
+    groups: dict[str, Score] = {}
+    for name, formula in GROUPS.items():
+        parts = {part: categories.get(part) or groups.get(part) for part in formula.parts}
+        if any(parts.values()):
+            groups[name] = _combine(parts, _accuracy(parts, formula, size_of))
+    weighted = {name: groups.get(name) for name in OVERALL}
+    accuracy = sum(OVERALL[name] * (score.accuracy or 0) for name, score in weighted.items() if score)
+    overall = _combine(weighted, accuracy if any(weighted.values()) else None)
+    return ProfileScores(categories, groups, _counting_all(overall, categories))
+
+
+def _tally(verdicts: list[Verdict]) -> Score:
+    passed = sum(isinstance(verdict, Passed) for verdict in verdicts)
+    unscored = [verdict for verdict in verdicts if isinstance(verdict, NotScored)]
+    scored = len(verdicts) - len(unscored)
+    return Score(
+        n=len(verdicts),
+        passed=passed,
+        failed=scored - passed,
+        not_scored=len(unscored),
+        set_aside=sum(verdict.cause == SET_ASIDE for verdict in unscored),
+        accuracy=passed / scored if scored else None,
+    )
+
+
+def _accuracy(parts: Mapping[str, Score | None], formula: Formula, size_of: Callable[[str], int]) -> float | None:
+    known = {name: score for name, score in parts.items() if score and score.accuracy is not None}
+    if not known:
+        return None
+    if formula.weighing is Weighing.EQUAL:
+        return sum(score.accuracy or 0 for score in known.values()) / len(parts)
+    scored = sum(score.scored for score in known.values())
+    absent = sum(size_of(name) for name, score in parts.items() if not score)
+    return sum(score.passed for score in known.values()) / (scored + absent)
+
+
+def _combine(parts: Mapping[str, Score | None], accuracy: float | None) -> Score:
+    present = [score for score in parts.values() if score]
+    missing = [name for name, score in parts.items() if not score or score.accuracy is None]
+    nested = [name for score in present for name in score.missing]
+    return Score(
+        n=sum(score.n for score in present),
+        passed=sum(score.passed for score in present),
+        failed=sum(score.failed for score in present),
+        not_scored=sum(score.not_scored for score in present),
+        set_aside=sum(score.set_aside for score in present),
+        accuracy=accuracy,
+        missing=tuple(dict.fromkeys(missing + nested)),
+    )
+
+
+def _counting_all(overall: Score, categories: Mapping[str, Score]) -> Score:
+    """The overall score with the counts of all categories, also of those without a weight."""
+    counts = _combine(dict(categories), None)
+    return Score(
+        counts.n,
+        counts.passed,
+        counts.failed,
+        counts.not_scored,
+        counts.set_aside,
+        overall.accuracy,
+        overall.missing,
+    )

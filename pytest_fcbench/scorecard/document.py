@@ -1,0 +1,70 @@
+"""The ``fcbench`` section of the JSON report; ``schema.json`` beside this file describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate
+from pytest_fcbench.scorecard.gate import Outcome
+from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.verdicts import Profile
+
+SCHEMA = "fcbench-scorecard/1"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What is printed with every score."""
+
+    fcbench: str
+    """Version of this project."""
+    model: str
+    mode: str
+    names: str
+    syntax: str
+    profile: Profile
+    suites: Mapping[str, Mapping[str, str | None]]
+    """Version and pack hash of each suite."""
+    notes: tuple[str, ...] = ()
+
+
+def section(
+    facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], gate: Sequence[Outcome]
+) -> dict[str, object]:
+    """The section as JSON values."""
+    return {
+        "schema": SCHEMA,
+        "fcbench": facts.fcbench,
+        "model": facts.model,
+        "mode": facts.mode,
+        "names": facts.names,
+        "syntax": facts.syntax,
+        "profile": facts.profile.value,
+        "suites": {name: dict(suite) for name, suite in facts.suites.items()},
+        "notes": list(facts.notes),
+        "profiles": {profile.value: _profile(aggregate(records, profile, size_of)) for profile in Profile},
+        "gate": [
+            {"rule": outcome.rule.text, "outcome": outcome.word, "sentence": outcome.sentence} for outcome in gate
+        ],
+    }
+
+
+def _profile(scores: ProfileScores) -> dict[str, object]:
+    return {
+        "categories": {name: _score(score) for name, score in scores.categories.items()},
+        "groups": {name: _score(score) for name, score in scores.groups.items()},
+        "overall": _score(scores.overall),
+    }
+
+
+def _score(score: Score) -> dict[str, object]:
+    return {
+        "n": score.n,
+        "passed": score.passed,
+        "failed": score.failed,
+        "not_scored": score.not_scored,
+        "set_aside": score.set_aside,
+        "accuracy": score.accuracy,
+        "missing": list(score.missing),
+    }

@@ -1,0 +1,142 @@
+"""One Record per entry: what every reader of a run works from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pytest_fcbench.answers import Completion, Transcript, completion_to_json
+from pytest_fcbench.conversation import Manner
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profile, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What became of one entry. ``latency_s`` and tokens are sums over its completions, None if unknown."""
+
+    entry: str
+    suite: str
+    category: str
+    group: str
+    model: str
+    mode: str
+    names: str
+    syntax: str
+    verdicts: Judgement
+    latency_s: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    answer: Mapping[str, object] | None = None
+    """The last completion as JSON values; None where there was none."""
+
+    def verdict(self, profile: Profile) -> Verdict:
+        """The verdict of one profile."""
+        return self.verdicts.under(profile)
+
+
+def record(entry: Entry, manner: Manner, judgement: Judgement, transcript: Transcript | None) -> Record:
+    """The Record of an entry; ``transcript`` is None where no answer came."""
+    completions = transcript.completions if transcript else ()
+    return Record(
+        entry=entry.key,
+        suite=entry.suite,
+        category=entry.category.name,
+        group=entry.category.group,
+        model=manner.model,
+        mode=manner.mode,
+        names=manner.names,
+        syntax=manner.syntax,
+        verdicts=judgement,
+        latency_s=_sum([completion.latency_s for completion in completions]),
+        input_tokens=_whole(_sum([completion.input_tokens for completion in completions])),
+        output_tokens=_whole(_sum([completion.output_tokens for completion in completions])),
+        answer=_answer(completions),
+    )
+
+
+def _sum(values: list[float | None] | list[int | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)
+
+
+def _answer(completions: tuple[Completion, ...]) -> Mapping[str, object] | None:
+    return completion_to_json(completions[-1]) if completions else None
+
+
+def to_json(record: Record) -> dict[str, object]:
+    """A Record as the JSON object that reports carry (``metadata.fcbench``)."""
+    return {
+        "entry": record.entry,
+        "suite": record.suite,
+        "category": record.category,
+        "group": record.group,
+        "model": record.model,
+        "mode": record.mode,
+        "names": record.names,
+        "syntax": record.syntax,
+        "verdicts": {profile.value: _verdict_to_json(record.verdict(profile)) for profile in Profile},
+        "latency_s": record.latency_s,
+        "input_tokens": record.input_tokens,
+        "output_tokens": record.output_tokens,
+        "answer": record.answer,
+    }
+
+
+def _verdict_to_json(verdict: Verdict) -> dict[str, object]:
+    match verdict:
+        case Passed():
+            return {"status": verdict.status, "code": None, "reason": None}
+        case Failed(code=code, reason=reason, details=details):
+            return {"status": verdict.status, "code": str(code), "reason": reason, "details": dict(details)}
+        case NotScored(cause=cause, reason=reason):
+            return {"status": verdict.status, "code": str(cause), "reason": reason}
+
+
+def from_json(value: Mapping[str, object]) -> Record:
+    """The Record of a JSON object that ``to_json`` made. Raises KeyError or TypeError on any other."""
+    verdicts = _table(value["verdicts"])
+    answer = value["answer"]
+    return Record(
+        entry=str(value["entry"]),
+        suite=str(value["suite"]),
+        category=str(value["category"]),
+        group=str(value["group"]),
+        model=str(value["model"]),
+        mode=str(value["mode"]),
+        names=str(value["names"]),
+        syntax=str(value["syntax"]),
+        verdicts=Judgement(**{profile.value: _verdict(_table(verdicts[profile.value])) for profile in Profile}),
+        latency_s=_number(value["latency_s"]),
+        input_tokens=_whole(_number(value["input_tokens"])),
+        output_tokens=_whole(_number(value["output_tokens"])),
+        answer=None if answer is None else _table(answer),
+    )
+
+
+def _table(value: object) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"expected an object, found {type(value).__name__}")
+    return value
+
+
+def _number(value: object) -> float | None:
+    if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+        return value
+    raise TypeError(f"expected a number, found {type(value).__name__}")
+
+
+def _verdict(value: Mapping[str, object]) -> Verdict:
+    match value["status"]:
+        case "passed":
+            return Passed()
+        case "failed":
+            return Failed(str(value["code"]), str(value["reason"]), _table(value["details"]))
+        case "not_scored":
+            return NotScored(str(value["code"]), str(value["reason"]))
+        case other:
+            raise TypeError(f"unknown status {other!r}")
