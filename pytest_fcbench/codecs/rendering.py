@@ -49,7 +49,7 @@ def _top_level(value: object, schema: Schema, *, quoted: bool) -> str | None:
     """A text: the name of a variable where another type is declared, else the text itself."""
     if not isinstance(value, str):
         return None
-    expression = schema.get("type") != "String" and re.fullmatch(r"[\w.]+", value)
+    expression = schema.get("type") != "String" and re.fullmatch(r"[A-Za-z_$][\w.]*|new .*", value)
     return value if expression or not quoted else json.dumps(value, ensure_ascii=False)
 
 
@@ -71,7 +71,8 @@ def _java(value: object, schema: Schema, *, quoted: bool = False) -> str:
     if isinstance(value, (list, tuple)) and kind == "Array":
         # The official patterns keep the quotes of an array's texts, so they are written without.
         inner = ", ".join(item if isinstance(item, str) else _java(item, element) for item in value)
-        return f"new {_JAVA_ARRAY.get(name, 'String')}[]{{{inner}}}"
+        text = f"new {_JAVA_ARRAY.get(name, 'String')}[]{{{inner}}}"
+        return f'"""{text}"""' if quoted and name == "String" else text
     if isinstance(value, (list, tuple)):
         inner = ", ".join(_java(item, element) for item in value)
         return f"new ArrayList<{_JAVA_BOXED.get(name, 'String')}>(Arrays.asList({inner}))"

@@ -51,13 +51,16 @@ def _call(wanted: ExpectedCall, doc: FunctionDoc | None) -> Call:
 
 
 def _value(option: object) -> object:
-    """An accepted value in plain form: of a dict's alternatives the first, without what may be left out."""
+    """An accepted value in plain form: of a dict's alternatives the first, without what may be left out.
+
+    What lies deeper inside a dict is plain already: officially it is compared as it stands.
+    """
     if isinstance(option, list):
         return [_value(item) for item in option]
     if not isinstance(option, Mapping):
         return option
     return {
-        key: _value(alternatives[0])
+        key: alternatives[0]
         for key, alternatives in option.items()
         if isinstance(alternatives, list) and alternatives and "" not in alternatives
     }

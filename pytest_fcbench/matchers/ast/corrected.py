@@ -121,30 +121,25 @@ def _match_value(
         candidates = _source_readings(language, doc.properties[name], value)
     if any(agree(option, candidate) for option in options for candidate in candidates):
         return None
-    return wrong_value(_code(options, candidates[-1]), doc, name, value, options)
+    return wrong_value(_code(options, candidates), doc, name, value, options)
 
 
 def _source_readings(language: Language, schema: Schema, text: str) -> list[object]:
-    """What source text can mean: itself, its value, the value of source inside a string literal.
+    """What source text can mean: itself, its value, what the official patterns read in it.
 
-    A collection that is no valid source (``new String[]{a:b}``) is read by the official patterns.
+    Text inside a string literal is read once more: some models quote the whole expression.
     """
     read = java.value if language is Language.JAVA else javascript.value
-    readings: list[object] = [text]
-    for _ in range(2):
-        text, value = str(readings[-1]), read(str(readings[-1]))
-        readings.append(value)
-        if value == text or not isinstance(value, str):
-            break
-    if readings == [text, text]:
-        by_pattern = java.official_value if language is Language.JAVA else javascript.official_value
-        readings.append(by_pattern(text, str(schema.get("type")), element_type(language, schema)))
-    return readings
+    by_pattern = java.official_value if language is Language.JAVA else javascript.official_value
+    kind, element = str(schema.get("type")), element_type(language, schema)
+    inner = read(text)
+    texts = [text] if inner == text or not isinstance(inner, str) else [text, inner]
+    return [reading for t in texts for reading in (t, read(t), by_pattern(t, kind, element))]
 
 
-def _code(options: Sequence[object], value: object) -> str:
-    kinds = {_kind(option) for option in options}
-    return f"value_error:{_kind(value)}" if _kind(value) in kinds else "type_error:simple"
+def _code(options: Sequence[object], readings: Sequence[object]) -> str:
+    shared = {_kind(option) for option in options} & {_kind(reading) for reading in readings}
+    return f"value_error:{shared.pop()}" if len(shared) == 1 else "type_error:simple"
 
 
 def _kind(value: object) -> str:
