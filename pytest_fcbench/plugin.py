@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_fcbench.answers import Transcript
     from pytest_fcbench.config import Settings
     from pytest_fcbench.entries import Category, Entry
-    from pytest_fcbench.run import Run
+    from pytest_fcbench.run import Ask, Run, Score
     from pytest_fcbench.scorecard.gate import Outcome
     from pytest_fcbench.scorecard.records import Record
     from pytest_fcbench.verdicts import Failed, Judgement, Passed
@@ -127,39 +127,44 @@ class Benchmark:
         if self.error is not None:
             raise pytest.UsageError(str(self.error))
         items[:] = [item for item in items if not _is_empty(item)]
-        ours = [item for item in items if _entry_of(item)]
+        ours = [item for item in items if ENTRY in item.stash]
         if ours and len(ours) == len(items) and self.config.option.tbstyle == "auto":
             self.config.option.tbstyle = "no"
 
-    # What the bodies use
+    # What the bodies use; without the request fixture, which costs more than the body
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Remember whose body runs."""
+        self.item = item
 
     @pytest.fixture
-    def ask(self, request: pytest.FixtureRequest) -> Callable[[Entry], Transcript]:
+    def ask(self) -> Ask:
         """Puts an entry to the model and returns the transcript."""
+        return self._ask
 
-        def put(entry: Entry) -> Transcript:
-            return request.node.stash.setdefault(TRANSCRIPT, self.run.dispatcher.transcript(entry))
-
-        return put
+    def _ask(self, entry: Entry) -> Transcript:
+        transcript = self.run.dispatcher.transcript(entry)
+        self.item.stash[TRANSCRIPT] = transcript
+        return transcript
 
     @pytest.fixture
-    def score(self, request: pytest.FixtureRequest, entry: Entry) -> Callable[[Judgement], Passed | Failed]:
+    def score(self) -> Score:
         """Records a judgement and returns the verdict of the selected profile."""
+        return self._score
 
-        def note(judgement: Judgement) -> Passed | Failed:
-            from pytest_fcbench.errors import NotScoredError
-            from pytest_fcbench.verdicts import SET_ASIDE, NotScored
+    def _score(self, judgement: Judgement) -> Passed | Failed:
+        from pytest_fcbench.errors import NotScoredError
+        from pytest_fcbench.verdicts import SET_ASIDE, NotScored
 
-            transcript = request.node.stash.get(TRANSCRIPT, None)
-            request.node.stash[RECORD] = self.run.record(entry, judgement, transcript)
-            verdict = judgement.under(self.run.settings.profile)
-            if isinstance(verdict, NotScored):
-                if verdict.cause == SET_ASIDE:
-                    pytest.skip(f"set aside: {verdict.reason}")
-                raise NotScoredError(verdict.cause, verdict.reason)
-            return verdict
-
-        return note
+        stash = self.item.stash
+        stash[RECORD] = self.run.record(stash[ENTRY], judgement, stash.get(TRANSCRIPT, None))
+        verdict = judgement.under(self.run.settings.profile)
+        if isinstance(verdict, NotScored):
+            if verdict.cause == SET_ASIDE:
+                pytest.skip(f"set aside: {verdict.reason}")
+            raise NotScoredError(verdict.cause, verdict.reason)
+        return verdict
 
     # Reports
 
@@ -169,7 +174,7 @@ class Benchmark:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the Record; make an entry that was not scored an error, not a failure."""
         report = yield
-        entry = _entry_of(item)
+        entry = item.stash.get(ENTRY, None)
         if entry is None or call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
             return report
         if call.excinfo is not None and not self._judged_wrong(item, call.excinfo):
@@ -177,11 +182,14 @@ class Benchmark:
             if report.failed:
                 report.when = "setup"
         if RECORD in item.stash:
-            from pytest_fcbench.scorecard.records import to_json
-
-            # JSON text, because a model's strings may hold what xdist's channel cannot carry.
-            report.__dict__["fcbench"] = json.dumps(to_json(item.stash[RECORD]), default=repr)
+            report.__dict__["fcbench"] = self._carried(item.stash[RECORD])
         return report
+
+    def _carried(self, record: Record) -> Record | str:
+        """The Record as a report carries it: as ASCII text where it goes through xdist's channel."""
+        from pytest_fcbench.scorecard.records import to_json
+
+        return json.dumps(to_json(record), default=repr) if self.is_worker else record
 
     def _judged_wrong(self, item: pytest.Item, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
         return RECORD in item.stash and excinfo.errisinstance((AssertionError, pytest.skip.Exception))
@@ -200,9 +208,9 @@ class Benchmark:
         """Collect Records, on the controller too."""
         from pytest_fcbench.scorecard.records import from_json
 
-        text = getattr(report, "fcbench", None)
-        if text is not None:
-            record = from_json(json.loads(text))
+        carried = getattr(report, "fcbench", None)
+        if carried is not None and not self.is_worker:
+            record = from_json(json.loads(carried)) if isinstance(carried, str) else carried
             self.run.records[record.entry] = record
             self.keys[report.nodeid] = record.entry
         elif report.failed and report.nodeid not in self.keys:
@@ -300,15 +308,15 @@ def _marks(suite: str, category: Category) -> list[pytest.MarkDecorator]:
     return [getattr(pytest.mark, name) for name in (suite, category.name, *groups)]
 
 
-def _entry_of(item: pytest.Item) -> Entry | None:
-    """The entry that an item puts to the model."""
-    callspec = getattr(item, "callspec", None)
-    return callspec.params.get("entry") if callspec and item.get_closest_marker("fcbench") else None
-
-
 def _is_empty(item: pytest.Item) -> bool:
-    """The stand-in that pytest makes for a parametrization without values: a category not selected."""
-    return item.get_closest_marker("fcbench") is not None and _entry_of(item) is None
+    """Note the item's entry. True for pytest's stand-in for a category without entries."""
+    if item.get_closest_marker("fcbench") is None:
+        return False
+    entry = getattr(item, "callspec").params.get("entry")  # noqa: B009 - items have it only if parametrized
+    if not hasattr(entry, "key"):
+        return True
+    item.stash[ENTRY] = entry
+    return False
 
 
 def _drop_report_line(config: pytest.Config) -> None:

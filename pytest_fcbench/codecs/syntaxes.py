@@ -140,19 +140,21 @@ class Offer:
         surplus = call.positional[len(named) :]
         return replace(call, name=doc.name, arguments=named | dict(call.arguments), positional=surplus)
 
-    def attempted_in(self, text: str) -> bool:
+    def attempted_in(self, text: str, *, calls_are_text: bool) -> bool:
         """Whether the text looks like a call of an offered function gone wrong, not like prose about it.
 
-        A name followed by ``(`` and a named argument, a tool-call tag, or the name in a JSON object.
+        A tool-call tag or the name in a JSON object; where calls are asked for as text, also a name
+        followed by ``(`` and a named argument.
         """
         if "<tool_call" in text or "<function" in text:
             return True
         shown = "|".join(sorted((re.escape(name) for name in self.by_name), key=len, reverse=True))
         if not shown:
             return False
-        call = rf"(?<![\w.])(?:{shown})\s?\(\s{{0,9}}\w+\s?="
-        quoted = rf"[\"'](?:name|function)[\"']\s?:\s?[\"'](?:{shown})[\"']"
-        return re.search(f"{call}|{quoted}", text) is not None
+        signs = rf"[\"'](?:name|function)[\"']\s?:\s?[\"'](?:{shown})[\"']"
+        if calls_are_text:
+            signs += rf"|(?<![\w.])(?:{shown})\s?\(\s{{0,9}}\w+\s?="
+        return re.search(signs, text) is not None
 
 
 def read_corrected(completion: Completion, syntax: str, language: Language, offer: Offer) -> Reading:
@@ -168,7 +170,7 @@ def read_corrected(completion: Completion, syntax: str, language: Language, offe
             raise Undecodable("the reply is text, not tool calls")
         found = reader.corrected[language](text) if text else ()
     except (Undecodable, WrongFormat) as error:
-        attempted = bool(tool_calls) or offer.attempted_in(text)
+        attempted = bool(tool_calls) or offer.attempted_in(text, calls_are_text=reader is not None)
         return Unreadable(str(error)) if attempted else Prose(text)
     except (RecursionError, MemoryError):
         return Unreadable("the answer is nested too deeply")

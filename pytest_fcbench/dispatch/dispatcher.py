@@ -26,7 +26,8 @@ class Dispatcher:
 
     def transcript(self, entry: Entry) -> Transcript:
         """The finished conversation about an entry. Raises ``NotScoredError``."""
-        return self._runner.run(self._run(entry))
+        # Not Runner.run, which installs a signal handler each time.
+        return self._runner.get_loop().run_until_complete(self._run(entry))
 
     async def _run(self, entry: Entry) -> Transcript:
         conversation = self._converse(entry)

@@ -16,12 +16,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from pytest_fcbench.answers import AskModel, Call, Completion, Mode, Names
 from pytest_fcbench.codecs.rendering import render
 from pytest_fcbench.entries import Entry, FunctionDoc, Schema
 
-_THRESHOLD = 2.0
+T = TypeVar("T")
+
+_THRESHOLD = 1.0
 _STOP = frozenset(
     "a an and are as at be by can do for from get has have how i in is it its me my of on or our please set "
     "that the this to was we what when which who will with you your".split()
@@ -29,7 +32,7 @@ _STOP = frozenset(
 _NUMBERS = {word: value for value, word in enumerate("zero one two three four five six seven eight nine ten".split())}
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:,\d{3})*(?:\.\d+)?")
-_QUOTED = re.compile(r"\"([^\"]+)\"|'([^']{2,})'|`([^`]+)`|“([^”]+)”|«([^»]+)»")
+_QUOTED = re.compile(r"\"([^\"]+)\"|(?<!\w)'([^']{2,}?)'(?!\w)|`([^`]+)`|“([^”]+)”|«([^»]+)»")
 _CAPITALISED = re.compile(r"(?<=[\s(])(?:[A-Z][\w&-]*)(?:\s+[A-Z][\w&-]*)*")
 _AFTER_PREPOSITION = re.compile(r"\b(?:in|at|for|from|to|of|on|near|called|named)\s+(?:the\s+|my\s+|a\s+)?([^\W\d_]+)")
 _SPLIT = re.compile(r"\band\b|;|[.!?]\s|\bthen\b|\balso\b")
@@ -44,7 +47,9 @@ class LexicalModel:
     names: Names
     mode: Mode | None = None
     syntax: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = (
+        "lexical is a baseline without a model: it matches words, so most entries are expected to fail",
+    )
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:  # noqa: ARG002 - same content, as text
         """The best guess from words alone."""
@@ -98,20 +103,33 @@ def _complete_call(text: str, doc: FunctionDoc) -> Call | None:
 
 @dataclass
 class _Clues:
-    """What a text offers, each used once."""
+    """What a text offers, each with its place and used once."""
 
     text: str
-    numbers: list[float] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
+    numbers: list[tuple[int, float]] = field(default_factory=list)
+    names: list[tuple[int, str]] = field(default_factory=list)
 
     @classmethod
     def of(cls, text: str) -> _Clues:
-        quoted = [next(filter(None, groups)) for groups in _QUOTED.findall(text)]
-        plain = _QUOTED.sub(" ", text)
-        digits = [float(number.replace(",", "")) for number in _NUMBER.findall(plain)]
-        words = [float(_NUMBERS[word]) for word in re.findall(r"[a-z]+", plain.lower()) if word in _NUMBERS]
-        names = [*quoted, *_CAPITALISED.findall(plain), *_AFTER_PREPOSITION.findall(plain)]
-        return cls(text, digits + words, list(dict.fromkeys(names)))
+        quoted = [(m.start(), next(filter(None, m.groups()))) for m in _QUOTED.finditer(text)]
+        plain = _QUOTED.sub(lambda found: " " * len(found.group()), text)
+        numbers = [(m.start(), float(m.group().replace(",", ""))) for m in _NUMBER.finditer(plain)]
+        words = [(m.start(), m.group().lower()) for m in _WORD.finditer(plain)]
+        numbers += [(at, float(_NUMBERS[word])) for at, word in words if word in _NUMBERS]
+        capitalised = [(m.start(), m.group()) for m in _CAPITALISED.finditer(plain)]
+        after = [(m.start(1), m.group(1)) for m in _AFTER_PREPOSITION.finditer(plain)]
+        return cls(text, sorted(numbers), list(dict.fromkeys([*quoted, *capitalised, *after])))
+
+    def take(self, clues: list[tuple[int, T]], name: str) -> T | None:
+        """The first clue after a word of the parameter's name, else the first."""
+        if not clues:
+            return None
+        lower = self.text.lower()
+        places = [found.start() for stem in _stems(name) for found in re.finditer(re.escape(stem), lower)]
+        behind = [clue for clue in clues if places and clue[0] > min(places)]
+        best = (behind or clues)[0]
+        clues.remove(best)
+        return best[1]
 
 
 def _fill(text: str, doc: FunctionDoc, *, leave_out: bool) -> dict[str, object]:
@@ -135,14 +153,15 @@ def _value(name: str, schema: Schema, clues: _Clues, *, required: bool) -> objec
     if isinstance(options, list):
         return next((option for option in options if _mentions(clues.text, str(option))), None)
     if kind in ("integer", "long", "bigint", "byte", "short"):
-        return int(clues.numbers.pop(0)) if clues.numbers else None
+        number = clues.take(clues.numbers, name)
+        return None if number is None else int(number)
     if kind in ("float", "double", "number"):
-        return clues.numbers.pop(0) if clues.numbers else None
+        return clues.take(clues.numbers, name)
     if kind == "boolean":
         mentioned = any(_mentions(clues.text, word) for word in _stems(name))
         return not _NO.search(clues.text) if mentioned or required else None
     if kind in ("string", "any", "char") and required:
-        return clues.names.pop(0) if clues.names else None
+        return clues.take(clues.names, name)
     if kind in ("array", "tuple", "arraylist") and required:
         return _list(schema, clues)
     return None
@@ -153,9 +172,9 @@ def _list(schema: Schema, clues: _Clues) -> list[object] | None:
     kind = str(items.get("type")).lower() if isinstance(items, dict) else "string"
     if kind in ("integer", "long", "float", "double", "number"):
         numbers, clues.numbers = clues.numbers, []
-        return [int(n) if kind in ("integer", "long") else n for n in numbers] or None
+        return [int(n) if kind in ("integer", "long") else n for _, n in numbers] or None
     names, clues.names = clues.names, []
-    return list(names) or None
+    return [name for _, name in names] or None
 
 
 def _stand_in(schema: Schema, text: str) -> object:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from textwrap import wrap
 
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate
 from pytest_fcbench.scorecard.document import RunFacts
@@ -25,7 +27,7 @@ def summary(
     yield from _facts(facts)
     yield ""
     yield from _table(scores)
-    yield from _overall(scores[facts.profile])
+    yield from _overall(scores[facts.profile], width)
     yield from _failures(records, facts.profile, width=width, most=most)
     yield from _not_scored(records, facts.profile, width=width)
 
@@ -39,6 +41,7 @@ def _facts(facts: RunFacts) -> Iterator[str]:
         yield f"note: {note}"
 
 
+_INDENT: Mapping[str, str] = {"initial_indent": "  ", "subsequent_indent": "  "}
 _HEAD = f"{'':<24}{'entries':>8}{'passed':>8}{'failed':>8}{'not scored':>12}{'official':>10}{'corrected':>11}"
 
 
@@ -67,12 +70,12 @@ def _percent(accuracy: float | None) -> str:
     return "-" if accuracy is None else f"{accuracy:.2%}"
 
 
-def _overall(scores: ProfileScores) -> Iterator[str]:
+def _overall(scores: ProfileScores, width: int) -> Iterator[str]:
     yield "counts are those of the official profile"
     if scores.overall.missing:
         weight = sum(OVERALL[name] for name in OVERALL if name not in scores.overall.missing)
-        yield f"* by the official formula, in which parts that were not run count as 0: {', '.join(scores.overall.missing)}"
-        yield f"  (parts run in full carry {weight:.0%} of the overall score)"
+        yield f"* official formula: what was not run counts as 0; here {weight:.0%} of the weight was run"
+        yield from wrap(f"not run: {', '.join(scores.overall.missing)}", width, **_INDENT)
 
 
 def _failures(records: Sequence[Record], profile: Profile, *, width: int, most: int) -> Iterator[str]:
@@ -81,10 +84,13 @@ def _failures(records: Sequence[Record], profile: Profile, *, width: int, most: 
         return
     yield ""
     yield f"failed ({len(failed)}, {profile} profile)"
-    longest = min(max(len(record.entry) for record, _ in failed[:most]), 34) if most else 0
+    codes = Counter(verdict.code for _, verdict in failed)
+    yield from wrap(", ".join(f"{code} {count}" for code, count in codes.most_common()), width, **_INDENT)
+    if not most:
+        return
+    longest = min(max(len(record.entry) for record, _ in failed[:most]), 34)
     for record, verdict in failed[:most]:
-        code = verdict.code.rsplit(":", 1)[-1] if "checker" in verdict.code else verdict.code
-        yield _cut(f"  {record.entry:<{longest}}  {code}: {verdict.reason}", width)
+        yield _cut(f"  {record.entry:<{longest}}  {verdict.reason}", width)
     if len(failed) > most:
         yield f"  and {len(failed) - most} more; the JSON report has all (--fcbench-failures=N shows more here)"
 

@@ -85,7 +85,7 @@ _WITH_ELEMENTS = {
 def match(entry: Entry, expectation: ExpectedCalls, reading: Calls | Unreadable, names: Names) -> Verdict:
     """The official verdict on a reading of the answer."""
     if isinstance(reading, Unreadable):
-        return Failed(reading.code, f"the answer cannot be read as calls: {reading.reason}")
+        return Failed(reading.code, f"cannot be read as calls: {reading.reason}")
     if entry.category.rule is Rule.PARALLEL:
         return _match_greedily(entry, expectation.calls, reading.calls, names)
     kind = "multiple" if entry.category.rule is Rule.MULTIPLE else "simple"
