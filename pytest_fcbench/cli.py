@@ -28,12 +28,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="fcbench", description="Beside pytest: what a benchmark project needs.")
+    parser = argparse.ArgumentParser(
+        prog="fcbench", description="Beside pytest: what a benchmark project needs."
+    )
     parser.add_argument("--version", action="version", version=version("pytest-fcbench"))
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     pull = commands.add_parser("pull", help="get the official data of a suite, or list what there is")
     pull.add_argument("pack", nargs="?", metavar="PACK", help=f"one of: {', '.join(PACKS)}")
-    pull.add_argument("--from", dest="origin", type=Path, metavar="PATH", help="a wheel or a folder, no network")
+    pull.add_argument(
+        "--from", dest="origin", type=Path, metavar="PATH", help="a wheel or a folder, no network"
+    )
     pull.add_argument("--list", action="store_true", help="list packs and where they are")
     pull.set_defaults(run=_pull)
     return parser

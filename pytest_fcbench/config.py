@@ -32,7 +32,7 @@ E = TypeVar("E", bound=StrEnum)
 
 
 _BY_KEY = {option.key: option for option in OPTIONS}
-_FILE_KEYS = tuple(option.key for option in OPTIONS if option.key != "config") + ("models",)
+_FILE_KEYS = (*(option.key for option in OPTIONS if option.key != "config"), "models")
 _PROFILE_KEYS = tuple(option.key for option in OPTIONS if option.of_model)
 
 

@@ -36,22 +36,37 @@ OPTIONS = (
         of_model=True,
     ),
     Option("suite", "NAME", "suite to run: core, bfcl (repeatable; default: core)", repeatable=True),
-    Option("category", "NAME", "category or group to run, exactly (repeatable; default: all)", repeatable=True),
-    Option("mode", "MODE", "fc (function calling) or prompt (default: what fits the model, else fc)", of_model=True),
+    Option(
+        "category", "NAME", "category or group to run, exactly (repeatable; default: all)", repeatable=True
+    ),
+    Option(
+        "mode",
+        "MODE",
+        "fc (function calling) or prompt (default: what fits the model, else fc)",
+        of_model=True,
+    ),
     Option(
         "names",
         "STYLE",
-        "how dotted function names are shown: dotted or underscored (default: underscored in fc, dotted in prompt)",
+        "how dotted function names are shown: dotted or underscored "
+        "(default: underscored in fc, dotted in prompt)",
         of_model=True,
     ),
     Option(
         "syntax",
         "SYNTAX",
-        "how calls are written in answers: tool_calls, python, hermes, xlam, glm (default: by mode, or seen in a replay)",
+        "how calls are written in answers: tool_calls, python, hermes, xlam, glm "
+        "(default: by mode, or seen in a replay)",
         of_model=True,
     ),
-    Option("profile", "PROFILE", "verdicts that decide: official or corrected (default: official; both are shown)"),
-    Option("gate", "RULE", "rule such as 'overall>=0.2' that decides the exit code (repeatable)", repeatable=True),
+    Option(
+        "profile",
+        "PROFILE",
+        "verdicts that decide: official or corrected (default: official; both are shown)",
+    ),
+    Option(
+        "gate", "RULE", "rule such as 'overall>=0.2' that decides the exit code (repeatable)", repeatable=True
+    ),
     Option("api_base", "URL", "endpoint of the model", of_model=True),
     Option("api_key_env", "NAME", "environment variable that holds the endpoint's key", of_model=True),
     Option("temperature", "T", "sampling temperature (default: 0.001, as officially)", of_model=True),
@@ -59,7 +74,9 @@ OPTIONS = (
     Option("seed", "N", "seed sent to the model (default: none)", of_model=True),
     Option("param", "NAME=JSON", "any other litellm parameter (repeatable)", repeatable=True, of_model=True),
     Option("timeout", "SECONDS", "longest wait for one answer (default: 600)", of_model=True),
-    Option("scorecard", "FILE", "where the JSON report goes; 'none' writes no file (default: scorecard.json)"),
+    Option(
+        "scorecard", "FILE", "where the JSON report goes; 'none' writes no file (default: scorecard.json)"
+    ),
     Option("failures", "N", "how many failed entries the terminal lists (default: 60)"),
     Option("config", "FILE", "configuration file (default: fcbench.yaml in the root directory, if there)"),
 )

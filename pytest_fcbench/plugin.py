@@ -34,7 +34,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for option in OPTIONS:
         action = "append" if option.repeatable else "store"
         group.addoption(
-            option.flag, dest=option.dest, action=action, metavar=option.metavar, default=None, help=option.help
+            option.flag,
+            dest=option.dest,
+            action=action,
+            metavar=option.metavar,
+            default=None,
+            help=option.help,
         )
 
 
@@ -83,7 +88,9 @@ class Benchmark:
         if not hasattr(option, "json_report") or option.json_report:
             return False
         option.json_report = True
-        option.json_report_file = file if option.json_report_file == ".report.json" else option.json_report_file
+        option.json_report_file = (
+            file if option.json_report_file == ".report.json" else option.json_report_file
+        )
         option.json_report_omit = option.json_report_omit or ["collectors", "keywords", "log", "streams"]
         return True
 

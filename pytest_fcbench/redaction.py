@@ -11,7 +11,7 @@ _SHORTEST = 6
 
 
 def redacted(text: str) -> str:
-    """The text with ``***`` for every value of a secret-looking environment variable and for key-like words."""
+    """The text with ``***`` for values of secret-looking environment variables and key-like words."""
     for name, value in os.environ.items():
         if len(value) >= _SHORTEST and _SECRET_NAME.search(name):
             text = text.replace(value, "***")

@@ -19,7 +19,6 @@ from pytest_fcbench.scorecard.records import Record
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed
 
-
 Ask: TypeAlias = Callable[[Entry], Transcript]
 """The fixture ``ask``: puts an entry to the model."""
 
@@ -74,7 +73,9 @@ class Run:
         """The Record of an entry in this run."""
         return records.record(entry, self.chosen.manner, judgement, transcript)
 
-    def not_scored(self, entry: Entry, cause: str, reason: str, transcript: Transcript | None = None) -> Record:
+    def not_scored(
+        self, entry: Entry, cause: str, reason: str, transcript: Transcript | None = None
+    ) -> Record:
         """The Record of an entry that has no verdict in either profile."""
         return self.record(entry, Judgement.both(NotScored(cause, reason)), transcript)
 
@@ -82,7 +83,9 @@ class Run:
     def ordered(self) -> list[Record]:
         """All Records, by category and entry, whatever order they came in."""
         order = {name: index for index, name in enumerate(CATEGORIES)}
-        return sorted(self.records.values(), key=lambda r: (order.get(r.category, 99), r.suite, _natural(r.entry)))
+        return sorted(
+            self.records.values(), key=lambda r: (order.get(r.category, 99), r.suite, _natural(r.entry))
+        )
 
     @property
     def facts(self) -> RunFacts:

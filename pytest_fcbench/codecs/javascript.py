@@ -224,7 +224,9 @@ def _member(node: Node) -> tuple[str, object]:
     if node.type != "pair":
         return text_of(node), text_of(node)
     key = field(node, "key")
-    return str(_value(key)) if key.type in ("string", "number") else text_of(key), _value(field(node, "value"))
+    return str(_value(key)) if key.type in ("string", "number") else text_of(key), _value(
+        field(node, "value")
+    )
 
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}

@@ -126,7 +126,7 @@ def _corrected_call(node: ast.Call) -> Call:
     return Call(_dotted_name(node.func), arguments, tuple(_corrected_value(arg) for arg in node.args))
 
 
-def _official_value(node: ast.expr) -> object:  # noqa: C901 - one flat case per node type
+def _official_value(node: ast.expr) -> object:
     match node:
         case ast.Constant(value=value):
             return "..." if value is Ellipsis else value

@@ -16,7 +16,9 @@ def render(calls: Sequence[Call], entry: Entry, mode: Mode, names: Names) -> Com
     if mode is Mode.FC:
         tool_calls = []
         for index, call in enumerate(calls):
-            arguments = _sources(call, entry, quoted=False) if language is not Language.PYTHON else call.arguments
+            arguments = (
+                _sources(call, entry, quoted=False) if language is not Language.PYTHON else call.arguments
+            )
             text = json.dumps(arguments, ensure_ascii=False, default=list)
             tool_calls.append(ToolCall(names.shown(call.name), text, f"call_{index}"))
         return Completion(tool_calls=tuple(tool_calls))
@@ -55,7 +57,13 @@ def _top_level(value: object, schema: Schema, *, quoted: bool) -> str | None:
 
 _JAVA_SUFFIX = {"long": "L", "float": "f"}
 _JAVA_ARRAY = {"integer": "int", "boolean": "boolean", "double": "double", "long": "long", "float": "float"}
-_JAVA_BOXED = {"integer": "Integer", "boolean": "Boolean", "double": "Double", "long": "Long", "any": "Object"}
+_JAVA_BOXED = {
+    "integer": "Integer",
+    "boolean": "Boolean",
+    "double": "Double",
+    "long": "Long",
+    "any": "Object",
+}
 
 
 def _java(value: object, schema: Schema, *, quoted: bool = False) -> str:
@@ -84,10 +92,12 @@ def _java(value: object, schema: Schema, *, quoted: bool = False) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _javascript(value: object, schema: Schema, *, quoted: bool = False) -> str:  # noqa: ARG001 - as _java
+def _javascript(value: object, schema: Schema, *, quoted: bool = False) -> str:
     if schema.get("type") == "Bigint" and isinstance(value, int):
         return f"{value}n"
     if isinstance(value, (list, tuple)):
         items = schema.get("items")
-        return f"[{', '.join(_javascript(item, items if isinstance(items, Mapping) else {}) for item in value)}]"
+        return (
+            f"[{', '.join(_javascript(item, items if isinstance(items, Mapping) else {}) for item in value)}]"
+        )
     return json.dumps(value, ensure_ascii=False)

@@ -27,7 +27,9 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
         return Judgement.both(OVERFLOW)
     forbidden = isinstance(entry.expectation, NoCall)
     official = read_official(transcript.last, transcript.syntax, Language.PYTHON)
-    return Judgement(_official(official, forbidden=forbidden), _corrected(entry, transcript, forbidden=forbidden))
+    return Judgement(
+        _official(official, forbidden=forbidden), _corrected(entry, transcript, forbidden=forbidden)
+    )
 
 
 def _official(reading: Calls | Unreadable, *, forbidden: bool) -> Verdict:
@@ -64,7 +66,9 @@ def _abstained(reading: Reading) -> Verdict:
 def _called_well(entry: Entry, reading: Reading) -> Verdict:
     match reading:
         case Unreadable(reason=reason):
-            return Failed("relevance:unreadable_call", f"the answer tries to call but cannot be read: {reason}")
+            return Failed(
+                "relevance:unreadable_call", f"the answer tries to call but cannot be read: {reason}"
+            )
         case Prose(text=text):
             return Failed("relevance:no_call", f"the answer calls nothing: {shortened(text)}")
         case Calls(calls=()):

@@ -26,15 +26,65 @@ T = TypeVar("T")
 
 _THRESHOLD = 1.0
 _STOP = frozenset(
-    "a an and are as at be by can do for from get has have how i in is it its me my of on or our please set "
-    "that the this to was we what when which who will with you your".split()
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "can",
+        "do",
+        "for",
+        "from",
+        "get",
+        "has",
+        "have",
+        "how",
+        "i",
+        "in",
+        "is",
+        "it",
+        "its",
+        "me",
+        "my",
+        "of",
+        "on",
+        "or",
+        "our",
+        "please",
+        "set",
+        "that",
+        "the",
+        "this",
+        "to",
+        "was",
+        "we",
+        "what",
+        "when",
+        "which",
+        "who",
+        "will",
+        "with",
+        "you",
+        "your",
+    ]
 )
-_NUMBERS = {word: value for value, word in enumerate("zero one two three four five six seven eight nine ten".split())}
+_NUMBERS = {
+    word: value
+    for value, word in enumerate(
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    )
+}
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:,\d{3})*(?:\.\d+)?")
 _QUOTED = re.compile(r"\"([^\"]+)\"|(?<!\w)'([^']{2,}?)'(?!\w)|`([^`]+)`|“([^”]+)”|«([^»]+)»")
 _CAPITALISED = re.compile(r"(?<=[\s(])(?:[A-Z][\w&-]*)(?:\s+[A-Z][\w&-]*)*")
-_AFTER_PREPOSITION = re.compile(r"\b(?:in|at|for|from|to|of|on|near|called|named)\s+(?:the\s+|my\s+|a\s+)?([^\W\d_]+)")
+_AFTER_PREPOSITION = re.compile(
+    r"\b(?:in|at|for|from|to|of|on|near|called|named)\s+(?:the\s+|my\s+|a\s+)?([^\W\d_]+)"
+)
 _SPLIT = re.compile(r"\band\b|;|[.!?]\s|\bthen\b|\balso\b")
 _NO = re.compile(r"\b(?:no|not|without|don't|never|off|disable)\b", re.IGNORECASE)
 
@@ -51,7 +101,7 @@ class LexicalModel:
         "lexical is a baseline without a model: it matches words, so most entries are expected to fail",
     )
 
-    async def complete(self, entry: Entry, request: AskModel) -> Completion:  # noqa: ARG002 - same content, as text
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The best guess from words alone."""
         text = next((m.content for m in reversed(entry.turns[-1]) if m.role == "user"), "")
         calls = list(_calls(text, entry.functions))
@@ -83,7 +133,9 @@ def _best(text: str, functions: Sequence[FunctionDoc]) -> FunctionDoc | None:
 def _score(words: set[str], doc: FunctionDoc) -> float:
     in_name = words & set(_stems(re.sub(r"([a-z])([A-Z])", r"\1 \2", doc.name)))
     in_description = words & set(_stems(doc.description)) - in_name
-    parameters = " ".join(f"{name} {schema.get('description', '')}" for name, schema in doc.properties.items())
+    parameters = " ".join(
+        f"{name} {schema.get('description', '')}" for name, schema in doc.properties.items()
+    )
     in_parameters = words & set(_stems(parameters)) - in_name - in_description
     return 2.0 * len(in_name) + len(in_description) + 0.25 * len(in_parameters)
 
@@ -193,4 +245,7 @@ def _stand_in(schema: Schema, text: str) -> object:
 
 
 def _mentions(text: str, option: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(option.replace('_', ' '))}", text.replace("_", " "), re.IGNORECASE) is not None
+    return (
+        re.search(rf"(?<!\w){re.escape(option.replace('_', ' '))}", text.replace("_", " "), re.IGNORECASE)
+        is not None
+    )

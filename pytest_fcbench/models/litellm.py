@@ -49,7 +49,7 @@ class LitellmModel:
         """One line for each parameter that was dropped."""
         return tuple(f"{name} was dropped: {reason}" for name, reason in sorted(self.dropped.items()))
 
-    async def complete(self, entry: Entry, request: AskModel) -> Completion:  # noqa: ARG002 - a model sees the request
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint. Raises ``NotScoredError`` with the cause where no answer comes."""
         litellm = _import()
         while True:
@@ -117,8 +117,11 @@ def _completion(reply: object, latency_s: float) -> Completion:
     reasoning = getattr(message, "reasoning_content", None)
     return Completion(
         text=message.content,
-        tool_calls=None if not calls else tuple(
-            ToolCall(str(call.function.name or ""), call.function.arguments, str(call.id or "")) for call in calls
+        tool_calls=None
+        if not calls
+        else tuple(
+            ToolCall(str(call.function.name or ""), call.function.arguments, str(call.id or ""))
+            for call in calls
         ),
         reasoning=reasoning if isinstance(reasoning, str) else None,
         input_tokens=getattr(usage, "prompt_tokens", None),

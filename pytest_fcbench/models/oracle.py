@@ -27,7 +27,7 @@ class OracleModel:
     syntax: str | None = None
     notes: tuple[str, ...] = ()
 
-    async def complete(self, entry: Entry, request: AskModel) -> Completion:  # noqa: ARG002 - it knows already
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The right answer."""
         match entry.expectation:
             case ExpectedCalls(calls=expected):

@@ -82,5 +82,6 @@ def _refuse_typos(name: str) -> None:
     if "/" not in prefix and get_close_matches(prefix, ours, cutoff=0.75):
         valid = [f"{word}:PATH" if word in WITH_PATH else word for word in (*BUILT_IN, *WITH_PATH)]
         raise UsageError(
-            f"--fcbench-model={name}: {unknown('model', name, valid)} Any litellm id works too (gpt-4o, hosted_vllm/x)."
+            f"--fcbench-model={name}: {unknown('model', name, valid)} "
+            "Any litellm id works too (gpt-4o, hosted_vllm/x)."
         )

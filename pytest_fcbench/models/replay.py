@@ -30,7 +30,7 @@ class ReplayModel:
     syntax: str | None
     notes: tuple[str, ...] = ()
 
-    async def complete(self, entry: Entry, request: AskModel) -> Completion:  # noqa: ARG002 - was asked long ago
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The stored completion; an entry without one is not scored."""
         completion = self.completions.get(entry.key)
         if completion is None:
@@ -41,15 +41,15 @@ class ReplayModel:
 def load(path: Path) -> ReplayModel:
     """Read all results below a folder, or one file. Raises ``UsageError`` with file and line."""
     if path.is_file() and not path.name.endswith("_result.json"):
-        completions, mode, syntax = _scorecard(path)
-        return ReplayModel(path, completions, mode, syntax)
+        return ReplayModel(path, *_scorecard(path))
     files = [path] if path.is_file() else sorted(path.rglob("*_result.json"))
     if not files:
         raise UsageError(
             f"replay:{path}: no *_result.json below it; give the folder of one model's results "
             "(result/<model>) or a scorecard.json"
         )
-    completions, origin = {}, {}
+    completions: dict[str, Completion] = {}
+    origin: dict[str, Path] = {}
     for file in files:
         for key, completion in _rows(file):
             if key in completions:
@@ -142,7 +142,10 @@ def _scorecard(path: Path) -> tuple[Mapping[str, Completion], Mode | None, str |
         raise UsageError(f"replay:{path}: neither a *_result.json nor a scorecard of fcbench") from None
     completions = {}
     for key, answer in answers.items():
-        row = {"result": answer["text"] if answer.get("tool_calls") is None else answer["tool_calls"], **answer}
+        row = {
+            "result": answer["text"] if answer.get("tool_calls") is None else answer["tool_calls"],
+            **answer,
+        }
         completions[key] = completion_of(row)
     modes = {str(record["mode"]) for record in records}
     syntaxes = {str(record["syntax"]) for record in records}

@@ -35,7 +35,7 @@ class ScriptedModel:
     syntax: str | None = None
     notes: tuple[str, ...] = ()
 
-    async def complete(self, entry: Entry, request: AskModel) -> Completion:  # noqa: ARG002 - the file decides
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The scripted answer; an entry without one is not scored."""
         answer = self.answers.get(entry.key, self.default)
         if answer is None:

@@ -94,7 +94,9 @@ def _tally(verdicts: list[Verdict]) -> Score:
     )
 
 
-def _accuracy(parts: Mapping[str, Score | None], formula: Formula, size_of: Callable[[str], int]) -> float | None:
+def _accuracy(
+    parts: Mapping[str, Score | None], formula: Formula, size_of: Callable[[str], int]
+) -> float | None:
     known = {name: score for name, score in parts.items() if score and score.accuracy is not None}
     if not known:
         return None

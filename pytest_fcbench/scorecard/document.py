@@ -45,7 +45,8 @@ def section(
         "notes": list(facts.notes),
         "profiles": {profile.value: _profile(aggregate(records, profile, size_of)) for profile in Profile},
         "gate": [
-            {"rule": outcome.rule.text, "outcome": outcome.word, "sentence": outcome.sentence} for outcome in gate
+            {"rule": outcome.rule.text, "outcome": outcome.word, "sentence": outcome.sentence}
+            for outcome in gate
         ],
     }
 

@@ -100,7 +100,9 @@ def parse(text: str) -> Rule:
         raise UsageError(f"gate rule {text!r}: {unknown('metric', metric, metrics)}")
     threshold = float(number) / (100 if percent else 1)
     if threshold > 1:
-        raise UsageError(f"gate rule {text!r}: {threshold:g} is more than 1; write a fraction or a percentage")
+        raise UsageError(
+            f"gate rule {text!r}: {threshold:g} is more than 1; write a fraction or a percentage"
+        )
     return Rule(text, metric, comparison, threshold)
 
 

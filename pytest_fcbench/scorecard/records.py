@@ -110,7 +110,9 @@ def from_json(value: Mapping[str, object]) -> Record:
         mode=str(value["mode"]),
         names=str(value["names"]),
         syntax=str(value["syntax"]),
-        verdicts=Judgement(**{profile.value: _verdict(_table(verdicts[profile.value])) for profile in Profile}),
+        verdicts=Judgement(
+            **{profile.value: _verdict(_table(verdicts[profile.value])) for profile in Profile}
+        ),
         latency_s=_number(value["latency_s"]),
         input_tokens=_whole(_number(value["input_tokens"])),
         output_tokens=_whole(_number(value["output_tokens"])),

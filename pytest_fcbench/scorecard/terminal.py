@@ -22,7 +22,7 @@ def summary(
     width: int,
     most: int,
 ) -> Iterator[str]:
-    """All lines: what was run, the table in both profiles, what failed (at most ``most``), what was not scored."""
+    """All lines: what was run, the table in both profiles, at most ``most`` failures, what was not scored."""
     scores = {profile: aggregate(records, profile, size_of) for profile in Profile}
     yield from _facts(facts)
     yield ""
@@ -41,7 +41,6 @@ def _facts(facts: RunFacts) -> Iterator[str]:
         yield f"note: {note}"
 
 
-_INDENT: Mapping[str, str] = {"initial_indent": "  ", "subsequent_indent": "  "}
 _HEAD = f"{'':<24}{'entries':>8}{'passed':>8}{'failed':>8}{'not scored':>12}{'official':>10}{'corrected':>11}"
 
 
@@ -61,7 +60,8 @@ def _table(scores: Mapping[Profile, ProfileScores]) -> Iterator[str]:
 def _row(name: str, official: Score, corrected: Score) -> str:
     partial = "*" if official.missing else ""
     return (
-        f"{name + partial:<24}{official.n:>8}{official.passed:>8}{official.failed:>8}{official.not_scored:>12}"
+        f"{name + partial:<24}"
+        f"{official.n:>8}{official.passed:>8}{official.failed:>8}{official.not_scored:>12}"
         f"{_percent(official.accuracy):>10}{_percent(corrected.accuracy):>11}"
     )
 
@@ -75,24 +75,26 @@ def _overall(scores: ProfileScores, width: int) -> Iterator[str]:
     if scores.overall.missing:
         weight = sum(OVERALL[name] for name in OVERALL if name not in scores.overall.missing)
         yield f"* official formula: what was not run counts as 0; here {weight:.0%} of the weight was run"
-        yield from wrap(f"not run: {', '.join(scores.overall.missing)}", width, **_INDENT)
+        yield from _wrapped(f"not run: {', '.join(scores.overall.missing)}", width)
 
 
 def _failures(records: Sequence[Record], profile: Profile, *, width: int, most: int) -> Iterator[str]:
-    failed = [(record, verdict) for record in records if isinstance(verdict := record.verdict(profile), Failed)]
+    failed = [
+        (record, verdict) for record in records if isinstance(verdict := record.verdict(profile), Failed)
+    ]
     if not failed:
         return
     yield ""
     yield f"failed ({len(failed)}, {profile} profile)"
     codes = Counter(verdict.code for _, verdict in failed)
-    yield from wrap(", ".join(f"{code} {count}" for code, count in codes.most_common()), width, **_INDENT)
+    yield from _wrapped(", ".join(f"{code} {count}" for code, count in codes.most_common()), width)
     if not most:
         return
     longest = min(max(len(record.entry) for record, _ in failed[:most]), 34)
     for record, verdict in failed[:most]:
         yield _cut(f"  {record.entry:<{longest}}  {verdict.reason}", width)
     if len(failed) > most:
-        yield f"  and {len(failed) - most} more; the JSON report has all (--fcbench-failures=N shows more here)"
+        yield f"  and {len(failed) - most} more; the JSON report has all, --fcbench-failures=N shows N here"
 
 
 def _not_scored(records: Sequence[Record], profile: Profile, *, width: int) -> Iterator[str]:
@@ -111,6 +113,10 @@ def _not_scored(records: Sequence[Record], profile: Profile, *, width: int) -> I
             yield _cut(f"    {record.entry}: {verdict.reason}", width)
         if len(group) > len(shown):
             yield f"    and {len(group) - len(shown)} more"
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return wrap(text, width, initial_indent="  ", subsequent_indent="  ")
 
 
 def _cut(line: str, width: int) -> str:

@@ -115,8 +115,11 @@ def _expectation(
         return NoCall() if category.rule is Rule.IRRELEVANCE else AnyCall()
     calls = tuple(_expected_call(field, offered) for field in members["expect"].elements())
     if not calls or (category.rule is not Rule.PARALLEL and len(calls) != 1):
-        raise members["expect"].error(f"{len(calls)} calls; {category.name} takes exactly one"
-                                      if category.rule is not Rule.PARALLEL else "must have a call")
+        raise members["expect"].error(
+            f"{len(calls)} calls; {category.name} takes exactly one"
+            if category.rule is not Rule.PARALLEL
+            else "must have a call"
+        )
     return ExpectedCalls(calls)
 
 

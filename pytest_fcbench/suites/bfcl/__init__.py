@@ -72,7 +72,9 @@ def _entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Itera
             suite=SOURCE.name,
             id=entry_id,
             category=category,
-            turns=tuple(tuple(_message(message) for message in _list(turn)) for turn in _list(row["question"])),
+            turns=tuple(
+                tuple(_message(message) for message in _list(turn)) for turn in _list(row["question"])
+            ),
             functions=tuple(_doc(doc) for doc in _list(row["function"])),
             expectation=_expectation(category, answers.get(entry_id)),
             set_aside=ledger.get(entry_id),
@@ -107,7 +109,9 @@ def _expectation(category: Category, truth: object) -> Expectation:
     if not category.expects_calls:
         return NoCall() if category.rule is Rule.IRRELEVANCE else AnyCall()
     calls = [item for item in _list(truth) if isinstance(item, Mapping)]
-    return ExpectedCalls(tuple(ExpectedCall(name, accepted) for item in calls for name, accepted in item.items()))
+    return ExpectedCalls(
+        tuple(ExpectedCall(name, accepted) for item in calls for name, accepted in item.items())
+    )
 
 
 def _wording(constants: object) -> Wording:
