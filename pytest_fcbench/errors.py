@@ -50,7 +50,7 @@ class NotScoredError(FcbenchError):
 
 def unknown(kind: str, value: str, valid: Iterable[str]) -> str:
     """A sentence for a name that is not known: the value, the nearest valid ones, all of them."""
-    names = list(valid)
+    names = [str(name) for name in valid]
     near = get_close_matches(value, names, n=2, cutoff=0.6)
     guess = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     return f"unknown {kind} {value!r}.{guess} Valid: {', '.join(names)}."

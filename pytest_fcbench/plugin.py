@@ -59,6 +59,16 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Benchmark(config, settings), "fcbench-benchmark")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Benchmarks without a project have nothing to run on: say what is missing."""
+    if config.pluginmanager.has_plugin("fcbench-benchmark"):
+        return
+    if any(item.get_closest_marker("fcbench") for item in items):
+        raise pytest.UsageError(
+            f"benchmarks need an fcbench.yaml in {config.rootpath} or an option such as --fcbench-model=lexical"
+        )
+
+
 class Benchmark:
     """The hooks of a run that may collect entries."""
 

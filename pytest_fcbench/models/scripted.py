@@ -57,7 +57,7 @@ def load(path: Path, mode: Mode, names: Names) -> ScriptedModel:
     try:
         top = Field(yaml_value(path), path).members(("answers",), ("default",))
         answers = top["answers"].members()
-        for answer in answers.values():
+        for answer in (*answers.values(), *filter(None, [top.get("default")])):
             _check(answer)
     except SuiteError as error:
         raise UsageError(f"scripted:{error}") from None
@@ -65,7 +65,8 @@ def load(path: Path, mode: Mode, names: Names) -> ScriptedModel:
 
 
 def _check(answer: Field) -> None:
-    if isinstance(answer.value, str):
+    if not isinstance(answer.value, list):
+        answer.text()
         return
     for element in answer.elements():
         if len(element.members()) != 1:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate
 from pytest_fcbench.scorecard.gate import Outcome
@@ -11,6 +13,14 @@ from pytest_fcbench.scorecard.records import Record
 from pytest_fcbench.verdicts import Profile
 
 SCHEMA = "fcbench-scorecard/1"
+
+
+def json_schema() -> dict[str, dict[str, dict[str, object]]]:
+    """The JSON Schema of the section and of the Records."""
+    schema: dict[str, dict[str, dict[str, object]]] = json.loads(
+        Path(__file__).with_name("schema.json").read_text(encoding="utf-8")
+    )
+    return schema
 
 
 @dataclass(frozen=True, slots=True)

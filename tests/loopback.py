@@ -1,0 +1,98 @@
+"""An OpenAI-compatible chat endpoint on loopback, for tests that must go over real HTTP."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TypeAlias
+
+Body: TypeAlias = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the endpoint answers."""
+
+    body: Body | str
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Answer: TypeAlias = Callable[[Body], Reply]
+
+
+@dataclass
+class Endpoint:
+    """A running endpoint: its address and the requests it was sent."""
+
+    api_base: str
+    requests: list[Body]
+    keys: list[str]
+
+
+def message(text: str | None = None, calls: list[tuple[str, str]] | None = None, **extra: object) -> Reply:
+    """A chat completion with text, or with tool calls given as name and JSON text."""
+    content: Body = {"role": "assistant", "content": text, **extra}
+    if calls is not None:
+        content["tool_calls"] = [
+            {"id": f"call_{i}", "type": "function", "function": {"name": name, "arguments": arguments}}
+            for i, (name, arguments) in enumerate(calls)
+        ]
+    return Reply(
+        {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "loopback",
+            "choices": [{"index": 0, "finish_reason": "stop", "message": content}],
+            "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
+        }
+    )
+
+
+def error(status: int, text: str, code: str = "error") -> Reply:
+    """An error in OpenAI's form."""
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    return Reply({"error": {"message": text, "type": kind, "code": code}}, status)
+
+
+@contextmanager
+def serving(answer: Answer) -> Iterator[Endpoint]:
+    """Serve ``answer`` on a free port of 127.0.0.1 until the block ends."""
+    requests: list[Body] = []
+    keys: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            requests.append(asked)
+            keys.append(self.headers.get("Authorization", ""))
+            reply = answer(asked)
+            content = (reply.body if isinstance(reply.body, str) else json.dumps(reply.body)).encode()
+            self.send_response(reply.status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            for name, value in reply.headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's signature
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield Endpoint(f"http://127.0.0.1:{server.server_address[1]}/v1", requests, keys)
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(timeout=5)

@@ -1,0 +1,54 @@
+"""A benchmark project in a folder of its own, run by a real pytest."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+
+@dataclass(frozen=True)
+class Project:
+    """The repository's benchmarks in an empty folder."""
+
+    pytester: pytest.Pytester
+
+    @property
+    def path(self) -> Path:
+        return self.pytester.path
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def run(self, *options: str) -> pytest.RunResult:
+        """Run pytest in a process of its own."""
+        return self.pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
+
+    def scorecard(self) -> Mapping[str, object]:
+        report: Mapping[str, object] = json.loads((self.path / "scorecard.json").read_text())
+        return report
+
+    def records(self) -> dict[str, dict[str, object]]:
+        """Records of the scorecard by entry."""
+        tests = self.scorecard()["tests"]
+        assert isinstance(tests, list)
+        found = [test["metadata"]["fcbench"] for test in tests if "fcbench" in test.get("metadata", {})]
+        return {record["entry"]: record for record in found}
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> Project:
+    shutil.copytree(
+        ROOT / "benchmarks", pytester.path / "benchmarks", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    (pytester.path / "fcbench.yaml").write_text("model: oracle\n")
+    return Project(pytester)

@@ -1,0 +1,88 @@
+"""The exit code tells one thing: with a gate it is the gate's answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plugin.conftest import Project
+
+WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+
+
+@WORKERS
+def test_held_though_entries_failed(project: Project, workers: tuple[str, ...]) -> None:
+    result = project.run("--fcbench-model=lexical", "--fcbench-gate=overall>=0.01", *workers)
+    assert result.ret == 0
+    assert result.parseoutcomes()["failed"] > 0
+    result.stdout.fnmatch_lines(["gate overall>=0.01: held: overall is *"])
+    assert project.scorecard()["exitcode"] == 0
+
+
+@WORKERS
+def test_broken(project: Project, workers: tuple[str, ...]) -> None:
+    result = project.run("--fcbench-model=lexical", "--fcbench-gate=multiple>=90%", *workers)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["gate multiple>=90%: broken: multiple is *"])
+
+
+def test_all_rules_count(project: Project) -> None:
+    result = project.run(
+        "--fcbench-model=lexical", "--fcbench-gate=overall>=0.01", "--fcbench-gate=multiple>=0.9"
+    )
+    assert result.ret == 1
+
+
+def test_too_much_not_scored_to_tell(project: Project) -> None:
+    project.write("script.yaml", "answers:\n  core:irrelevance_0: none\n")
+    result = project.run(
+        "--fcbench-model=scripted:script.yaml",
+        "--fcbench-category=irrelevance",
+        "--fcbench-gate=irrelevance>=0.5",
+    )
+    assert result.ret == 2
+    result.stdout.fnmatch_lines(["gate irrelevance>=0.5: cannot tell: *13 of 14 entries not scored*"])
+
+
+def test_a_stopped_run_cannot_tell(project: Project) -> None:
+    result = project.run("--fcbench-model=lexical", "--fcbench-gate=overall>=0.01", "-x")
+    assert result.ret == 2
+    result.stdout.fnmatch_lines(["gate overall>=0.01: cannot tell: the run was interrupted; *"])
+
+
+def test_a_rule_about_what_was_not_run(project: Project) -> None:
+    result = project.run("--fcbench-category=multiple", "--fcbench-gate=parallel>=0.5")
+    assert result.ret == 2
+    result.stdout.fnmatch_lines(["gate parallel>=0.5: cannot tell: nothing of parallel was scored"])
+
+
+def test_the_gate_of_the_file_is_for_whole_runs(project: Project) -> None:
+    project.write("fcbench.yaml", "model: oracle\ngate: ['overall>=0.2']\n")
+    whole = project.run()
+    assert whole.ret == 0
+    whole.stdout.fnmatch_lines(["gate overall>=0.2: held: *"])
+    part = project.run("-k", "multiple")
+    assert part.ret == 0
+    part.stdout.fnmatch_lines(["the gate of fcbench.yaml was not applied: -k makes this a part of a run"])
+
+
+def test_the_gate_of_the_command_line_is_for_every_run(project: Project) -> None:
+    assert project.run("-k", "parallel", "--fcbench-gate=overall>=0.2").ret == 1
+
+
+def test_the_gate_looks_at_the_selected_profile(project: Project) -> None:
+    project.write("script.yaml", 'answers: {}\ndefault: "Calling [some_function(a=1"\n')
+    options = (
+        "--fcbench-model=scripted:script.yaml",
+        "--fcbench-category=irrelevance",
+        "--fcbench-mode=prompt",
+    )
+    assert project.run(*options, "--fcbench-gate=irrelevance>=1").ret == 0
+
+
+def test_without_a_gate_the_exit_code_is_pytests(project: Project) -> None:
+    assert project.run("--fcbench-model=lexical").ret == 1
+    assert project.run().ret == 0
+
+
+def test_nothing_selected(project: Project) -> None:
+    assert project.run("-k", "nothing_like_this").ret == pytest.ExitCode.NO_TESTS_COLLECTED

@@ -1,0 +1,213 @@
+"""What a run leaves behind: JSON report, terminal, exit code; the same with and without xdist."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import jsonschema
+import pytest
+
+from pytest_fcbench.scorecard.document import json_schema
+from tests.plugin.conftest import Project
+
+SCRIPT = """
+answers:
+  core:irrelevance_0: I cannot do that.
+  core:irrelevance_1: "[some_function(a=1)]"
+  core:irrelevance_2: "\\e]0;title\\a [\\e[31mred\\e[0m"
+"""
+
+
+def validate(value: object, kind: str) -> None:
+    jsonschema.validate(value, {**json_schema(), "$ref": f"#/$defs/{kind}"})
+
+
+def section(report: Mapping[str, object]) -> dict[str, object]:
+    found = report["fcbench"]
+    assert isinstance(found, dict)
+    return found
+
+
+def make_mixed(project: Project) -> tuple[str, ...]:
+    """Options of a run that passes, fails and leaves entries without a score."""
+    project.write("script.yaml", SCRIPT)
+    return ("--fcbench-model=scripted:script.yaml", "--fcbench-category=irrelevance", "--fcbench-mode=prompt")
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "0"), ("-n", "2")], ids=["plain", "n0", "n2"])
+def test_three_outcomes(project: Project, workers: tuple[str, ...]) -> None:
+    """Right passes, wrong fails, without an answer is an error; the record says the same."""
+    result = project.run(*make_mixed(project), *workers)
+    outcomes = result.parseoutcomes()
+    assert (outcomes["passed"], outcomes["failed"], outcomes["errors"]) == (2, 1, 11)
+    assert result.ret == 1
+    statuses = {entry: record["verdicts"] for entry, record in project.records().items()}
+    assert statuses["core:irrelevance_0"] == {
+        "official": {"status": "passed", "code": None, "reason": None},
+        "corrected": {"status": "passed", "code": None, "reason": None},
+    }
+    wrong = statuses["core:irrelevance_1"]
+    assert isinstance(wrong, dict)
+    assert wrong["official"]["code"] == "irrelevance_error:decoder_success"
+    assert "some_function" in wrong["official"]["reason"]
+    unscored = statuses["core:irrelevance_3"]
+    assert isinstance(unscored, dict)
+    assert (unscored["official"]["status"], unscored["official"]["code"]) == ("not_scored", "no_result")
+    irrelevance = section(project.scorecard())["profiles"]["official"]["categories"]["irrelevance"]  # type: ignore[index]
+    assert irrelevance == {
+        "n": 14,
+        "passed": 2,
+        "failed": 1,
+        "not_scored": 11,
+        "set_aside": 0,
+        "accuracy": pytest.approx(2 / 3),
+        "missing": [],
+    }
+
+
+def test_same_scorecard_with_and_without_workers(project: Project) -> None:
+    reports = []
+    for workers in ((), ("-n", "0"), ("-n", "2"), ("-n", "4", "--dist", "worksteal")):
+        project.run("--fcbench-model=lexical", *workers)
+        report = project.scorecard()
+        tests = report["tests"]
+        assert isinstance(tests, list)
+        reports.append(
+            json.dumps([report["fcbench"], [(t["nodeid"], t["outcome"], t["metadata"]) for t in tests]])
+        )
+    assert len(set(reports)) == 1
+
+
+@pytest.mark.parametrize("options", [(), ("--fcbench-mode=prompt",), ("--fcbench-model=lexical",)])
+def test_the_section_fits_its_schema(project: Project, options: tuple[str, ...]) -> None:
+    project.run(*options)
+    validate(section(project.scorecard()), "section")
+    for record in project.records().values():
+        validate(record, "record")
+
+
+def test_the_schema_can_refuse(project: Project) -> None:
+    project.run("--fcbench-category=live_relevance")
+    wrong = {**section(project.scorecard()), "profile": "best"}
+    with pytest.raises(jsonschema.ValidationError):
+        validate(wrong, "section")
+
+
+def test_facts_of_the_run(project: Project) -> None:
+    project.run()
+    found = section(project.scorecard())
+    assert (found["model"], found["mode"], found["names"], found["profile"]) == (
+        "oracle",
+        "fc",
+        "underscored",
+        "official",
+    )
+    suites = found["suites"]
+    assert isinstance(suites, dict)
+    assert suites["core"]["version"] == "1"
+    assert len(suites["core"]["pack_hash"]) == 64
+
+
+def test_the_terminal_shows_both_profiles_and_why(project: Project) -> None:
+    result = project.run(*make_mixed(project))
+    result.stdout.fnmatch_lines(
+        [
+            "model scripted:script.yaml (prompt, dotted names), profile official",
+            "*entries*passed*failed*not scored*official*corrected",
+            "irrelevance *14*2*1*11*66.67%*66.67%",
+            "failed (1, official profile)",
+            "  core:irrelevance_1  some_function was called, though no function fits",
+            "not scored (11 of 14, 78.6%)",
+            "  no_result: 11",
+        ]
+    )
+    assert "\x1b]0;" not in result.stdout.str()
+
+
+def test_pytests_own_list_of_failures_is_left_out(project: Project) -> None:
+    output = project.run("--fcbench-model=lexical").stdout.str()
+    assert "short test summary" not in output
+    assert "Traceback" not in output
+
+
+def test_tracebacks_come_when_asked_for(project: Project) -> None:
+    output = project.run("--fcbench-model=lexical", "--fcbench-category=multiple", "--tb=short").stdout.str()
+    assert "assert verdict.passed, verdict" in output
+
+
+def test_a_failing_test_of_the_user_is_shown_as_ever(project: Project) -> None:
+    project.write("test_mine.py", "def test_mine():\n    assert 1 == 2\n")
+    result = project.run("--fcbench-gate=overall>=0")
+    result.stdout.fnmatch_lines(["*assert 1 == 2*", "FAILED test_mine.py::test_mine*"])
+    assert result.ret == 1
+
+
+def test_no_file_where_no_entry_ran(project: Project) -> None:
+    project.write("test_mine.py", "def test_mine():\n    pass\n")
+    result = project.run("test_mine.py")
+    assert not (project.path / "scorecard.json").exists()
+    assert "JSON report" not in result.stdout.str()
+
+
+def test_the_file_goes_where_it_is_told(project: Project) -> None:
+    project.run("--fcbench-category=multiple", "--fcbench-scorecard=out/card.json")
+    assert (project.path / "out/card.json").exists()
+    assert not (project.path / "scorecard.json").exists()
+
+
+def test_no_file_when_told_none(project: Project) -> None:
+    project.run("--fcbench-category=multiple", "--fcbench-scorecard=none")
+    assert not (project.path / "scorecard.json").exists()
+
+
+def test_a_set_aside_entry_is_skipped_in_the_corrected_profile(
+    project: Project, pack_cache: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FCBENCH_CACHE", str(pack_cache))
+    node = "benchmarks/test_ast.py::test_live_simple[bfcl:live_simple_106-63-0]"
+    result = project.run("--fcbench-suite=bfcl", "--fcbench-profile=corrected", node)
+    result.assert_outcomes(skipped=1)
+    verdicts = project.records()["bfcl:live_simple_106-63-0"]["verdicts"]
+    assert isinstance(verdicts, dict)
+    assert verdicts["corrected"]["code"] == "set_aside"
+    assert verdicts["official"]["status"] == "failed"
+
+
+def test_a_bug_in_a_matcher_is_not_the_models_fault(project: Project) -> None:
+    project.write(
+        "benchmarks/test_ast.py",
+        "import pytest\n"
+        "@pytest.mark.fcbench('multiple')\n"
+        "def test_multiple(entry, ask, score):\n"
+        "    ask(entry)\n"
+        "    raise RuntimeError('broken matcher')\n",
+    )
+    result = project.run("benchmarks/test_ast.py")
+    result.assert_outcomes(errors=12)
+    verdicts = next(iter(project.records().values()))["verdicts"]
+    assert isinstance(verdicts, dict)
+    assert verdicts["official"]["code"] == "internal_error"
+    assert "broken matcher" in verdicts["official"]["reason"]
+
+
+def test_benchmarks_without_a_project_say_what_is_missing(project: Project) -> None:
+    (project.path / "fcbench.yaml").unlink()
+    result = project.run("benchmarks")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "fcbench.yaml" in result.stderr.str() + result.stdout.str()
+
+
+def test_answers_that_no_channel_could_carry(project: Project) -> None:
+    """Lone surrogates and control characters in an answer survive xdist and the file."""
+    text = "\ud800\0 \x9b31m"
+    answer = {"text": text, "tool_calls": [{text: text}], "reasoning": text, "fault": None}
+    records = [
+        {"entry": f"core:multiple_{i}", "mode": "fc", "syntax": "tool_calls", "answer": answer} for i in range(12)
+    ]
+    report = {"tests": [{"metadata": {"fcbench": record}} for record in records]}
+    project.write("old.json", json.dumps(report))
+    result = project.run("--fcbench-model=replay:old.json", "--fcbench-category=multiple", "-n", "2")
+    result.assert_outcomes(failed=12)
+    assert project.records()["core:multiple_3"]["answer"] == answer
+    assert "\x9b" not in result.stdout.str()

@@ -1,0 +1,103 @@
+"""Which entries run: options, -k, -m, node ids, --lf, -x."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS
+from pytest_fcbench.suites import core
+from tests.plugin.conftest import Project
+
+
+def size(*names: str) -> int:
+    from pathlib import Path
+
+    suite = core.open_suite(Path())
+    return sum(len(suite.load(CATEGORIES[name])) for name in names)
+
+
+def test_everything_runs_without_options(project: Project) -> None:
+    result = project.run()
+    result.assert_outcomes(passed=size(*CATEGORIES))
+    assert result.ret == 0
+
+
+def test_category_is_exact(project: Project) -> None:
+    project.run("--fcbench-category=parallel").assert_outcomes(passed=size("parallel"))
+
+
+def test_category_takes_groups_and_repeats(project: Project) -> None:
+    result = project.run("--fcbench-category=live", "--fcbench-category=multiple")
+    result.assert_outcomes(passed=size("multiple", *SELECTIONS["live"]))
+
+
+def test_keyword_takes_all_names_with_the_word(project: Project) -> None:
+    parallel = [name for name in CATEGORIES if "parallel" in name]
+    project.run("-k", "parallel").assert_outcomes(passed=size(*parallel), deselected=126 - size(*parallel))
+
+
+@pytest.mark.parametrize("mark", ["parallel", "simple_java", "live", "non_python", "core"])
+def test_marks_are_exact(project: Project, mark: str) -> None:
+    expected = size(*SELECTIONS.get(mark, CATEGORIES if mark == "core" else (mark,)))
+    project.run("-m", mark, "--strict-markers").assert_outcomes(passed=expected, deselected=126 - expected)
+
+
+def test_a_node_id_runs_one_entry(project: Project) -> None:
+    result = project.run("benchmarks/test_ast.py::test_parallel[core:parallel_3]")
+    result.assert_outcomes(passed=1)
+    assert list(project.records()) == ["core:parallel_3"]
+
+
+def test_last_failed_runs_only_the_failures(project: Project) -> None:
+    project.write("wrong.yaml", "answers:\n  core:multiple_1: none\n  core:multiple_2: none\n")
+    options = ("--fcbench-model=scripted:wrong.yaml", "--fcbench-category=multiple")
+    first = project.pytester.runpytest_subprocess(*options)
+    first.assert_outcomes(failed=2, errors=size("multiple") - 2)
+    again = project.pytester.runpytest_subprocess(*options, "--lf", "-k", "multiple_1 or multiple_2")
+    assert again.parseoutcomes()["failed"] == 2
+
+
+def test_stop_at_the_first_failure(project: Project) -> None:
+    project.write("wrong.yaml", "answers: {}\ndefault: none\n")
+    result = project.run("--fcbench-model=scripted:wrong.yaml", "--fcbench-category=multiple", "-x")
+    result.assert_outcomes(failed=1)
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("--fcbench-suite=cores", "unknown suite 'cores'. Did you mean 'core'?"),
+        ("--fcbench-category=paralel", "unknown category 'paralel'. Did you mean 'parallel'"),
+        ("--fcbench-mode=prompting", "unknown mode 'prompting'. Did you mean 'prompt'?"),
+        ("--fcbench-profile=corect", "unknown profile 'corect'. Did you mean 'corrected'?"),
+        ("--fcbench-model=lexcal", "unknown model 'lexcal'. Did you mean 'lexical'?"),
+        ("--fcbench-model=replay:nowhere", "nowhere does not exist"),
+        ("--fcbench-gate=overal>=0.5", "unknown metric 'overal'. Did you mean 'overall'?"),
+        ("--fcbench-gate=overall", "is not 'metric >= number'"),
+    ],
+)
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_a_wrong_name_stops_the_run_at_once(
+    project: Project, option: str, text: str, workers: tuple[str, ...]
+) -> None:
+    result = project.run(option, *workers)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert text in result.stderr.str() + result.stdout.str()
+    assert "Traceback" not in result.stderr.str() + result.stdout.str()
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_a_missing_pack_says_which_command_gets_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("FCBENCH_CACHE", str(project.path / "empty"))
+    result = project.run("--fcbench-suite=bfcl", *workers)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "run 'fcbench pull bfcl'" in result.stderr.str() + result.stdout.str()
+
+
+def test_a_wrong_key_of_the_file_is_named_with_its_line(project: Project) -> None:
+    project.write("fcbench.yaml", "model: oracle\nsuites: [core]\n")
+    result = project.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*fcbench.yaml:2: suites: unknown key 'suites'. Did you mean 'suite'*"])

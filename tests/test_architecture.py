@@ -1,0 +1,117 @@
+"""The rooms of ARCHITECTURE.md hold: who imports whom, and what is never done."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "pytest_fcbench"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+ROOMS = {
+    "entries": set(),
+    "answers": {"entries"},
+    "verdicts": set(),
+    "errors": set(),
+    "options": set(),
+    "redaction": set(),
+    "codecs": {"entries", "answers"},
+    "conversation": {"entries", "answers", "codecs"},
+    "matchers": {"entries", "answers", "verdicts", "codecs"},
+    "suites": {"entries", "codecs", "errors"},
+    "models": {"entries", "answers", "errors", "codecs", "conversation", "suites", "config", "redaction"},
+    "dispatch": {"entries", "answers", "errors", "conversation", "models"},
+    "scorecard": {"entries", "answers", "verdicts", "errors", "conversation"},
+    "config": {"entries", "answers", "verdicts", "errors", "codecs", "options", "scorecard", "suites"},
+}
+"""Which rooms a room may import; the others (run, plugin, cli) stand on top."""
+
+ONLY = {
+    "pytest": {"plugin.py"},
+    "litellm": {"models/litellm.py"},
+    "tree_sitter": {"codecs/trees.py", "codecs/java.py", "codecs/javascript.py"},
+    "tree_sitter_java": {"codecs/trees.py"},
+    "tree_sitter_javascript": {"codecs/trees.py"},
+    "bfcl_eval": set(),
+}
+"""Which files may import a package."""
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Dotted names of everything a file imports, also inside functions."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def room(dotted: str) -> str:
+    return dotted.split(".")[1] if "." in dotted else ""
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_one_way(path: Path) -> None:
+    name = path.relative_to(PACKAGE).as_posix()
+    own = name.split("/")[0].removesuffix(".py")
+    for imported in imports(path):
+        top = imported.split(".")[0]
+        if top in ONLY:
+            assert name in ONLY[top], f"{name} imports {imported}"
+        if top == "pytest_fcbench" and own in ROOMS and room(imported) != own:
+            assert room(imported) in ROOMS[own], f"{name} imports {imported}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_text_is_ever_evaluated(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in ("eval", "exec", "compile", "__import__"), f"line {node.lineno}"
+
+
+def test_the_import_rules_can_fail(tmp_path: Path) -> None:
+    path = tmp_path / "x.py"
+    path.write_text("import litellm\nfrom pytest_fcbench.scorecard import gate\n")
+    assert list(imports(path)) == ["litellm", "pytest_fcbench.scorecard.gate"]
+    assert room("pytest_fcbench.scorecard.gate") == "scorecard"
+
+
+HEAVY = ("litellm", "openai", "aiohttp", "tree_sitter", "scipy", "pydantic", "yaml")
+
+
+def test_an_unrelated_run_loads_nothing_heavy(tmp_path: Path) -> None:
+    """Installed but unused: no heavy import, no output, no file, no marks, no fixtures."""
+    (tmp_path / "test_plain.py").write_text(
+        "import sys\n"
+        "def test_plain(request):\n"
+        f"    assert [name for name in {HEAVY!r} if name in sys.modules] == []\n"
+        "    ours = {m for m in sys.modules if m.startswith('pytest_fcbench')}\n"
+        "    assert ours == {'pytest_fcbench', 'pytest_fcbench.plugin', 'pytest_fcbench.options'}\n"
+        "    assert [mark.name for mark in request.node.iter_markers()] == []\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:hypothesispytest",
+        "--fixtures",
+    ]
+    fixtures = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "fcbench" not in fixtures.stdout.split("collected")[-1]
+    done = subprocess.run(command[:-1], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    report = [
+        line for line in done.stdout.splitlines() if "fcbench" in line and not line.startswith("plugins:")
+    ]
+    assert report == []
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == ["test_plain.py"]
