@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -135,3 +136,22 @@ def completion_to_json(completion: Completion) -> dict[str, object]:
         "reasoning": completion.reasoning,
         "fault": completion.fault,
     }
+
+
+def completion_from_json(value: Mapping[str, object]) -> Completion:
+    """The completion of an object that ``completion_to_json`` made. Raises KeyError on any other."""
+    text, calls, reasoning, fault = (value[key] for key in ("text", "tool_calls", "reasoning", "fault"))
+    return Completion(
+        text=None if text is None else str(text),
+        tool_calls=tuple(part_from_json(part) for part in calls) if isinstance(calls, list) else None,
+        reasoning=None if reasoning is None else str(reasoning),
+        fault=None if fault is None else Fault(str(fault)),
+    )
+
+
+def part_from_json(part: object) -> ToolCall | str:
+    """A tool call written ``{name: arguments}``; whatever is not one is a text part."""
+    if isinstance(part, Mapping) and part:
+        name, arguments = next(iter(part.items()))
+        return ToolCall(str(name), arguments)
+    return part if isinstance(part, str) else json.dumps(part)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_fcbench.answers import AskModel, Completion, Fault, Mode, ToolCall
+from pytest_fcbench.answers import AskModel, Completion, Fault, Mode, completion_from_json, part_from_json
 from pytest_fcbench.codecs.syntaxes import SYNTAXES
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import NotScoredError, UsageError
@@ -77,7 +77,7 @@ def completion_of(row: Mapping[str, object]) -> Completion:
     result = row["result"]
     text, tool_calls, fault = None, None, None
     if isinstance(result, list):
-        tool_calls = tuple(_part(item) for item in result)
+        tool_calls = tuple(part_from_json(item) for item in result)
     elif isinstance(result, str):
         text = result
         if text.startswith(_ERROR):
@@ -94,13 +94,6 @@ def completion_of(row: Mapping[str, object]) -> Completion:
         latency_s=_number(row.get("latency")),
         fault=fault,
     )
-
-
-def _part(item: object) -> ToolCall | str:
-    if isinstance(item, Mapping) and item:
-        name, arguments = next(iter(item.items()))
-        return ToolCall(str(name), arguments)
-    return item if isinstance(item, str) else json.dumps(item)
 
 
 def _number(value: object) -> float | None:
@@ -133,24 +126,23 @@ def _form(completions: Mapping[str, Completion]) -> tuple[Mode, str]:
 def _scorecard(path: Path) -> tuple[Mapping[str, Completion], Mode | None, str | None]:
     """The answers that a scorecard of ours holds."""
     try:
-        report = json.loads(path.read_text(encoding="utf-8"))
-        records = [test["metadata"]["fcbench"] for test in report["tests"] if "metadata" in test]
-        answers = {str(record["entry"]): record["answer"] for record in records if record.get("answer")}
+        tests = json.loads(path.read_text(encoding="utf-8"))["tests"]
+        records = [test["metadata"]["fcbench"] for test in tests if "fcbench" in test.get("metadata", {})]
+        completions = {str(r["entry"]): _recorded(r) for r in records if r["answer"] is not None}
+        modes, syntaxes = {Mode(r["mode"]) for r in records}, {str(r["syntax"]) for r in records}
     except OSError as error:
         raise UsageError(f"replay:{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise UsageError(f"replay:{path}: neither a *_result.json nor a scorecard of fcbench") from None
-    completions = {}
-    for key, answer in answers.items():
-        row = {
-            "result": answer["text"] if answer.get("tool_calls") is None else answer["tool_calls"],
-            **answer,
-        }
-        completions[key] = completion_of(row)
-    modes = {str(record["mode"]) for record in records}
-    syntaxes = {str(record["syntax"]) for record in records}
-    return (
-        completions,
-        Mode(modes.pop()) if len(modes) == 1 else None,
-        syntaxes.pop() if len(syntaxes) == 1 else None,
+    one = len(modes) == len(syntaxes) == 1
+    return completions, modes.pop() if one else None, syntaxes.pop() if one else None
+
+
+def _recorded(record: Mapping[str, object]) -> Completion:
+    answer = record["answer"]
+    return replace(
+        completion_from_json(answer if isinstance(answer, Mapping) else {}),
+        latency_s=_number(record["latency_s"]),
+        input_tokens=_count(record["input_tokens"]),
+        output_tokens=_count(record["output_tokens"]),
     )

@@ -73,8 +73,9 @@ def _percent(accuracy: float | None) -> str:
 def _overall(scores: ProfileScores, width: int) -> Iterator[str]:
     yield "counts are those of the official profile"
     if scores.overall.missing:
-        weight = sum(OVERALL[name] for name in OVERALL if name not in scores.overall.missing)
-        yield f"* official formula: what was not run counts as 0; here {weight:.0%} of the weight was run"
+        whole = [name for name, score in scores.groups.items() if not score.missing]
+        weight = sum(share for name, share in OVERALL.items() if name in whole)
+        yield f"* official formula: what was not run counts as 0; here {weight:.0%} of the weight was run in full"
         yield from _wrapped(f"not run: {', '.join(scores.overall.missing)}", width)
 
 

@@ -202,9 +202,8 @@ def test_answers_that_no_channel_could_carry(project: Project) -> None:
     """Lone surrogates and control characters in an answer survive xdist and the file."""
     text = "\ud800\0 \x9b31m"
     answer = {"text": text, "tool_calls": [{text: text}], "reasoning": text, "fault": None}
-    records = [
-        {"entry": f"core:multiple_{i}", "mode": "fc", "syntax": "tool_calls", "answer": answer} for i in range(12)
-    ]
+    facts = {"mode": "fc", "syntax": "tool_calls", "latency_s": 0.5, "input_tokens": 3, "output_tokens": None}
+    records = [{"entry": f"core:multiple_{i}", "answer": answer, **facts} for i in range(12)]
     report = {"tests": [{"metadata": {"fcbench": record}} for record in records]}
     project.write("old.json", json.dumps(report))
     result = project.run("--fcbench-model=replay:old.json", "--fcbench-category=multiple", "-n", "2")
