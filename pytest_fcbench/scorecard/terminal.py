@@ -75,7 +75,7 @@ def _overall(scores: ProfileScores, width: int) -> Iterator[str]:
     if scores.overall.missing:
         whole = [name for name, score in scores.groups.items() if not score.missing]
         weight = sum(share for name, share in OVERALL.items() if name in whole)
-        yield f"* official formula: what was not run counts as 0; here {weight:.0%} of the weight was run in full"
+        yield f"* official formula: what was not run counts as 0; run in full: {weight:.0%} of the weight"
         yield from _wrapped(f"not run: {', '.join(scores.overall.missing)}", width)
 
 

@@ -32,9 +32,9 @@ def ask(answer: Answer, request: AskModel = QUESTION, **parameters: object) -> t
     return completion, endpoint
 
 
-def fail(answer: Answer, **parameters: object) -> NotScoredError:
+def fail(answer: Answer) -> NotScoredError:
     with pytest.raises(NotScoredError) as caught:
-        ask(answer, **parameters)
+        ask(answer)
     return caught.value
 
 

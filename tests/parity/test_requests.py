@@ -1,0 +1,35 @@
+"""What a model is shown equals what the official system shows, for every single-turn entry."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from pytest_fcbench.answers import AskModel, Mode, Names
+from pytest_fcbench.codecs import presenting
+from pytest_fcbench.suites.suite import Suite
+
+OFFICIAL_SHA256 = "2ae1518e27066424e0fd28d38a33ccc7a54b09a617a29f048a03991320c350f5"
+"""Of the messages, tools and prompts that bfcl-eval 2026.3.23 itself builds: for each entry of the 13
+categories (``load_dataset_entry``) the id with the digests of the question, of ``convert_to_tool`` for the
+OpenAI chat interface, and of ``system_prompt_pre_processing_chat_model``; sorted by id."""
+
+
+def test_requests_are_the_official_ones(bfcl: Suite) -> None:
+    digests = {}
+    for category in bfcl.categories:
+        for entry in bfcl.load(category):
+            tools = presenting.ask(entry, bfcl.wording, Mode.FC, Names.UNDERSCORED)
+            prompt = presenting.ask(entry, bfcl.wording, Mode.PROMPT, Names.DOTTED)
+            digests[entry.id] = [_digest(_pairs(tools)), _digest(tools.tools), _digest(_pairs(prompt))]
+    assert len(digests) == 3641
+    found = hashlib.sha256(json.dumps(sorted(digests.items())).encode()).hexdigest()
+    assert found == OFFICIAL_SHA256
+
+
+def _pairs(request: AskModel) -> list[list[object]]:
+    return [[message["role"], message["content"]] for message in request.messages]
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16]

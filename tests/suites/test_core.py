@@ -1,0 +1,209 @@
+"""The embedded suite holds together: every entry can be answered, and only in the declared types."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench import suites
+from pytest_fcbench.entries import (
+    CATEGORIES,
+    Entry,
+    ExpectedCall,
+    ExpectedCalls,
+    FunctionDoc,
+    Group,
+    Language,
+    Rule,
+    Schema,
+)
+from pytest_fcbench.suites.suite import Suite
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    return suites.open_suite("core", Path("no cache is needed"))
+
+
+@pytest.fixture(scope="module")
+def entries(suite: Suite) -> tuple[Entry, ...]:
+    return tuple(entry for category in suite.categories for entry in suite.load(category))
+
+
+def _expected(entries: tuple[Entry, ...]) -> Iterator[tuple[Entry, ExpectedCall, FunctionDoc]]:
+    """Every expected call with its entry and its function."""
+    for entry in entries:
+        if isinstance(entry.expectation, ExpectedCalls):
+            for call in entry.expectation.calls:
+                doc = entry.function(call.name)
+                assert doc is not None
+                yield entry, call, doc
+
+
+def test_it_names_itself_and_the_hash_of_its_files(suite: Suite) -> None:
+    assert (suite.name, suite.version) == ("core", "1")
+    assert suite.pack_sha256 is not None
+    assert re.fullmatch(r"[0-9a-f]{64}", suite.pack_sha256)
+
+
+def test_its_hash_is_the_same_every_time(suite: Suite, tmp_path: Path) -> None:
+    assert suites.open_suite("core", tmp_path).pack_sha256 == suite.pack_sha256
+
+
+def test_every_category_has_a_file(suite: Suite) -> None:
+    assert suite.categories == tuple(CATEGORIES.values())
+
+
+def test_every_category_has_enough_entries(entries: tuple[Entry, ...]) -> None:
+    counts = Counter(entry.category for entry in entries)
+    least = {Group.NON_LIVE: 10, Group.LIVE: 5}
+    assert not {c.name: counts[c] for c in CATEGORIES.values() if counts[c] < least[c.group]}
+
+
+def test_ids_are_unique_over_the_suite(entries: tuple[Entry, ...]) -> None:
+    counts = Counter(entry.id for entry in entries)
+    assert not [entry_id for entry_id, count in counts.items() if count > 1]
+
+
+def test_ids_are_the_category_and_a_running_number(suite: Suite) -> None:
+    for category in suite.categories:
+        ids = [entry.id for entry in suite.load(category)]
+        assert ids == [f"{category.name}_{number}" for number in range(len(ids))]
+
+
+def test_no_entry_is_set_aside(entries: tuple[Entry, ...]) -> None:
+    assert not [entry.key for entry in entries if entry.set_aside]
+
+
+def test_every_question_ends_with_words_of_the_user(entries: tuple[Entry, ...]) -> None:
+    for entry in entries:
+        last = entry.turns[-1][-1]
+        assert last.role == "user", entry.key
+        assert last.content.strip(), entry.key
+
+
+def test_no_question_is_asked_twice(entries: tuple[Entry, ...]) -> None:
+    counts = Counter(entry.turns for entry in entries)
+    assert not [turns for turns, count in counts.items() if count > 1]
+
+
+@pytest.mark.parametrize("rule", Rule)
+def test_as_many_functions_are_offered_as_the_category_says(entries: tuple[Entry, ...], rule: Rule) -> None:
+    """One for simple, several for multiple, as named for parallel; only irrelevance may offer none."""
+    for entry in entries:
+        if entry.category.rule is not rule:
+            continue
+        several = rule is Rule.MULTIPLE or entry.category.name.endswith("parallel_multiple")
+        one = rule is Rule.SIMPLE or entry.category.name.endswith("parallel")
+        offered = len({doc.name for doc in entry.functions})
+        assert offered == len(entry.functions), entry.key
+        assert offered or rule is Rule.IRRELEVANCE, entry.key
+        assert not one or offered == 1, entry.key
+        assert not several or offered > 1, entry.key
+
+
+def test_parallel_entries_expect_several_calls(entries: tuple[Entry, ...]) -> None:
+    for entry in entries:
+        if entry.category.rule is Rule.PARALLEL:
+            assert isinstance(entry.expectation, ExpectedCalls)
+            assert len(entry.expectation.calls) > 1, entry.key
+
+
+def test_parameter_names_are_text(entries: tuple[Entry, ...]) -> None:
+    """YAML reads ``on``, ``off``, ``yes`` and ``no`` as booleans, as keys too."""
+    for entry in entries:
+        for doc in entry.functions:
+            assert all(isinstance(name, str) for name in doc.properties), doc.name
+
+
+def test_accepted_values_conform_to_the_declared_type(entries: tuple[Entry, ...]) -> None:
+    wrong = [
+        f"{entry.key} {name}: {value!r} is not {doc.properties[name].get('type')}"
+        for entry, call, doc in _expected(entries)
+        for name, accepted in call.accepted.items()
+        for value in _values(accepted)
+        if not (value == "" and name not in doc.required)
+        and not _conforms(value, doc.properties[name], entry.category.language)
+    ]
+    assert not wrong
+
+
+def test_accepted_values_are_members_of_the_enum(entries: tuple[Entry, ...]) -> None:
+    wrong = [
+        f"{entry.key} {name}: {value!r}"
+        for entry, call, doc in _expected(entries)
+        for name, accepted in call.accepted.items()
+        for value in _values(accepted)
+        if (options := _options(doc.properties[name])) and value not in (*options, "")
+    ]
+    assert not wrong
+
+
+def test_no_accepted_value_stands_twice(entries: tuple[Entry, ...]) -> None:
+    for entry, call, _ in _expected(entries):
+        for name, accepted in call.accepted.items():
+            shown = [repr(value) for value in _values(accepted)]
+            assert len(shown) == len(set(shown)), f"{entry.key} {name}"
+
+
+def test_defaults_are_of_the_declared_type_and_in_the_enum(entries: tuple[Entry, ...]) -> None:
+    for entry in entries:
+        for doc in entry.functions:
+            for name, schema in doc.properties.items():
+                if "default" in schema:
+                    default, options = schema["default"], _options(schema)
+                    assert _conforms(default, schema, entry.category.language), f"{entry.key} {name}"
+                    assert not options or default in options, f"{entry.key} {name}"
+
+
+def test_words_for_every_language_are_there(suite: Suite) -> None:
+    assert suite.wording.notes.keys() == set(Language)
+    assert suite.wording.system_prompt.count("{functions}") == 1
+    assert suite.wording.float_note.strip()
+
+
+_WORDS: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("string", "String", "char"), (str,)),
+    **dict.fromkeys(("integer", "long", "Bigint"), (int,)),
+    **dict.fromkeys(("float", "double"), (float, int)),
+    **dict.fromkeys(("boolean", "Boolean"), (bool,)),
+    **dict.fromkeys(("array", "tuple", "Array", "ArrayList"), (list,)),
+    **dict.fromkeys(("dict", "HashMap"), (dict,)),
+}
+
+
+def _conforms(value: object, schema: Schema, language: Language) -> bool:
+    """Whether an accepted value has its declared type; ``any`` is source text in Java and JavaScript."""
+    kind = str(schema["type"])
+    if kind == "any":
+        return language is Language.PYTHON or isinstance(value, str)
+    types = _WORDS[kind]
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        return False
+    items, members = schema.get("items"), schema.get("properties")
+    if isinstance(value, list):
+        assert isinstance(items, Mapping)
+        return all(_conforms(item, items, language) for item in value)
+    if isinstance(value, dict) and isinstance(members, Mapping):
+        return value.keys() <= members.keys() and all(
+            _conforms(option, members[key], language)
+            for key, accepted in value.items()
+            for option in _values(accepted)
+            if option != ""
+        )
+    return True
+
+
+def _values(accepted: object) -> list[object]:
+    assert isinstance(accepted, list)
+    return accepted
+
+
+def _options(schema: Schema) -> list[object]:
+    options = schema.get("enum", [])
+    assert isinstance(options, list)
+    return options
