@@ -96,7 +96,7 @@ def make_transcript(
     syntax: str | None = None,
     entry: str = "core:simple_python_0",
 ) -> Transcript:
-    """A one-answer transcript: text is read as prompting, a completion with tool calls as function calling."""
+    """A one-answer transcript: text is prompting, a completion with tool calls is function calling."""
     if isinstance(completion, str):
         completion = Completion(text=completion)
     if mode is None:
@@ -172,10 +172,10 @@ def write_tree(folder: Path, files: Mapping[str, str]) -> Path:
     return folder
 
 
-def write_wheel(path: Path, files: Mapping[str | zipfile.ZipInfo, str]) -> Path:
-    """The files in a wheel."""
+def write_wheel(path: Path, files: Mapping[str, str], *more: tuple[str | zipfile.ZipInfo, str]) -> Path:
+    """The files, and more members, in a wheel."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for member, text in files.items():
+        for member, text in (*files.items(), *more):
             archive.writestr(member, text)
     return path
 

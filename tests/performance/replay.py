@@ -1,0 +1,58 @@
+"""1,390 published answers judged: our whole process beside ``bfcl evaluate`` on the same files.
+
+    python -m tests.performance.replay REPLAY_FOLDER/MODEL [--bfcl PATH_OF_THE_BFCL_COMMAND] [--runs 3]
+
+Needs the pack (``fcbench pull bfcl``). Without ``--bfcl`` only ours is measured. The official command
+gets a fresh result root each time, because it slows down as its score folder fills.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.performance.measure import Cost, best, measure
+
+ROOT = Path(__file__).parents[2]
+
+
+def ours(results: Path) -> Cost:
+    command = [sys.executable, "-m", "pytest", "benchmarks", "-q", "--fcbench-suite=bfcl"]
+    command += ["--fcbench-category=non_live", f"--fcbench-model=replay:{results}"]
+    with tempfile.TemporaryDirectory() as folder:
+        return measure([*command, f"--fcbench-scorecard={folder}/scorecard.json"], ROOT)
+
+
+def official(results: Path, bfcl: Path) -> Cost:
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(results, Path(folder) / "result" / results.name)
+        command = [str(bfcl), "evaluate", "--model", results.name, "--test-category", "non_live"]
+        return measure(command, Path(folder), {"BFCL_PROJECT_ROOT": folder, "OPENAI_API_KEY": "unused"})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--bfcl", type=Path)
+    parser.add_argument("--runs", type=int, default=3)
+    chosen = parser.parse_args()
+    results = chosen.results.resolve()
+    mine, theirs = [], []
+    for _ in range(chosen.runs):
+        mine.append(ours(results))
+        if chosen.bfcl:
+            theirs.append(official(results, chosen.bfcl))
+    print(f"pytest benchmarks (with its JSON report)  {best(mine)}")
+    if theirs:
+        print(f"bfcl evaluate                             {best(theirs)}")
+        wall = best(mine).wall_s / best(theirs).wall_s
+        print(
+            f"ours / official                           {wall:6.2f}   {best(mine).peak_mb / best(theirs).peak_mb:6.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main()

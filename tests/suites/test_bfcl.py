@@ -1,0 +1,394 @@
+"""The official suite: read from its pack, answers joined by id, constants read without running anything."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench import suites
+from pytest_fcbench.codecs.wording import Notes
+from pytest_fcbench.entries import (
+    CATEGORIES,
+    AnyCall,
+    Entry,
+    ExpectedCall,
+    ExpectedCalls,
+    FunctionDoc,
+    Language,
+    Message,
+    NoCall,
+)
+from pytest_fcbench.errors import PackError, PackMissing, SuiteError
+from pytest_fcbench.suites import bfcl, packs
+from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
+from pytest_fcbench.suites.fields import yaml_value
+from pytest_fcbench.suites.suite import Suite
+from tests.factories import pinned, write_tree
+
+PROMPTS, DOCS, TOOLS = SOURCES
+
+TEXTS: Mapping[str, str] = {
+    PROMPTS: """
+import nothing_like_this
+GIVEN = "Functions as "
+PROMPT_STYLE_TEMPLATES = {
+    "classic": {
+        "persona": "You are brief.",
+        "task": "Call functions.",
+        "tool_call_no_tag": "Write {output_format} with {param_types}.",
+        "multiturn_behavior": "Go on.",
+        "available_tools": GIVEN + "{format}: {functions}",
+    },
+    "other": {"persona": "You are long."},
+}
+OUTPUT_FORMAT_MAPPING = {"python": "[f(a=1)]", "json": "{}"}
+PARAM_TYPE_MAPPING = {"python": "literals", "json": ""}
+PROMPT_TEMPLATE_MAPPING = {
+    "plaintext": "{persona} {task} {tool_call_format} {multiturn_behavior} {available_tools}",
+}
+COMPUTED = len(GIVEN)
+""",
+    DOCS: """
+def _get_language_specific_hint(category):
+    if category == "java":
+        return " In Java."
+    elif category == "javascript":
+        return " In JavaScript."
+    else:
+        return " In Python."
+
+def _func_doc_language_specific_pre_processing(docs, category):
+    for doc in docs:
+        doc["description"] += hint(category)
+        if category == "java":
+            doc["a"] += " Any {Java} object."
+            doc["b"] += f" A Java {doc} as text."
+            doc["c"] += f" Of {doc}s."
+        else:
+            doc["d"] += " Anything."
+            doc["e"] += f" A JavaScript {doc}."
+            doc["f"] += f" Each a {doc}."
+            doc["g"] += f" With {doc}."
+    return docs
+""",
+    TOOLS: """
+def _cast_to_openai_type(schema):
+    schema["description"] += " A fraction."
+""",
+}
+"""Sources of the shape that the official ones have, in our own words."""
+
+DOC = {
+    "name": "tide.high",
+    "description": "Time of high tide.",
+    "parameters": {"type": "dict", "properties": {"port": {"type": "string"}}, "required": ["port"]},
+    "response": {"type": "string"},
+}
+
+
+def _question(entry_id: str, text: str) -> Mapping[str, object]:
+    return {"id": entry_id, "question": [[{"role": "user", "content": text}]], "function": [DOC]}
+
+
+def _truth(entry_id: str, *ports: str) -> Mapping[str, object]:
+    return {"id": entry_id, "ground_truth": [{"tide.high": {"port": [port]}} for port in ports]}
+
+
+def _suite(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    category: str,
+    questions: Sequence[object],
+    answers: Sequence[object] = (),
+) -> Suite:
+    """The suite on a pack of one category."""
+    file = f"BFCL_v4_{category}.json"
+    data = {file: questions, f"possible_answer/{file}": answers}
+    lines = {
+        f"bfcl_eval/data/{name}": "".join(f"{json.dumps(row)}\n" for row in rows)
+        for name, rows in data.items()
+    }
+    origin = write_tree(folder / "origin", {**TEXTS, **lines})
+    source = pinned(bfcl.SOURCE, origin, folder / "scratch")
+    monkeypatch.setattr(bfcl, "SOURCE", source)
+    packs.pull(source, folder / "cache", origin)
+    return suites.open_suite("bfcl", folder / "cache")
+
+
+# Entries
+
+
+def test_answers_are_joined_by_id_not_by_position(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = ["live_simple_0-0-0", "live_simple_2-1-0", "live_simple_10-2-0"]
+    suite = _suite(
+        tmp_path,
+        monkeypatch,
+        "live_simple",
+        [_question(entry_id, f"When, {entry_id}?") for entry_id in ids],
+        [_truth(entry_id, f"port of {entry_id}") for entry_id in [ids[2], ids[0], "of no entry", ids[1]]],
+    )
+    entries = suite.load(CATEGORIES["live_simple"])
+    assert [entry.id for entry in entries] == ids
+    assert [entry.expectation for entry in entries] == [
+        ExpectedCalls((ExpectedCall("tide.high", {"port": [f"port of {entry_id}"]}),)) for entry_id in ids
+    ]
+
+
+def test_an_entry_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    turn = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Both tides?"}]
+    row = {**_question("parallel_0", ""), "question": [turn]}
+    suite = _suite(tmp_path, monkeypatch, "parallel", [row], [_truth("parallel_0", "Brest", "Nantes")])
+    assert suite.load(CATEGORIES["parallel"]) == (
+        Entry(
+            suite="bfcl",
+            id="parallel_0",
+            category=CATEGORIES["parallel"],
+            turns=((Message("system", "Be brief."), Message("user", "Both tides?")),),
+            functions=(
+                FunctionDoc(
+                    "tide.high",
+                    "Time of high tide.",
+                    {"type": "dict", "properties": {"port": {"type": "string"}}, "required": ["port"]},
+                    {"response": {"type": "string"}},
+                ),
+            ),
+            expectation=ExpectedCalls(
+                (
+                    ExpectedCall("tide.high", {"port": ["Brest"]}),
+                    ExpectedCall("tide.high", {"port": ["Nantes"]}),
+                )
+            ),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("category", "expectation"), [("irrelevance", NoCall()), ("live_relevance", AnyCall())]
+)
+def test_categories_without_a_truth_need_no_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, category: str, expectation: NoCall | AnyCall
+) -> None:
+    suite = _suite(tmp_path, monkeypatch, category, [_question(f"{category}_0", "Hello?")])
+    assert [entry.expectation for entry in suite.load(CATEGORIES[category])] == [expectation]
+
+
+def test_entries_of_the_ledger_carry_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = ["simple_java_63", "simple_java_64"]
+    rows, truths = [_question(i, "?") for i in ids], [_truth(i, "Brest") for i in ids]
+    suite = _suite(tmp_path, monkeypatch, "simple_java", rows, truths)
+    fine, known_bad = suite.load(CATEGORIES["simple_java"])
+    assert fine.set_aside is None
+    assert known_bad.set_aside == _ledger()["simple_java_64"]
+
+
+def test_an_answer_that_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [_question("multiple_0", "?"), _question("multiple_1", "?")]
+    suite = _suite(tmp_path, monkeypatch, "multiple", rows, [_truth("multiple_0", "Brest")])
+    with pytest.raises(SuiteError) as caught:
+        suite.load(CATEGORIES["multiple"])
+    assert str(caught.value) == (
+        "BFCL_v4_multiple.json: the answer of 'multiple_1' is missing; run 'fcbench pull bfcl'"
+    )
+
+
+@pytest.mark.parametrize("row", [{"question": []}, ["irrelevance_1"], "irrelevance_1"])
+def test_a_row_without_id_is_told_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: object
+) -> None:
+    suite = _suite(tmp_path, monkeypatch, "irrelevance", [_question("irrelevance_0", "?"), row])
+    with pytest.raises(SuiteError) as caught:
+        suite.load(CATEGORIES["irrelevance"])
+    assert str(caught.value) == "BFCL_v4_irrelevance.json:2: not a record with an id"
+
+
+def test_a_data_file_changed_in_the_cache_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = _suite(tmp_path, monkeypatch, "irrelevance", [_question("irrelevance_0", "?")])
+    file = next((tmp_path / "cache").rglob("*/BFCL_v4_irrelevance.json"))
+    file.write_bytes(file.read_bytes() + b"\n")
+    with pytest.raises(PackError, match=r"BFCL_v4_irrelevance\.json was changed after it was fetched"):
+        suite.load(CATEGORIES["irrelevance"])
+
+
+def test_without_its_pack_it_says_what_gets_it(tmp_path: Path) -> None:
+    with pytest.raises(PackMissing) as caught:
+        suites.open_suite("bfcl", tmp_path)
+    assert str(caught.value) == (
+        "suite 'bfcl' needs the pack bfcl-eval 2026.3.23: run 'fcbench pull bfcl' "
+        "(or 'fcbench pull bfcl --from PATH' without a network)"
+    )
+
+
+# Constants
+
+
+def test_the_wording_is_put_together_from_the_constants(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wording = _suite(tmp_path, monkeypatch, "irrelevance", []).wording
+    assert wording.system_prompt == (
+        "You are brief. Call functions. Write [f(a=1)] with literals. Go on. Functions as json: {functions}"
+    )
+    assert wording.float_note == " A fraction."
+    assert wording.notes == {
+        Language.PYTHON: Notes(" In Python."),
+        Language.JAVA: Notes(" In Java.", " Any {{Java}} object.", " A Java {} as text.", " Of {}s."),
+        Language.JAVASCRIPT: Notes(
+            " In JavaScript.", " Anything.", " A JavaScript {}.", " Each a {}.", " With {}."
+        ),
+    }
+
+
+def test_sources_are_not_run(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    effect = f"open({str(trace)!r}, 'w').close()\n"
+    constants = read_constants({path: effect + text + effect for path, text in TEXTS.items()})
+    assert constants == read_constants(TEXTS)
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_a_source_that_is_missing_is_told(path: str) -> None:
+    with pytest.raises(PackError) as caught:
+        read_constants({name: text for name, text in TEXTS.items() if name != path})
+    assert str(caught.value) == f"{path} is missing"
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "says"),
+    [
+        pytest.param(
+            DOCS,
+            "def _get_language_specific_hint",
+            "def _hint",
+            "the function _get_language_specific_hint is missing; the package has changed",
+            id="function renamed",
+        ),
+        pytest.param(
+            DOCS,
+            '        return " In JavaScript."',
+            "        pass",
+            f"{DOCS}: expected 3 texts, found 2; the package has changed",
+            id="hint gone",
+        ),
+        pytest.param(
+            DOCS,
+            '            doc["d"] += " Anything."\n',
+            "",
+            f"{DOCS}: expected 7 texts, found 6; the package has changed",
+            id="note gone",
+        ),
+        pytest.param(
+            TOOLS,
+            '    schema["description"] += " A fraction."\n',
+            '    schema["description"] += " A fraction."\n    schema["description"] += " Or not."\n',
+            f"{TOOLS}: expected 1 texts, found 2; the package has changed",
+            id="second note",
+        ),
+    ],
+)
+def test_sources_of_another_shape_are_refused(path: str, old: str, new: str, says: str) -> None:
+    assert TEXTS[path].count(old) == 1
+    with pytest.raises(PackError) as caught:
+        read_constants({**TEXTS, path: TEXTS[path].replace(old, new)})
+    assert str(caught.value) == says
+
+
+@pytest.mark.xfail(strict=True, reason="what ast.parse and literals raise is not made a PackError")
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("def (", id="SyntaxError"),
+        pytest.param("TABLE = {[]: 1}", id="TypeError"),
+    ],
+)
+def test_sources_that_cannot_be_read_are_refused(text: str) -> None:
+    with pytest.raises(PackError):
+        read_constants({**TEXTS, PROMPTS: text})
+
+
+# The official pack
+
+
+def _ledger() -> Mapping[str, str]:
+    ledger = yaml_value(Path(bfcl.__file__).with_name("ledger.yaml"))
+    assert isinstance(ledger, dict)
+    return ledger
+
+
+@pytest.fixture(scope="module")
+def official(pack_cache: Path) -> Suite:
+    return suites.open_suite("bfcl", pack_cache)
+
+
+@pytest.fixture(scope="module")
+def entries(official: Suite) -> tuple[Entry, ...]:
+    return tuple(entry for category in official.categories for entry in official.load(category))
+
+
+def test_the_pack_is_named_by_version_and_content(official: Suite) -> None:
+    assert (official.name, official.version) == ("bfcl", bfcl.SOURCE.version)
+    assert official.pack_sha256 == bfcl.SOURCE.content_sha256
+
+
+def test_every_category_has_its_official_number_of_entries(entries: tuple[Entry, ...]) -> None:
+    assert Counter(entry.category.name for entry in entries) == {
+        "simple_python": 400,
+        "simple_java": 100,
+        "simple_javascript": 50,
+        "multiple": 200,
+        "parallel": 200,
+        "parallel_multiple": 200,
+        "irrelevance": 240,
+        "live_simple": 258,
+        "live_multiple": 1053,
+        "live_parallel": 16,
+        "live_parallel_multiple": 24,
+        "live_irrelevance": 884,
+        "live_relevance": 16,
+    }
+    assert len(entries) == 3641
+
+
+def test_official_ids_are_unique_and_name_their_category(entries: tuple[Entry, ...]) -> None:
+    assert len({entry.id for entry in entries}) == len(entries)
+    assert not [entry.id for entry in entries if not entry.id.startswith(f"{entry.category.name}_")]
+
+
+def test_every_id_of_the_ledger_exists_and_has_a_reason(entries: tuple[Entry, ...]) -> None:
+    assert {entry.id: entry.set_aside for entry in entries if entry.set_aside} == _ledger()
+    assert all(len(reason) > 20 for reason in _ledger().values())
+
+
+def test_every_official_entry_asks_something(entries: tuple[Entry, ...]) -> None:
+    assert not [entry.id for entry in entries if not any(turn for turn in entry.turns)]
+    assert not [e.id for e in entries if isinstance(e.expectation, ExpectedCalls) and not e.expectation.calls]
+
+
+def test_the_official_wording_has_every_part(official: Suite) -> None:
+    wording = official.wording
+    assert wording.system_prompt.count("{functions}") == 1
+    assert wording.float_note
+    assert wording.notes.keys() == set(Language)
+    assert all(notes.hint for notes in wording.notes.values())
+    for language in (Language.JAVA, Language.JAVASCRIPT):
+        notes = wording.notes[language]
+        assert notes.any_type
+        assert notes.typed.count("{}") == 1
+        assert notes.elements.count("{}") == 1
+    assert wording.notes[Language.JAVASCRIPT].members is not None
+    assert wording.notes[Language.JAVASCRIPT].members.count("{}") == 1
+
+
+def test_another_content_hash_than_the_pinned_is_not_opened(
+    pack_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bfcl, "SOURCE", replace(bfcl.SOURCE, content_sha256="0" * 64))
+    with pytest.raises(PackError, match=r"^pack bfcl was made by another version of fcbench: run 'fcbench"):
+        suites.open_suite("bfcl", pack_cache)

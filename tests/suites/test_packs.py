@@ -1,0 +1,425 @@
+"""Packs are made from a pinned wheel or folder, refused when anything is off, and checked when read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import stat
+import subprocess
+import sys
+import zipfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.errors import PackError, PackMissing
+from pytest_fcbench.suites import packs
+from pytest_fcbench.suites.packs import CONSTANTS, Pack, PackSource
+from tests.factories import DEMO, PACKAGE, pinned, write_tree, write_wheel
+
+HOW = "run 'fcbench pull demo' (or 'fcbench pull demo --from PATH' without a network)"
+
+
+@pytest.fixture
+def wheel(tmp_path: Path) -> Path:
+    return write_wheel(tmp_path / "demo_eval-1.0-py3-none-any.whl", PACKAGE)
+
+
+@pytest.fixture
+def source(wheel: Path, tmp_path: Path) -> PackSource:
+    """The demo source, pinned to the wheel."""
+    return pinned(DEMO, wheel, tmp_path / "scratch")
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def pack(source: PackSource, wheel: Path, cache: Path) -> Pack:
+    """A pack that is in the cache already."""
+    return packs.pull(source, cache, wheel)
+
+
+def _tree(folder: Path) -> dict[str, bytes]:
+    """Everything below a folder."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+# What a pack holds
+
+
+def test_a_pack_keeps_the_data_and_the_constants(pack: Pack, cache: Path) -> None:
+    assert pack.folder == cache / "packs" / "demo" / "1.0"
+    assert pack.files.keys() == {"rows.json", "answers/rows.json", CONSTANTS}
+    assert _tree(pack.folder).keys() == {*pack.files, "pack.json"}
+    assert pack.read("answers/rows.json").decode() == PACKAGE["demo_eval/data/answers/rows.json"]
+
+
+def test_constants_are_read_from_sources_that_are_never_run(pack: Pack) -> None:
+    """The sources of the demo package raise when they are run."""
+    assert json.loads(pack.read(CONSTANTS)) == {"GREETING": "'ahoy'"}
+
+
+def test_a_source_with_a_side_effect_has_none(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    files = {**PACKAGE, "demo_eval/constants.py": f"open({str(trace)!r}, 'w').close()\nGREETING = 'hi'\n"}
+    wheel = write_wheel(tmp_path / "demo.whl", files)
+    packs.pull(pinned(DEMO, wheel, tmp_path / "scratch"), tmp_path / "cache", wheel)
+    assert not trace.exists()
+    assert not [name for name in sys.modules if name.startswith("demo_eval")]
+
+
+def test_what_was_pulled_is_what_is_installed(pack: Pack, source: PackSource, cache: Path) -> None:
+    assert packs.installed(source, cache) == pack
+    assert pack.content_sha256 == source.content_sha256
+
+
+# Where it comes from
+
+
+@pytest.mark.parametrize(
+    ("inside", "extra"),
+    [
+        pytest.param(".", {}, id="unpacked wheel"),
+        pytest.param("demo_eval", {}, id="folder of the package"),
+        pytest.param(".", {"other/data/rows.json": "[]", "demo_evaluation/x.py": ""}, id="site-packages"),
+    ],
+)
+def test_a_folder_gives_the_same_pack_as_the_wheel(
+    source: PackSource, pack: Pack, tmp_path: Path, inside: str, extra: Mapping[str, str]
+) -> None:
+    folder = write_tree(tmp_path / "unpacked", {**PACKAGE, **extra})
+    other = packs.pull(source, tmp_path / "cache of its own", folder / inside)
+    assert other.files == pack.files
+
+
+@pytest.mark.xfail(strict=True, reason="Path('.') has no name, so the package's folder is not recognized")
+def test_the_folder_of_the_package_may_be_the_working_directory(
+    source: PackSource, pack: Pack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(write_tree(tmp_path / "unpacked", PACKAGE) / "demo_eval")
+    assert packs.pull(source, tmp_path / "cache of its own", Path()).files == pack.files
+
+
+def test_links_in_a_folder_are_not_followed(source: PackSource, tmp_path: Path) -> None:
+    folder = write_tree(tmp_path / "unpacked", PACKAGE)
+    secret = write_tree(tmp_path / "home", {"secret.txt": "mine", "more/secret.txt": "mine too"})
+    (folder / "demo_eval" / "data" / "link.txt").symlink_to(secret / "secret.txt")
+    (folder / "demo_eval" / "data" / "links").symlink_to(secret / "more")
+    assert "mine" not in str(packs.pull(source, tmp_path / "cache", folder).files)
+    assert not [name for name in _tree(tmp_path / "cache") if "secret" in name or "link" in name]
+
+
+def test_without_an_origin_pip_downloads_the_pinned_wheel_alone(
+    source: PackSource, wheel: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands: list[list[str]] = []
+
+    def pip(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        commands.append(command)
+        shutil.copy(wheel, command[command.index("--dest") + 1])
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(subprocess, "run", pip)
+    assert packs.pull(source, cache) == packs.installed(source, cache)
+    (command,) = commands
+    assert command[:4] == [sys.executable, "-m", "pip", "download"]
+    assert command[-1] == "demo-eval==1.0"
+    assert {"--no-deps", "--only-binary"} <= set(command)
+
+
+@pytest.mark.parametrize(
+    ("returned", "stderr", "reason"),
+    [
+        pytest.param(
+            1,
+            "WARNING: slow\nERROR: No matching distribution\n",
+            "ERROR: No matching distribution",
+            id="error",
+        ),
+        pytest.param(0, "", "no output", id="no wheel came"),
+    ],
+)
+def test_a_download_that_fails_names_the_other_way(
+    source: PackSource,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    returned: int,
+    stderr: str,
+    reason: str,
+) -> None:
+    done = subprocess.CompletedProcess([], returned, "", stderr)
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+    with pytest.raises(PackError) as caught:
+        packs.pull(source, cache)
+    assert str(caught.value) == (
+        f"pip could not download demo-eval==1.0: {reason}\n"
+        "With the wheel at hand: fcbench pull demo --from PATH"
+    )
+
+
+# What is refused, and that the old pack survives it
+
+
+def _refused(source: PackSource, cache: Path, origin: Path) -> str:
+    """Why the origin is refused; the cache is as it was before."""
+    before = _tree(cache)
+    with pytest.raises(PackError) as caught:
+        packs.pull(source, cache, origin)
+    assert _tree(cache) == before
+    return str(caught.value)
+
+
+def test_a_wheel_with_another_hash_is_refused(
+    pack: Pack, source: PackSource, wheel: Path, cache: Path
+) -> None:
+    with wheel.open("ab") as file:
+        file.write(b"\n")
+    says = _refused(source, cache, wheel)
+    assert says.startswith("demo_eval-1.0-py3-none-any.whl is refused: its sha256 is ")
+    assert says.endswith(f", pinned for demo-eval 1.0 is {source.wheel_sha256}")
+    assert packs.installed(source, cache).read("rows.json")
+
+
+def test_a_folder_with_other_content_is_refused(
+    pack: Pack, source: PackSource, cache: Path, tmp_path: Path
+) -> None:
+    folder = write_tree(tmp_path / "unpacked", {**PACKAGE, "demo_eval/data/rows.json": "[]"})
+    says = _refused(source, cache, folder)
+    assert says.startswith("refused: the content is not that of demo-eval 1.0 (sha256 ")
+    assert says.endswith(f", pinned {source.content_sha256})")
+    assert packs.installed(source, cache).read("rows.json")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param({"demo_eval/constants.py": "GREETING = 'hullo'\n"}, id="constant"),
+        pytest.param({"demo_eval/data/more.json": "{}"}, id="further file"),
+    ],
+)
+def test_content_is_all_files_and_constants(
+    source: PackSource, cache: Path, tmp_path: Path, changed: Mapping[str, str]
+) -> None:
+    folder = write_tree(tmp_path / "unpacked", {**PACKAGE, **changed})
+    assert "the content is not that of" in _refused(source, cache, folder)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "/demo_eval/data/x.json",
+        "../x.json",
+        "demo_eval/data/../../../x.json",
+        "demo_eval/data/..",
+        "..\\x.json",
+        "\\x.json",
+        "demo_eval\\data\\..\\..\\x.json",
+        "C:/x.json",
+        "C:\\x.json",
+        "demo_eval/data/x.json:stream",
+    ],
+)
+def test_an_unsafe_path_in_a_wheel_is_refused(
+    pack: Pack, source: PackSource, cache: Path, tmp_path: Path, name: str
+) -> None:
+    """Though its hash is right; nothing is written outside the cache."""
+    wheel = write_wheel(tmp_path / "bad.whl", PACKAGE, (name, "x"))
+    before = _tree(tmp_path)
+    says = _refused(_with_hash_of(source, wheel), cache, wheel)
+    assert says == f"refused: unsafe path {name!r} in the archive"
+    assert _tree(tmp_path) == before
+
+
+def _with_hash_of(source: PackSource, wheel: Path) -> PackSource:
+    return replace(source, wheel_sha256=hashlib.sha256(wheel.read_bytes()).hexdigest())
+
+
+def test_a_link_in_a_wheel_is_refused(source: PackSource, cache: Path, tmp_path: Path) -> None:
+    link = zipfile.ZipInfo("demo_eval/data/link.json")
+    link.create_system = 3
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    wheel = write_wheel(tmp_path / "bad.whl", PACKAGE, (link, "/etc/hostname"))
+    says = _refused(_with_hash_of(source, wheel), cache, wheel)
+    assert says == "refused: 'demo_eval/data/link.json' is a link"
+
+
+def test_a_file_that_would_unpack_huge_is_refused(source: PackSource, cache: Path, tmp_path: Path) -> None:
+    size = 65 * 2**20
+    wheel = write_wheel(tmp_path / "bomb.whl", PACKAGE, ("demo_eval/data/zeros.json", "0" * size))
+    says = _refused(_with_hash_of(source, wheel), cache, wheel)
+    assert says == f"refused: 'demo_eval/data/zeros.json' would unpack to {size} bytes"
+
+
+def test_what_is_no_archive_is_refused(source: PackSource, cache: Path, tmp_path: Path) -> None:
+    wheel = tmp_path / "text.whl"
+    wheel.write_text("not a wheel", encoding="utf-8")
+    says = _refused(_with_hash_of(source, wheel), cache, wheel)
+    assert says == "text.whl is not a wheel: File is not a zip file"
+
+
+def test_an_origin_that_is_not_there_is_told(source: PackSource, cache: Path, tmp_path: Path) -> None:
+    origin = tmp_path / "none.whl"
+    assert _refused(source, cache, origin) == (
+        f"{origin} does not exist; give the wheel of demo-eval or its unpacked folder"
+    )
+
+
+def test_a_folder_of_something_else_is_told(source: PackSource, cache: Path, tmp_path: Path) -> None:
+    folder = write_tree(tmp_path / "other", {"readme.txt": ""})
+    assert _refused(source, cache, folder) == (
+        f"{folder} has no demo_eval/data; give the wheel of demo-eval or its unpacked folder"
+    )
+
+
+def test_a_source_that_is_missing_is_told(source: PackSource, cache: Path, tmp_path: Path) -> None:
+    files = {name: text for name, text in PACKAGE.items() if name != "demo_eval/constants.py"}
+    assert (
+        _refused(source, cache, write_tree(tmp_path / "half", files)) == "demo_eval/constants.py is missing"
+    )
+
+
+@pytest.mark.xfail(strict=True, raises=UnicodeDecodeError, reason="a source is decoded without a guard")
+def test_a_source_that_is_no_text_is_told(source: PackSource, cache: Path, tmp_path: Path) -> None:
+    folder = write_tree(tmp_path / "odd", PACKAGE)
+    (folder / "demo_eval" / "constants.py").write_bytes(b"GREETING = '\xff'\n")
+    _refused(source, cache, folder)
+
+
+@pytest.mark.xfail(
+    strict=True, raises=OSError, reason="an OSError of the cache folder is not made a PackError"
+)
+def test_a_cache_that_cannot_be_written_is_told(source: PackSource, wheel: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "a file"
+    cache.write_text("", encoding="utf-8")
+    with pytest.raises(PackError):
+        packs.pull(source, cache, wheel)
+
+
+# Replacing
+
+
+def test_a_pack_is_replaced_and_nothing_else_is_left(
+    pack: Pack, source: PackSource, wheel: Path, cache: Path
+) -> None:
+    (pack.folder / "rows.json").write_text("damaged", encoding="utf-8")
+    (pack.folder / "stray.json").write_text("stray", encoding="utf-8")
+    assert packs.pull(source, cache, wheel) == pack
+    assert pack.read("rows.json").decode() == PACKAGE["demo_eval/data/rows.json"]
+    assert not (pack.folder / "stray.json").exists()
+    assert [path.name for path in (cache / "packs" / "demo").iterdir()] == ["1.0"]
+
+
+def test_a_pull_that_fails_leaves_the_old_pack_and_no_scratch(
+    pack: Pack, source: PackSource, wheel: Path, cache: Path
+) -> None:
+    def fails(texts: Mapping[str, str]) -> Mapping[str, object]:
+        raise PackError("the package has changed")
+
+    before = _tree(cache)
+    with pytest.raises(PackError, match="the package has changed"):
+        packs.pull(replace(source, read_constants=fails), cache, wheel)
+    assert _tree(cache) == before
+    assert [path.name for path in (cache / "packs" / "demo").iterdir()] == ["1.0"]
+    assert packs.installed(source, cache).read("rows.json")
+
+
+def test_an_interrupted_pull_leaves_the_old_pack_and_no_scratch(
+    pack: Pack, source: PackSource, wheel: Path, cache: Path
+) -> None:
+    def interrupted(texts: Mapping[str, str]) -> Mapping[str, object]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        packs.pull(replace(source, read_constants=interrupted), cache, wheel)
+    assert [path.name for path in (cache / "packs" / "demo").iterdir()] == ["1.0"]
+    assert packs.installed(source, cache) == pack
+
+
+def test_two_versions_stand_beside_each_other(
+    pack: Pack, source: PackSource, wheel: Path, cache: Path
+) -> None:
+    newer = packs.pull(replace(source, version="1.1"), cache, wheel)
+    assert newer.folder != pack.folder
+    assert packs.installed(source, cache) == pack
+
+
+# Opening and reading
+
+
+def test_a_missing_pack_names_the_commands_that_get_it(source: PackSource, cache: Path) -> None:
+    with pytest.raises(PackMissing) as caught:
+        packs.installed(source, cache)
+    assert str(caught.value) == f"suite 'demo' needs the pack demo-eval 1.0: {HOW}"
+
+
+def test_asking_for_a_missing_pack_writes_nothing(source: PackSource, cache: Path) -> None:
+    with pytest.raises(PackMissing):
+        packs.installed(source, cache)
+    assert not cache.exists()
+
+
+def test_a_pack_pinned_to_other_content_is_not_used(pack: Pack, source: PackSource, cache: Path) -> None:
+    with pytest.raises(PackError) as caught:
+        packs.installed(replace(source, content_sha256="1" * 64), cache)
+    assert str(caught.value) == f"pack demo was made by another version of fcbench: {HOW}"
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        pytest.param(b'{"content_sha256": "', id="cut"),
+        pytest.param(b"", id="empty"),
+        pytest.param(b"\xff\xfe\x00", id="not text"),
+        pytest.param(b"{}", id="nothing in it"),
+        pytest.param(
+            b"[]",
+            id="a list",
+            marks=pytest.mark.xfail(
+                strict=True, raises=AttributeError, reason="the manifest's shape is not looked at"
+            ),
+        ),
+    ],
+)
+def test_a_damaged_manifest_is_told(pack: Pack, source: PackSource, cache: Path, manifest: bytes) -> None:
+    (pack.folder / "pack.json").write_bytes(manifest)
+    with pytest.raises(PackError, match=r"^pack demo (is damaged|was made by another version)") as caught:
+        packs.installed(source, cache)
+    assert str(caught.value).endswith(HOW)
+
+
+@pytest.mark.xfail(
+    strict=True, raises=KeyError, reason="a manifest without its list of files is not expected"
+)
+def test_a_manifest_without_files_is_told(pack: Pack, source: PackSource, cache: Path) -> None:
+    manifest = json.dumps({"content_sha256": source.content_sha256})
+    (pack.folder / "pack.json").write_text(manifest, encoding="utf-8")
+    with pytest.raises(PackError, match="damaged"):
+        packs.installed(source, cache)
+
+
+def test_a_file_that_was_changed_is_not_read(pack: Pack) -> None:
+    (pack.folder / "rows.json").write_text('{"id": "row_0", "answer": "mine"}', encoding="utf-8")
+    with pytest.raises(PackError) as caught:
+        pack.read("rows.json")
+    assert str(caught.value) == (
+        "pack demo: rows.json was changed after it was fetched; run 'fcbench pull demo'"
+    )
+
+
+def test_a_file_that_is_gone_is_told(pack: Pack) -> None:
+    (pack.folder / "rows.json").unlink()
+    with pytest.raises(PackError) as caught:
+        pack.read("rows.json")
+    assert str(caught.value) == "pack demo: rows.json is gone; run 'fcbench pull demo'"
+
+
+def test_a_file_that_the_manifest_does_not_know_is_not_read(pack: Pack) -> None:
+    (pack.folder / "stray.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(PackError, match=r"stray\.json was changed"):
+        pack.read("stray.json")
