@@ -13,18 +13,18 @@ from pytest_fcbench.run import Ask, Score
 def test_irrelevance(entry: Entry, ask: Ask, score: Score) -> None:
     """No offered function fits: the model must not call any."""
     verdict = score(relevance.judge(entry, ask(entry)))
-    assert verdict.passed, verdict
+    assert verdict.passed, str(verdict)
 
 
 @pytest.mark.fcbench("live_irrelevance")
 def test_live_irrelevance(entry: Entry, ask: Ask, score: Score) -> None:
     """As irrelevance, with functions and questions as users write them."""
     verdict = score(relevance.judge(entry, ask(entry)))
-    assert verdict.passed, verdict
+    assert verdict.passed, str(verdict)
 
 
 @pytest.mark.fcbench("live_relevance")
 def test_live_relevance(entry: Entry, ask: Ask, score: Score) -> None:
     """Some function fits: the model must call at least one."""
     verdict = score(relevance.judge(entry, ask(entry)))
-    assert verdict.passed, verdict
+    assert verdict.passed, str(verdict)

@@ -97,7 +97,7 @@ def _official_tool_calls(completion: Completion) -> tuple[Call, ...]:
         return tuple(as_call(name, arguments) for name, arguments in decoded)
     if completion.text == "":
         return ()
-    raise Undecodable("the reply is text, not tool calls")
+    raise Undecodable(f"the reply is text, not tool calls: {completion.text!r:.80}")
 
 
 def _decoded(call: ToolCall | str) -> tuple[str, object]:

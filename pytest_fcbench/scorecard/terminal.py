@@ -41,6 +41,9 @@ def _facts(facts: RunFacts) -> Iterator[str]:
         yield f"note: {note}"
 
 
+_FEW = 10
+"""Up to so many failures are told in full, more in a line each."""
+
 _HEAD = f"{'':<24}{'entries':>8}{'passed':>8}{'failed':>8}{'not scored':>12}{'official':>10}{'corrected':>11}"
 
 
@@ -93,7 +96,11 @@ def _failures(records: Sequence[Record], profile: Profile, *, width: int, most: 
         return
     longest = min(max(len(record.entry) for record, _ in failed[:most]), 34)
     for record, verdict in failed[:most]:
-        yield _cut(f"  {record.entry:<{longest}}  {verdict.reason}", width)
+        line = f"  {record.entry:<{longest}}  {verdict.reason}"
+        if len(failed) > _FEW:
+            yield _cut(line, width)
+        else:
+            yield from wrap(line, width, subsequent_indent=" " * (longest + 4))
     if len(failed) > most:
         yield f"  and {len(failed) - most} more; the JSON report has all, --fcbench-failures=N shows N here"
 

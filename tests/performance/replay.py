@@ -49,9 +49,8 @@ def main() -> None:
     if theirs:
         print(f"bfcl evaluate                             {best(theirs)}")
         wall = best(mine).wall_s / best(theirs).wall_s
-        print(
-            f"ours / official                           {wall:6.2f}   {best(mine).peak_mb / best(theirs).peak_mb:6.2f}"
-        )
+        memory = best(mine).peak_mb / best(theirs).peak_mb
+        print(f"ours / official                           {wall:6.2f}   {memory:6.2f}")
 
 
 if __name__ == "__main__":

@@ -133,7 +133,7 @@ def test_pytests_own_list_of_failures_is_left_out(project: Project) -> None:
 
 def test_tracebacks_come_when_asked_for(project: Project) -> None:
     output = project.run("--fcbench-model=lexical", "--fcbench-category=multiple", "--tb=short").stdout.str()
-    assert "assert verdict.passed, verdict" in output
+    assert "assert verdict.passed, str(verdict)" in output
 
 
 def test_a_failing_test_of_the_user_is_shown_as_ever(project: Project) -> None:

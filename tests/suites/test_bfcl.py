@@ -66,8 +66,8 @@ def _func_doc_language_specific_pre_processing(docs, category):
     for doc in docs:
         doc["description"] += hint(category)
         if category == "java":
-            doc["a"] += " Any {Java} object."
-            doc["b"] += f" A Java {doc} as text."
+            doc["a"] += " Any Java object."
+            doc["b"] += f" A Java {doc} as {{text}}."
             doc["c"] += f" Of {doc}s."
         else:
             doc["d"] += " Anything."
@@ -238,7 +238,7 @@ def test_the_wording_is_put_together_from_the_constants(
     assert wording.float_note == " A fraction."
     assert wording.notes == {
         Language.PYTHON: Notes(" In Python."),
-        Language.JAVA: Notes(" In Java.", " Any {{Java}} object.", " A Java {} as text.", " Of {}s."),
+        Language.JAVA: Notes(" In Java.", " Any Java object.", " A Java {} as {{text}}.", " Of {}s."),
         Language.JAVASCRIPT: Notes(
             " In JavaScript.", " Anything.", " A JavaScript {}.", " Each a {}.", " With {}."
         ),
@@ -382,8 +382,9 @@ def test_the_official_wording_has_every_part(official: Suite) -> None:
         assert notes.any_type
         assert notes.typed.count("{}") == 1
         assert notes.elements.count("{}") == 1
-    assert wording.notes[Language.JAVASCRIPT].members is not None
-    assert wording.notes[Language.JAVASCRIPT].members.count("{}") == 1
+    members = wording.notes[Language.JAVASCRIPT].members
+    assert members is not None
+    assert members.count("{}") == 1
 
 
 def test_another_content_hash_than_the_pinned_is_not_opened(
