@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import hashlib
 import re
 import zipfile
@@ -10,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_fcbench.answers import Completion, Mode, Names, Step, ToolCall, Transcript
+from pytest_fcbench.answers import AskModel, Completion, Mode, Names, Step, ToolCall, Transcript
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
 from pytest_fcbench.entries import (
     CATEGORIES,
@@ -25,6 +26,7 @@ from pytest_fcbench.entries import (
     Rule,
 )
 from pytest_fcbench.errors import PackError
+from pytest_fcbench.models.model import Model
 from pytest_fcbench.scorecard.records import Record
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.packs import PackSource
@@ -104,6 +106,11 @@ def make_transcript(
     if names is None:
         names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
     return Transcript(entry, "test", mode, names, syntax or DEFAULT_SYNTAX[mode], ((Step(completion),),))
+
+
+def answer_of(model: Model, entry: Entry) -> Completion:
+    """What a model that needs no network answers."""
+    return asyncio.run(model.complete(entry, AskModel(())))
 
 
 def make_record(

@@ -23,8 +23,14 @@ def _parser(language: str) -> Parser:
     return tree_sitter.Parser(tree_sitter.Language(grammar.language()))
 
 
+LONGEST_SOURCE = 100_000
+"""Characters; recovering from errors in longer text could take minutes (no dataset comes near)."""
+
+
 def parse(language: str, source: str) -> Node:
     """The root of the syntax tree. Raises ``Undecodable`` where the grammar found an error."""
+    if len(source) > LONGEST_SOURCE:
+        raise Undecodable(f"{len(source)} characters of {language} source are too many")
     root = _parser(language).parse(source.encode("utf-8", "surrogatepass")).root_node
     if root.has_error and any(node.is_error for node in walk(root)):
         raise Undecodable(f"not valid {language} source")

@@ -23,7 +23,7 @@ HOSTILE: Mapping[str, str] = {
     "many conditions": f"f(x={'1 if 1 else ' * 20_000}1)",
     "long dotted name": f"{'a.' * 20_000}f(x=1)",
     "calls of calls": f"f{'()' * 20_000}",
-    "nested f-string": f"f(x={'f' + chr(39) + '{'}{'{' * 20_000})",
+    "nested f-string": f"f(x=f'{'{' * 20_000}')",
     "long number": f"f(x={'9' * 5_000})",
     "huge power": "f(x=9**9**9)",
     "huge shift": "f(x=1<<10**12)",

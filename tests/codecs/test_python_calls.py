@@ -348,15 +348,6 @@ def test_source_text_with_a_huge_integer_is_read_or_refused(
     value_of(reader, source)
 
 
-@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
-@pytest.mark.parametrize("source", [HUGE, "9**5000"], ids=["literal", "power"])
-@pytest.mark.xfail(
-    strict=True, raises=ValueError, reason="a value of over 4300 digits cannot be put into any reason"
-)
-def test_a_value_that_is_read_can_be_written(reader: Callable[[str], tuple[Call, ...]], source: str) -> None:
-    assert isinstance(repr(value_of(reader, source)), str)
-
-
 @pytest.mark.parametrize(
     "source",
     [

@@ -1,0 +1,380 @@
+"""Java text read as calls, and Java literals read as values, in both readings."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_fcbench.answers import Call
+from pytest_fcbench.codecs import java
+from pytest_fcbench.codecs.reading import Undecodable, WrongFormat
+from tests.codecs.hostile import HOSTILE, cpu_seconds, source_text, wild_text
+
+KINDS = (
+    *("byte", "short", "integer", "long", "float", "double", "boolean", "char", "String", "any"),
+    *("Array", "ArrayList", "HashMap", "Set", "unknown"),
+)
+
+
+def named(**arguments: str) -> tuple[Call, ...]:
+    """The one call of ``Geo.find`` with these arguments."""
+    return (Call("Geo.find", arguments),)
+
+
+OFFICIAL_CALLS = {
+    "brackets": ("[Geo.find(x=1)]", named(x="1")),
+    "no brackets": ("Geo.find(x=1)", named(x="1")),
+    "bare fence": ("```\nGeo.find(x=1)\n```", named(x="1")),
+    "semicolon": ("Geo.find(x=1);", named(x="1")),
+    "text loses its quotes": ('Geo.find(x="a b", y=2)', named(x="a b", y="2")),
+    "escapes stay": (r'Geo.find(x="a\"b")', named(x=r"a\"b")),
+    "constants": ("Geo.find(x=true, y=null, z=5L)", named(x="true", y="null", z="5L")),
+    "white space goes": ("Geo.find(x=1 + 2, y=(int) 5)", named(x="1+2", y="(int)5")),
+    "lambda": ("Geo.find(x=(a, b) -> a)", named(x="(a,b)->a")),
+    "array": ("Geo.find(x=new int[]{1, 2})", named(x="new int[]{1,2}")),
+    "list": (
+        "Geo.find(x=new ArrayList<Integer>(Arrays.asList(1, 2)))",
+        named(x="new ArrayList<Integer>(Arrays.asList(1, 2))"),
+    ),
+    "object": ('Geo.find(x=new Foo("a", 1))', named(x='new Foo("a", 1)')),
+    "class body is dropped": (
+        'Geo.find(x=new HashMap<String, Integer>() {{ put("a", 1); }})',
+        named(x="new HashMap<String,Integer>()"),
+    ),
+    "text block keeps a class body": (
+        'Geo.find(x="""new HashMap<>() {{ put("a", 1); }}""")',
+        named(x='""new HashMap<>() {{ put("a", 1); }}""'),
+    ),
+    "call": ("Geo.find(x=b.c())", named(x="b.c()")),
+    "call with named argument": ("Geo.find(x=g(y=1))", named(x="g(y=1)")),
+    "class literal": ("Geo.find(x=String.class)", named(x="String.class")),
+    "class literal without a name": ("Geo.find(String.class)", (Call("Geo.find", {"**": "String.class"}),)),
+    "identifier without a name": ("Geo.find(flag);", (Call("Geo.find", {"**": "flag"}),)),
+    "literals without a name are dropped": ('Geo.find("text", 5)', named()),
+    "unqualified with semicolon": ("f(x=1);", (Call("f", {"x": "1"}),)),
+    "method of a call": ("Geo.find().g(x=1)", (Call("Geo.find().g", {"x": "1"}),)),
+    "declaration": ("int y = Geo.find(x=1);", named(x="1")),
+    "only the first of two statements": ("Geo.find(x=1); B.g(y=2);", named(x="1")),
+    "offsets count bytes": ('Geo.find(x="é", y="long text")', (Call("Geo.find", {"x": 'é"', "=": 'ong text"'}),)),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), OFFICIAL_CALLS.values(), ids=OFFICIAL_CALLS)
+def test_official_call(text: str, expected: tuple[Call, ...]) -> None:
+    assert java.official_call(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [
+        pytest.param("", WrongFormat, id="empty"),
+        pytest.param("[]", WrongFormat, id="empty list"),
+        pytest.param("int x = 5;", WrongFormat, id="no invocation"),
+        pytest.param("[Geo.find(x=1), B.g(y=2)]", Undecodable, id="two calls"),
+        pytest.param("[f(x=1)]", Undecodable, id="unqualified without semicolon"),
+        pytest.param("Geo.find(x=1, x=2)", Undecodable, id="argument twice"),
+        pytest.param("Geo.find(one, two)", Undecodable, id="two without a name"),
+        pytest.param("Geo.find(x=new int[5])", Undecodable, id="array without elements"),
+        pytest.param("```java\nGeo.find(x=1)\n```", Undecodable, id="java fence"),
+        pytest.param("Geo.find(x=", Undecodable, id="cut"),
+        pytest.param("I cannot help with that.", Undecodable, id="prose"),
+    ],
+)
+def test_official_call_refuses(text: str, refusal: type[Exception]) -> None:
+    with pytest.raises(refusal):
+        java.official_call(text)
+
+
+CORRECTED_CALLS = {
+    "empty": ("", ()),
+    "empty list": ("[]", ()),
+    "brackets": ("[Geo.find(x=1)]", named(x="1")),
+    "semicolon": ("Geo.find(x=1);", named(x="1")),
+    "semicolon in brackets": ("[f(x=1);]", (Call("f", {"x": "1"}),)),
+    "java fence": ("```java\nGeo.find(x=1)\n```", named(x="1")),
+    "two calls": ("[Geo.find(x=1), B.g(y=2)]", (*named(x="1"), Call("B.g", {"y": "2"}))),
+    "unqualified": ("[f(x=1)]", (Call("f", {"x": "1"}),)),
+    "package": ("a.b.C.f(x=1)", (Call("a.b.C.f", {"x": "1"}),)),
+    "source text is kept": ('Geo.find(x="a b", y=1 + 2)', named(x='"a b"', y="1 + 2")),
+    "class body": (
+        'Geo.find(x=new HashMap<>() {{ put("a", 1); }})',
+        named(x='new HashMap<>() {{ put("a", 1); }}'),
+    ),
+    "not ASCII": ('Geo.find(x="é", y="ü")', named(x='"é"', y='"ü"')),
+    "positional": ('Geo.find("text", 5, y=true)', (Call("Geo.find", {"y": "true"}, ('"text"', "5")),)),
+    "identifiers": ("Geo.find(one, two)", (Call("Geo.find", {}, ("one", "two")),)),
+    "repeated argument": ("Geo.find(x=1, x=2)", named(x="2")),
+    "comment": ("Geo.find(x=1) /* done */", named(x="1")),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), CORRECTED_CALLS.values(), ids=CORRECTED_CALLS)
+def test_calls(text: str, expected: tuple[Call, ...]) -> None:
+    assert java.calls(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("hello", id="a name"),
+        pytest.param("I cannot help with that.", id="prose"),
+        pytest.param("Geo.find(x=", id="cut"),
+        pytest.param("[Geo.find(x=1), 5]", id="a literal among the calls"),
+        pytest.param("new Foo(x=1)", id="a constructor"),
+    ],
+)
+def test_calls_refuses(text: str) -> None:
+    with pytest.raises(Undecodable):
+        java.calls(text)
+
+
+@pytest.mark.xfail(strict=True, raises=Undecodable, reason="calls() takes expressions, no statements")
+def test_calls_reads_a_declaration_as_the_official_reading_does() -> None:
+    text = "int y = Geo.find(x=1);"
+    assert java.calls(text) == java.official_call(text)
+
+
+@pytest.mark.xfail(strict=True, reason="what comes after the braces that the text is put into is ignored")
+def test_calls_refuses_text_that_closes_the_braces_it_is_put_into() -> None:
+    with pytest.raises(Undecodable):
+        java.calls("Geo.find(x=1) }; int y() { return 1; } int[] z = {")
+
+
+OFFICIAL_VALUES = {
+    # id: (source, type, element type, value)
+    "integer": ("5", "integer", None, 5),
+    "negative": ("-5", "short", None, -5),
+    "byte out of range": ("1000", "byte", None, 1000),
+    "integer with fraction": ("5.0", "integer", None, "5.0"),
+    "integer with suffix": ("5L", "integer", None, "5L"),
+    "integer with plus": ("+5", "integer", None, "+5"),
+    "integer with line end": ("5\n", "integer", None, 5),
+    "long": ("5L", "long", None, 5),
+    "long, small suffix": ("-5l", "long", None, -5),
+    "long without suffix": ("5", "long", None, "5"),
+    "float": ("2.5f", "float", None, 2.5),
+    "float, whole": ("2F", "float", None, 2.0),
+    "float, exponent": ("2e3f", "float", None, 2000.0),
+    "float without suffix": ("2.5", "float", None, "2.5"),
+    "double": ("2.5", "double", None, 2.5),
+    "double, whole": ("2", "double", None, 2.0),
+    "double with suffix": ("2.5d", "double", None, "2.5d"),
+    "boolean": ("false", "boolean", None, False),
+    "boolean, Python's": ("True", "boolean", None, "True"),
+    "char": ("'c'", "char", None, "'c'"),
+    "String": ("a b", "String", None, "a b"),
+    "any": ("5", "any", None, "5"),
+    "type without a rule": ("{1}", "Set", None, "{1}"),
+    "array": ("new int[]{1, 2}", "Array", "integer", [1, 2]),
+    "array of longs": ("new long[] {5L}", "Array", "long", [5]),
+    "array of texts": ('new String[]{"a", "b"}', "Array", "String", ['"a"', '"b"']),
+    "array of texts with comma": ('new String[]{"a,b"}', "Array", "String", ['"a', 'b"']),
+    "array of untyped": ('new Object[]{5, "a", true}', "Array", None, [5, "a", True]),
+    "empty array": ("new int[]{}", "Array", "integer", []),
+    "array without new": ("{1, 2}", "Array", "integer", "{1, 2}"),
+    "array of arrays": ("new int[][]{{1}}", "Array", "Array", "new int[][]{{1}}"),
+    "list": ("new ArrayList<Integer>(Arrays.asList(1, x))", "ArrayList", "integer", [1, "x"]),
+    "list of texts": ('new ArrayList<>(Arrays.asList("a", "b"))', "ArrayList", "String", ["a", "b"]),
+    "list of bare texts": ("new ArrayList<>(Arrays.asList(abc))", "ArrayList", "String", ["b"]),
+    "list with block": ("new ArrayList<Integer>() {{ add(1); add(2); }}", "ArrayList", "integer", [1, 2]),
+    "empty list": ("new ArrayList<>()", "ArrayList", "integer", []),
+    "list of lists": ("new ArrayList<List<String>>()", "ArrayList", "any", "new ArrayList<List<String>>()"),
+    "list by factory": ("List.of(1)", "ArrayList", "integer", "List.of(1)"),
+    "map": (
+        'new HashMap<String, Object>() {{ put("a", 1); put("b", "x"); put("c", true); put("d", y); }}',
+        "HashMap",
+        None,
+        {"a": 1, "b": "x", "c": True, "d": "y"},
+    ),
+    "map of numbers": (
+        'new HashMap<>() {{ put("a", 5L); put("b", 1.5f); put("c", 2.5); }}',
+        "HashMap",
+        None,
+        {"a": 5, "b": 1.5, "c": 2.5},
+    ),
+    "map with single braces": ('new HashMap<>() { put("a", 1); }', "HashMap", None, {"a": 1}),
+    "map with bare key": ("new HashMap<>() {{ put(k, 1); }}", "HashMap", None, {}),
+    "map with a call": ('new HashMap<>() {{ put("a", f(1)); }}', "HashMap", None, {"a": "f(1"}),
+    "empty map": ("new HashMap<String, Object>()", "HashMap", None, {}),
+    "map by factory": ('Map.of("a", 1)', "HashMap", None, 'Map.of("a", 1)'),
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "element", "expected"), OFFICIAL_VALUES.values(), ids=OFFICIAL_VALUES
+)
+def test_official_value(source: str, kind: str, element: str | None, expected: object) -> None:
+    value = java.official_value(source, kind, element)
+    assert (repr(value), value) == (repr(expected), expected)
+
+
+def test_an_integer_of_too_many_digits_stays_text() -> None:
+    assert java.official_value("9" * 4_400, "integer") == "9" * 4_400
+
+
+@pytest.mark.xfail(strict=True, reason="the suffix is lost when the digits cannot be converted")
+def test_a_long_of_too_many_digits_stays_text() -> None:
+    assert java.official_value("9" * 4_400 + "L", "long") == "9" * 4_400 + "L"
+
+
+def test_text_longer_than_any_literal_stays_text() -> None:
+    literal = "new int[]{1}"
+    longest = literal.rjust(java.LONGEST_LITERAL)
+    assert java.official_value(longest, "Array", "integer") == [1]
+    assert java.official_value(" " + longest, "Array", "integer") == " " + longest
+
+
+VALUES = {
+    "integer": ("5", 5),
+    "negative": ("-5", -5),
+    "plus": ("+5", 5),
+    "long": ("5L", 5),
+    "hexadecimal": ("0x1F", 31),
+    "octal": ("017", 15),
+    "binary": ("0b101", 5),
+    "underscores": ("1_000", 1000),
+    "double": ("2.5", 2.5),
+    "float": ("2.5f", 2.5),
+    "double with suffix": ("2.5d", 2.5),
+    "exponent": ("1e3", 1000.0),
+    "boolean": ("true", True),
+    "null": ("null", None),
+    "character": ("'c'", "c"),
+    "escaped character": (r"'\n'", "\n"),
+    "text": (r'"a\"b, {c}"', 'a"b, {c}'),
+    "unicode escape": (r'"\u00e9"', "é"),
+    "not ASCII": ('"é"', "é"),
+    "text block": ('"""\nab"""', "ab"),
+    "parentheses": ("(5)", 5),
+    "cast": ("(long) 5", 5),
+    "array": ("new int[]{1, 2}", [1, 2]),
+    "array initialiser": ("{1, 2}", [1, 2]),
+    "array of arrays": ("new int[][]{{1}, {2}}", [[1], [2]]),
+    "array of texts": ('new String[]{"a,b", "c"}', ["a,b", "c"]),
+    "list": ('new ArrayList<String>(Arrays.asList("a,b", "c"))', ["a,b", "c"]),
+    "list of lists": ("Arrays.asList(List.of(1), List.of(2))", [[1], [2]]),
+    "empty list": ("new ArrayList<>()", []),
+    "list with block": ("new ArrayList<>() {{ add(1); add(2); }}", [1, 2]),
+    "qualified set": ("new java.util.HashSet<>(List.of(1))", [1]),
+    "map": ('new HashMap<String, Integer>() {{ put("a", 1); put("b", -2); }}', {"a": 1, "b": -2}),
+    "map of lists": ('new HashMap<>() {{ put("a", List.of("x")); }}', {"a": ["x"]}),
+    "empty map": ("new HashMap<>()", {}),
+    "copied map": ('new TreeMap<>(Map.of("a", 1))', {"a": 1}),
+    "map by factory": ('Map.of("a", 1, "b", List.of())', {"a": 1, "b": []}),
+    "empty by factory": ("Collections.emptyList()", []),
+}
+
+
+@pytest.mark.parametrize(("source", "expected"), VALUES.values(), ids=VALUES)
+def test_value(source: str, expected: object) -> None:
+    value = java.value(source)
+    assert (repr(value), value) == (repr(expected), expected)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("", "hello world", "foo", "Color.RED", "f(1)", "String.class", "new Foo(1)", "new int[5]"),
+        *("1 + 2", "x -> x", "1; int y = 2", "1 }", 'Map.of("a")', "08", "'", '"open', "9" * 5_000),
+    ],
+)
+def test_any_other_expression_stays_text(source: str) -> None:
+    assert java.value(source) == source
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        pytest.param(
+            'new HashMap<>() {{ put("a", new HashMap<>() {{ put("b", 1); }}); }}',
+            {"a": {"b": 1}},
+            id="map in a map",
+        ),
+        pytest.param(
+            "new ArrayList<>() {{ add(new ArrayList<>() {{ add(1); }}); }}", [[1]], id="list in a list"
+        ),
+    ],
+)
+@pytest.mark.xfail(strict=True, reason="put and add of an inner block are taken for the outer one's as well")
+def test_blocks_can_be_nested(source: str, expected: object) -> None:
+    assert java.value(source) == expected
+
+
+@pytest.mark.xfail(strict=True, reason="every inner block is read twice: the time doubles with each level")
+def test_nested_blocks_take_time_that_grows_with_the_text() -> None:
+    source = 'new HashMap<>() {{ put("a", ' * 16 + "1" + "); }}" * 16
+    assert cpu_seconds(lambda: java.value(source)) < 0.2
+
+
+@pytest.mark.xfail(strict=True, reason="a comment in a collection is read as an element")
+def test_a_comment_is_no_element() -> None:
+    assert java.value("new int[]{1, /* one */ 2}") == [1, 2]
+
+
+def read_or_refused(text: str) -> bool:
+    """Whether both readers of calls answer or refuse; anything else is raised."""
+    for reader in (java.official_call, java.calls):
+        try:
+            reader(text)
+        except (Undecodable, WrongFormat):
+            continue
+    return True
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_text_is_read_or_refused_at_once(text: str) -> None:
+    assert cpu_seconds(lambda: read_or_refused(text)) < 6
+
+
+@pytest.mark.parametrize("name", ["nested parentheses", "long sum"])
+@pytest.mark.xfail(
+    strict=True, raises=RecursionError, reason="the text of a deep value is put together recursively"
+)
+def test_a_deep_value_is_read_or_refused(name: str) -> None:
+    """``read_official`` catches it; the reader itself promises ``Undecodable`` or ``WrongFormat``."""
+    read_or_refused(f"A.{HOSTILE[name]};")
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_literal_is_read_at_once(text: str) -> None:
+    def read() -> None:
+        java.value(text)
+        for kind in KINDS:
+            java.official_value(text, kind, "integer")
+
+    assert cpu_seconds(read) < 4
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        pytest.param("new HashMap<>(){" + " " * 110, "HashMap", id="spaces in an open map"),
+        pytest.param("new HashMap<>(){" + 'put("",' * 500 + "}", "HashMap", id="open puts"),
+        pytest.param("new ArrayList<>(){{" + " " * 1_500, "ArrayList", id="spaces in an open list"),
+    ],
+)
+@pytest.mark.xfail(strict=True, reason="the official patterns backtrack within the 5000 characters allowed")
+def test_official_value_takes_time_that_grows_with_the_text(text: str, kind: str) -> None:
+    assert cpu_seconds(lambda: java.official_value(text, kind, "integer")) < 0.3
+
+
+@given(text=wild_text)
+@settings(deadline=None)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    assert read_or_refused(text)
+
+
+@given(text=source_text)
+@settings(deadline=None)
+def test_any_text_has_a_value(text: str) -> None:
+    java.value(text)
+    for kind in KINDS:
+        java.official_value(text, kind, "String")
+
+
+@given(text=st.text(alphabet="abc()[]{}<>=,;\"' \n", max_size=40))
+@settings(deadline=None)
+def test_a_value_is_the_text_itself_or_made_of_literals(text: str) -> None:
+    value = java.value(text)
+    assert value == text or isinstance(value, (str, list, dict))

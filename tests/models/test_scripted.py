@@ -1,0 +1,167 @@
+"""A file of answers answers as it is written, and is refused where it is broken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.answers import Completion, Mode, Names, ToolCall
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.errors import NotScoredError, UsageError
+from pytest_fcbench.models import scripted
+from tests.factories import answer_of, make_doc, make_entry
+
+FILE = """\
+answers:
+  core:simple_python_0: "[lamp.set(room='hall')]"
+  core:parallel_0:
+    - lamp.set: {room: hall, bright: true}
+    - lamp.set: {room: attic}
+  core:multiple_0:
+    - lamp.set: '{"room": '
+"""
+
+LAMP = make_doc("lamp.set", {"room": {"type": "string"}, "bright": {"type": "boolean"}}, ["room"])
+
+
+def _entry(category: str = "simple_python", number: int = 0) -> Entry:
+    return make_entry(category, functions=[LAMP], expect=[{"lamp.set": {}}], entry_id=f"{category}_{number}")
+
+
+def _model(
+    folder: Path, text: str = FILE, mode: Mode = Mode.FC, names: Names = Names.UNDERSCORED
+) -> scripted.ScriptedModel:
+    path = folder / "answers.yaml"
+    path.write_text(text, encoding="utf-8")
+    return scripted.load(path, mode, names)
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_text_is_given_as_it_stands(tmp_path: Path, mode: Mode) -> None:
+    assert answer_of(_model(tmp_path, mode=mode), _entry()) == Completion(text="[lamp.set(room='hall')]")
+
+
+def test_calls_become_tool_calls_with_names_as_shown(tmp_path: Path) -> None:
+    assert answer_of(_model(tmp_path), _entry("parallel")) == Completion(
+        tool_calls=(
+            ToolCall("lamp_set", '{"room": "hall", "bright": true}', "call_0"),
+            ToolCall("lamp_set", '{"room": "attic"}', "call_1"),
+        )
+    )
+
+
+def test_calls_become_text_in_prompting_mode(tmp_path: Path) -> None:
+    model = _model(tmp_path, mode=Mode.PROMPT, names=Names.DOTTED)
+    assert answer_of(model, _entry("parallel")) == Completion(
+        text="[lamp.set(room='hall', bright=True), lamp.set(room='attic')]"
+    )
+
+
+def test_arguments_given_as_text_stay_as_they_are(tmp_path: Path) -> None:
+    answer = answer_of(_model(tmp_path, names=Names.DOTTED), _entry("multiple"))
+    assert answer == Completion(tool_calls=(ToolCall("lamp.set", '{"room": '),))
+
+
+def test_an_empty_list_is_a_reply_without_calls(tmp_path: Path) -> None:
+    model = _model(tmp_path, "answers:\n  core:irrelevance_0: []\n")
+    assert answer_of(model, _entry("irrelevance")) == Completion(tool_calls=())
+
+
+def test_the_default_answers_every_other_entry(tmp_path: Path) -> None:
+    model = _model(tmp_path, FILE + "default: No.\n")
+    assert answer_of(model, _entry(number=7)) == Completion(text="No.")
+    assert answer_of(model, _entry(number=0)) != Completion(text="No.")
+
+
+def test_without_answer_and_default_an_entry_is_not_scored(tmp_path: Path) -> None:
+    model = _model(tmp_path)
+    with pytest.raises(NotScoredError) as caught:
+        answer_of(model, _entry(number=7))
+    assert caught.value.cause == "no_result"
+    assert caught.value.reason == f"{model.path} has no answer for core:simple_python_7 and no default"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param("default: No.\n", "1: file: has no 'answers'", id="no answers"),
+        pytest.param(
+            "answers: {}\ndefualt: No.\n",
+            "2: defualt: unknown key 'defualt'. Did you mean 'default'? Valid: answers, default.",
+            id="unknown key",
+        ),
+        pytest.param("answers: No.\n", "1: answers: must be a mapping, is str 'No.'", id="answers are text"),
+        pytest.param(
+            "answers:\n  core:a_0: yes\n  core:a_1: No.\n",
+            "2: answers.core:a_0: must be a list, is bool True",
+            id="answer of another kind",
+        ),
+        pytest.param(
+            "answers:\n  core:a_0:\n  core:a_1: No.\n",
+            "2: answers.core:a_0: must be a list, is empty",
+            id="empty answer",
+        ),
+        pytest.param(
+            "answers:\n  core:a_0:\n    - f: {}\n      g: {}\n",
+            "3: answers.core:a_0.0: must be one function name with its arguments",
+            id="two names in a call",
+        ),
+        pytest.param(
+            "answers:\n  core:a_0:\n    - f\n",
+            "3: answers.core:a_0.0: must be a mapping, is str 'f'",
+            id="a call without arguments",
+        ),
+    ],
+)
+def test_a_broken_file_is_told_with_line_and_field(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        _model(tmp_path, text)
+    assert str(caught.value) == f"scripted:{tmp_path / 'answers.yaml'}:{says}"
+
+
+def test_a_file_that_is_not_yaml_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^scripted:.*answers\.yaml: not valid YAML: "):
+        _model(tmp_path, "answers: [")
+
+
+@pytest.mark.xfail(strict=True, reason="the default and the arguments of calls are looked at only when used")
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("answers: {}\ndefault: 5\n", id="default"),
+        pytest.param("answers:\n  core:a_0:\n    - f: 5\n", id="arguments"),
+        pytest.param("answers:\n  core:a_0:\n    - f: [1, 2]\n", id="list of arguments"),
+    ],
+)
+def test_what_could_not_be_used_is_refused_at_once(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UsageError):
+        _model(tmp_path, text)
+
+
+@pytest.mark.xfail(
+    strict=True, reason="with arguments as text the function's name is not shown as in the run"
+)
+def test_names_are_shown_as_in_the_run_where_arguments_are_text(tmp_path: Path) -> None:
+    answer = answer_of(_model(tmp_path), _entry("multiple"))
+    assert answer == Completion(tool_calls=(ToolCall("lamp_set", '{"room": '),))
+
+
+@pytest.mark.xfail(strict=True, reason="arguments as text raise SuiteError in prompting mode")
+def test_arguments_as_text_can_be_given_in_prompting_mode(tmp_path: Path) -> None:
+    model = _model(tmp_path, mode=Mode.PROMPT, names=Names.DOTTED)
+    assert "lamp.set" in (answer_of(model, _entry("multiple")).text or "")
+
+
+@pytest.mark.xfail(
+    strict=True, reason="the example of the module's docstring: YAML reads the key 'on' as True"
+)
+def test_the_documented_example_names_its_arguments(tmp_path: Path) -> None:
+    model = _model(
+        tmp_path,
+        "answers:\n  core:parallel_1:\n    - lamp.set: {room: kitchen, on: true}\n",
+        Mode.PROMPT,
+        Names.DOTTED,
+    )
+    answer = answer_of(model, _entry("parallel", 1))
+    assert answer == Completion(text="[lamp.set(room='kitchen', on=True)]")
