@@ -1,0 +1,97 @@
+"""A whole run against an endpoint on loopback, through litellm and real HTTP."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.loopback import Body, Reply, error, message, serving
+from tests.plugin.conftest import Project
+
+KEY = "sk-loopback-0123456789"
+PROFILE = """
+model: mine
+models:
+  mine:
+    model: openai/loopback
+    api_base: {api_base}
+    api_key_env: LOOPBACK_API_KEY
+    mode: {mode}
+"""
+
+
+def first_function(asked: Body) -> Reply:
+    """A model that calls the first function it is shown, in the way it is shown."""
+    if isinstance(tools := asked.get("tools"), list):
+        return message(calls=[(tools[0]["function"]["name"], "{}")])
+    messages = asked["messages"]
+    assert isinstance(messages, list)
+    found = re.search(r'"name": "([\w.]+)"', messages[0]["content"])
+    return message(f"[{found.group(1) if found else 'nothing'}()]")
+
+
+@pytest.mark.parametrize("mode", ["fc", "prompt"])
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_both_modes(
+    project: Project, monkeypatch: pytest.MonkeyPatch, mode: str, workers: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("LOOPBACK_API_KEY", KEY)
+    with serving(first_function) as endpoint:
+        project.write("fcbench.yaml", PROFILE.format(api_base=endpoint.api_base, mode=mode))
+        result = project.run("--fcbench-category=live_relevance", *workers)
+    result.assert_outcomes(passed=6)
+    assert len(endpoint.requests) == 6
+    assert all(("tools" in asked) == (mode == "fc") for asked in endpoint.requests)
+    assert all(asked["temperature"] == 0.001 for asked in endpoint.requests)
+    for record in project.records().values():
+        assert (record["model"], record["mode"]) == ("mine", mode)
+        assert (record["input_tokens"], record["output_tokens"]) == (11, 7)
+        assert isinstance(record["latency_s"], float)
+
+
+def test_the_key_is_nowhere_but_in_the_request(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOPBACK_API_KEY", KEY)
+    with serving(lambda _: error(401, f"Incorrect API key provided: {KEY}")) as endpoint:
+        project.write("fcbench.yaml", PROFILE.format(api_base=endpoint.api_base, mode="fc"))
+        result = project.run("--fcbench-category=live_relevance", "--tb=long")
+    assert endpoint.keys[0] == f"Bearer {KEY}"
+    written = (project.path / "scorecard.json").read_text() + result.stdout.str() + result.stderr.str()
+    assert KEY not in written
+    assert "authentication" in written
+
+
+def test_an_endpoint_that_fails_now_and_then(project: Project) -> None:
+    """What fails is not scored; the other entries go on."""
+    replies = iter([error(400, "the tools are malformed")])
+
+    def answer(asked: Body) -> Reply:
+        return next(replies, None) or first_function(asked)
+
+    with serving(answer) as endpoint:
+        result = project.run(
+            "--fcbench-model=openai/loopback",
+            f"--fcbench-api-base={endpoint.api_base}",
+            "--fcbench-param=api_key=unused",
+            "--fcbench-category=live_relevance",
+        )
+    result.assert_outcomes(passed=5, errors=1)
+    result.stdout.fnmatch_lines(["not scored (1 of 6, 16.7%)", "  bad_request: 1"])
+
+
+def test_a_dropped_parameter_is_noted_in_the_scorecard(project: Project) -> None:
+    def answer(asked: Body) -> Reply:
+        if "temperature" in asked:
+            return error(400, "Unsupported parameter: 'temperature' is not supported with this model.")
+        return first_function(asked)
+
+    with serving(answer) as endpoint:
+        project.run(
+            "--fcbench-model=openai/loopback",
+            f"--fcbench-api-base={endpoint.api_base}",
+            "--fcbench-param=api_key=unused",
+            "--fcbench-category=live_relevance",
+        )
+    report = json.dumps(project.scorecard()["fcbench"])
+    assert "temperature was dropped: openai/loopback refused it" in report
