@@ -7,7 +7,7 @@ Installed but unused it does nothing: only with an ``fcbench.yaml`` in the root 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +17,7 @@ from pytest_fcbench.options import OPTIONS
 if TYPE_CHECKING:
     from pytest_fcbench.answers import Transcript
     from pytest_fcbench.config import Settings
-    from pytest_fcbench.entries import Category, Entry
+    from pytest_fcbench.entries import Entry
     from pytest_fcbench.run import Ask, Run, Score
     from pytest_fcbench.scorecard.gate import Outcome
     from pytest_fcbench.scorecard.records import Record
@@ -108,15 +108,13 @@ class Benchmark:
     # Collection
 
     def pytest_sessionstart(self) -> None:
-        """With xdist the workers collect; the controller finds wrong names before they start."""
-        if getattr(self.config.option, "dist", "no") != "no" and not self.is_worker:
-            self._or_usage_error(lambda: (self.run.suites, self.run.chosen))
-
-    def _or_usage_error(self, action: Callable[[], object]) -> None:
+        """With xdist the workers collect; the controller finds what is wrong before they start."""
         from pytest_fcbench.errors import FcbenchError
 
+        if getattr(self.config.option, "dist", "no") == "no" or self.is_worker:
+            return
         try:
-            action()
+            self.run.prepare()
         except FcbenchError as error:
             raise pytest.UsageError(str(error)) from None
 
@@ -125,17 +123,15 @@ class Benchmark:
         marker = metafunc.definition.get_closest_marker("fcbench")
         if marker is None:
             return
-        from pytest_fcbench.entries import CATEGORIES
         from pytest_fcbench.errors import FcbenchError
 
-        category = CATEGORIES[marker.args[0]]
         entries: list[Entry] = []
         try:
-            self.run.chosen  # noqa: B018 - a wrong model is told before anything is collected
-            entries.extend(self.run.entries(category))
+            self.run.prepare()
+            entries.extend(self.run.entries(marker.args[0]))
         except FcbenchError as error:
-            self.error = error
-        marks = {name: _marks(name, category) for name in self.run.settings.suites}
+            self.error = self.error or error
+        marks = {entry.suite: _marks(entry) for entry in entries}
         metafunc.parametrize(
             "entry", [pytest.param(entry, id=entry.key, marks=marks[entry.suite]) for entry in entries]
         )
@@ -153,8 +149,12 @@ class Benchmark:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Remember whose body runs."""
+        """Remember whose body runs; a rerun starts from nothing."""
         self.item = item
+        if TRANSCRIPT in item.stash:
+            del item.stash[TRANSCRIPT]
+        if RECORD in item.stash:
+            del item.stash[RECORD]
 
     @pytest.fixture
     def ask(self) -> Ask:
@@ -319,11 +319,13 @@ class Benchmark:
         self.run.close()
 
 
-def _marks(suite: str, category: Category) -> list[pytest.MarkDecorator]:
+def _marks(entry: Entry) -> list[pytest.MarkDecorator]:
+    """Marks for the suite, the category and the groups of an entry."""
     from pytest_fcbench.entries import SELECTIONS
 
-    groups = [name for name, members in SELECTIONS.items() if category.name in members]
-    return [getattr(pytest.mark, name) for name in (suite, category.name, *groups)]
+    category = entry.category.name
+    groups = [name for name, members in SELECTIONS.items() if category in members]
+    return [getattr(pytest.mark, name) for name in (entry.suite, category, *groups)]
 
 
 def _is_empty(item: pytest.Item) -> bool:

@@ -12,6 +12,7 @@ from pytest_fcbench.answers import Transcript
 from pytest_fcbench.config import Settings
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.entries import CATEGORIES, Category, Entry
+from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.models import registry
 from pytest_fcbench.scorecard import gate, records
 from pytest_fcbench.scorecard.document import RunFacts, section
@@ -53,11 +54,22 @@ class Run:
     def _conversation(self, entry: Entry) -> conversation.Conversation:
         return conversation.single_turn(entry, self.chosen.manner, self.suites[entry.suite].wording)
 
-    def entries(self, category: Category) -> Sequence[Entry]:
-        """Entries of a category in all selected suites; none if the category is not selected."""
-        if category not in self.settings.categories:
+    def prepare(self) -> None:
+        """Find out now what could stop the run: a wrong model, a missing pack, a broken entry."""
+        _ = self.chosen
+        for category in self.settings.categories:
+            self.entries(category.name)
+
+    def entries(self, name: str) -> Sequence[Entry]:
+        """Entries of a category in all selected suites; none if the category is not selected.
+
+        Raises ``UsageError`` for a name that is no category.
+        """
+        if name not in CATEGORIES:
+            raise UsageError(unknown("category", name, CATEGORIES))
+        if CATEGORIES[name] not in self.settings.categories:
             return ()
-        return [entry for suite in self.suites.values() for entry in self._load(suite, category)]
+        return [entry for suite in self.suites.values() for entry in self._load(suite, CATEGORIES[name])]
 
     def _load(self, suite: Suite, category: Category) -> tuple[Entry, ...]:
         key = suite.name, category.name
