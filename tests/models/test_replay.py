@@ -31,8 +31,8 @@ def _file(
     return path
 
 
-def _row(result: object, number: int = 0, **more: object) -> Mapping[str, object]:
-    return {"id": f"simple_python_{number}", "result": result, **more}
+def _row(result: object, number: int = 0) -> Mapping[str, object]:
+    return {"id": f"simple_python_{number}", "result": result}
 
 
 def _bfcl(number: int = 0) -> Entry:
@@ -105,7 +105,7 @@ def test_a_result_is_a_completion(result: object, completion: Completion) -> Non
     ],
 )
 def test_what_stands_beside_a_result(more: Mapping[str, object], completion: Completion) -> None:
-    assert replay.completion_of(_row("x", **more)) == completion
+    assert replay.completion_of({**_row("x"), **more}) == completion
 
 
 @pytest.mark.xfail(strict=True, reason="a count that is no finite number raises ValueError or OverflowError")
@@ -194,7 +194,7 @@ def test_a_folder_without_results_says_what_to_give(tmp_path: Path) -> None:
     ("line", "says"),
     [
         pytest.param('{"id": "simple_python_1", "result"', "not JSON: Expecting ':' delimiter", id="cut"),
-        pytest.param("[" * 100_000, "not JSON: maximum recursion depth exceeded", id="nested"),
+        pytest.param("[" * 100_000, "not JSON: ", id="nested"),
         pytest.param('{"result": "x"}', "a result needs 'id' and 'result'", id="no id"),
         pytest.param('{"id": 1, "result": "x"}', "a result needs 'id' and 'result'", id="id is a number"),
         pytest.param('{"id": "a"}', "a result needs 'id' and 'result'", id="no result"),
@@ -260,6 +260,9 @@ def _record(completion: Completion | None, manner: Manner = FC, number: int = 0)
     return record(entry, manner, Judgement.both(Passed()), transcript)
 
 
+_RECORD = {**to_json(_record(Completion(text="x")))}
+
+
 def _scorecard(folder: Path, *records: Record) -> Path:
     path = folder / "scorecard.json"
     tests = [{"nodeid": r.entry, "metadata": {"fcbench": to_json(r)}} for r in records]
@@ -298,52 +301,30 @@ def test_an_entry_without_answer_in_the_scorecard_is_not_scored(tmp_path: Path) 
         answer_of(model, make_entry())
 
 
+def _report(record: object) -> str:
+    return json.dumps({"tests": [{"metadata": {"fcbench": record}}]})
+
+
 @pytest.mark.parametrize(
     "text",
     [
         pytest.param("no JSON", id="no JSON"),
         pytest.param("[]", id="a list"),
         pytest.param('{"exitcode": 0}', id="no tests"),
-        pytest.param(
-            '{"tests": [{"metadata": {"fcbench": {}}}], "x": 1}',
-            id="no records",
-            marks=pytest.mark.xfail(
-                strict=True, raises=KeyError, reason="the mode of a record is read without a guard"
-            ),
-        ),
-        pytest.param(
-            '{"tests": [{"metadata": {"fcbench": [1]}}]}',
-            id="a list for a record",
-            marks=pytest.mark.xfail(
-                strict=True, raises=AttributeError, reason="the shape of a record is not looked at"
-            ),
-        ),
-        pytest.param(
-            '{"tests": [{"metadata": {"fcbench": {"entry": "core:a", "mode": "fc", "syntax": "python", "answer": {"x": 1}}}}]}',
-            id="an answer of another shape",
-            marks=pytest.mark.xfail(
-                strict=True, raises=KeyError, reason="the shape of an answer is not looked at"
-            ),
-        ),
-        pytest.param(
-            '{"tests": [{"metadata": {"fcbench": {"entry": "core:a", "mode": "f", "syntax": "python"}}}]}',
-            id="an unknown mode",
-            marks=pytest.mark.xfail(
-                strict=True, raises=ValueError, reason="the mode of a record is read without a guard"
-            ),
-        ),
+        pytest.param(_report({}), id="an empty record"),
+        pytest.param(_report([1]), id="a list for a record"),
+        pytest.param(_report(_RECORD | {"answer": {"x": 1}}), id="an answer of another shape"),
+        pytest.param(_report(_RECORD | {"answer": None, "mode": "f"}), id="an unknown mode"),
         pytest.param(
             "[" * 100_000,
             id="nested",
-            marks=pytest.mark.xfail(
-                strict=True, raises=RecursionError, reason="RecursionError is not expected here"
-            ),
+            marks=pytest.mark.xfail(strict=True, raises=RecursionError, reason="not expected here"),
         ),
         pytest.param(
             '{"tests": []}',
             id="a report without records",
             marks=pytest.mark.xfail(
-                strict=True, reason="taken as a scorecard; then every entry is without result"
+                strict=True, reason="taken as a scorecard in which no entry has a result"
             ),
         ),
     ],
@@ -356,9 +337,6 @@ def test_another_json_file_is_refused(tmp_path: Path, text: str) -> None:
     assert str(caught.value) == f"replay:{path}: neither a *_result.json nor a scorecard of fcbench"
 
 
-@pytest.mark.xfail(
-    strict=True, raises=UsageError, reason="metadata of a test of other plugins is taken for ours"
-)
 def test_metadata_of_other_plugins_does_not_matter(tmp_path: Path) -> None:
     path = _scorecard(tmp_path, _record(Completion(text="x")))
     report = json.loads(path.read_text(encoding="utf-8"))
@@ -367,21 +345,18 @@ def test_metadata_of_other_plugins_does_not_matter(tmp_path: Path) -> None:
     assert answer_of(replay.load(path), make_entry()) == Completion(text="x")
 
 
-@pytest.mark.xfail(strict=True, reason="the fault is stored in the scorecard but not read back from it")
 def test_a_context_overflow_stays_one(tmp_path: Path) -> None:
-    """As litellm reports it: judged failed at first, and passed by irrelevance when replayed."""
+    """As litellm reports it, whose words are not those of the official result files."""
     completion = Completion(text="ContextWindowExceededError: 9000 tokens", fault=Fault.OVERFLOW)
     model = replay.load(_scorecard(tmp_path, _record(completion)))
     assert answer_of(model, make_entry()).fault is Fault.OVERFLOW
 
 
-@pytest.mark.xfail(strict=True, reason="stored as 'reasoning', read as 'reasoning_content'")
 def test_reasoning_is_read_back(tmp_path: Path) -> None:
     model = replay.load(_scorecard(tmp_path, _record(Completion(text="x", reasoning="hm"))))
     assert answer_of(model, make_entry()).reasoning == "hm"
 
 
-@pytest.mark.xfail(strict=True, reason="tokens and latency of a scorecard's records are not read back")
 def test_tokens_and_latency_are_read_back(tmp_path: Path) -> None:
     completion = Completion(text="x", input_tokens=5, output_tokens=2, latency_s=0.5)
     model = replay.load(_scorecard(tmp_path, _record(completion)))

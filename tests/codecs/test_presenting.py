@@ -1,0 +1,387 @@
+"""How functions are shown: tool schemas, or a system prompt with the docs in it."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from pytest_fcbench.answers import AskModel, Mode, Names
+from pytest_fcbench.codecs.presenting import ask, described
+from pytest_fcbench.codecs.wording import Notes, Wording
+from pytest_fcbench.entries import Entry, FunctionDoc, Language, Message
+from tests.factories import make_doc, make_entry
+
+WORDING = Wording(
+    system_prompt="Call these:\n{functions}\nOr say no.",
+    notes={
+        Language.PYTHON: Notes(" Python, please."),
+        Language.JAVA: Notes(" Java, please.", any_type=" (anything)", typed=" (a {})", elements=" (of {})"),
+        Language.JAVASCRIPT: Notes(
+            " JavaScript, please.",
+            any_type=" (anything)",
+            typed=" (a {})",
+            elements=" (of {})",
+            members=" (with {})",
+        ),
+    },
+    float_note=" (a float)",
+)
+
+
+def tool_of(
+    doc: FunctionDoc, category: str = "simple_python", names: Names = Names.UNDERSCORED
+) -> dict[str, object]:
+    """The function of the only tool that is shown for a doc."""
+    asked = ask(make_entry(category, functions=[doc]), WORDING, Mode.FC, names)
+    (tool,) = asked.tools
+    assert tool["type"] == "function"
+    function = tool["function"]
+    assert isinstance(function, dict)
+    return function
+
+
+def shown_property(schema: Mapping[str, object]) -> object:
+    """What a tool schema says of a parameter that is declared like this."""
+    parameters = tool_of(make_doc("f", {"x": schema}))["parameters"]
+    assert isinstance(parameters, dict)
+    return parameters["properties"]["x"]
+
+
+def prompt_of(asked: AskModel) -> str:
+    """The system prompt of a request."""
+    assert asked.messages[0]["role"] == "system"
+    return str(asked.messages[0]["content"])
+
+
+def docs_in(asked: AskModel) -> list[dict[str, object]]:
+    """The docs that stand as JSON in the system prompt of a request."""
+    text = prompt_of(asked).removeprefix("Call these:\n")
+    docs, _ = json.JSONDecoder().raw_decode(text)
+    assert isinstance(docs, list)
+    return docs
+
+
+# Function calling
+
+
+def test_a_tool_has_name_description_and_schema() -> None:
+    assert tool_of(make_doc("weather.forecast")) == {
+        "name": "weather_forecast",
+        "description": "About weather.forecast. Python, please.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "city": {"type": "string", "description": "City."},
+                "days": {"type": "integer", "description": "Days ahead.", "default": 1},
+            },
+            "required": ["city"],
+        },
+    }
+
+
+def test_the_question_goes_as_it_is_with_tools() -> None:
+    entry = make_entry(query="Bergen?")
+    system = replace(entry, turns=((Message("system", "Be brief."), *entry.turns[0]),))
+    assert ask(system, WORDING, Mode.FC, Names.DOTTED).messages == (
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Bergen?"},
+    )
+
+
+@pytest.mark.parametrize(("names", "shown"), [(Names.UNDERSCORED, "a_b_c"), (Names.DOTTED, "a.b.c")], ids=str)
+@pytest.mark.parametrize("mode", Mode)
+def test_dots_are_shown_as_asked(mode: Mode, names: Names, shown: str) -> None:
+    asked = ask(make_entry(functions=[make_doc("a.b.c")]), WORDING, mode, names)
+    function = asked.tools[0]["function"] if mode is Mode.FC else docs_in(asked)[0]
+    assert isinstance(function, Mapping)
+    assert function["name"] == shown
+
+
+def test_every_function_is_shown_in_order() -> None:
+    entry = make_entry("multiple", functions=[make_doc("b"), make_doc("a")])
+    tools = ask(entry, WORDING, Mode.FC, Names.DOTTED).tools
+    assert [tool["function"]["name"] for tool in tools if isinstance(tool["function"], dict)] == ["b", "a"]
+
+
+def test_without_functions_there_are_no_tools() -> None:
+    assert ask(make_entry("irrelevance", functions=[]), WORDING, Mode.FC, Names.DOTTED).tools == ()
+
+
+JSON_TYPES = {
+    "integer": ("integer", "byte", "short", "long", "Bigint"),
+    "number": ("number", "double"),
+    "string": ("string", "any", "Any", "String", "char"),
+    "boolean": ("boolean", "bool"),
+    "array": ("array", "list", "tuple", "ArrayList", "Array", "Queue", "Stack"),
+    "object": ("dict", "object", "HashMap", "Hashtable"),
+}
+
+
+@pytest.mark.parametrize(
+    ("declared", "shown"), [(name, shown) for shown, names in JSON_TYPES.items() for name in names]
+)
+def test_a_type_is_shown_in_the_words_of_json_schema(declared: str, shown: str) -> None:
+    assert shown_property({"type": declared, "default": 1}) == {"type": shown, "default": 1}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [{"type": "Boolean"}, {"type": "date"}, {"type": ["string", "null"]}, {}],
+    ids=["official gap", "unknown", "list of types", "missing"],
+)
+def test_any_other_type_is_shown_as_string(schema: Mapping[str, object]) -> None:
+    assert shown_property(schema) == {"type": "string"}
+
+
+def test_a_float_is_a_number_with_a_note() -> None:
+    assert shown_property({"type": "float", "description": "Height."}) == {
+        "type": "number",
+        "format": "float",
+        "description": "Height. (a float)",
+    }
+
+
+def test_a_float_without_a_description_gets_the_note_as_one() -> None:
+    assert shown_property({"type": "float"}) == {
+        "type": "number",
+        "format": "float",
+        "description": " (a float)",
+    }
+
+
+NESTED = {
+    "elements": (
+        {"type": "array", "items": {"type": "dict"}},
+        {"type": "array", "items": {"type": "object"}},
+    ),
+    "elements of elements": (
+        {"type": "tuple", "items": {"type": "array", "items": {"type": "float"}}},
+        {"type": "array", "items": {"type": "array", "items": {"type": "number"}}},
+    ),
+    "elements three deep stay": (
+        {"type": "array", "items": {"type": "array", "items": {"type": "array", "items": {"type": "dict"}}}},
+        {"type": "array", "items": {"type": "array", "items": {"type": "array", "items": {"type": "dict"}}}},
+    ),
+    "members": (
+        {"type": "dict", "properties": {"a": {"type": "dict", "properties": {"b": {"type": "any"}}}}},
+        {"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {"type": "string"}}}}},
+    ),
+    "float member": (
+        {"type": "dict", "properties": {"a": {"type": "float", "description": "A."}}},
+        {
+            "type": "object",
+            "properties": {"a": {"type": "number", "format": "float", "description": "A. (a float)"}},
+        },
+    ),
+    "members of elements": (
+        {"type": "array", "items": {"type": "dict", "properties": {"a": {"type": "tuple"}}}},
+        {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "array"}}}},
+    ),
+    "items beside properties stay": (
+        {"type": "dict", "properties": {"a": {"type": "any"}}, "items": {"type": "dict"}},
+        {"type": "object", "properties": {"a": {"type": "string"}}, "items": {"type": "dict"}},
+    ),
+    "items of a string stay": (
+        {"type": "string", "items": {"type": "dict"}},
+        {"type": "string", "items": {"type": "dict"}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("declared", "shown"), NESTED.values(), ids=NESTED)
+def test_types_inside_types(declared: Mapping[str, object], shown: object) -> None:
+    assert shown_property(declared) == shown
+
+
+def test_further_keys_of_a_doc_stay() -> None:
+    doc = replace(make_doc("f"), extra={"response": {"type": "dict"}})
+    assert tool_of(doc)["response"] == {"type": "dict"}
+    assert docs_in(ask(make_entry(functions=[doc]), WORDING, Mode.PROMPT, Names.DOTTED))[0]["response"] == {
+        "type": "dict"
+    }
+
+
+# Prompting
+
+
+def test_the_docs_stand_in_the_system_prompt() -> None:
+    asked = ask(make_entry(query="Bergen?"), WORDING, Mode.PROMPT, Names.DOTTED)
+    doc = described(make_doc(), WORDING, Language.PYTHON, Names.DOTTED)
+    assert docs_in(asked) == [doc]
+    assert prompt_of(asked) == f"Call these:\n{json.dumps([doc], indent=4)}\nOr say no."
+    assert asked.messages[1:] == ({"role": "user", "content": "Bergen?"},)
+    assert asked.tools == ()
+
+
+def test_types_stay_as_declared_in_a_prompt() -> None:
+    doc = make_doc("f", {"x": {"type": "float", "description": "X."}})
+    parameters = docs_in(ask(make_entry(functions=[doc]), WORDING, Mode.PROMPT, Names.DOTTED))[0][
+        "parameters"
+    ]
+    assert parameters == {
+        "type": "dict",
+        "properties": {"x": {"type": "float", "description": "X."}},
+        "required": [],
+    }
+
+
+def test_the_system_prompt_comes_before_the_entrys_own() -> None:
+    entry = make_entry(query="Bergen?")
+    entry = replace(entry, turns=((Message("system", "Be brief."), *entry.turns[0]),))
+    asked = ask(entry, WORDING, Mode.PROMPT, Names.DOTTED)
+    assert prompt_of(asked).endswith("\nOr say no.\n\nBe brief.")
+    assert [message["role"] for message in asked.messages] == ["system", "user"]
+
+
+def test_a_later_system_message_stays_where_it_is() -> None:
+    entry = make_entry(query="Bergen?")
+    entry = replace(entry, turns=((*entry.turns[0], Message("system", "Be brief.")),))
+    asked = ask(entry, WORDING, Mode.PROMPT, Names.DOTTED)
+    assert [message["role"] for message in asked.messages] == ["system", "user", "system"]
+
+
+def test_without_functions_the_list_in_the_prompt_is_empty() -> None:
+    asked = ask(make_entry("irrelevance", functions=[]), WORDING, Mode.PROMPT, Names.DOTTED)
+    assert prompt_of(asked) == "Call these:\n[]\nOr say no."
+
+
+# Languages
+
+
+@pytest.mark.parametrize(
+    ("category", "hint"),
+    [
+        ("simple_python", " Python, please."),
+        ("simple_java", " Java, please."),
+        ("simple_javascript", " JavaScript, please."),
+        ("irrelevance", " Python, please."),
+    ],
+)
+@pytest.mark.parametrize("mode", Mode)
+def test_every_description_names_the_language(mode: Mode, category: str, hint: str) -> None:
+    asked = ask(make_entry(category, functions=[make_doc("f")]), WORDING, mode, Names.DOTTED)
+    function = asked.tools[0]["function"] if mode is Mode.FC else docs_in(asked)[0]
+    assert isinstance(function, Mapping)
+    assert function["description"] == f"About f.{hint}"
+
+
+AS_SOURCE_TEXT = {
+    # id: (language, declared, shown)
+    "java integer": (
+        Language.JAVA,
+        {"type": "integer", "description": "X.", "default": 1},
+        {"type": "string", "description": "X. (a integer)", "default": 1},
+    ),
+    "java String": (
+        Language.JAVA,
+        {"type": "String", "description": "X."},
+        {"type": "string", "description": "X. (a String)"},
+    ),
+    "java any": (
+        Language.JAVA,
+        {"type": "any", "description": "X."},
+        {"type": "string", "description": "X. (anything)"},
+    ),
+    "java Array": (
+        Language.JAVA,
+        {"type": "Array", "description": "X.", "items": {"type": "long"}},
+        {"type": "string", "description": "X. (a Array) (of long)"},
+    ),
+    "java ArrayList": (
+        Language.JAVA,
+        {"type": "ArrayList", "description": "X.", "items": {"type": "any"}},
+        {"type": "string", "description": "X. (a ArrayList) (of any)"},
+    ),
+    "java ArrayList of anything": (
+        Language.JAVA,
+        {"type": "ArrayList", "description": "X."},
+        {"type": "string", "description": "X. (a ArrayList)"},
+    ),
+    "java HashMap keeps its properties": (
+        Language.JAVA,
+        {"type": "HashMap", "description": "X.", "properties": {"a": {"type": "long"}}},
+        {"type": "string", "description": "X. (a HashMap)", "properties": {"a": {"type": "long"}}},
+    ),
+    "java dict keeps its properties": (
+        Language.JAVA,
+        {"type": "dict", "description": "X.", "properties": {"a": {"type": "long"}}},
+        {"type": "string", "description": "X. (a dict)", "properties": {"a": {"type": "long"}}},
+    ),
+    "javascript array": (
+        Language.JAVASCRIPT,
+        {"type": "array", "description": "X.", "items": {"type": "String"}},
+        {"type": "string", "description": "X. (a array) (of String)"},
+    ),
+    "javascript dict": (
+        Language.JAVASCRIPT,
+        {"type": "dict", "description": "X.", "properties": {"a": {"type": "Bigint"}}},
+        {"type": "string", "description": 'X. (a dict) (with {"a": {"type": "Bigint"}})'},
+    ),
+    "javascript dict without properties": (
+        Language.JAVASCRIPT,
+        {"type": "dict", "description": "X."},
+        {"type": "string", "description": "X. (a dict)"},
+    ),
+    "no description": (Language.JAVA, {"type": "char"}, {"type": "string", "description": " (a char)"}),
+    "python": (
+        Language.PYTHON,
+        {"type": "array", "description": "X.", "items": {"type": "any"}},
+        {"type": "array", "description": "X.", "items": {"type": "any"}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("language", "declared", "shown"), AS_SOURCE_TEXT.values(), ids=AS_SOURCE_TEXT)
+def test_parameters_of_java_and_javascript_are_asked_for_as_text(
+    language: Language, declared: Mapping[str, object], shown: object
+) -> None:
+    doc = described(make_doc("f", {"x": declared}, ["x"]), WORDING, language, Names.DOTTED)
+    assert doc["parameters"] == {"type": "dict", "properties": {"x": shown}, "required": ["x"]}
+
+
+@pytest.mark.parametrize("category", ["simple_java", "simple_javascript"])
+def test_a_tool_of_java_and_javascript_takes_strings_only(category: str) -> None:
+    doc = make_doc("f", {"x": {"type": "float", "description": "X."}})
+    parameters = tool_of(doc, category)["parameters"]
+    assert isinstance(parameters, dict)
+    assert parameters["properties"] == {"x": {"type": "string", "description": "X. (a float)"}}
+
+
+# Nothing is changed on the way
+
+
+def elaborate(category: str) -> Entry:
+    """An entry with something of everything that presenting looks at."""
+    doc = make_doc(
+        "a.b",
+        {
+            "array": {"type": "array", "description": "A.", "items": {"type": "dict", "properties": {}}},
+            "list": {"type": "ArrayList", "items": {"type": "any"}},
+            "dict": {"type": "dict", "properties": {"float": {"type": "float", "description": "F."}}},
+            "matrix": {"type": "array", "items": {"type": "array", "items": {"type": "float"}}},
+        },
+        ["array"],
+    )
+    entry = make_entry(category, functions=[replace(doc, extra={"response": {"type": "dict"}})])
+    return replace(entry, turns=((Message("system", "Be brief."), *entry.turns[0]),))
+
+
+@pytest.mark.parametrize("category", ["simple_python", "simple_java", "simple_javascript"])
+@pytest.mark.parametrize("mode", Mode)
+def test_an_entry_is_the_same_after_it_was_shown(mode: Mode, category: str) -> None:
+    entry = elaborate(category)
+    before = copy.deepcopy(entry)
+    first = ask(entry, WORDING, mode, Names.UNDERSCORED)
+    assert entry == before
+    assert ask(entry, WORDING, mode, Names.UNDERSCORED) == first
+
+
+@pytest.mark.parametrize("category", ["simple_python", "simple_java", "simple_javascript"])
+@pytest.mark.parametrize("mode", Mode)
+def test_a_request_can_be_written_as_json(mode: Mode, category: str) -> None:
+    asked = ask(elaborate(category), WORDING, mode, Names.UNDERSCORED)
+    assert json.loads(json.dumps([asked.messages, asked.tools]))

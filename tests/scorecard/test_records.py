@@ -1,0 +1,170 @@
+"""A Record says what became of one entry, and comes back from JSON as it was."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.answers import Completion, Mode, Names, Step, Transcript
+from pytest_fcbench.conversation import Manner
+from pytest_fcbench.entries import CATEGORIES
+from pytest_fcbench.scorecard.records import Record, from_json, record, to_json
+from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profile
+from tests.factories import make_entry, make_record, tool_calls
+
+MANNER = Manner("gpt", Mode.FC, Names.UNDERSCORED, "tool_calls")
+PASSED = Judgement.both(Passed())
+
+
+def _of(*completions: Completion) -> Record:
+    """The Record of a transcript with these completions in one turn."""
+    turns = (tuple(map(Step, completions)),)
+    transcript = Transcript("core:simple_python_0", "gpt", Mode.FC, Names.UNDERSCORED, "tool_calls", turns)
+    return record(make_entry(), MANNER, PASSED, transcript)
+
+
+def test_it_says_whose_entry_and_how_it_was_asked() -> None:
+    entry = make_entry("live_parallel", suite="mine", entry_id="live_parallel_3")
+    assert record(entry, MANNER, PASSED, None) == Record(
+        entry="mine:live_parallel_3",
+        suite="mine",
+        category="live_parallel",
+        group="live",
+        model="gpt",
+        mode="fc",
+        names="underscored",
+        syntax="tool_calls",
+        verdicts=PASSED,
+    )
+
+
+def test_latency_and_tokens_are_sums_over_all_completions() -> None:
+    found = _of(
+        Completion(latency_s=0.5, input_tokens=10, output_tokens=3),
+        Completion(latency_s=0.25, input_tokens=20),
+        Completion(),
+    )
+    assert (found.latency_s, found.input_tokens, found.output_tokens) == (0.75, 30, 3)
+
+
+def test_what_is_unknown_is_none_not_zero() -> None:
+    found = _of(Completion(text="x"))
+    assert (found.latency_s, found.input_tokens, found.output_tokens) == (None, None, None)
+
+
+def test_the_last_completion_is_the_answer() -> None:
+    assert _of(Completion(text="first"), tool_calls(("f", "{"))).answer == {
+        "text": None,
+        "tool_calls": [{"f": "{"}],
+        "reasoning": None,
+        "fault": None,
+    }
+
+
+def test_the_verdict_is_that_of_a_profile() -> None:
+    found = make_record(Passed(), Failed("wrong_count", "2 calls"))
+    assert found.verdict(Profile.OFFICIAL) == Passed()
+    assert found.verdict(Profile.CORRECTED) == Failed("wrong_count", "2 calls")
+
+
+def test_as_json_it_has_every_verdict_with_code_and_reason() -> None:
+    found = make_record(Failed("wrong_count", "2 calls", {"found": 2}), NotScored("set_aside", "bad data"))
+    assert to_json(found) == {
+        "entry": "core:simple_python_0",
+        "suite": "core",
+        "category": "simple_python",
+        "group": "non_live",
+        "model": "test",
+        "mode": "fc",
+        "names": "underscored",
+        "syntax": "tool_calls",
+        "verdicts": {
+            "official": {
+                "status": "failed",
+                "code": "wrong_count",
+                "reason": "2 calls",
+                "details": {"found": 2},
+            },
+            "corrected": {"status": "not_scored", "code": "set_aside", "reason": "bad data"},
+        },
+        "latency_s": None,
+        "input_tokens": None,
+        "output_tokens": None,
+        "answer": None,
+    }
+    passed = {"status": "passed", "code": None, "reason": None}
+    assert to_json(make_record())["verdicts"] == {"official": passed, "corrected": passed}
+
+
+# Round trip
+
+_TEXT = st.text(max_size=20)
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | _TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+_TABLE = st.dictionaries(_TEXT, _JSON, max_size=3)
+_REASON = st.text(st.characters(), max_size=20)
+_VERDICT = (
+    st.just(Passed()) | st.builds(Failed, _TEXT, _REASON, _TABLE) | st.builds(NotScored, _TEXT, _REASON)
+)
+_COUNT = st.none() | st.integers(0, 2**53)
+_RECORD = st.builds(
+    Record,
+    entry=_TEXT,
+    suite=_TEXT,
+    category=st.sampled_from(list(CATEGORIES)) | _TEXT,
+    group=_TEXT,
+    model=_TEXT,
+    mode=_TEXT,
+    names=_TEXT,
+    syntax=_TEXT,
+    verdicts=st.builds(Judgement, _VERDICT, _VERDICT),
+    latency_s=st.none() | st.floats(0, 1e6),
+    input_tokens=_COUNT,
+    output_tokens=_COUNT,
+    answer=st.none() | _TABLE,
+)
+
+
+@given(_RECORD)
+def test_a_record_comes_back_from_json_as_it_was(found: Record) -> None:
+    text = json.dumps(to_json(found))
+    assert text.isascii()
+    assert from_json(json.loads(text)) == found
+
+
+@pytest.mark.parametrize("key", to_json(make_record()))
+def test_json_without_a_key_is_no_record(key: str) -> None:
+    value = to_json(make_record())
+    del value[key]
+    with pytest.raises(KeyError, match=key):
+        from_json(value)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param({"verdicts": None}, id="verdicts"),
+        pytest.param({"verdicts": {"official": {"status": "odd"}, "corrected": {}}}, id="status"),
+        pytest.param({"verdicts": {"official": [], "corrected": []}}, id="verdict"),
+        pytest.param({"answer": "text"}, id="answer"),
+        pytest.param({"latency_s": "0.5"}, id="latency"),
+        pytest.param({"input_tokens": True}, id="tokens"),
+    ],
+)
+def test_json_of_another_shape_is_no_record(wrong: dict[str, object]) -> None:
+    with pytest.raises(TypeError):
+        from_json({**to_json(make_record()), **wrong})
+
+
+def test_details_may_hold_what_json_has_no_word_for() -> None:
+    """A tuple comes back as a list; nothing else changes."""
+    found = make_record(Failed("c", "r", {"accepted": (1, 2)}))
+    again = from_json(json.loads(json.dumps(to_json(found))))
+    assert again == replace(found, verdicts=Judgement.both(Failed("c", "r", {"accepted": [1, 2]})))

@@ -1,0 +1,254 @@
+"""The summary as lines: whole texts, cut to the width, with nothing in them that could move a cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.answers import Completion
+from pytest_fcbench.matchers import ast, relevance
+from pytest_fcbench.scorecard import gate, terminal
+from pytest_fcbench.scorecard.document import RunFacts
+from pytest_fcbench.scorecard.gate import BROKEN, HELD, Outcome
+from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile
+from tests.factories import make_entry, make_record, make_transcript, tool_calls
+
+FACTS = RunFacts(
+    fcbench="0.1.0",
+    model="gpt-4o",
+    mode="fc",
+    names="underscored",
+    syntax="tool_calls",
+    profile=Profile.OFFICIAL,
+    suites={
+        "core": {"version": "1", "pack_hash": "0123456789abcdef"},
+        "mine": {"version": "2", "pack_hash": None},
+    },
+)
+ASIDE = NotScored(SET_ASIDE, "the expected call has no city")
+SIZES = {"live_simple": 2, "live_multiple": 3}
+
+
+def _lines(
+    records: Sequence[Record], *, facts: RunFacts = FACTS, width: int = 88, most: int = 60
+) -> list[str]:
+    return list(terminal.summary(facts, records, lambda name: SIZES.get(name, 0), width=width, most=most))
+
+
+def _after(lines: list[str], start: str) -> list[str]:
+    """The lines from the one that starts so."""
+    return lines[next(index for index, line in enumerate(lines) if line.startswith(start)) :]
+
+
+RUN = [
+    make_record(),
+    make_record(Failed("wrong_count", "2 calls, 1 expected"), Passed(), number=1),
+    make_record(
+        Failed(
+            "value_error:string",
+            "city is 'Oslo', and only 'Bergen' or 'the city of Bergen' are accepted for this entry",
+        ),
+        ASIDE,
+        number=2,
+    ),
+    make_record(category="live_simple"),
+    make_record(NotScored("timeout", "no answer in 600 s"), category="live_simple", number=1),
+    make_record(category="live_relevance"),
+]
+
+
+def test_a_small_run() -> None:
+    facts = replace(FACTS, notes=("top_p was dropped: gpt-4o refused it",))
+    text = "\n".join(_lines(RUN, facts=facts))
+    assert (
+        text
+        == """\
+model gpt-4o (fc, underscored names), profile official
+suite core 1, content sha256 0123456789ab
+suite mine 2
+note: top_p was dropped: gpt-4o refused it
+
+                         entries  passed  failed  not scored  official  corrected
+simple_python                  3       1       2           0    33.33%    100.00%
+live_simple                    2       1       0           1   100.00%    100.00%
+live_relevance                 1       1       0           0   100.00%    100.00%
+---------------------------------------------------------------------------------
+simple*                        3       1       2           0    11.11%     33.33%
+non_live*                      3       1       2           0     2.78%      8.33%
+live*                          2       1       0           1    25.00%     25.00%
+---------------------------------------------------------------------------------
+overall*                       6       3       2           1     2.78%      3.33%
+counts are those of the official profile
+* official formula: what was not run counts as 0; run in full: 0% of the weight
+  not run: irrelevance_all, multi_turn, agentic, multiple, parallel, parallel_multiple,
+  simple_java, simple_javascript, live_multiple, live_parallel, live_parallel_multiple
+
+failed (2, official profile)
+  wrong_count 1, value_error:string 1
+  core:simple_python_1  2 calls, 1 expected
+  core:simple_python_2  city is 'Oslo', and only 'Bergen' or 'the city of Bergen' are
+                        accepted for this entry
+
+not scored (1 of 6, 16.7%)
+  timeout: 1
+    core:live_simple_1: no answer in 600 s"""
+    )
+
+
+def test_the_profile_of_the_run_says_what_failed() -> None:
+    lines = _lines(RUN, facts=replace(FACTS, profile=Profile.CORRECTED))
+    assert lines[0] == "model gpt-4o (fc, underscored names), profile corrected"
+    assert not [line for line in lines if line.startswith("failed")]
+    assert _after(lines, "not scored") == [
+        "not scored (2 of 6, 33.3%)",
+        "  set_aside: 1",
+        "    core:simple_python_2: the expected call has no city",
+        "  timeout: 1",
+        "    core:live_simple_1: no answer in 600 s",
+    ]
+
+
+def test_a_run_that_passed_says_nothing_of_failures() -> None:
+    lines = _lines([make_record(category="live_relevance")])
+    assert not [line for line in lines if line.startswith(("failed", "not scored"))]
+    assert "overall*                       1       1       0           0         -          -" in lines
+
+
+def test_nothing_scored_has_no_percentage() -> None:
+    lines = _lines([make_record(NotScored("timeout", "600 s"), category="multiple")])
+    assert "multiple                       1       0       0           1         -          -" in lines
+
+
+def _failed(count: int, reason: str = "2 calls") -> list[Record]:
+    return [make_record(Failed("wrong_count", reason), number=number) for number in range(count)]
+
+
+def test_only_so_many_failures_are_listed() -> None:
+    assert _after(_lines(_failed(5), most=2), "failed") == [
+        "failed (5, official profile)",
+        "  wrong_count 5",
+        "  core:simple_python_0  2 calls",
+        "  core:simple_python_1  2 calls",
+        "  and 3 more; the JSON report has all, --fcbench-failures=N shows N here",
+    ]
+
+
+def test_the_list_can_be_switched_off() -> None:
+    assert _after(_lines(_failed(5), most=0), "failed") == ["failed (5, official profile)", "  wrong_count 5"]
+
+
+def test_few_failures_are_told_in_full_many_in_a_line_each() -> None:
+    reason = "word " * 40 + "end"
+    few = _after(_lines(_failed(10, reason)), "failed")
+    assert sum(line.endswith("end") for line in few) == 10
+    many = _after(_lines(_failed(11, reason)), "failed")
+    assert len(many) == 2 + 11
+    assert all(line.endswith("…") and len(line) == 88 for line in many[2:])
+
+
+def test_codes_are_counted_the_most_frequent_first() -> None:
+    records = [*_failed(1), *(make_record(Failed("no_call", "none"), number=n) for n in range(1, 4))]
+    assert _after(_lines(records), "failed")[1] == "  no_call 3, wrong_count 1"
+
+
+def test_of_each_cause_three_are_listed_but_all_that_are_set_aside() -> None:
+    causes = [NotScored("timeout", "600 s")] * 5 + [ASIDE] * 4
+    records = [make_record(verdict, number=number) for number, verdict in enumerate(causes)]
+    assert _after(_lines(records), "not scored") == [
+        "not scored (9 of 9, 100.0%)",
+        "  timeout: 5",
+        "    core:simple_python_0: 600 s",
+        "    core:simple_python_1: 600 s",
+        "    core:simple_python_2: 600 s",
+        "    and 2 more",
+        "  set_aside: 4",
+        *(f"    core:simple_python_{number}: the expected call has no city" for number in range(5, 9)),
+    ]
+
+
+def test_a_whole_run_has_no_star() -> None:
+    names = ("irrelevance", "live_irrelevance")
+    lines = _lines([make_record(category=name) for name in names])
+    assert "irrelevance_all                2       2       0           0   100.00%    100.00%" in lines
+    assert "* official formula: what was not run counts as 0; run in full: 10% of the weight" in lines
+
+
+# What cannot do harm
+
+
+@pytest.mark.parametrize("width", [40, 60, 88, 200])
+def test_lists_fit_the_width(width: int) -> None:
+    records = [*_failed(12, "word " * 50), make_record(NotScored("timeout", "word " * 50), number=99)]
+    lines = _after(_lines(records, width=width), "failed")
+    closing = "  and "
+    assert not [line for line in lines if len(line) > width and not line.startswith(closing)]
+
+
+HOSTILE = "\x1b[2J\x1b]0;title\x07\r\nfake: passed\x00\x9b31m\u202e\u2028\ud800"
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        pytest.param(Completion(text=HOSTILE), id="text"),
+        pytest.param(Completion(text=f"[f({HOSTILE}=1)]"), id="call as text"),
+        pytest.param(tool_calls((HOSTILE, "{}")), id="function"),
+        pytest.param(tool_calls(("weather_forecast", {"city": "Bergen", HOSTILE: 1})), id="parameter"),
+        pytest.param(tool_calls(("weather_forecast", {"city": HOSTILE})), id="value"),
+        pytest.param(tool_calls(("weather_forecast", HOSTILE)), id="arguments"),
+    ],
+)
+@pytest.mark.parametrize("category", ["simple_python", "live_relevance", "irrelevance"])
+@pytest.mark.parametrize("copies", [1, 12], ids=["told in full", "a line each"])
+def test_nothing_a_model_writes_controls_the_terminal(
+    completion: Completion, category: str, copies: int
+) -> None:
+    entry = make_entry(category)
+    judge = (ast if entry.category.expects_calls else relevance).judge
+    judgement = judge(entry, make_transcript(completion))
+    records = [
+        replace(make_record(category=category, number=number), verdicts=judgement) for number in range(copies)
+    ]
+    for profile in Profile:
+        for line in _lines(records, facts=replace(FACTS, profile=profile)):
+            assert line.isprintable()
+            assert not line.startswith("fake")
+
+
+@given(st.text(st.characters()), st.integers(1, 12))
+def test_no_reason_breaks_a_line(reason: str, copies: int) -> None:
+    for verdict in (Failed("code", reason), NotScored("cause", reason)):
+        records = [make_record(verdict, number=number) for number in range(copies)]
+        assert all(line.isprintable() for line in _lines(records))
+
+
+@pytest.mark.xfail(strict=True, reason="names that a model made up go into reasons in full length")
+@pytest.mark.parametrize(
+    "completion",
+    [
+        pytest.param(tool_calls(("f" * 100_000, "{}")), id="function"),
+        pytest.param(tool_calls(("weather_forecast", {"city": "Bergen", "p" * 100_000: 1})), id="parameter"),
+    ],
+)
+def test_a_huge_answer_takes_few_lines(completion: Completion) -> None:
+    judgement = ast.judge(make_entry(), make_transcript(completion))
+    assert len(_lines([replace(make_record(), verdicts=judgement)])) < 40
+
+
+# The gate
+
+
+def test_each_rule_has_its_line() -> None:
+    outcomes = [
+        Outcome(gate.parse("overall>=0.2"), HELD, "overall is 25.00%"),
+        Outcome(gate.parse("parallel>50%"), BROKEN, "parallel is 10.00%"),
+    ]
+    assert list(terminal.gate_lines(outcomes)) == [
+        "gate overall>=0.2: held: overall is 25.00%",
+        "gate parallel>50%: broken: parallel is 10.00%",
+    ]
