@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -33,7 +33,7 @@ E = TypeVar("E", bound=StrEnum)
 
 _BY_KEY = {option.key: option for option in OPTIONS}
 _FILE_KEYS = (*(option.key for option in OPTIONS if option.key != "config"), "models")
-_PROFILE_KEYS = tuple(option.key for option in OPTIONS if option.of_model)
+_PROFILE_KEYS = tuple(option.key for option in OPTIONS if option.of_model and option.key != "model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +85,14 @@ def load(command_line: Mapping[str, object], file: Path | None) -> Settings:
     Raises ``UsageError``: the value, the rule, the valid names; for the file also its line.
     """
     layers = _Layers(command_line, *_file_layers(command_line, file))
-    model = layers.one("model")
-    model_id = model.text if model else "lexical"
-    asked = command_line.get("model") or (layers.top["model"].value if "model" in layers.top else None)
+    asked = layers.text("model") or "lexical"
     key_env = layers.text("api_key_env")
     if key_env and key_env not in os.environ:
         raise UsageError(f"api_key_env: the environment variable {key_env!r} is not set")
     scorecard = layers.text("scorecard") or "scorecard.json"
     return Settings(
-        model=model_id,
-        label=str(asked) if layers.profile else model_id,
+        model=layers.profile["model"].text() if layers.profile else asked,
+        label=asked,
         suites=tuple(layers.choices("suite", tuple(SUITES))) or ("core",),
         categories=_categories(layers),
         mode=_as(Mode, layers.choice("mode", tuple(Mode))),
@@ -106,7 +104,7 @@ def load(command_line: Mapping[str, object], file: Path | None) -> Settings:
         api_key_env=key_env,
         api_key=os.environ.get(key_env) if key_env else None,
         parameters=_parameters(layers),
-        timeout_s=layers.number("timeout") or 600.0,
+        timeout_s=_timeout(layers),
         scorecard=None if scorecard.lower() == "none" else scorecard,
         failures=_count(layers, "failures", 60),
         cache=cache_folder(),
@@ -142,11 +140,17 @@ class _Layers:
         if given is not None:
             values = given if isinstance(given, (list, tuple)) else [given]
             return [_Given(option, str(value), None) for value in values]
-        found = self.profile.get(key) or self.top.get(key)
+        found = (None if key == "model" else self.profile.get(key)) or self.top.get(key)
         if found is None:
             return []
         listed = option.repeatable and isinstance(found.value, list)
         return [_Given(option, _scalar(item), item) for item in (found.elements() if listed else [found])]
+
+    def each(self) -> Iterator[_Layers]:
+        """Each layer on its own, weakest first."""
+        yield _Layers({}, {}, self.top)
+        yield _Layers({}, self.profile, {})
+        yield _Layers(self.command_line, {}, {})
 
     def one(self, key: str) -> _Given | None:
         return next(iter(self.all(key)), None)
@@ -221,29 +225,45 @@ def _rule(given: _Given) -> gate.Rule:
         raise given.error(str(error)) if given.field else error from None
 
 
+def _timeout(layers: _Layers) -> float:
+    given = layers.one("timeout")
+    seconds = layers.number("timeout")
+    if given is not None and not seconds:
+        raise given.error("must be more than 0")
+    return seconds or 600.0
+
+
 def _count(layers: _Layers, key: str, default: int) -> int:
-    number = layers.number(key)
-    if number is None:
+    given, number = layers.one(key), layers.number(key)
+    if given is None or number is None:
         return default
     if not number.is_integer():
-        raise UsageError(f"{key}: {number} is not a whole number")
+        raise given.error("must be a whole number")
     return int(number)
 
 
 def _parameters(layers: _Layers) -> Mapping[str, object]:
-    """Temperature, token limit, seed and the free ones."""
-    temperature = layers.number("temperature")
-    parameters: dict[str, object] = {"temperature": 0.001 if temperature is None else temperature}
-    for key in ("max_tokens", "seed"):
-        if layers.one(key):
-            parameters[key] = _count(layers, key, 0)
-    given = layers.command_line.get("param")
-    file = layers.profile.get("param") or layers.top.get("param")
-    if file is not None:
+    """What goes into every request: temperature, token limit, seed and free ones, a layer over the other."""
+    parameters: dict[str, object] = {"temperature": 0.001}
+    for layer in layers.each():
+        if (temperature := layer.number("temperature")) is not None:
+            parameters["temperature"] = temperature
+        for key in ("max_tokens", "seed"):
+            if layer.one(key):
+                parameters[key] = _count(layer, key, 0)
+        parameters |= _free_parameters(layer)
+    return parameters
+
+
+def _free_parameters(layer: _Layers) -> Mapping[str, object]:
+    parameters: dict[str, object] = {}
+    field = layer.profile.get("param") or layer.top.get("param")
+    if field is not None:
         try:
-            parameters |= {name: member.value for name, member in file.members().items()}
+            parameters |= {name: member.value for name, member in field.members().items()}
         except SuiteError as error:
             raise UsageError(str(error)) from None
+    given = layer.command_line.get("param")
     for text in given if isinstance(given, list) else []:
         name, equals, value = str(text).partition("=")
         if not equals or not name:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import re
 
-_SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)S?$", re.IGNORECASE)
-_SECRET_TEXT = re.compile(r"(?i)\b(bearer\s+|api[-_ ]?key[\"' :=]+)[\w.~+/=-]{8,}|\bsk-[\w-]{8,}")
+_SECRET_NAME = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE)
+_SECRET_TEXT = re.compile(
+    r"(?i)\b(bearer\s+(?=\S*\d)|api[-_ ]?key[\"']?\s*[:=]\s*[\"']?)[\w.~+/=-]{8,}|\bsk-[\w-]{8,}",
+)
 _SHORTEST = 6
 
 
-def redacted(text: str) -> str:
-    """The text with ``***`` for values of secret-looking environment variables and key-like words."""
-    for name, value in os.environ.items():
-        if len(value) >= _SHORTEST and _SECRET_NAME.search(name):
-            text = text.replace(value, "***")
+def redacted(text: str, *secrets: str) -> str:
+    """The text with ``***`` for the secrets given, for values of secret-looking environment variables and
+    for words that look like a key."""
+    named = [value for name, value in os.environ.items() if _SECRET_NAME.search(name)]
+    for secret in sorted({*named, *secrets}, key=len, reverse=True):
+        if len(secret) >= _SHORTEST:
+            text = text.replace(secret, "***")
     return _SECRET_TEXT.sub(lambda found: f"{found.group(1) or ''}***", text)

@@ -7,9 +7,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
+_LONGEST = 600
+"""Characters of a reason; names of a model's own making can have any length."""
+
 
 def printable(text: str) -> str:
-    """A text that can go to any terminal and file: control characters and lone surrogates escaped."""
+    """A text that can go to any terminal and file: no control characters, no lone surrogates, not endless."""
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]}…"
     if text.isprintable():
         return text
     shown = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)

@@ -82,9 +82,6 @@ def test_redacting_twice_changes_nothing_more(monkeypatch: pytest.MonkeyPatch) -
     assert SECRET not in once
 
 
-@pytest.mark.xfail(
-    strict=True, reason="values are replaced in the order of the environment, not longest first"
-)
 def test_of_a_secret_that_starts_with_another_nothing_survives(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("A_KEY", "A_KEYS", "B_KEY"):
         monkeypatch.delenv(name, raising=False)
@@ -93,15 +90,11 @@ def test_of_a_secret_that_starts_with_another_nothing_survives(monkeypatch: pyte
     assert redacted("denied: orange-4711") == "denied: ***"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="any word of eight letters behind 'api key' or 'bearer' is taken for a key"
-)
 @pytest.mark.parametrize("text", ["Incorrect API key provided", "the bearer certificates"])
 def test_words_behind_the_word_key_survive(text: str) -> None:
     assert redacted(text) == text
 
 
-@pytest.mark.xfail(strict=True, reason="the name of a variable needs no word boundary before KEY")
 def test_a_monkey_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MONKEY", "bananas")
     assert redacted("three bananas") == "three bananas"

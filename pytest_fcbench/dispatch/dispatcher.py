@@ -10,6 +10,7 @@ from pytest_fcbench.conversation import Conversation
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import NotScoredError
 from pytest_fcbench.models.model import Model
+from pytest_fcbench.redaction import redacted
 
 
 class Dispatcher:
@@ -38,7 +39,7 @@ class Dispatcher:
             except NotScoredError:
                 raise
             except Exception as error:
-                raise NotScoredError("model_error", f"{type(error).__name__}: {error}") from error
+                raise NotScoredError("model_error", redacted(f"{type(error).__name__}: {error}")) from error
             try:
                 request = conversation.send(completion)
             except StopIteration as done:

@@ -10,14 +10,13 @@ function, with its required parameters, no unknown ones, and values of the decla
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pytest_fcbench.answers import Call, Fault, Transcript
 from pytest_fcbench.codecs.reading import Calls, Prose, Reading, Unreadable
 from pytest_fcbench.codecs.syntaxes import Offer, read_corrected, read_official
-from pytest_fcbench.entries import Entry, FunctionDoc, Language, NoCall, Schema
+from pytest_fcbench.entries import Entry, FunctionDoc, Language, NoCall
 from pytest_fcbench.matchers.ast.official import missing_required, shortened, unexpected, wrong_value
 from pytest_fcbench.matchers.scoring import OVERFLOW, not_scored
+from pytest_fcbench.schemas import conforms
 from pytest_fcbench.verdicts import Failed, Judgement, Passed, Verdict
 
 
@@ -98,37 +97,3 @@ def _bad_argument(doc: FunctionDoc, call: Call, name: str) -> Failed | None:
     if not conforms(value, schema):
         return wrong_value("type_error:simple", doc, name, value, schema.get("enum") or schema.get("type"))
     return None
-
-
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "float": (int, float),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list, tuple),
-    "tuple": (list, tuple),
-    "dict": (dict,),
-    "object": (dict,),
-}
-
-
-def conforms(value: object, schema: Schema) -> bool:
-    """Whether a value has the type its schema declares, its elements and members too."""
-    declared = str(schema.get("type", "any"))
-    types = _TYPES.get(declared)
-    if types is None:
-        return True
-    if isinstance(value, float) and value.is_integer() and declared == "integer":
-        return True
-    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-        return False
-    options = schema.get("enum")
-    if isinstance(options, list) and not isinstance(value, (list, tuple)) and value not in options:
-        return False
-    items, properties = schema.get("items"), schema.get("properties")
-    if isinstance(value, (list, tuple)) and isinstance(items, Mapping):
-        return all(conforms(item, items) for item in value)
-    if isinstance(value, dict) and isinstance(properties, Mapping):
-        return all(conforms(item, properties[key]) for key, item in value.items() if key in properties)
-    return True

@@ -79,7 +79,7 @@ _NUMBERS = {
     )
 }
 _WORD = re.compile(r"[^\W\d_]+")
-_NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:,\d{3})*(?:\.\d+)?")
+_NUMBER = re.compile(r"(?<![\w.])[-+]?\d{1,200}(?:,\d{3}){0,9}(?:\.\d{1,200})?(?!\d)")
 _QUOTED = re.compile(r"\"([^\"]+)\"|(?<!\w)'([^']{2,}?)'(?!\w)|`([^`]+)`|“([^”]+)”|«([^»]+)»")
 _CAPITALISED = re.compile(r"(?<=[\s(])(?:[A-Z][\w&-]*)(?:\s+[A-Z][\w&-]*)*")
 _AFTER_PREPOSITION = re.compile(
@@ -158,16 +158,16 @@ class _Clues:
     """What a text offers, each with its place and used once."""
 
     text: str
-    numbers: list[tuple[int, float]] = field(default_factory=list)
+    numbers: list[tuple[int, int | float]] = field(default_factory=list)
     names: list[tuple[int, str]] = field(default_factory=list)
 
     @classmethod
     def of(cls, text: str) -> _Clues:
         quoted = [(m.start(), next(filter(None, m.groups()))) for m in _QUOTED.finditer(text)]
         plain = _QUOTED.sub(lambda found: " " * len(found.group()), text)
-        numbers = [(m.start(), float(m.group().replace(",", ""))) for m in _NUMBER.finditer(plain)]
+        numbers = [(m.start(), _number(m.group())) for m in _NUMBER.finditer(plain)]
         words = [(m.start(), m.group().lower()) for m in _WORD.finditer(plain)]
-        numbers += [(at, float(_NUMBERS[word])) for at, word in words if word in _NUMBERS]
+        numbers += [(at, _NUMBERS[word]) for at, word in words if word in _NUMBERS]
         capitalised = [(m.start(), m.group()) for m in _CAPITALISED.finditer(plain)]
         after = [(m.start(1), m.group(1)) for m in _AFTER_PREPOSITION.finditer(plain)]
         return cls(text, sorted(numbers), list(dict.fromkeys([*quoted, *capitalised, *after])))
@@ -182,6 +182,11 @@ class _Clues:
         best = (behind or clues)[0]
         clues.remove(best)
         return best[1]
+
+
+def _number(text: str) -> int | float:
+    text = text.replace(",", "")
+    return float(text) if "." in text else int(text)
 
 
 def _fill(text: str, doc: FunctionDoc, *, leave_out: bool) -> dict[str, object]:
@@ -208,7 +213,8 @@ def _value(name: str, schema: Schema, clues: _Clues, *, required: bool) -> objec
         number = clues.take(clues.numbers, name)
         return None if number is None else int(number)
     if kind in ("float", "double", "number"):
-        return clues.take(clues.numbers, name)
+        number = clues.take(clues.numbers, name)
+        return None if number is None else float(number)
     if kind == "boolean":
         mentioned = any(_mentions(clues.text, word) for word in _stems(name))
         return not _NO.search(clues.text) if mentioned or required else None
@@ -224,7 +230,7 @@ def _list(schema: Schema, clues: _Clues) -> list[object] | None:
     kind = str(items.get("type")).lower() if isinstance(items, dict) else "string"
     if kind in ("integer", "long", "float", "double", "number"):
         numbers, clues.numbers = clues.numbers, []
-        return [int(n) if kind in ("integer", "long") else n for _, n in numbers] or None
+        return [int(n) if kind in ("integer", "long") else float(n) for _, n in numbers] or None
     names, clues.names = clues.names, []
     return [name for _, name in names] or None
 

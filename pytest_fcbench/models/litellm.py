@@ -58,7 +58,7 @@ class LitellmModel:
             try:
                 reply = await litellm.acompletion(**self._request(request), **sent)
             except litellm.exceptions.ContextWindowExceededError as error:
-                return Completion(text=_short(error), fault=Fault.OVERFLOW)
+                return Completion(text=self._short(error), fault=Fault.OVERFLOW)
             except (litellm.exceptions.BadRequestError, litellm.exceptions.UnsupportedParamsError) as error:
                 if not self._drop(sent, error):
                     raise NotScoredError("bad_request", self._blame(error)) from None
@@ -99,11 +99,11 @@ class LitellmModel:
         return bool(named)
 
     def _blame(self, error: Exception) -> str:
-        return f"{self.id}: {_short(error)}"
+        return f"{self.id}: {self._short(error)}"
 
-
-def _short(error: Exception) -> str:
-    return redacted(" ".join(str(error).split()) or type(error).__name__)[:300]
+    def _short(self, error: Exception) -> str:
+        text = " ".join(str(error).split()) or type(error).__name__
+        return redacted(text, self.api_key or "")[:300]
 
 
 def _completion(reply: object, latency_s: float) -> Completion:

@@ -30,26 +30,35 @@ class Chosen:
 def choose(settings: Settings) -> Chosen:
     """The model of a run. Raises ``UsageError`` for a name or a path that cannot be."""
     if settings.model.startswith("replay:"):
-        model: Model = replay.load(_path(settings.model))
-        return Chosen(model, _manner(settings, model))
-    manner = _manner(settings, None)
+        replayed = replay.load(_path(settings.model))
+        mode, syntax, names = settings.mode, settings.syntax, settings.names
+        if mode is None and syntax is None:
+            mode, syntax = replayed.mode, replayed.syntax
+        return Chosen(replayed, _manner(settings.label, mode, syntax, names or replayed.names))
+    manner = _manner(settings.label, settings.mode, settings.syntax, settings.names)
     return Chosen(_made(settings, manner), manner)
 
 
-def _manner(settings: Settings, model: Model | None) -> Manner:
-    syntax = settings.syntax
-    mode = settings.mode
-    if mode is None and syntax is None and model is not None:
-        mode, syntax = model.mode, model.syntax
-    if mode is None:
-        reader = SYNTAXES[syntax] if syntax else None
-        mode = reader.mode if reader else Mode.FC
-    names = settings.names or (Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED)
-    return Manner(settings.label, mode, names, syntax or DEFAULT_SYNTAX[mode])
+def _manner(label: str, mode: Mode | None, syntax: str | None, names: Names | None) -> Manner:
+    """What was asked for, filled up: mode by the syntax, else function calling; the rest by the mode."""
+    own = _mode_of(syntax) if syntax else None
+    if mode and own and mode is not own:
+        raise UsageError(f"the syntax {syntax!r} belongs to mode {own.value!r}, not to {mode.value!r}")
+    mode = mode or own or Mode.FC
+    names = names or (Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED)
+    return Manner(label, mode, names, syntax or DEFAULT_SYNTAX[mode])
+
+
+def _mode_of(syntax: str) -> Mode:
+    reader = SYNTAXES[syntax]
+    return reader.mode if reader else Mode.FC
 
 
 def _made(settings: Settings, manner: Manner) -> Model:
     name = settings.model
+    computed = name in BUILT_IN or name.startswith("scripted:")
+    if computed and manner.syntax not in DEFAULT_SYNTAX.values():
+        raise UsageError(f"{name} writes tool_calls or python, not {manner.syntax!r}; leave the syntax out")
     if name == "oracle":
         return oracle.OracleModel(manner.mode, manner.names)
     if name == "lexical":

@@ -9,9 +9,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 
-from pytest_fcbench.answers import AskModel, Completion, Fault, Mode, completion_from_json, part_from_json
+from pytest_fcbench.answers import (
+    AskModel,
+    Completion,
+    Fault,
+    Mode,
+    Names,
+    completion_from_json,
+    part_from_json,
+)
 from pytest_fcbench.codecs.syntaxes import SYNTAXES
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import NotScoredError, UsageError
@@ -28,6 +37,8 @@ class ReplayModel:
     completions: Mapping[str, Completion]
     mode: Mode | None
     syntax: str | None
+    names: Names | None = None
+    """How function names were shown, where the file says so."""
     notes: tuple[str, ...] = ()
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
@@ -97,7 +108,9 @@ def completion_of(row: Mapping[str, object]) -> Completion:
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        return None
+    return float(value)
 
 
 def _count(value: object) -> int | None:
@@ -123,19 +136,24 @@ def _form(completions: Mapping[str, Completion]) -> tuple[Mode, str]:
     return (reader.mode if reader else Mode.FC), syntax
 
 
-def _scorecard(path: Path) -> tuple[Mapping[str, Completion], Mode | None, str | None]:
+def _scorecard(path: Path) -> tuple[Mapping[str, Completion], Mode, str, Names]:
     """The answers that a scorecard of ours holds."""
     try:
         tests = json.loads(path.read_text(encoding="utf-8"))["tests"]
         records = [test["metadata"]["fcbench"] for test in tests if "fcbench" in test.get("metadata", {})]
         completions = {str(r["entry"]): _recorded(r) for r in records if r["answer"] is not None}
-        modes, syntaxes = {Mode(r["mode"]) for r in records}, {str(r["syntax"]) for r in records}
+        manners = {(Mode(r["mode"]), str(r["syntax"]), Names(r["names"])) for r in records}
     except OSError as error:
         raise UsageError(f"replay:{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise UsageError(f"replay:{path}: neither a *_result.json nor a scorecard of fcbench") from None
-    one = len(modes) == len(syntaxes) == 1
-    return completions, modes.pop() if one else None, syntaxes.pop() if one else None
+    if not completions:
+        raise UsageError(f"replay:{path}: holds no answer of fcbench")
+    if len(manners) != 1:
+        raise UsageError(
+            f"replay:{path}: needs answers that were all asked for in one manner, has {len(manners)}"
+        )
+    return completions, *manners.pop()
 
 
 def _recorded(record: Mapping[str, object]) -> Completion:

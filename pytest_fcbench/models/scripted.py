@@ -6,7 +6,7 @@
         - lamp.set: {room: kitchen, on: true}
     default: I cannot help with that.  # for every other entry; without it they are not scored
 
-An argument list given as text (``lamp.set: '{"room": '``) goes into the tool call as it is.
+An argument list given as text (``lamp.set: '{"room": '``) goes into the answer as it is.
 """
 
 from __future__ import annotations
@@ -43,8 +43,13 @@ class ScriptedModel:
         if not isinstance(answer.value, list):
             return Completion(text=answer.text())
         calls = [next(iter(element.members().items())) for element in answer.elements()]
-        if self.ask_mode is Mode.FC and any(isinstance(arguments.value, str) for _, arguments in calls):
-            return Completion(tool_calls=tuple(ToolCall(name, field.value) for name, field in calls))
+        if any(isinstance(arguments.value, str) for _, arguments in calls):
+            if self.ask_mode is Mode.PROMPT:
+                texts = [f"{self.names.shown(name)}({field.value})" for name, field in calls]
+                return Completion(text=f"[{', '.join(texts)}]")
+            return Completion(
+                tool_calls=tuple(ToolCall(self.names.shown(name), field.value) for name, field in calls)
+            )
         return render([_call(name, field) for name, field in calls], entry, self.ask_mode, self.names)
 
 
@@ -71,3 +76,6 @@ def _check(answer: Field) -> None:
     for element in answer.elements():
         if len(element.members()) != 1:
             raise element.error("must be one function name with its arguments")
+        arguments = next(iter(element.members().values()))
+        if not isinstance(arguments.value, str):
+            arguments.members()

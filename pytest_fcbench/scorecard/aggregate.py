@@ -17,7 +17,7 @@ class Score:
 
     ``not_scored`` entries are out of the denominator; ``set_aside`` says how many of them are known-bad
     data. ``accuracy`` is a fraction, None where nothing was scored. ``missing`` names the parts of the
-    formula that were not run and count as 0.
+    formula of which nothing was scored; they count as 0, as officially.
     """
 
     n: int
@@ -57,9 +57,10 @@ def aggregate(
 ) -> ProfileScores:
     """Scores of a run.
 
-    ``size_of`` gives the number of entries of a category in the selected suites: a category that was
-    not run counts with it in a group that is weighted by count. ``assumed`` stands in for the verdict
-    of every entry that was not scored (set-aside ones excepted), to see how far those could move a score.
+    ``size_of`` gives the number of entries of a category in the selected suites: a category of which
+    nothing was scored counts with it in a group that is weighted by count. ``assumed`` stands in for the
+    verdict of every entry that was not scored (set-aside ones excepted), to see how far those could move
+    a score.
     """
     by_category: dict[str, list[Verdict]] = {}
     for record in records:
@@ -75,8 +76,9 @@ def aggregate(
         if any(parts.values()):
             groups[name] = _combine(parts, _accuracy(parts, formula, size_of))
     weighted = {name: groups.get(name) for name in OVERALL}
-    accuracy = sum(OVERALL[name] * (score.accuracy or 0) for name, score in weighted.items() if score)
-    overall = _combine(weighted, accuracy if any(weighted.values()) else None)
+    known = {name: score.accuracy for name, score in weighted.items() if score and score.accuracy is not None}
+    accuracy = sum(OVERALL[name] * value for name, value in known.items())
+    overall = _combine(weighted, accuracy if known else None)
     return ProfileScores(categories, groups, _counting_all(overall, categories))
 
 
@@ -103,7 +105,7 @@ def _accuracy(
     if formula.weighing is Weighing.EQUAL:
         return sum(score.accuracy or 0 for score in known.values()) / len(parts)
     scored = sum(score.scored for score in known.values())
-    absent = sum(size_of(name) for name, score in parts.items() if not score)
+    absent = sum(size_of(name) for name in parts if name not in known)
     return sum(score.passed for score in known.values()) / (scored + absent)
 
 

@@ -69,7 +69,8 @@ class Rule:
         return Outcome(self, HELD if self._holds(score.accuracy) else BROKEN, found)
 
     def _holds(self, accuracy: float) -> bool:
-        return _OPERATORS[self.operator](accuracy, self.threshold)
+        # A mean of fractions may miss a threshold it equals by a rounding error.
+        return _OPERATORS[self.operator](round(accuracy, 12), self.threshold)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+import yaml
+
 from pytest_fcbench.errors import SuiteError, unknown
 
 Key: TypeAlias = str | int
 
 
-def yaml_value(path: Path) -> object:
-    """The content of a YAML file, read with the C loader where PyYAML has it. Raises ``SuiteError``."""
-    import yaml
+class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  # type: ignore[misc]
+    """PyYAML's safe loader; keys are the text they are written with (``on`` too), and none stands twice."""
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
+        seen = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode) or key.tag.endswith(":merge"):
+                continue
+            if key.value in seen:
+                line = key.start_mark.line + 1
+                raise yaml.YAMLError(f"the key {key.value!r} stands twice (again in line {line})")
+            seen.add(key.value)
+            key.tag = "tag:yaml.org,2002:str"
+        mapping: dict[object, object] = super().construct_mapping(node, deep=deep)
+        return mapping
+
+
+def yaml_value(path: Path) -> object:
+    """The content of a YAML file. Raises ``SuiteError``."""
     try:
-        value: object = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # noqa: S506 - a safe loader
+        value: object = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a safe loader
     except OSError as error:
         raise SuiteError(f"{path}: cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -28,9 +44,7 @@ def yaml_value(path: Path) -> object:
 
 def yaml_line(path: Path, keys: Sequence[Key]) -> int:
     """The line of the value at ``keys`` (or of the deepest part of them that exists), from 1."""
-    import yaml
-
-    node = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    node = yaml.compose(path.read_text(encoding="utf-8"), Loader=_Loader)
     line = 1
     for key in keys:
         if isinstance(node, yaml.MappingNode):

@@ -31,11 +31,14 @@ from pytest_fcbench.entries import (
     ExpectedCall,
     ExpectedCalls,
     FunctionDoc,
+    Language,
     Message,
     NoCall,
     Rule,
+    Schema,
 )
 from pytest_fcbench.errors import unknown
+from pytest_fcbench.schemas import TYPES, WITH_ELEMENTS, conforms
 from pytest_fcbench.suites.fields import Field, yaml_value
 
 
@@ -45,7 +48,7 @@ def read(path: Path, suite: str) -> tuple[Entry, ...]:
     name = top["category"].text()
     if name not in CATEGORIES:
         raise top["category"].error(unknown("category", name, CATEGORIES))
-    docs = _docs(top["functions"])
+    docs = _docs(top["functions"], CATEGORIES[name].language)
     entries: dict[str, Entry] = {}
     for field in top["entries"].elements():
         entry = _entry(field, suite, CATEGORIES[name], docs)
@@ -55,7 +58,10 @@ def read(path: Path, suite: str) -> tuple[Entry, ...]:
     return tuple(entries.values())
 
 
-def _docs(field: Field) -> Mapping[str, FunctionDoc]:
+_SCHEMA_KEYS = ("type", "description", "enum", "default", "items", "properties", "required")
+
+
+def _docs(field: Field, language: Language) -> Mapping[str, FunctionDoc]:
     docs: dict[str, FunctionDoc] = {}
     for element in field.elements():
         members = element.members(("name", "description", "parameters"), ("response",))
@@ -63,16 +69,37 @@ def _docs(field: Field) -> Mapping[str, FunctionDoc]:
         if name in docs:
             raise element.error(f"the function {name!r} is described twice")
         parameters = members["parameters"].members(("type", "properties", "required"))
-        properties = parameters["properties"].members()
-        for schema in properties.values():
-            schema.members(("type", "description"), ("enum", "default", "items", "properties", "required"))
-        for required in parameters["required"].elements():
-            if required.text() not in properties:
-                raise required.error(unknown("parameter", required.text(), properties))
+        for schema in parameters["properties"].members().values():
+            schema.members(("type", "description"), _SCHEMA_KEYS)
+        _check_object(parameters, language)
         raw = {key: member.value for key, member in parameters.items()}
         extra = {"response": members["response"].value} if "response" in members else {}
         docs[name] = FunctionDoc(name, members["description"].text(), raw, extra)
     return docs
+
+
+def _check_object(members: Mapping[str, Field], language: Language) -> None:
+    """The properties of an object, and that the required ones are among them."""
+    properties = members["properties"].members() if "properties" in members else {}
+    for schema in properties.values():
+        _check_schema(schema, language)
+    for required in members["required"].elements() if "required" in members else ():
+        if required.text() not in properties:
+            raise required.error(unknown("parameter", required.text(), properties))
+
+
+def _check_schema(field: Field, language: Language) -> None:
+    members = field.members(("type",), _SCHEMA_KEYS)
+    kind = members["type"].text()
+    if kind not in TYPES[language]:
+        raise members["type"].error(unknown("type", kind, TYPES[language]))
+    if "enum" in members:
+        list(members["enum"].elements())
+    if "items" in members:
+        _check_schema(members["items"], language)
+    elif kind in WITH_ELEMENTS[language]:
+        raise field.error(f"a parameter of type {kind} needs 'items' with the type of its elements")
+    _check_object(members, language)
 
 
 def _entry(field: Field, suite: str, category: Category, docs: Mapping[str, FunctionDoc]) -> Entry:
@@ -83,6 +110,8 @@ def _entry(field: Field, suite: str, category: Category, docs: Mapping[str, Func
         if name.text() not in docs:
             raise name.error(unknown("function", name.text(), docs))
         offered.append(docs[name.text()])
+    if not offered and category.rule is not Rule.IRRELEVANCE:
+        raise members["functions"].error("needs a function")
     return Entry(
         suite=suite,
         id=members["id"].text(),
@@ -105,6 +134,8 @@ def _messages(field: Field, members: Mapping[str, Field]) -> tuple[Message, ...]
         if role not in ("system", "user", "assistant"):
             raise message["role"].error(unknown("role", role, ("system", "user", "assistant")))
         messages.append(Message(role, message["content"].text()))
+    if not messages:
+        raise members["messages"].error("needs a message")
     return tuple(messages)
 
 
@@ -113,7 +144,8 @@ def _expectation(
 ) -> Expectation:
     if not category.expects_calls:
         return NoCall() if category.rule is Rule.IRRELEVANCE else AnyCall()
-    calls = tuple(_expected_call(field, offered) for field in members["expect"].elements())
+    language = category.language
+    calls = tuple(_expected_call(field, offered, language) for field in members["expect"].elements())
     if not calls or (category.rule is not Rule.PARALLEL and len(calls) != 1):
         raise members["expect"].error(
             f"{len(calls)} calls; {category.name} takes exactly one"
@@ -123,7 +155,7 @@ def _expectation(
     return ExpectedCalls(calls)
 
 
-def _expected_call(field: Field, offered: Mapping[str, FunctionDoc]) -> ExpectedCall:
+def _expected_call(field: Field, offered: Mapping[str, FunctionDoc], language: Language) -> ExpectedCall:
     calls = field.members()
     if len(calls) != 1:
         raise field.error("must have exactly one function name")
@@ -134,9 +166,32 @@ def _expected_call(field: Field, offered: Mapping[str, FunctionDoc]) -> Expected
     for parameter, values in accepted.items():
         if parameter not in offered[name].properties:
             raise values.error(unknown("parameter", parameter, offered[name].properties))
-        if not list(values.elements()):
+        options = list(values.elements())
+        if not options:
             raise values.error("needs at least one accepted value")
+        for option in options:
+            _check_accepted(option, offered[name].properties[parameter], language)
     for parameter in offered[name].required:
         if parameter not in accepted:
             raise arguments.error(f"has no accepted values for the required parameter {parameter!r}")
     return ExpectedCall(name, {parameter: values.value for parameter, values in accepted.items()})
+
+
+def _check_accepted(field: Field, schema: Schema, language: Language) -> None:
+    """An accepted value has the declared type; inside a dict, each key has a list of accepted values."""
+    value, properties = field.value, schema.get("properties")
+    if value == "":
+        return
+    if isinstance(value, list) and isinstance(items := schema.get("items"), Mapping):
+        for element in field.elements():
+            _check_accepted(element, items, language)
+    elif isinstance(value, Mapping) and TYPES[language].get(str(schema.get("type"))) is dict:
+        for key, options in field.members().items():
+            known = properties if isinstance(properties, Mapping) else {}
+            if known and key not in known:
+                raise options.error(unknown("key", key, known))
+            for option in options.elements():
+                _check_accepted(option, known.get(key, {}), language)
+    elif not conforms(value, schema, language):
+        allowed = schema.get("enum") or schema.get("type")
+        raise field.error(f"{value!r} is not what the function doc declares ({allowed})")

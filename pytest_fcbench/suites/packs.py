@@ -79,16 +79,19 @@ def installed(source: PackSource, cache: Path) -> Pack:
     folder = cache / "packs" / source.name / source.version
     how = f"run 'fcbench pull {source.name}' (or 'fcbench pull {source.name} --from PATH' without a network)"
     try:
-        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        manifest: object = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
         raise PackMissing(
             f"suite {source.name!r} needs the pack {source.package} {source.version}: {how}"
         ) from None
     except (OSError, ValueError) as error:
         raise PackError(f"pack {source.name} is damaged ({error}): {how}") from None
+    files = manifest.get("files") if isinstance(manifest, dict) else None
+    if not isinstance(manifest, dict) or not isinstance(files, dict):
+        raise PackError(f"pack {source.name} is damaged ({_MANIFEST} is not a manifest): {how}")
     if manifest.get("content_sha256") != source.content_sha256:
         raise PackError(f"pack {source.name} was made by another version of fcbench: {how}")
-    return Pack(source.name, source.version, source.content_sha256, folder, manifest["files"])
+    return Pack(source.name, source.version, source.content_sha256, folder, files)
 
 
 def pull(source: PackSource, cache: Path, origin: Path | None = None) -> Pack:
@@ -97,13 +100,17 @@ def pull(source: PackSource, cache: Path, origin: Path | None = None) -> Pack:
     An existing pack is replaced only when the new one is complete and verified. Raises ``PackError``.
     """
     parent = cache / "packs" / source.name
-    parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=parent) as scratch:
-        if origin is None:
-            origin = _downloaded(source, Path(scratch))
-        new = Path(scratch) / "pack"
-        _keep(source, _members(source, origin), new)
-        _replace(new, parent / source.version, Path(scratch))
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=parent) as scratch:
+            wheel = _downloaded(source, Path(scratch)) if origin is None else origin.resolve()
+            new = Path(scratch) / "pack"
+            _keep(source, _members(source, wheel), new)
+            _replace(new, parent / source.version, Path(scratch))
+    except OSError as error:
+        raise PackError(
+            f"{error.filename or parent}: {error.strerror}; FCBENCH_CACHE names the cache"
+        ) from None
     return installed(source, cache)
 
 
@@ -185,7 +192,7 @@ def _keep(source: PackSource, members: Iterator[tuple[str, bytes]], folder: Path
         if total > _LARGEST_PACK:
             raise PackError(f"refused: more than {_LARGEST_PACK} bytes of data")
         if name in source.sources:
-            texts[name] = content.decode("utf-8")
+            texts[name] = content.decode("utf-8", "replace")
         else:
             files[_write(folder, str(PurePosixPath(name).relative_to(source.data)), content)] = _sha256(
                 content

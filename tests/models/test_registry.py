@@ -146,7 +146,22 @@ def test_a_path_must_be_given_and_be_there(kind: str, tmp_path: Path) -> None:
 def test_mode_names_and_syntax_follow_from_each_other(
     options: dict[str, object], mode: Mode, names: Names, syntax: str
 ) -> None:
-    assert _chosen(model="oracle", **options).manner == Manner("oracle", mode, names, syntax)
+    assert _chosen(model="openai/x", **options).manner == Manner("openai/x", mode, names, syntax)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"model": "oracle", "syntax": "hermes"}, "oracle writes tool_calls or python, not 'hermes'"),
+        (
+            {"model": "openai/x", "mode": "fc", "syntax": "python"},
+            "'python' belongs to mode 'prompt', not to 'fc'",
+        ),
+    ],
+)
+def test_a_manner_that_cannot_be_is_refused(options: dict[str, object], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        _chosen(**options)
 
 
 @pytest.mark.parametrize(
@@ -169,9 +184,6 @@ def test_options_win_over_what_a_replay_looks_like(tmp_path: Path) -> None:
     assert (manner.mode, manner.syntax) == (Mode.FC, "glm")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the style of names is in every Record, but a replay takes the default"
-)
 def test_a_replayed_scorecard_has_the_verdicts_of_its_run(tmp_path: Path) -> None:
     """Run in function-calling mode with dotted names, where the default would be underscored ones."""
     entry = make_entry()

@@ -130,7 +130,6 @@ def test_a_file_that_is_not_yaml_is_told(tmp_path: Path) -> None:
         _model(tmp_path, "answers: [")
 
 
-@pytest.mark.xfail(strict=True, reason="the arguments of calls are looked at only when used")
 @pytest.mark.parametrize(
     "text",
     [
@@ -143,23 +142,16 @@ def test_what_could_not_be_used_is_refused_at_once(tmp_path: Path, text: str) ->
         _model(tmp_path, text)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="with arguments as text the function's name is not shown as in the run"
-)
 def test_names_are_shown_as_in_the_run_where_arguments_are_text(tmp_path: Path) -> None:
     answer = answer_of(_model(tmp_path), _entry("multiple"))
     assert answer == Completion(tool_calls=(ToolCall("lamp_set", '{"room": '),))
 
 
-@pytest.mark.xfail(strict=True, reason="arguments as text raise SuiteError in prompting mode")
 def test_arguments_as_text_can_be_given_in_prompting_mode(tmp_path: Path) -> None:
     model = _model(tmp_path, mode=Mode.PROMPT, names=Names.DOTTED)
     assert "lamp.set" in (answer_of(model, _entry("multiple")).text or "")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the example of the module's docstring: YAML reads the key 'on' as True"
-)
 def test_the_documented_example_names_its_arguments(tmp_path: Path) -> None:
     model = _model(
         tmp_path,

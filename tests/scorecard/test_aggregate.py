@@ -105,7 +105,6 @@ def test_entries_without_a_verdict_can_be_assumed_to_have_one(
     assert (score.passed, score.failed, score.not_scored, score.set_aside) == (passed, failed, 1, 1)
 
 
-@pytest.mark.xfail(strict=True, reason="groups without an accuracy are summed as 0: overall is 0.0, not None")
 def test_overall_has_no_accuracy_where_nothing_was_scored() -> None:
     assert _scores(_records("multiple", TIMEOUT)).overall.accuracy is None
 

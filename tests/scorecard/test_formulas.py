@@ -123,10 +123,6 @@ def test_the_mean_of_equal_parts_is_that_part(share: tuple[int, int], group: str
     assert scores.groups[group].accuracy == pytest.approx(share[0] / 10)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a live part without a scored entry is named missing, 'counted as 0', but left out of the share",
-)
 def test_a_live_part_that_is_named_missing_counts_as_0() -> None:
     scores = _scores(
         live_simple=(3, 0), live_multiple=(0, 0, 1), live_parallel=(4, 0), live_parallel_multiple=(2, 0)

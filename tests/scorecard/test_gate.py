@@ -170,17 +170,11 @@ def test_a_rule_about_what_was_not_run_cannot_be_told(metric: str) -> None:
     assert (outcome.code, outcome.sentence) == (UNDECIDED, f"nothing of {metric} was scored")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="overall is 0.0 where nothing was scored, so a rule can hold or be broken"
-)
 @pytest.mark.parametrize("rule", ["overall>=0.5", "overall<=0.5"])
 def test_a_rule_about_overall_cannot_be_told_where_nothing_was_scored(rule: str) -> None:
     assert _check(rule, *_records("multiple", TIMEOUT)).code == UNDECIDED
 
 
-@pytest.mark.xfail(
-    strict=True, reason="(0.7 + 0.7 + 0.7) / 3 is 0.6999999999999998: 'simple is 70.00%', yet broken"
-)
 def test_a_group_of_exactly_the_threshold_reaches_it() -> None:
     seven_of_ten = [PASSED] * 7 + [FAILED] * 3
     names = ("simple_python", "simple_java", "simple_javascript")

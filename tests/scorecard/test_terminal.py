@@ -227,7 +227,6 @@ def test_no_reason_breaks_a_line(reason: str, copies: int) -> None:
         assert all(line.isprintable() for line in _lines(records))
 
 
-@pytest.mark.xfail(strict=True, reason="names that a model made up go into reasons in full length")
 @pytest.mark.parametrize(
     "completion",
     [

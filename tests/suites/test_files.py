@@ -347,7 +347,6 @@ def test_a_wrong_file_is_told_with_line_field_and_rule(tmp_path: Path, text: str
     assert str(caught.value) == f"{path}:{says}"
 
 
-@pytest.mark.xfail(strict=True, reason="records with these faults are taken as they are")
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -364,9 +363,6 @@ def test_a_record_that_no_answer_can_match_is_refused(tmp_path: Path, old: str, 
         read(_file(tmp_path, GOOD, old, new), "mine")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the oracle, which calls the first function, then breaks with IndexError"
-)
 def test_relevance_without_a_function_is_refused(tmp_path: Path) -> None:
     path = _file(tmp_path, SMALL.format(category="live_relevance"), "functions: [lamp.off]", "functions: []")
     with pytest.raises(SuiteError):

@@ -21,7 +21,6 @@ from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.reading import Calls, Prose, Reading, Unreadable
 from pytest_fcbench.entries import Entry, ExpectedCall, ExpectedCalls, FunctionDoc, Language, Schema
 from pytest_fcbench.matchers.ast.official import (
-    element_type,
     missing_optional,
     missing_required,
     no_match,
@@ -32,6 +31,7 @@ from pytest_fcbench.matchers.ast.official import (
     wrong_value,
 )
 from pytest_fcbench.matchers.text import standardized
+from pytest_fcbench.schemas import element_type
 from pytest_fcbench.verdicts import Failed, Passed, Verdict
 
 UNREADABLE = "unreadable"

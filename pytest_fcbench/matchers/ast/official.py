@@ -31,55 +31,8 @@ from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.reading import Calls, Unreadable
 from pytest_fcbench.entries import Entry, ExpectedCall, ExpectedCalls, FunctionDoc, Language, Rule, Schema
 from pytest_fcbench.matchers.text import standardized
+from pytest_fcbench.schemas import TYPES, element_type
 from pytest_fcbench.verdicts import Failed, Passed, Verdict
-
-_TYPES: Mapping[Language, Mapping[str, type]] = {
-    Language.PYTHON: {
-        "string": str,
-        "integer": int,
-        "float": float,
-        "boolean": bool,
-        "array": list,
-        "tuple": list,
-        "dict": dict,
-        "any": str,
-        # Not in the official table, where they would crash the run:
-        "number": float,
-        "object": dict,
-        "list": list,
-        "bool": bool,
-    },
-    Language.JAVA: {
-        "byte": int,
-        "short": int,
-        "integer": int,
-        "float": float,
-        "double": float,
-        "long": int,
-        "boolean": bool,
-        "char": str,
-        "Array": list,
-        "ArrayList": list,
-        "HashMap": dict,
-        "String": str,
-        "any": str,
-    },
-    Language.JAVASCRIPT: {
-        "String": str,
-        "integer": int,
-        "float": float,
-        "Bigint": int,
-        "Boolean": bool,
-        "dict": dict,
-        "array": list,
-        "any": str,
-    },
-}
-_WITH_ELEMENTS = {
-    Language.PYTHON: ("array", "tuple", "list"),
-    Language.JAVA: ("Array", "ArrayList"),
-    Language.JAVASCRIPT: ("array",),
-}
 
 
 def match(entry: Entry, expectation: ExpectedCalls, reading: Calls | Unreadable, names: Names) -> Verdict:
@@ -255,18 +208,9 @@ def _as_float(value: int) -> int | float:
 
 def _typing(language: Language, schema: Schema) -> _Typing:
     declared = str(schema.get("type", "string"))
-    types = _TYPES[language]
+    types = TYPES[language]
     element = element_type(language, schema)
     return _Typing(declared, types.get(declared, str), types.get(element, str) if element else None)
-
-
-def element_type(language: Language, schema: Schema) -> str | None:
-    """The declared type of a collection's elements, in the words of the language."""
-    items = schema.get("items")
-    if schema.get("type") not in _WITH_ELEMENTS[language] or not isinstance(items, Mapping):
-        return None
-    element = items.get("type")
-    return element if isinstance(element, str) else None
 
 
 def _check_type(

@@ -61,6 +61,14 @@ def _ledger() -> Mapping[str, str]:
 
 def _entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
     file = f"BFCL_v4_{category.name}.json"
+    try:
+        yield from _joined(pack, category, file, ledger)
+    except (ValueError, KeyError, TypeError) as error:
+        raise SuiteError(f"{file}: not a file of BFCL ({error!r}); run 'fcbench pull bfcl'") from None
+
+
+def _joined(pack: Pack, category: Category, file: str, ledger: Mapping[str, str]) -> Iterator[Entry]:
+    """Entries with their answers, joined by id."""
     answers: Mapping[str, object] = {}
     if category.expects_calls:
         answers = {str(row["id"]): row["ground_truth"] for row in _rows(pack, f"possible_answer/{file}")}

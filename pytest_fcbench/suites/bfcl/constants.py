@@ -19,10 +19,13 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
     for path in SOURCES:
         if path not in texts:
             raise PackError(f"{path} is missing")
-    docs, tools = ast.parse(texts[_DOCS]), ast.parse(texts[_TOOLS])
+    try:
+        docs, tools, prompts = (ast.parse(texts[path]) for path in (_DOCS, _TOOLS, _PROMPTS))
+    except (SyntaxError, ValueError) as error:
+        raise PackError(f"not Python sources: {error}; the package has changed") from None
     (float_note,) = _expect(_added_texts(_function(tools, "_cast_to_openai_type")), 1, _TOOLS)
     return {
-        "default_prompts": _assigned(ast.parse(texts[_PROMPTS])),
+        "default_prompts": _assigned(prompts),
         "hints": {"languages": _hints(docs), "float": float_note},
     }
 
@@ -82,7 +85,7 @@ def _assigned(module: ast.Module) -> Mapping[str, object]:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             try:
                 found[node.targets[0].id] = _literal(node.value, found)
-            except ValueError:
+            except (ValueError, TypeError):
                 continue
     return found
 

@@ -289,8 +289,7 @@ SOURCES = {
         "type_error:simple",
     ),
     "javascript Boolean": ("simple_javascript", of("Boolean"), [True], "true", None),
-    "javascript array": ("simple_javascript", STRINGS, [["a", "b"]], "['a', 'b']", "type_error:nested"),
-    "javascript array of String": (
+    "javascript array": (
         "simple_javascript",
         of("array", "String"),
         [["a", "b"]],
@@ -328,8 +327,6 @@ SOURCES = {
 def test_value_of_another_language(
     category: str, schema: Mapping[str, object], accepted: object, source: object, expected: str | None
 ) -> None:
-    if schema is STRINGS and category == "simple_javascript":
-        expected = None  # an element type that JavaScript does not know is compared as text
     assert code(judged_value(schema, accepted, source, category)) == expected
 
 
@@ -454,6 +451,21 @@ def test_a_long_value_is_shortened_in_the_reason() -> None:
     assert "bbb…, accepted: ['a']" in verdict.reason
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(Call("g" * 10_000, {"a": 1}), id="function"),
+        pytest.param(Call("f.g", {"a": 1, "z" * 10_000: 1}), id="parameter"),
+        pytest.param(Call("f.g", {"a": 1, "z": "x" * 10_000}), id="value of an unknown parameter"),
+    ],
+)
+@pytest.mark.xfail(strict=True, reason="names and the values of unexpected parameters are not shortened")
+def test_everything_a_model_wrote_is_shortened_in_the_reason(call: Call) -> None:
+    verdict = judged(numbered(), call)
+    assert isinstance(verdict, Failed)
+    assert len(verdict.reason) < 1_000
+
+
 def test_a_reason_can_be_printed() -> None:
     verdict = judged(numbered(), Call("\x1b[31mg\ud800", {}))
     assert isinstance(verdict, Failed)
@@ -535,7 +547,7 @@ def numbers(*values: int) -> list[Call]:
     return [Call("f", {"n": value}) for value in values]
 
 
-@pytest.mark.parametrize("order", permutations((1, 2, 3)), ids=str)
+@pytest.mark.parametrize("order", list(permutations((1, 2, 3))), ids=str)
 def test_parallel_calls_may_come_in_any_order(order: Sequence[int]) -> None:
     assert code(judged(parallel([1], [2], [3]), *numbers(*order))) is None
 
