@@ -18,9 +18,9 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.answers import Call
-from pytest_fcbench.codecs.python_calls import bracketed, unfenced
-from pytest_fcbench.codecs.reading import Undecodable, WrongFormat
-from pytest_fcbench.codecs.trees import field, parse, text_of, walk
+from pytest_fcbench.codecs.reading import LONGEST_LITERAL, Undecodable, WrongFormat
+from pytest_fcbench.codecs.trees import field, parse, parts, refuse_depth, text_of, walk
+from pytest_fcbench.codecs.wrapping import bracketed, unbracketed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _AS_WRITTEN = ("identifier", "class_literal", "type_identifier", "method_invocation")
 
 
+@refuse_depth
 def official_call(text: str) -> tuple[Call, ...]:
     """The first call of a text, as BFCL reads it. Raises ``Undecodable`` or ``WrongFormat``."""
     source = bracketed(text)[1:-1]
@@ -92,11 +93,8 @@ _EMPTY_LIST = re.compile(r"new\s+ArrayList<\w*>\(\)")
 _ARRAY = re.compile(r"new\s+\w+\[\]\s*\{(.*?)\}")
 _MAP = re.compile(r"new\s+HashMap<.*?>\s*\(\)\s*\{\s*\{?\s*(.*?)\s*\}?\s*\}", re.DOTALL)
 _EMPTY_MAP = re.compile(r"new\s+HashMap<.*?>\s*\(\)")
+_ADD = re.compile(r"add\((.+?)\)")
 _PUT = re.compile(r"put\(\"(.*?)\",\s*(.*?)\)")
-
-
-LONGEST_LITERAL = 5_000
-"""Longer text is no literal: some of the official patterns take time that grows with its square."""
 
 
 def official_value(text: str, kind: str, element: str | None = None) -> object:
@@ -104,13 +102,13 @@ def official_value(text: str, kind: str, element: str | None = None) -> object:
     if len(text) > LONGEST_LITERAL:
         return text
     if kind in ("byte", "short", "integer"):
-        return _number(int, text) if _INTEGER.match(text) else text
+        return _number(int, text, text) if _INTEGER.match(text) else text
     if kind == "long":
-        return _number(int, text.rstrip("\n")[:-1]) if _LONG.match(text) else text
+        return _number(int, text, text.rstrip("\n")[:-1]) if _LONG.match(text) else text
     if kind == "float":
-        return _number(float, text.rstrip("\n")[:-1]) if _FLOAT.match(text) else text
+        return _number(float, text, text.rstrip("\n")[:-1]) if _FLOAT.match(text) else text
     if kind == "double":
-        return _number(float, text) if _DOUBLE.match(text) else text
+        return _number(float, text, text) if _DOUBLE.match(text) else text
     if kind == "boolean":
         return text == "true" if text in ("true", "false") else text
     if kind == "ArrayList":
@@ -125,20 +123,28 @@ def official_value(text: str, kind: str, element: str | None = None) -> object:
     return text
 
 
-def _number(kind: Callable[[str], int | float], text: str) -> object:
+def _number(kind: Callable[[str], int | float], text: str, digits: str) -> object:
     try:
-        return kind(text)
+        return kind(digits)
     except ValueError:  # more digits than Python converts
         return text
 
 
+def _until_last(end: str, text: str) -> str:
+    """The text up to the last ``end``: without one, a pattern that needs it would try every split."""
+    return text[: text.rfind(end) + len(end)] if end in text else ""
+
+
 def _official_list(text: str, element: str | None) -> object:
     unquote = element in ("char", "String")
-    for pattern, split in ((_AS_LIST, lambda s: s.split(",")), (_ADDS, re.compile(r"add\((.+?)\)").findall)):
-        if found := pattern.search(text):
-            parts = [part.strip() for part in split(found.group(1))]
-            return [part[1:-1] if unquote else _element(part, element) for part in parts]
-    return [] if _EMPTY_LIST.search(text) else text
+    if found := _AS_LIST.search(text):
+        pieces = found.group(1).split(",")
+    elif found := _ADDS.search(_until_last("}}", text)):
+        pieces = _ADD.findall(found.group(1))
+    else:
+        return [] if _EMPTY_LIST.search(text) else text
+    pieces = [piece.strip() for piece in pieces]
+    return [piece[1:-1] if unquote else _element(piece, element) for piece in pieces]
 
 
 def _element(text: str, kind: str | None) -> object:
@@ -146,9 +152,10 @@ def _element(text: str, kind: str | None) -> object:
 
 
 def _official_map(text: str) -> object:
-    found = _MAP.search(text)
+    found = _MAP.search(_until_last("}", text))
     if found:
-        return {key: _untyped(value.strip()) for key, value in _PUT.findall(found.group(1))}
+        puts = _PUT.findall(_until_last(")", found.group(1)))
+        return {key: _untyped(value.strip()) for key, value in puts}
     return {} if _EMPTY_MAP.search(text) else text
 
 
@@ -170,19 +177,33 @@ def _untyped(text: str) -> object:
     return text
 
 
+@refuse_depth
 def calls(text: str) -> tuple[Call, ...]:
     """All calls of a text, by the grammar: ``[A.f(x=1), B.g(y="z")]``. Raises ``Undecodable``.
 
     An argument's value is its source text, so that ``value`` can read it by its declared type.
     """
-    text = unfenced(text)
-    if text.startswith("[") and text.endswith("]"):
-        text = text[1:-1]
-    root = parse("java", f"class C {{ Object[] calls = {{ {text.strip().rstrip(';,')} }}; }}")
-    initialiser = next((node for node in walk(root) if node.type == "array_initializer"), None)
-    if initialiser is None:
-        raise Undecodable("expected method invocations")
-    return tuple(_call(node) for node in initialiser.named_children if "comment" not in node.type)
+    inner = unbracketed(text)
+    try:
+        root = parse("java", f"class C {{ Object[] calls = {{ {inner} }}; }}")
+        found = next((node for node in walk(root) if node.type == "array_initializer"), None)
+        if found is None or text_of(found) != f"{{ {inner} }}":
+            raise Undecodable("expected method invocations")
+        nodes = parts(found)
+    except Undecodable:
+        # Not a list of expressions: perhaps statements, such as "int y = A.f(x=1);".
+        nodes = [_invoked_by(statement) for statement in parts(parse("java", f"{inner};"))]
+    return tuple(_call(node) for node in nodes)
+
+
+def _invoked_by(statement: Node) -> Node:
+    """The method invocation that a statement consists of or assigns."""
+    node = statement
+    if node.type == "local_variable_declaration":
+        node = field(field(node, "declarator"), "value")
+    elif node.type == "expression_statement":
+        node = parts(node)[0]
+    return node
 
 
 def _call(node: Node) -> Call:
@@ -192,7 +213,7 @@ def _call(node: Node) -> Call:
     name = text_of(field(node, "name"))
     arguments: dict[str, object] = {}
     positional = []
-    for argument in field(node, "arguments").named_children:
+    for argument in parts(field(node, "arguments")):
         if argument.type == "assignment_expression":
             arguments[text_of(field(argument, "left"))] = text_of(field(argument, "right"))
         else:
@@ -231,7 +252,7 @@ def _value(node: Node) -> object:  # noqa: C901 - one flat case per node type
         case "character_literal":
             return _unescaped(text[1:-1])
         case "parenthesized_expression":
-            return _value(node.named_children[0])
+            return _value(parts(node)[0])
         case "cast_expression":
             return _value(field(node, "value"))
         case "unary_expression":
@@ -239,7 +260,7 @@ def _value(node: Node) -> object:  # noqa: C901 - one flat case per node type
             if isinstance(operand, (int, float)) and text[0] in "+-":
                 return -operand if text[0] == "-" else operand
         case "array_initializer":
-            return [_value(child) for child in node.named_children]
+            return [_value(child) for child in parts(node)]
         case "array_creation_expression" if initialiser := node.child_by_field_name("value"):
             return _value(initialiser)
         case "object_creation_expression":
@@ -263,7 +284,7 @@ def _unescaped(text: str) -> str:
 def _created(node: Node) -> object:
     """``new ArrayList<>(...)`` and ``new HashMap<>() {{ ... }}`` with their relatives."""
     kind = text_of(field(node, "type")).split("<")[0].rsplit(".", 1)[-1]
-    arguments = [_value(argument) for argument in field(node, "arguments").named_children]
+    arguments = [_value(argument) for argument in parts(field(node, "arguments"))]
     body = next((child for child in node.children if child.type == "class_body"), None)
     if kind.endswith("Map"):
         if body is not None:
@@ -277,10 +298,12 @@ def _created(node: Node) -> object:
 
 
 def _invoked(body: Node, method: str) -> list[list[object]]:
-    """Arguments of every call of ``method`` in an initialiser block."""
+    """Arguments of every call of ``method`` that stands in an initialiser block of the body itself."""
+    statements = [statement for block in parts(body) if block.type == "block" for statement in parts(block)]
+    invocations = [_invoked_by(statement) for statement in statements]
     return [
-        [_value(argument) for argument in field(node, "arguments").named_children]
-        for node in walk(body)
+        [_value(argument) for argument in parts(field(node, "arguments"))]
+        for node in invocations
         if node.type == "method_invocation" and text_of(field(node, "name")) == method
     ]
 
@@ -289,7 +312,7 @@ def _factory(node: Node) -> object:
     """``Arrays.asList(..)``, ``List.of(..)``, ``Map.of(..)`` and the like; other calls stay text."""
     target = node.child_by_field_name("object")
     name = f"{text_of(target) if target else ''}.{text_of(field(node, 'name'))}"
-    arguments = [_value(argument) for argument in field(node, "arguments").named_children]
+    arguments = [_value(argument) for argument in parts(field(node, "arguments"))]
     if name in ("Arrays.asList", "List.of", "Set.of", "Collections.emptyList", "Stream.of"):
         return arguments
     if name in ("Map.of", "Collections.emptyMap") and len(arguments) % 2 == 0:

@@ -13,15 +13,15 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.answers import Call
-from pytest_fcbench.codecs.java import LONGEST_LITERAL
-from pytest_fcbench.codecs.python_calls import bracketed, unfenced
-from pytest_fcbench.codecs.reading import Undecodable, WrongFormat
-from pytest_fcbench.codecs.trees import field, parse, text_of, walk
+from pytest_fcbench.codecs.reading import LONGEST_LITERAL, Undecodable, WrongFormat
+from pytest_fcbench.codecs.trees import field, parse, parts, refuse_depth, text_of, walk
+from pytest_fcbench.codecs.wrapping import bracketed, unbracketed
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+@refuse_depth
 def official_call(text: str) -> tuple[Call, ...]:
     """The call statement of a text, as BFCL reads it. Raises ``Undecodable`` or ``WrongFormat``."""
     root = parse("javascript", bracketed(text)[1:-1])
@@ -100,13 +100,13 @@ def _official_array(text: str, element: str | None) -> object:
     if not found:
         return text
     inner = (found.group(1) if found.group(1) is not None else found.group(2)).strip()
-    parts = [part.strip() for part in inner.split(",")] if inner else []
+    pieces = [piece.strip() for piece in inner.split(",")] if inner else []
     if element is None:
-        return [_untyped(part) for part in parts]
+        return [_untyped(piece) for piece in pieces]
     if element not in ("String", "integer", "float", "Bigint", "Boolean", "dict", "array", "any"):
         return text
     return [
-        official_value(part, element, "String" if part.startswith(("'", '"')) else None) for part in parts
+        official_value(piece, element, "String" if piece.startswith(("'", '"')) else None) for piece in pieces
     ]
 
 
@@ -117,7 +117,8 @@ def _official_object(text: str) -> object:
     if not found:
         return text
     values: dict[str, object] = {}
-    for key, raw in _PAIR.findall(found.group(1)):
+    content = found.group(1)
+    for key, raw in _PAIR.findall(content) if ":" in content else ():
         name, item = key.strip().strip("'\""), raw.strip()
         if item.startswith("[") and item.endswith("]"):
             values[name] = _official_array(item, None)
@@ -143,34 +144,35 @@ def _untyped(text: str) -> object:
     return text
 
 
+@refuse_depth
 def calls(text: str) -> tuple[Call, ...]:
     """All calls of a text, by the grammar; ``await`` and ``const x =`` before one do not matter.
 
     An argument's value is its source text, so that ``value`` can read it by its declared type.
     Raises ``Undecodable``.
     """
-    text = unfenced(text)
-    if text.startswith("[") and text.endswith("]"):
-        text = text[1:-1]
+    inner = unbracketed(text)
     try:
-        root = parse("javascript", f"x = [{text.strip().rstrip(';,')}]")
-        array = next(node for node in walk(root) if node.type == "array")
-        nodes = array.named_children
+        root = parse("javascript", f"x = [{inner}]")
+        found = next((node for node in walk(root) if node.type == "array"), None)
+        if found is None or text_of(found) != f"[{inner}]":
+            raise Undecodable("expected calls")
+        nodes = parts(found)
     except Undecodable:
-        nodes = parse("javascript", text).named_children
-    return tuple(_call(node) for node in nodes if node.type != "comment")
+        nodes = parts(parse("javascript", inner))
+    return tuple(_call(node) for node in nodes)
 
 
 def _call(node: Node) -> Call:
     while node.type in ("expression_statement", "await_expression", "parenthesized_expression"):
-        node = node.named_children[0]
+        node = parts(node)[0]
     if node.type == "lexical_declaration":
-        return _call(field(node.named_children[0], "value"))
+        return _call(field(parts(node)[0], "value"))
     if node.type != "call_expression":
         raise Undecodable(f"expected a call, found {node.type.replace('_', ' ')}")
     arguments: dict[str, object] = {}
     positional = []
-    for argument in field(node, "arguments").named_children:
+    for argument in parts(field(node, "arguments")):
         if argument.type == "assignment_expression":
             arguments[text_of(field(argument, "left"))] = text_of(field(argument, "right"))
         else:
@@ -206,17 +208,17 @@ def _value(node: Node) -> object:  # noqa: C901 - one flat case per node type
         case "template_string" if all(c.type != "template_substitution" for c in node.children):
             return _unescaped(text[1:-1])
         case "parenthesized_expression":
-            return _value(node.named_children[0])
+            return _value(parts(node)[0])
         case "unary_expression":
             operand = _value(field(node, "argument"))
             if isinstance(operand, (int, float)) and text[0] in "+-":
                 return -operand if text[0] == "-" else operand
         case "array":
-            return [_value(child) for child in node.named_children]
+            return [_value(child) for child in parts(node)]
         case "object":
-            return dict(_member(child) for child in node.named_children)
+            return dict(_member(child) for child in parts(node))
         case "new_expression" if text_of(field(node, "constructor")) == "Array":
-            return [_value(child) for child in field(node, "arguments").named_children]
+            return [_value(child) for child in parts(field(node, "arguments"))]
     return text
 
 

@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
 import warnings
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from pytest_fcbench.answers import Call
 from pytest_fcbench.codecs.reading import Undecodable
+from pytest_fcbench.codecs.wrapping import bracketed, unfenced
 
 _Binary: TypeAlias = Callable[[object, object], object]
 
@@ -43,10 +43,9 @@ _OPERATORS: Mapping[type[ast.operator], _Binary] = {
     ast.LShift: operator.lshift,
     ast.RShift: operator.rshift,
 }
-_MAX_BITS = 20_000
-_MAX_LENGTH = 100_000
+_MAX_BITS = 14_000  # Python writes no integer of more than 4,300 digits
+_MAX_SIZE = 100_000
 _JSON_NAMES: Mapping[str, object] = {"true": True, "false": False, "null": None}
-_FENCE = re.compile(r"\A```[\w+-]*[ \t]*\r?\n?(.*?)\n?[ \t]*```\Z", re.DOTALL)
 
 
 def official(text: str) -> tuple[Call, ...]:
@@ -58,30 +57,16 @@ def official(text: str) -> tuple[Call, ...]:
     return _each(nodes, _official_call)
 
 
-def bracketed(text: str) -> str:
-    """The text as a bracketed list, as BFCL repairs it: bare backticks, spaces and line ends go first."""
-    text = text.strip("`\n ")
-    if not text.startswith("["):
-        text = "[" + text
-    return text if text.endswith("]") else text + "]"
-
-
 def corrected(text: str) -> tuple[Call, ...]:
     """Read a text leniently: any fence, any white space, positional arguments. Raises ``Undecodable``."""
     text = unfenced(text)
-    if not text.startswith("["):
-        text = f"[{text}]"
-    body = _parse(text)
+    try:
+        body = _parse(bracketed(text))
+    except Undecodable:
+        body = _parse(f"[{text}]")
     if not isinstance(body, ast.List):
         raise Undecodable(f"expected a list of calls, found {type(body).__name__}")
     return _each(body.elts, _corrected_call)
-
-
-def unfenced(text: str) -> str:
-    """The text without white space around it and without a code fence that wraps all of it."""
-    text = text.strip()
-    fenced = _FENCE.match(text)
-    return fenced.group(1).strip() if fenced else text.strip("`").strip()
 
 
 def _parse(text: str) -> ast.expr:
@@ -102,7 +87,15 @@ def _each(nodes: list[ast.expr], read: Callable[[ast.Call], Call]) -> tuple[Call
             calls.append(read(node))
     except RecursionError:
         raise Undecodable("the arguments are nested too deeply") from None
+    except ValueError as error:  # ast.unparse of an integer with too many digits
+        raise Undecodable(str(error)) from None
     return tuple(calls)
+
+
+def _constant(value: object) -> object:
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        raise Undecodable("an integer is too large")
+    return "..." if value is Ellipsis else value
 
 
 def _dotted_name(node: ast.expr) -> str:
@@ -129,9 +122,9 @@ def _corrected_call(node: ast.Call) -> Call:
 def _official_value(node: ast.expr) -> object:
     match node:
         case ast.Constant(value=value):
-            return "..." if value is Ellipsis else value
+            return _constant(value)
         case ast.UnaryOp(operand=ast.Constant(value=value)) if isinstance(value, (int, float, complex)):
-            return -value
+            return _computed(operator.sub, 0, _constant(value))
         case ast.List(elts=elements):
             return [_official_value(element) for element in elements]
         case ast.Tuple(elts=elements):
@@ -161,7 +154,7 @@ def _official_key(node: ast.expr | None) -> object:
 def _corrected_value(node: ast.expr) -> object:
     match node:
         case ast.Constant(value=value):
-            return "..." if value is Ellipsis else value
+            return _constant(value)
         case ast.List(elts=elements) | ast.Set(elts=elements):
             return [_corrected_value(element) for element in elements]
         case ast.Tuple(elts=elements):
@@ -176,6 +169,8 @@ def _corrected_value(node: ast.expr) -> object:
         case ast.Call(keywords=[_, *_], args=[]):
             call = _corrected_call(node)
             return {call.name: dict(call.arguments)}
+        case ast.JoinedStr(values=[]):
+            return ""
         case ast.JoinedStr(values=[ast.Constant(value=str(text))]):
             return text
     try:
@@ -195,7 +190,7 @@ def _folded(node: ast.expr) -> object:
     """The value of an expression of constants, computed without evaluating text."""
     match node:
         case ast.Constant(value=value):
-            return value
+            return _constant(value)
         case ast.List(elts=elements):
             return [_folded(element) for element in elements]
         case ast.Tuple(elts=elements):
@@ -234,5 +229,12 @@ def _too_large(compute: _Binary, left: object, right: object) -> bool:
         return left.bit_length() + right.bit_length() > _MAX_BITS
     sequence, count = (left, right) if isinstance(right, int) else (right, left)
     if isinstance(sequence, (str, bytes, list, tuple)) and isinstance(count, int):
-        return len(sequence) * count > _MAX_LENGTH
+        return _size(sequence) * count > _MAX_SIZE
     return False
+
+
+def _size(value: object) -> int:
+    """Characters and elements, at every depth."""
+    if isinstance(value, (list, tuple)):
+        return 1 + sum(map(_size, value))
+    return len(value) if isinstance(value, (str, bytes)) else 1

@@ -37,6 +37,9 @@ class Unreadable:
 
 Reading: TypeAlias = Calls | Prose | Unreadable
 
+LONGEST_LITERAL = 5_000
+"""Longer text is no literal: some of the official patterns take time that grows with its square."""
+
 WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format"
 
 

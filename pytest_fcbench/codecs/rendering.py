@@ -40,11 +40,12 @@ def _sources(call: Call, entry: Entry, *, quoted: bool) -> dict[str, str]:
     doc = entry.function(call.name)
     properties = doc.properties if doc else {}
     write = _java if entry.category.language is Language.JAVA else _javascript
-    return {
-        name: _top_level(value, properties.get(name, {}), quoted=quoted)
-        or write(value, properties.get(name, {}), quoted=quoted)
-        for name, value in call.arguments.items()
-    }
+    sources = {}
+    for name, value in call.arguments.items():
+        schema = properties.get(name, {})
+        text = _top_level(value, schema, quoted=quoted)
+        sources[name] = write(value, schema, quoted=quoted) if text is None else text
+    return sources
 
 
 def _top_level(value: object, schema: Schema, *, quoted: bool) -> str | None:
@@ -85,7 +86,9 @@ def _java(value: object, schema: Schema, *, quoted: bool = False) -> str:
         inner = ", ".join(_java(item, element) for item in value)
         return f"new ArrayList<{_JAVA_BOXED.get(name, 'String')}>(Arrays.asList({inner}))"
     if isinstance(value, Mapping):
-        puts = " ".join(f"put({json.dumps(key)}, {_java(item, {})});" for key, item in value.items())
+        puts = " ".join(
+            f"put({json.dumps(key, ensure_ascii=False)}, {_java(item, {})});" for key, item in value.items()
+        )
         text = f"new HashMap<String, Object>() {{{{ {puts} }}}}" if puts else "new HashMap<String, Object>()"
         # The official parser drops the body of a class; inside a text block it survives.
         return f'"""{text}"""' if quoted and puts else text

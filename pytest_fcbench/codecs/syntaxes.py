@@ -26,6 +26,7 @@ from pytest_fcbench.codecs.reading import (
     WrongFormat,
     as_call,
 )
+from pytest_fcbench.codecs.wrapping import unfenced
 from pytest_fcbench.entries import FunctionDoc, Language
 
 TextReader: TypeAlias = Callable[[str], tuple[Call, ...]]
@@ -135,10 +136,10 @@ class Offer:
         doc = self.by_name.get(call.name)
         if doc is None:
             return call
-        free = [name for name in doc.properties if name not in call.arguments]
-        named = dict(zip(free, call.positional, strict=False))
-        surplus = call.positional[len(named) :]
-        return replace(call, name=doc.name, arguments=named | dict(call.arguments), positional=surplus)
+        placed = dict(zip(doc.properties, call.positional, strict=False))
+        twice = [value for name, value in placed.items() if name in call.arguments]
+        surplus = (*twice, *call.positional[len(placed) :])
+        return replace(call, name=doc.name, arguments=placed | dict(call.arguments), positional=surplus)
 
     def attempted_in(self, text: str, *, calls_are_text: bool) -> bool:
         """Whether the text looks like a call of an offered function gone wrong, not like prose about it.
@@ -181,5 +182,5 @@ def read_corrected(completion: Completion, syntax: str, language: Language, offe
 
 def _is_remark(text: str, found: tuple[Call, ...], offer: Offer) -> bool:
     """Words that read as calls only by chance, such as ``Hello (world)``: no bracket, no offered function."""
-    bare = not python_calls.unfenced(text).startswith(("[", "<tool_call>", "{"))
+    bare = not unfenced(text).startswith(("[", "<tool_call>", "{"))
     return bare and not any(call.name in offer.by_name or call.arguments for call in found)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from pytest_fcbench.codecs.reading import Undecodable
 
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tree_sitter import Node, Parser
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @cache
@@ -57,3 +62,21 @@ def field(node: Node, name: str) -> Node:
     if child is None:
         raise Undecodable(f"{node.type} without {name}")
     return child
+
+
+def parts(node: Node) -> list[Node]:
+    """The named children that mean something."""
+    return [child for child in node.named_children if "comment" not in child.type]
+
+
+def refuse_depth(read: Callable[P, R]) -> Callable[P, R]:
+    """Let a reader say ``Undecodable`` where its text is nested deeper than it can follow."""
+
+    @wraps(read)
+    def reading(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return read(*args, **kwargs)
+        except RecursionError:
+            raise Undecodable("the text is nested too deeply") from None
+
+    return reading

@@ -23,7 +23,7 @@ from pytest_fcbench.verdicts import Failed, Judgement, Passed, Verdict
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Both verdicts on the last answer. ``entry`` expects no call, or any."""
     if transcript.last.fault is Fault.OVERFLOW:
-        return Judgement.both(OVERFLOW)
+        return Judgement(OVERFLOW, not_scored(entry, transcript) or OVERFLOW)
     forbidden = isinstance(entry.expectation, NoCall)
     reading = read_official(transcript.last, transcript.syntax, Language.PYTHON)
     return Judgement(
@@ -83,6 +83,8 @@ def _misfit(entry: Entry, call: Call) -> Failed | None:
     if doc is None:
         offered = ", ".join(function.name for function in entry.functions)
         return Failed("relevance:unknown_function", f"{call.name} is not offered (offered: {offered})")
+    if call.positional:
+        return unexpected(doc, "a further positional argument", call.positional[0])
     for name in doc.required:
         if name not in call.arguments:
             return missing_required(doc, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import signal
 from collections.abc import Callable, Mapping
 
 from hypothesis import strategies as st
@@ -86,8 +86,16 @@ wild_text = st.one_of(any_text, source_text, source_text.map(lambda text: f"f(a=
 """Anything a model could answer, from noise to nearly a call."""
 
 
-def cpu_seconds(work: Callable[[], object]) -> float:
-    """How long the processor was busy with some work, whatever else the machine does."""
-    started = time.process_time()
-    work()
-    return time.process_time() - started
+def must_end(work: Callable[[], object], within_s: int = 60) -> None:
+    """Do some work; fail instead of hanging. The limit is far above what the work takes."""
+
+    def give_up(*_: object) -> None:
+        raise AssertionError(f"does not end within {within_s} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(within_s)
+    try:
+        work()
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.answers import Call
 from pytest_fcbench.codecs import java
-from pytest_fcbench.codecs.reading import Undecodable, WrongFormat
-from tests.codecs.hostile import HOSTILE, cpu_seconds, source_text, wild_text
+from pytest_fcbench.codecs.reading import LONGEST_LITERAL, Undecodable, WrongFormat
+from tests.codecs.hostile import HOSTILE, must_end, source_text, wild_text
 
 KINDS = (
     *("byte", "short", "integer", "long", "float", "double", "boolean", "char", "String", "any"),
@@ -134,13 +134,11 @@ def test_calls_refuses(text: str) -> None:
         java.calls(text)
 
 
-@pytest.mark.xfail(strict=True, raises=Undecodable, reason="calls() takes expressions, no statements")
 def test_calls_reads_a_declaration_as_the_official_reading_does() -> None:
     text = "int y = Geo.find(x=1);"
     assert java.calls(text) == java.official_call(text)
 
 
-@pytest.mark.xfail(strict=True, reason="what comes after the braces that the text is put into is ignored")
 def test_calls_refuses_text_that_closes_the_braces_it_is_put_into() -> None:
     with pytest.raises(Undecodable):
         java.calls("Geo.find(x=1) }; int y() { return 1; } int[] z = {")
@@ -218,14 +216,13 @@ def test_an_integer_of_too_many_digits_stays_text() -> None:
     assert java.official_value("9" * 4_400, "integer") == "9" * 4_400
 
 
-@pytest.mark.xfail(strict=True, reason="the suffix is lost when the digits cannot be converted")
 def test_a_long_of_too_many_digits_stays_text() -> None:
     assert java.official_value("9" * 4_400 + "L", "long") == "9" * 4_400 + "L"
 
 
 def test_text_longer_than_any_literal_stays_text() -> None:
     literal = "new int[]{1}"
-    longest = literal.rjust(java.LONGEST_LITERAL)
+    longest = literal.rjust(LONGEST_LITERAL)
     assert java.official_value(longest, "Array", "integer") == [1]
     assert java.official_value(" " + longest, "Array", "integer") == " " + longest
 
@@ -301,18 +298,15 @@ def test_any_other_expression_stays_text(source: str) -> None:
         ),
     ],
 )
-@pytest.mark.xfail(strict=True, reason="put and add of an inner block are taken for the outer one's as well")
 def test_blocks_can_be_nested(source: str, expected: object) -> None:
     assert java.value(source) == expected
 
 
-@pytest.mark.xfail(strict=True, reason="every inner block is read twice: the time doubles with each level")
-def test_nested_blocks_take_time_that_grows_with_the_text() -> None:
-    source = 'new HashMap<>() {{ put("a", ' * 16 + "1" + "); }}" * 16
-    assert cpu_seconds(lambda: java.value(source)) < 0.2
+def test_nested_blocks_end_soon() -> None:
+    source = 'new HashMap<>() {{ put("a", ' * 40 + "1" + "); }}" * 40
+    must_end(lambda: java.value(source))
 
 
-@pytest.mark.xfail(strict=True, reason="a comment in a collection is read as an element")
 def test_a_comment_is_no_element() -> None:
     assert java.value("new int[]{1, /* one */ 2}") == [1, 2]
 
@@ -330,13 +324,10 @@ DEEP = ("nested parentheses", "long sum", "many signs")
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE if name not in DEEP])
 def test_a_hostile_text_is_read_or_refused_at_once(name: str) -> None:
-    assert cpu_seconds(lambda: read_or_refused(HOSTILE[name])) < 6
+    must_end(lambda: read_or_refused(HOSTILE[name]))
 
 
 @pytest.mark.parametrize("name", DEEP)
-@pytest.mark.xfail(
-    strict=True, raises=RecursionError, reason="the text of a deep value is put together recursively"
-)
 def test_a_deep_value_is_read_or_refused(name: str) -> None:
     """``read_official`` catches it; the reader itself promises ``Undecodable`` or ``WrongFormat``."""
     read_or_refused(f"A.{HOSTILE[name]};")
@@ -349,7 +340,7 @@ def test_a_hostile_literal_is_read_at_once(text: str) -> None:
         for kind in KINDS:
             java.official_value(text, kind, "integer")
 
-    assert cpu_seconds(read) < 4
+    must_end(read)
 
 
 @pytest.mark.parametrize(
@@ -360,9 +351,8 @@ def test_a_hostile_literal_is_read_at_once(text: str) -> None:
         pytest.param("new ArrayList<>(){{" + " " * 1_200, "ArrayList", id="spaces in an open list"),
     ],
 )
-@pytest.mark.xfail(strict=True, reason="the official patterns backtrack within the 5000 characters allowed")
-def test_official_value_takes_time_that_grows_with_the_text(text: str, kind: str) -> None:
-    assert cpu_seconds(lambda: java.official_value(text, kind, "integer")) < 0.3
+def test_official_value_ends_soon(text: str, kind: str) -> None:
+    must_end(lambda: java.official_value(text, kind, "integer"))
 
 
 @given(text=wild_text)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from pytest_fcbench.answers import Call
 from pytest_fcbench.codecs import python_calls
 from pytest_fcbench.codecs.reading import Undecodable
-from tests.codecs.hostile import HOSTILE, cpu_seconds, wild_text
+from tests.codecs.hostile import HOSTILE, must_end, wild_text
 
 NO = "undecodable"
 """Stands in tables for a text that is refused."""
@@ -111,7 +111,6 @@ def test_the_corrected_reading_repairs(text: str, official: object, corrected: o
         pytest.param("[f(x=[1]), g(y=2)", id="two calls, closing bracket missing"),
     ],
 )
-@pytest.mark.xfail(strict=True, raises=Undecodable, reason="only the official reading repairs brackets")
 def test_the_corrected_reading_repairs_a_bracket_that_the_official_one_repairs(text: str) -> None:
     """The corrected reading is the lenient one, so it should read all that the official one reads."""
     assert python_calls.corrected(text) == python_calls.official(text)
@@ -224,51 +223,6 @@ def test_a_refusal_says_what_is_in_the_way(text: str, words: str) -> None:
     assert words in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param("f()", "[f()]", id="bare"),
-        pytest.param("\n `[f()]` \n", "[f()]", id="spaces and backticks"),
-        pytest.param("[f()", "[f()]", id="end missing"),
-        pytest.param("f(x=[1])", "[f(x=[1])]", id="value in brackets"),
-        pytest.param("f(x=[1]", "[f(x=[1]", id="bracket of a value taken for the end"),
-        pytest.param("\t[f()]", "[\t[f()]", id="tab stays"),
-        pytest.param("", "[]", id="empty"),
-    ],
-)
-def test_bracketed(text: str, expected: str) -> None:
-    assert python_calls.bracketed(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param(" \t\r\n[f()]\r\n", "[f()]", id="white space"),
-        pytest.param("```\n[f()]\n```", "[f()]", id="bare fence"),
-        pytest.param("```c++\n[f()]\n```\n", "[f()]", id="fence with a language"),
-        pytest.param("```json  \n[f()]\n   ```", "[f()]", id="fence with spaces"),
-        pytest.param("`f()`", "f()", id="single backticks"),
-        pytest.param("a ```f()``` b", "a ```f()``` b", id="fence in the middle"),
-        pytest.param("``````", "", id="empty fence"),
-        pytest.param("f(x='```')", "f(x='```')", id="backticks in a value"),
-    ],
-)
-def test_unfenced(text: str, expected: str) -> None:
-    assert python_calls.unfenced(text) == expected
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param("```" + " " * 1_400 + "x", id="spaces after an open fence"),
-        pytest.param("```" + "a" * 9_000 + "x`", id="word after an open fence"),
-    ],
-)
-@pytest.mark.xfail(strict=True, reason="the fence pattern backtracks: cubic in spaces, quadratic in letters")
-def test_unfenced_takes_time_that_grows_with_the_text(text: str) -> None:
-    assert cpu_seconds(lambda: python_calls.unfenced(text)) < 0.3
-
-
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 @pytest.mark.parametrize(
     "attack",
@@ -322,7 +276,7 @@ def test_an_odd_escape_in_a_text_gives_no_warning(reader: Callable[[str], tuple[
 def test_a_hostile_text_is_read_or_refused_at_once(
     reader: Callable[[str], tuple[Call, ...]], text: str
 ) -> None:
-    assert cpu_seconds(lambda: outcome(reader, text)) < 2
+    must_end(lambda: outcome(reader, text))
 
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
@@ -339,9 +293,6 @@ HUGE = f"0x{'f' * 5_000}"
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 @pytest.mark.parametrize("source", [f"g({HUGE})", f"a[{HUGE}]"], ids=["call", "subscript"])
-@pytest.mark.xfail(
-    strict=True, raises=ValueError, reason="ast.unparse of an integer of over 4300 digits raises ValueError"
-)
 def test_source_text_with_a_huge_integer_is_read_or_refused(
     reader: Callable[[str], tuple[Call, ...]], source: str
 ) -> None:
@@ -355,9 +306,6 @@ def test_source_text_with_a_huge_integer_is_read_or_refused(
         pytest.param("['x'*100000]*100000", id="list of texts"),
         pytest.param("([[[0]*1000]*1000]*1000, 1)", id="three levels"),
     ],
-)
-@pytest.mark.xfail(
-    strict=True, reason="the limit holds for each operation, not for the value: its repr takes gigabytes"
 )
 def test_repetition_inside_repetition_is_refused(source: str) -> None:
     """Ten kilobytes of references to one list are ten billion elements to whoever walks or writes them."""

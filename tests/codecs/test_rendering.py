@@ -257,14 +257,10 @@ def test_both_profiles_can_read_what_is_written(
 
 
 @pytest.mark.parametrize("language", [J, JS])
-@pytest.mark.xfail(
-    strict=True, reason="an empty text is taken for none and gets quotes: x arrives as two quotes"
-)
 def test_an_empty_text_is_an_empty_argument(language: Language) -> None:
     assert source(language, "", {"type": "String"}) == ""
 
 
-@pytest.mark.xfail(strict=True, reason="keys of a map are escaped, which the official pattern does not undo")
 def test_both_profiles_can_read_a_key_that_is_not_ascii() -> None:
     text = source(J, {"é": 1}, {"type": "HashMap"})
     assert java.value(text) == {"é": 1}

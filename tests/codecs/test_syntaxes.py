@@ -10,7 +10,7 @@ from pytest_fcbench.answers import Call, Completion, Mode, Names, ToolCall
 from pytest_fcbench.codecs.reading import WRONG_FORMAT, Calls, Prose, Reading, Unreadable
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX, SYNTAXES, Offer, read_corrected, read_official
 from pytest_fcbench.entries import FunctionDoc, Language
-from tests.codecs.hostile import HOSTILE, cpu_seconds, wild_text
+from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, tool_calls
 
 DECODER_FAILED = "ast_decoder:decoder_failed"
@@ -317,7 +317,6 @@ def test_a_call_gets_its_own_name_and_names_for_its_arguments(call: Call, own: C
     assert offer(doc, names=Names.UNDERSCORED).own(call) == own
 
 
-@pytest.mark.xfail(strict=True, reason="a positional argument moves on to the next free parameter")
 def test_a_parameter_given_twice_keeps_the_surplus() -> None:
     """``f(5, x=1)`` gives x twice: in Python an error, here it must not become ``f(x=1, y=5)``."""
     doc = make_doc("f", {"x": {"type": "integer"}, "y": {"type": "integer"}})
@@ -346,7 +345,7 @@ def test_a_hostile_answer_is_read_at_once(text: str) -> None:
                 official(completion, syntax)
                 corrected(completion, syntax)
 
-    assert cpu_seconds(read) < 4
+    must_end(read)
 
 
 @pytest.mark.parametrize("language", [Language.JAVA, Language.JAVASCRIPT])
@@ -356,7 +355,7 @@ def test_a_hostile_answer_in_another_language_is_read_at_once(text: str, languag
         official(text, "python", language)
         corrected(text, "python", language)
 
-    assert cpu_seconds(read) < 6
+    must_end(read)
 
 
 @given(
@@ -376,9 +375,6 @@ def test_any_completion_is_read(
 
 
 @pytest.mark.parametrize("read", [official, corrected])
-@pytest.mark.xfail(
-    strict=True, raises=ValueError, reason="ast.unparse of an integer of over 4300 digits raises ValueError"
-)
 def test_source_text_with_a_huge_integer_is_read(read: object) -> None:
     assert callable(read)
     read(f"f(x=g(0x{'f' * 5_000}))")

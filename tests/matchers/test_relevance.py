@@ -9,9 +9,10 @@ from hypothesis import given, settings
 
 from pytest_fcbench.answers import Completion, Fault, Mode, ToolCall
 from pytest_fcbench.entries import FunctionDoc
-from pytest_fcbench.matchers.relevance import conforms, judge
+from pytest_fcbench.matchers.relevance import judge
+from pytest_fcbench.schemas import conforms
 from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Verdict
-from tests.codecs.hostile import HOSTILE, cpu_seconds, wild_text
+from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
 
 CALLED = "irrelevance_error:decoder_success"
@@ -189,7 +190,6 @@ def test_relevance_of_an_answer_by_tools(
     assert by_tools("live_relevance", completion) == (official, corrected)
 
 
-@pytest.mark.xfail(strict=True, reason="arguments beyond the parameters of the doc are not looked at")
 def test_a_surplus_positional_argument_is_an_unknown_parameter() -> None:
     _, corrected = prompted("live_relevance", "[weather.forecast('Bergen', 3, 'more')]")
     assert corrected == "simple_function_checker:unexpected_param"
@@ -252,7 +252,6 @@ def test_context_overflow_is_the_models_failure(category: str) -> None:
 
 
 @pytest.mark.parametrize("category", ["irrelevance", "live_relevance"])
-@pytest.mark.xfail(strict=True, reason="context overflow is looked at before the ledger")
 def test_a_set_aside_entry_is_not_scored_even_when_it_overflowed(category: str) -> None:
     entry = make_entry(category, set_aside="bad data")
     judgement = judge(entry, make_transcript(Completion(fault=Fault.OVERFLOW)))
@@ -333,7 +332,7 @@ def test_a_hostile_answer_gets_a_verdict_at_once(text: str, category: str) -> No
         for completion in completions:
             judge(entry, make_transcript(completion))
 
-    assert cpu_seconds(work) < 4
+    must_end(work)
 
 
 @pytest.mark.parametrize("category", ["irrelevance", "live_relevance"])
@@ -353,11 +352,8 @@ def doc_of_everything() -> FunctionDoc:
     return make_doc("f", {"x": {"type": "array", "items": member}})
 
 
-@pytest.mark.xfail(
-    strict=True, reason="lists in lists may be repeated beyond any size: checking one takes seconds"
-)
 def test_repetition_inside_repetition_gets_a_verdict_at_once() -> None:
     rows = {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}
     entry = make_entry("live_relevance", functions=[make_doc("f", {"x": rows})])
     transcript = make_transcript("[f(x=[[0]*1000]*1000)]")
-    assert cpu_seconds(lambda: judge(entry, transcript)) < 0.1
+    must_end(lambda: judge(entry, transcript))

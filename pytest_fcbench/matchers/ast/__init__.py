@@ -20,7 +20,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     if not isinstance(entry.expectation, ExpectedCalls):
         raise TypeError(f"{entry.key} has no expected calls")
     if transcript.last.fault is Fault.OVERFLOW:
-        return Judgement.both(OVERFLOW)
+        return Judgement(OVERFLOW, not_scored(entry, transcript) or OVERFLOW)
     language = entry.category.language
     reading = read_official(transcript.last, transcript.syntax, language)
     return Judgement(

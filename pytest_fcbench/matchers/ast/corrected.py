@@ -175,6 +175,11 @@ def agree(option: object, value: object) -> bool:
 
 
 def _agree_at(accepted: object, value: object) -> bool:
+    """Whether the value of a dict's key is accepted; ``""`` only says that the key may be left out."""
+    options = _options(accepted)
+    literal_empty = all(option == "" for option in options)
     return agree(accepted, value) or any(
-        agree(option, value) for option in _options(accepted) if option is not accepted
+        agree(option, value)
+        for option in options
+        if option is not accepted and (option != "" or literal_empty)
     )

@@ -133,8 +133,8 @@ def unexpected(doc: FunctionDoc, name: str, value: object) -> Failed:
     what = "should not be given" if name in doc.properties else "is not a parameter"
     return Failed(
         "simple_function_checker:unexpected_param",
-        f"{doc.name}: {name} {what} (came: {value!r})",
-        {"function": doc.name, "parameter": name, "found": repr(value)},
+        f"{doc.name}: {name} {what} (came: {shortened(value)})",
+        {"function": doc.name, "parameter": name, "found": shortened(value, _LONGEST_DETAIL)},
     )
 
 
@@ -143,7 +143,7 @@ def missing_optional(doc: FunctionDoc, name: str, accepted: object) -> Failed:
     return Failed(
         "simple_function_checker:missing_optional",
         f"{doc.name}: {name} is missing, expected {shortened(accepted)}",
-        {"function": doc.name, "parameter": name, "accepted": repr(accepted)},
+        {"function": doc.name, "parameter": name, "accepted": shortened(accepted, _LONGEST_DETAIL)},
     )
 
 
@@ -152,14 +152,25 @@ def wrong_value(code: str, doc: FunctionDoc, name: str, value: object, accepted:
     return Failed(
         code,
         f"{doc.name}: {name} is {shortened(value)}, accepted: {shortened(accepted)}",
-        {"function": doc.name, "parameter": name, "found": repr(value), "accepted": repr(accepted)},
+        {
+            "function": doc.name,
+            "parameter": name,
+            "found": shortened(value, _LONGEST_DETAIL),
+            "accepted": shortened(accepted, _LONGEST_DETAIL),
+        },
     )
 
 
 def shortened(value: object, longest: int = 160) -> str:
-    """``repr`` for a sentence."""
-    text = repr(value)
+    """``repr`` for a sentence, whatever a model made of the value."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError) as error:  # an integer of too many digits, a value too deep
+        return f"a {type(value).__name__} that cannot be written ({str(error)[:40]})"
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+_LONGEST_DETAIL = 2_000
 
 
 _Accepted: TypeAlias = Sequence[object]
@@ -248,6 +259,8 @@ def _check_value(value: object, accepted: _Accepted, typing: _Typing, *, variabl
         if isinstance(value, str):
             texts = [standardized(answer) for answer in accepted if isinstance(answer, str)]
             return None if standardized(value) in texts else "value_error:string"
+    if isinstance(accepted, str):  # a bare text: what Python's "in" says of texts
+        return None if isinstance(value, str) and value in accepted else "value_error:others"
     return None if value in accepted else "value_error:others"
 
 

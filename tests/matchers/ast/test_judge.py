@@ -13,7 +13,7 @@ from pytest_fcbench.codecs.syntaxes import SYNTAXES
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.matchers.ast import judge
 from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Verdict
-from tests.codecs.hostile import HOSTILE, cpu_seconds, wild_text
+from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
 
 SIMPLE = "simple_function_checker"
@@ -325,7 +325,6 @@ def test_context_overflow_is_the_models_failure() -> None:
     assert outcomes(judgement) == ("context_overflow", "context_overflow")
 
 
-@pytest.mark.xfail(strict=True, reason="context overflow is looked at before the ledger")
 def test_a_set_aside_entry_is_not_scored_even_when_it_overflowed() -> None:
     """Else the corrected profile counts the entry for some models and leaves it out for others."""
     entry = make_entry(set_aside="bad data")
@@ -359,7 +358,7 @@ def test_a_hostile_answer_gets_a_verdict_at_once(text: str) -> None:
         for completion in completions:
             judge(entry, make_transcript(completion))
 
-    assert cpu_seconds(work) < 4
+    must_end(work)
 
 
 TYPES = ("string", "integer", "float", "boolean", "array", "tuple", "dict", "any")
@@ -412,16 +411,12 @@ def test_any_value_gets_a_verdict_against_any_expectation(
 
 
 @pytest.mark.parametrize("value", ["9**5000", f"0x{'f' * 5_000}"], ids=["power", "hexadecimal"])
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="repr of an integer of over 4300 digits fails")
 def test_a_huge_integer_gets_a_verdict(value: str) -> None:
     judgement = judge(one_parameter(INTEGER, [5]), make_transcript(f"[f(x={value})]"))
     assert isinstance(judgement.official, Failed)
     assert isinstance(judgement.corrected, Failed)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="lists in lists may be repeated beyond any size: writing one takes seconds"
-)
 def test_repetition_inside_repetition_gets_a_verdict_at_once() -> None:
     transcript = make_transcript("[f(x=[[0]*1600]*1600)]")
-    assert cpu_seconds(lambda: judge(one_parameter(INTEGER, [5]), transcript)) < 0.2
+    must_end(lambda: judge(one_parameter(INTEGER, [5]), transcript))

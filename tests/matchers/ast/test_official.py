@@ -193,13 +193,11 @@ def test_value(schema: Mapping[str, object], accepted: object, value: object, ex
 @pytest.mark.parametrize(
     ("schema", "value"), [(INTEGER, 5), (BOOLEAN, True), (FLOAT, 1.5), (INTEGERS, [1])], ids=str
 )
-@pytest.mark.xfail(strict=True, raises=TypeError, reason="looking a number up in a text raises TypeError")
 def test_a_text_outside_a_list_does_not_match_a_number(schema: Mapping[str, object], value: object) -> None:
     """The official code crashes here; then "the answer does not match" (module docstring)."""
     assert code(judged_value(schema, "abc", value)) == "value_error:others"
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="repr of an integer of over 4300 digits fails")
 @pytest.mark.parametrize("schema", [INTEGER, STRING], ids=["integer", "string"])
 def test_a_value_that_cannot_be_written_is_just_wrong(schema: Mapping[str, object]) -> None:
     assert code(judged_value(schema, [5], 10**5_000)) is not None
@@ -459,7 +457,6 @@ def test_a_long_value_is_shortened_in_the_reason() -> None:
         pytest.param(Call("f.g", {"a": 1, "z": "x" * 10_000}), id="value of an unknown parameter"),
     ],
 )
-@pytest.mark.xfail(strict=True, reason="names and the values of unexpected parameters are not shortened")
 def test_everything_a_model_wrote_is_shortened_in_the_reason(call: Call) -> None:
     verdict = judged(numbered(), call)
     assert isinstance(verdict, Failed)

@@ -1,0 +1,34 @@
+"""What stands around the calls in a text: brackets and code fences."""
+
+from __future__ import annotations
+
+import re
+
+
+def bracketed(text: str) -> str:
+    """The text as a bracketed list, as BFCL repairs it: bare backticks, spaces and line ends go first."""
+    text = text.strip("`\n ")
+    if not text.startswith("["):
+        text = "[" + text
+    return text if text.endswith("]") else text + "]"
+
+
+def unfenced(text: str) -> str:
+    """The text without white space around it and without a code fence that wraps all of it."""
+    text = text.strip()
+    if text.startswith("```") and text.endswith("```") and len(text) >= 6:
+        text = text[3:-3]
+        first, line_end, rest = text.partition("\n")
+        if line_end and re.fullmatch(r"[\w+-]*", first.strip()):
+            text = rest  # the first line names the language
+        elif named := re.match(r"[\w+-]++[ \t]++(?=\[)", text):
+            text = text[named.end() :]
+    return text.strip().strip("`").strip()
+
+
+def unbracketed(text: str) -> str:
+    """The inside of a list that may be fenced, without a separator at its end."""
+    text = unfenced(text)
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    return text.strip().rstrip(";,")
