@@ -202,7 +202,14 @@ def test_answers_that_no_channel_could_carry(project: Project) -> None:
     """Lone surrogates and control characters in an answer survive xdist and the file."""
     text = "\ud800\0 \x9b31m"
     answer = {"text": text, "tool_calls": [{text: text}], "reasoning": text, "fault": None}
-    facts = {"mode": "fc", "syntax": "tool_calls", "latency_s": 0.5, "input_tokens": 3, "output_tokens": None}
+    facts = {
+        "mode": "fc",
+        "syntax": "tool_calls",
+        "names": "dotted",
+        "latency_s": 0.5,
+        "input_tokens": 3,
+        "output_tokens": None,
+    }
     records = [{"entry": f"core:multiple_{i}", "answer": answer, **facts} for i in range(12)]
     report = {"tests": [{"metadata": {"fcbench": record}} for record in records]}
     project.write("old.json", json.dumps(report))
