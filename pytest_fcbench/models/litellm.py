@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -52,16 +53,18 @@ class LitellmModel:
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint. Raises ``NotScoredError`` with the cause where no answer comes."""
         litellm = _import()
+        sent = dict(self.parameters)
         while True:
-            sent = dict(self.parameters)
             started = time.perf_counter()
             try:
                 reply = await litellm.acompletion(**self._request(request), **sent)
             except litellm.exceptions.ContextWindowExceededError as error:
                 return Completion(text=self._short(error), fault=Fault.OVERFLOW)
             except (litellm.exceptions.BadRequestError, litellm.exceptions.UnsupportedParamsError) as error:
-                if not self._drop(sent, error):
+                named = [name for name in sent if re.search(rf"\b{re.escape(name)}\b", str(error))]
+                if not named:
                     raise NotScoredError("bad_request", self._blame(error)) from None
+                sent = {name: value for name, value in sent.items() if name not in named}
                 continue
             except litellm.exceptions.AuthenticationError as error:
                 raise NotScoredError("authentication", self._blame(error)) from None
@@ -71,6 +74,7 @@ class LitellmModel:
                 raise NotScoredError("timeout", self._blame(error)) from None
             except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
                 raise NotScoredError("endpoint", self._blame(error)) from None
+            self._drop(self.parameters.keys() - sent.keys())
             return _completion(reply, time.perf_counter() - started)
 
     def _request(self, request: AskModel) -> dict[str, object]:
@@ -89,14 +93,11 @@ class LitellmModel:
             asked["api_key"] = self.api_key
         return asked
 
-    def _drop(self, sent: Mapping[str, object], error: Exception) -> bool:
-        """Leave out the parameters that the error names; False if it names none that was sent."""
-        text = str(error)
-        named = [name for name in sent if name in text]
-        for name in named:
+    def _drop(self, refused: Set[str]) -> None:
+        """Leave out from now on what an error named and what the request went through without."""
+        for name in refused:
             self.parameters.pop(name, None)
             self.dropped.setdefault(name, f"{self.id} refused it")
-        return bool(named)
 
     def _blame(self, error: Exception) -> str:
         return f"{self.id}: {self._short(error)}"
@@ -116,7 +117,7 @@ def _completion(reply: object, latency_s: float) -> Completion:
     usage = getattr(reply, "usage", None)
     reasoning = getattr(message, "reasoning_content", None)
     return Completion(
-        text=message.content,
+        text=message.content if isinstance(message.content, str) else None,
         tool_calls=None
         if not calls
         else tuple(

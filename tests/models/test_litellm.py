@@ -92,6 +92,17 @@ def test_a_refused_parameter_is_dropped_with_a_note() -> None:
     assert all(asked["seed"] == 7 for asked in endpoint.requests)
 
 
+def test_a_parameter_that_is_named_without_being_refused_is_kept() -> None:
+    """Here a function has a parameter of that name, and its schema is what the endpoint refuses."""
+    refusal = error(400, "Invalid schema for function 'heat': 'temperature' has no type")
+    with serving(lambda _: refusal) as endpoint:
+        model = make_model(endpoint, temperature=0.001)
+        with pytest.raises(NotScoredError):
+            asyncio.run(model.complete(make_entry(), QUESTION))
+    assert model.parameters == {"temperature": 0.001}
+    assert model.notes == ()
+
+
 def test_context_overflow_is_a_completion_not_an_error() -> None:
     text = "This model's maximum context length is 100 tokens. However, your messages resulted in 200 tokens."
     completion, _ = ask(lambda _: error(400, text, "context_length_exceeded"))
