@@ -56,6 +56,8 @@ class Settings:
     parameters: Mapping[str, object]
     """What goes into every request beside messages and tools."""
     timeout_s: float
+    concurrency: int
+    """How many conversations may run at once, in all processes together."""
     scorecard: str | None
     failures: int
     cache: Path
@@ -104,7 +106,8 @@ def load(command_line: Mapping[str, object], file: Path | None) -> Settings:
         api_key_env=key_env,
         api_key=os.environ.get(key_env) if key_env else None,
         parameters=_parameters(layers),
-        timeout_s=_timeout(layers),
+        timeout_s=_positive(layers, "timeout") or 600.0,
+        concurrency=_count(layers, "concurrency", 8) if _positive(layers, "concurrency") else 8,
         scorecard=None if scorecard.lower() == "none" else scorecard,
         failures=_count(layers, "failures", 60),
         cache=cache_folder(),
@@ -225,12 +228,11 @@ def _rule(given: _Given) -> gate.Rule:
         raise given.error(str(error)) if given.field else error from None
 
 
-def _timeout(layers: _Layers) -> float:
-    given = layers.one("timeout")
-    seconds = layers.number("timeout")
-    if given is not None and not seconds:
+def _positive(layers: _Layers, key: str) -> float | None:
+    given, number = layers.one(key), layers.number(key)
+    if given is not None and not number:
         raise given.error("must be more than 0")
-    return seconds or 600.0
+    return number
 
 
 def _count(layers: _Layers, key: str, default: int) -> int:

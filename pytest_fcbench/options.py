@@ -73,6 +73,9 @@ OPTIONS = (
     Option("max_tokens", "N", "limit of tokens in an answer (default: none)", of_model=True),
     Option("seed", "N", "seed sent to the model (default: none)", of_model=True),
     Option("param", "NAME=JSON", "any other litellm parameter (repeatable)", repeatable=True, of_model=True),
+    Option(
+        "concurrency", "N", "conversations at once, split among xdist workers (default: 8)", of_model=True
+    ),
     Option("timeout", "SECONDS", "longest wait for one answer (default: 600)", of_model=True),
     Option(
         "scorecard", "FILE", "where the JSON report goes; 'none' writes no file (default: scorecard.json)"

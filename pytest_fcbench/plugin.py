@@ -77,8 +77,9 @@ class Benchmark:
         from pytest_fcbench.run import Run
 
         self.config = config
-        self.run: Run = Run(settings)
-        self.is_worker = hasattr(config, "workerinput")
+        worker = getattr(config, "workerinput", None)
+        self.is_worker = worker is not None
+        self.run: Run = Run(settings, worker["workercount"] if worker else 1)
         self.outcomes: tuple[Outcome, ...] = ()
         self.keys: dict[str, str] = {}
         """Entry key by node id, of the Records that came."""
@@ -144,6 +145,13 @@ class Benchmark:
         ours = [item for item in items if ENTRY in item.stash]
         if ours and len(ours) == len(items) and self.config.option.tbstyle == "auto":
             self.config.option.tbstyle = "no"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Start conversations ahead of the bodies. With xdist a worker learns its items one by one."""
+        entries = [item.stash[ENTRY] for item in session.items if ENTRY in item.stash]
+        if entries and not self.is_worker and not self.config.option.collectonly:
+            self.run.dispatcher.expect(entries)
 
     # What the bodies use; without the request fixture, which costs more than the body
 

@@ -30,8 +30,10 @@ Score: TypeAlias = Callable[[Judgement], Passed | Failed]
 class Run:
     """Built when the first entry is collected or the first Record arrives, never before."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, processes: int = 1) -> None:
         self.settings = settings
+        self._concurrency = max(1, settings.concurrency // processes)
+        """This process's share of the cap."""
         self.records: dict[str, Record] = {}
         """By entry key; a rerun replaces the earlier Record."""
         self._entries: dict[tuple[str, str], tuple[Entry, ...]] = {}
@@ -49,7 +51,7 @@ class Run:
     @cached_property
     def dispatcher(self) -> Dispatcher:
         """What runs the conversations."""
-        return Dispatcher(self.chosen.model, self._conversation)
+        return Dispatcher(self.chosen.model, self._conversation, self._concurrency)
 
     def _conversation(self, entry: Entry) -> conversation.Conversation:
         return conversation.single_turn(entry, self.chosen.manner, self.suites[entry.suite].wording)

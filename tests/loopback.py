@@ -32,6 +32,7 @@ class Endpoint:
     api_base: str
     requests: list[Body]
     keys: list[str]
+    most_at_once: int = 0
 
 
 def message(text: str | None = None, calls: list[tuple[str, str]] | None = None, **extra: object) -> Reply:
@@ -63,8 +64,10 @@ def error(status: int, text: str, code: str = "error") -> Reply:
 @contextmanager
 def serving(answer: Answer) -> Iterator[Endpoint]:
     """Serve ``answer`` on a free port of 127.0.0.1 until the block ends."""
-    requests: list[Body] = []
-    keys: list[str] = []
+    endpoint = Endpoint("", [], [])
+    requests, keys = endpoint.requests, endpoint.keys
+    in_flight = 0
+    lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -73,7 +76,13 @@ def serving(answer: Answer) -> Iterator[Endpoint]:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             requests.append(asked)
             keys.append(self.headers.get("Authorization", ""))
+            nonlocal in_flight
+            with lock:
+                in_flight += 1
+                endpoint.most_at_once = max(endpoint.most_at_once, in_flight)
             reply = answer(asked)
+            with lock:
+                in_flight -= 1
             content = (reply.body if isinstance(reply.body, str) else json.dumps(reply.body)).encode()
             self.send_response(reply.status)
             self.send_header("Content-Type", "application/json")
@@ -91,7 +100,8 @@ def serving(answer: Answer) -> Iterator[Endpoint]:
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
-        yield Endpoint(f"http://127.0.0.1:{server.server_address[1]}/v1", requests, keys)
+        endpoint.api_base = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        yield endpoint
     finally:
         server.shutdown()
         server.server_close()

@@ -62,6 +62,7 @@ def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, t
         api_key=None,
         parameters={"temperature": 0.001},
         timeout_s=600.0,
+        concurrency=8,
         scorecard="scorecard.json",
         failures=60,
         cache=tmp_path / "packs",
@@ -84,6 +85,7 @@ max_tokens: 256
 seed: 7
 param: {top_p: 0.9, stop: [END]}
 timeout: 30
+concurrency: 4
 scorecard: out.json
 failures: 5
 """
@@ -107,6 +109,7 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         api_key="the key",
         parameters={"temperature": 0.7, "max_tokens": 256, "seed": 7, "top_p": 0.9, "stop": ["END"]},
         timeout_s=30.0,
+        concurrency=4,
         scorecard="out.json",
         failures=5,
         cache=settings.cache,

@@ -1,51 +1,163 @@
-"""Runs conversations on one event loop that lives as long as the run."""
+"""Runs many conversations at once, ahead of the test bodies that wait for them."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import threading
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable
+from concurrent.futures import Future
+from functools import cached_property
 
-from pytest_fcbench.answers import Transcript
+from pytest_fcbench.answers import AskModel, Completion, Transcript
 from pytest_fcbench.conversation import Conversation
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import NotScoredError
 from pytest_fcbench.models.model import Model
 from pytest_fcbench.redaction import redacted
 
+_AHEAD = 8
+"""How many conversations, as a multiple of the cap, may be started and not yet asked for: enough to keep
+the cap busy behind a slow one, and what a run that stops early wastes at the most."""
+
 
 class Dispatcher:
-    """Drives one conversation at a time.
+    """Drives conversations on one event loop in a thread of its own, ``concurrency`` at once at the most.
 
-    ``converse`` makes an entry's conversation. One loop serves all of them, because HTTP clients keep
-    connections that belong to a loop.
+    ``converse`` makes an entry's conversation. What ``expect`` names is started in that order;
+    ``transcript`` waits for one, and one that nobody expected goes to the front of the queue, under the
+    same cap. One loop serves all, because HTTP clients keep connections that belong to a loop. A model
+    that answers at once needs none of that: its conversations run where they are asked for.
     """
 
-    def __init__(self, model: Model, converse: Callable[[Entry], Conversation]) -> None:
+    def __init__(self, model: Model, converse: Callable[[Entry], Conversation], concurrency: int = 1) -> None:
         self._model = model
         self._converse = converse
-        self._runner = asyncio.Runner()
+        self._concurrency = concurrency
+        self._lock = threading.Lock()
+        self._expected: dict[str, Entry] = {}
+        self._urgent: deque[Entry] = deque()
+        self._answers: dict[str, Future[Transcript]] = {}
+        self.waited_for: set[str] = set()
+        """Keys of the entries whose transcript was asked for."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    @cached_property
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=loop.run_forever, name="fcbench-dispatch", daemon=True)
+        self._thread.start()
+        return loop
+
+    def expect(self, entries: Iterable[Entry]) -> None:
+        """Say which transcripts will be asked for, in which order."""
+        if self._model.immediate:
+            return
+        with self._lock:
+            for entry in entries:
+                if entry.key not in self._answers:
+                    self._answers[entry.key] = Future()
+                    self._expected[entry.key] = entry
+        self._wake()
 
     def transcript(self, entry: Entry) -> Transcript:
-        """The finished conversation about an entry. Raises ``NotScoredError``."""
-        # Not Runner.run, which installs a signal handler each time.
-        return self._runner.get_loop().run_until_complete(self._run(entry))
+        """The finished conversation about an entry. Raises ``NotScoredError``.
 
-    async def _run(self, entry: Entry) -> Transcript:
+        Asked again (a rerun), it gives the same transcript, and puts the entry to the model again only
+        where there was none.
+        """
+        if self._model.immediate:
+            return _run_through(self._converse_with_model(entry))
+        with self._lock:
+            answer = self._answers.get(entry.key)
+            failed_before = entry.key in self.waited_for and answer is not None and bool(answer.exception())
+            if answer is None or failed_before:
+                answer = self._answers[entry.key] = Future()
+                self._urgent.append(entry)
+            elif self._expected.pop(entry.key, None):
+                self._urgent.append(entry)
+            self.waited_for.add(entry.key)
+        self._wake()
+        return answer.result()
+
+    def _wake(self) -> None:
+        self._loop.call_soon_threadsafe(self._start_more)
+
+    def _start_more(self) -> None:
+        """Start what the cap and the look-ahead allow. Runs on the loop."""
+        with self._lock:
+            while not self._closed and len(self._tasks) < self._concurrency and (entry := self._next()):
+                task = self._loop.create_task(self._run(entry, self._answers[entry.key]))
+                self._tasks.add(task)
+                task.add_done_callback(self._ended)
+
+    def _next(self) -> Entry | None:
+        """What to start next: an entry that is waited for, else an expected one if not too far ahead."""
+        if self._urgent:
+            return self._urgent.popleft()
+        ahead = len(self._answers) - len(self._expected) - len(self.waited_for)
+        if not self._expected or ahead >= _AHEAD * self._concurrency:
+            return None
+        return self._expected.pop(next(iter(self._expected)))
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._start_more()
+
+    async def _run(self, entry: Entry, answer: Future[Transcript]) -> None:
+        try:
+            answer.set_result(await self._converse_with_model(entry))
+        except asyncio.CancelledError:
+            answer.set_exception(NotScoredError("cancelled", "the run ended before the answer came"))
+        except BaseException as error:  # noqa: BLE001 - it is raised where the answer is waited for
+            answer.set_exception(error)
+
+    async def _converse_with_model(self, entry: Entry) -> Transcript:
         conversation = self._converse(entry)
         request = next(conversation)
         while True:
-            try:
-                completion = await self._model.complete(entry, request)
-            except NotScoredError:
-                raise
-            except Exception as error:
-                raise NotScoredError("model_error", redacted(f"{type(error).__name__}: {error}")) from error
+            completion = await self._complete(entry, request)
             try:
                 request = conversation.send(completion)
             except StopIteration as done:
                 transcript: Transcript = done.value
                 return transcript
 
+    async def _complete(self, entry: Entry, request: AskModel) -> Completion:
+        try:
+            return await self._model.complete(entry, request)
+        except NotScoredError:
+            raise
+        except Exception as error:
+            reason = redacted(f"{type(error).__name__}: {error}")
+            raise NotScoredError("model_error", reason) from error
+
     def close(self) -> None:
-        """End the loop and what still runs on it."""
-        self._runner.close()
+        """Start nothing more, cancel what is in flight, end the loop."""
+        if self._closed or self._thread is None:
+            return
+        self._closed = True
+        asyncio.run_coroutine_threadsafe(self._cancel(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _cancel(self) -> None:
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._loop.shutdown_asyncgens()
+
+
+def _run_through(coroutine: Coroutine[object, object, Transcript]) -> Transcript:
+    """The result of a coroutine that never waits."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        transcript: Transcript = done.value
+        return transcript
+    coroutine.close()
+    raise RuntimeError("a model that says it answers at once has waited")

@@ -97,6 +97,7 @@ class LexicalModel:
     names: Names
     mode: Mode | None = None
     syntax: str | None = None
+    immediate: bool = True
     notes: tuple[str, ...] = (
         "lexical is a baseline without a model: it matches words, so most entries are expected to fail",
     )

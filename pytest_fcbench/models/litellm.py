@@ -43,6 +43,7 @@ class LitellmModel:
     timeout_s: float = 600.0
     mode: Mode | None = None
     syntax: str | None = None
+    immediate: bool = False
     dropped: dict[str, str] = field(default_factory=dict)
 
     @property

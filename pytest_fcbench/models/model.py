@@ -20,6 +20,10 @@ class Model(Protocol):
         """How calls are written in its answers, where that is known better than by the mode."""
 
     @property
+    def immediate(self) -> bool:
+        """Whether ``complete`` never waits for anything."""
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the scorecard must know, for example parameters that were dropped."""
 

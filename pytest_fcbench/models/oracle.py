@@ -25,6 +25,7 @@ class OracleModel:
     names: Names
     mode: Mode | None = None
     syntax: str | None = None
+    immediate: bool = True
     notes: tuple[str, ...] = ()
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:

@@ -39,6 +39,7 @@ class ReplayModel:
     syntax: str | None
     names: Names | None = None
     """How function names were shown, where the file says so."""
+    immediate: bool = True
     notes: tuple[str, ...] = ()
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:

@@ -33,6 +33,7 @@ class ScriptedModel:
     names: Names
     mode: Mode | None = None
     syntax: str | None = None
+    immediate: bool = True
     notes: tuple[str, ...] = ()
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 
 import pytest
 
@@ -95,3 +96,36 @@ def test_a_dropped_parameter_is_noted_in_the_scorecard(project: Project) -> None
         )
     report = json.dumps(project.scorecard()["fcbench"])
     assert "temperature was dropped: openai/loopback refused it" in report
+
+
+@pytest.mark.parametrize(("workers", "most"), [((), 3), (("-n", "2"), 2)], ids=["plain", "xdist"])
+def test_calls_run_at_once_under_the_cap(project: Project, workers: tuple[str, ...], most: int) -> None:
+    def slow(asked: Body) -> Reply:
+        time.sleep(0.3)
+        return first_function(asked)
+
+    with serving(slow) as endpoint:
+        result = project.run(
+            "--fcbench-model=openai/loopback",
+            f"--fcbench-api-base={endpoint.api_base}",
+            "--fcbench-param=api_key=unused",
+            "--fcbench-category=live_relevance",
+            "--fcbench-concurrency=3",
+            *workers,
+        )
+    result.assert_outcomes(passed=6)
+    assert 1 < endpoint.most_at_once <= most
+    assert len(endpoint.requests) == 6
+
+
+def test_a_stopped_run_stops_asking(project: Project) -> None:
+    with serving(lambda _: message("no call")) as endpoint:
+        result = project.run(
+            "--fcbench-model=openai/loopback",
+            f"--fcbench-api-base={endpoint.api_base}",
+            "--fcbench-param=api_key=unused",
+            "--fcbench-concurrency=1",
+            "-x",
+        )
+    result.assert_outcomes(failed=1)
+    assert len(endpoint.requests) <= 1 + 8 + 1
