@@ -240,7 +240,13 @@ class Benchmark:
             self.run.records[record.entry] = record
             self.keys[report.nodeid] = record.entry
         elif report.failed and report.nodeid not in self.keys:
-            self.foreign_failures += 1
+            entry = self.run.find(report.nodeid.rpartition("[")[2].removesuffix("]"))
+            if entry is None:
+                self.foreign_failures += 1
+            else:  # an xdist worker died under it
+                self.keys[report.nodeid] = entry.key
+                reason = report.longreprtext or "no report came"
+                self.run.records[entry.key] = self.run.not_scored(entry, "worker_crashed", reason)
 
     # The end
 

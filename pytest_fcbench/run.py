@@ -73,6 +73,12 @@ class Run:
             return ()
         return [entry for suite in self.suites.values() for entry in self._load(suite, CATEGORIES[name])]
 
+    def find(self, key: str) -> Entry | None:
+        """The entry of that key among those that were loaded."""
+        return next(
+            (entry for loaded in self._entries.values() for entry in loaded if entry.key == key), None
+        )
+
     def _load(self, suite: Suite, category: Category) -> tuple[Entry, ...]:
         key = suite.name, category.name
         if key not in self._entries:

@@ -217,3 +217,24 @@ def test_answers_that_no_channel_could_carry(project: Project) -> None:
     result.assert_outcomes(failed=12)
     assert project.records()["core:multiple_3"]["answer"] == answer
     assert "\x9b" not in result.stdout.str()
+
+
+def test_an_entry_whose_worker_died_is_not_scored(project: Project) -> None:
+    project.write(
+        "benchmarks/test_ast.py",
+        "import os\n"
+        "import pytest\n"
+        "from pytest_fcbench.matchers import ast\n"
+        "@pytest.mark.fcbench('multiple')\n"
+        "def test_multiple(entry, ask, score):\n"
+        "    if entry.id == 'multiple_3':\n"
+        "        os._exit(9)\n"
+        "    assert score(ast.judge(entry, ask(entry))).passed\n",
+    )
+    result = project.run("benchmarks/test_ast.py", "-n", "2", "--fcbench-gate=multiple>=100%")
+    assert result.ret == 2
+    scores = section(project.scorecard())["profiles"]["official"]["categories"]["multiple"]  # type: ignore[index]
+    assert (scores["n"], scores["passed"], scores["not_scored"]) == (12, 11, 1)
+    verdicts = project.records()["core:multiple_3"]["verdicts"]
+    assert isinstance(verdicts, dict)
+    assert verdicts["official"]["code"] == "worker_crashed"
