@@ -58,6 +58,9 @@ class Settings:
     timeout_s: float
     concurrency: int
     """How many conversations may run at once, in all processes together."""
+    store: Path | None
+    offline: bool
+    refresh: bool
     scorecard: str | None
     failures: int
     cache: Path
@@ -81,8 +84,10 @@ def config_file(root: Path, given: str | None) -> Path | None:
     return root / FILE if (root / FILE).is_file() else None
 
 
-def load(command_line: Mapping[str, object], file: Path | None) -> Settings:
+def load(command_line: Mapping[str, object], file: Path | None, root: Path = Path()) -> Settings:
     """Settings from options given on the command line (by key, None where not given) and a file.
+
+    The store lies in ``root`` unless another is named.
 
     Raises ``UsageError``: the value, the rule, the valid names; for the file also its line.
     """
@@ -92,6 +97,9 @@ def load(command_line: Mapping[str, object], file: Path | None) -> Settings:
     if key_env and key_env not in os.environ:
         raise UsageError(f"api_key_env: the environment variable {key_env!r} is not set")
     scorecard = layers.text("scorecard") or "scorecard.json"
+    store = layers.text("store") or str(root / ".fcbench" / "answers.sqlite")
+    if layers.on("offline") and (layers.on("refresh") or store.lower() == "none"):
+        raise UsageError("offline judges stored answers: it goes neither with refresh nor without a store")
     return Settings(
         model=layers.profile["model"].text() if layers.profile else asked,
         label=asked,
@@ -108,6 +116,9 @@ def load(command_line: Mapping[str, object], file: Path | None) -> Settings:
         parameters=_parameters(layers),
         timeout_s=_positive(layers, "timeout") or 600.0,
         concurrency=_count(layers, "concurrency", 8) if _positive(layers, "concurrency") else 8,
+        store=None if store.lower() == "none" else Path(store),
+        offline=layers.on("offline"),
+        refresh=layers.on("refresh"),
         scorecard=None if scorecard.lower() == "none" else scorecard,
         failures=_count(layers, "failures", 60),
         cache=cache_folder(),
@@ -170,6 +181,16 @@ class _Layers:
 
     def choice(self, key: str, valid: Sequence[str]) -> str | None:
         return next(iter(self.choices(key, valid)), None)
+
+    def on(self, key: str) -> bool:
+        if self.command_line.get(key) is not None:
+            return bool(self.command_line[key])
+        found = self.top.get(key)
+        if found is None:
+            return False
+        if not isinstance(found.value, bool):
+            raise UsageError(str(found.error("must be true or false")))
+        return found.value
 
     def number(self, key: str) -> float | None:
         given = self.one(key)

@@ -15,6 +15,8 @@ class Option:
     repeatable: bool = False
     of_model: bool = False
     """Whether a model profile may hold it."""
+    switch: bool = False
+    """Whether it is on or off instead of taking a value."""
 
     @property
     def flag(self) -> str:
@@ -77,6 +79,9 @@ OPTIONS = (
         "concurrency", "N", "conversations at once, split among xdist workers (default: 8)", of_model=True
     ),
     Option("timeout", "SECONDS", "longest wait for one answer (default: 600)", of_model=True),
+    Option("store", "FILE", "where answers are kept, 'none' keeps none (default: .fcbench/answers.sqlite)"),
+    Option("offline", "", "ask nothing: judge stored answers, the rest is not scored", switch=True),
+    Option("refresh", "", "ask everything again, though answers are stored", switch=True),
     Option(
         "scorecard", "FILE", "where the JSON report goes; 'none' writes no file (default: scorecard.json)"
     ),

@@ -32,6 +32,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare every option of ``options``."""
     group = parser.getgroup("fcbench", "function-calling benchmark (also as keys of fcbench.yaml)")
     for option in OPTIONS:
+        if option.switch:
+            group.addoption(
+                option.flag, dest=option.dest, action="store_true", default=None, help=option.help
+            )
+            continue
         action = "append" if option.repeatable else "store"
         group.addoption(
             option.flag,
@@ -53,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_fcbench.errors import FcbenchError
 
         try:
-            settings = load(given, config_file(config.rootpath, given["config"]))
+            settings = load(given, config_file(config.rootpath, given["config"]), config.rootpath)
         except FcbenchError as error:
             raise pytest.UsageError(str(error)) from None
         config.pluginmanager.register(Benchmark(config, settings), "fcbench-benchmark")

@@ -11,9 +11,11 @@ from pytest_fcbench import conversation, suites
 from pytest_fcbench.answers import Transcript
 from pytest_fcbench.config import Settings
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
+from pytest_fcbench.dispatch.store import AnswerStore, StoredModel
 from pytest_fcbench.entries import CATEGORIES, Category, Entry
 from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.models import registry
+from pytest_fcbench.models.model import Model
 from pytest_fcbench.scorecard import gate, records
 from pytest_fcbench.scorecard.document import RunFacts, section
 from pytest_fcbench.scorecard.records import Record
@@ -51,14 +53,24 @@ class Run:
     @cached_property
     def dispatcher(self) -> Dispatcher:
         """What runs the conversations."""
-        return Dispatcher(self.chosen.model, self._conversation, self._concurrency)
+        return Dispatcher(self._model, self._conversation, self._concurrency)
+
+    @cached_property
+    def _model(self) -> Model:
+        """The model; one that has to be asked, with its answers kept. Raises ``UsageError``."""
+        settings, model = self.settings, self.chosen.model
+        if model.immediate or settings.store is None:
+            return model
+        identity = {"model": settings.model, "api_base": settings.api_base, "parameters": settings.parameters}
+        store = AnswerStore(settings.store)
+        return StoredModel(model, store, identity, offline=settings.offline, refresh=settings.refresh)
 
     def _conversation(self, entry: Entry) -> conversation.Conversation:
         return conversation.single_turn(entry, self.chosen.manner, self.suites[entry.suite].wording)
 
     def prepare(self) -> None:
         """Find out now what could stop the run: a wrong model, a missing pack, a broken entry."""
-        _ = self.chosen
+        _ = self._model
         for category in self.settings.categories:
             self.entries(category.name)
 
@@ -122,7 +134,7 @@ class Run:
                 name: {"version": suite.version, "pack_hash": suite.pack_sha256}
                 for name, suite in self.suites.items()
             },
-            notes=self.chosen.model.notes,
+            notes=self._model.notes,
         )
 
     def outcomes(self, *, interrupted: bool) -> tuple[gate.Outcome, ...]:
@@ -138,6 +150,8 @@ class Run:
         """Stop what the run started."""
         if "dispatcher" in self.__dict__:
             self.dispatcher.close()
+        if isinstance(model := self.__dict__.get("_model"), StoredModel):
+            model.store.close()
 
 
 def _natural(key: str) -> list[tuple[int, str]]:

@@ -63,6 +63,9 @@ def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, t
         parameters={"temperature": 0.001},
         timeout_s=600.0,
         concurrency=8,
+        store=Path(".fcbench/answers.sqlite"),
+        offline=False,
+        refresh=False,
         scorecard="scorecard.json",
         failures=60,
         cache=tmp_path / "packs",
@@ -86,6 +89,9 @@ seed: 7
 param: {top_p: 0.9, stop: [END]}
 timeout: 30
 concurrency: 4
+store: kept.sqlite
+offline: true
+refresh: false
 scorecard: out.json
 failures: 5
 """
@@ -110,6 +116,9 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         parameters={"temperature": 0.7, "max_tokens": 256, "seed": 7, "top_p": 0.9, "stop": ["END"]},
         timeout_s=30.0,
         concurrency=4,
+        store=Path("kept.sqlite"),
+        offline=True,
+        refresh=False,
         scorecard="out.json",
         failures=5,
         cache=settings.cache,

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+import threading
 import time
 
 import pytest
 
-from tests.loopback import Body, Reply, error, message, serving
+from tests.loopback import Body, Endpoint, Reply, error, message, serving
 from tests.plugin.conftest import Project
 
 KEY = "sk-loopback-0123456789"
@@ -129,3 +132,65 @@ def test_a_stopped_run_stops_asking(project: Project) -> None:
         )
     result.assert_outcomes(failed=1)
     assert len(endpoint.requests) <= 1 + 8 + 1
+
+
+def live(endpoint: Endpoint, *options: str) -> tuple[str, ...]:
+    return (
+        "--fcbench-model=openai/loopback",
+        f"--fcbench-api-base={endpoint.api_base}",
+        "--fcbench-param=api_key=unused",
+        "--fcbench-category=live_relevance",
+        *options,
+    )
+
+
+def test_answers_are_not_bought_twice(project: Project) -> None:
+    with serving(first_function) as endpoint:
+        project.run(*live(endpoint))
+        first = project.records()
+        again = project.run(*live(endpoint), "-n", "2")
+        assert len(endpoint.requests) == 6
+        assert project.records() == first
+        project.run(*live(endpoint, "--fcbench-refresh"))
+        assert len(endpoint.requests) == 12
+    again.assert_outcomes(passed=6)
+    offline = project.run(*live(endpoint, "--fcbench-offline"))  # nothing listens there any more
+    offline.assert_outcomes(passed=6)
+    offline.stdout.fnmatch_lines(["note: 6 answers came from answers.sqlite"])
+    other = project.run(*live(endpoint, "--fcbench-offline", "--fcbench-temperature=1"))
+    other.assert_outcomes(errors=6)
+    other.stdout.fnmatch_lines(["  offline: 6"])
+
+
+def test_a_killed_run_goes_on_where_it_was(project: Project) -> None:
+    """What was answered before the kill is not asked again."""
+    answered = threading.Event()
+
+    def answer(asked: Body) -> Reply:
+        if len(endpoint.requests) > 3 and not answered.is_set():
+            answered.set()
+            time.sleep(30)
+        return first_function(asked)
+
+    with serving(answer) as endpoint:
+        options = live(endpoint, "--fcbench-concurrency=1")
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
+        process = subprocess.Popen(command, cwd=project.path, stdout=subprocess.DEVNULL)
+        assert answered.wait(60)
+        process.kill()
+        process.wait()
+        project.run(*options).assert_outcomes(passed=6)
+    assert len(endpoint.requests) == 4 + 3  # four asked before the kill, one of them unanswered
+
+
+def test_the_store_can_be_switched_off(project: Project) -> None:
+    with serving(first_function) as endpoint:
+        project.run(*live(endpoint, "--fcbench-store=none"))
+    assert not (project.path / ".fcbench").exists()
+
+
+def test_a_foreign_file_stops_the_run(project: Project) -> None:
+    project.write("notes.txt", "mine\n" * 500)
+    result = project.run("--fcbench-model=openai/x", "--fcbench-store=notes.txt")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*notes.txt: file is not a database; move it away, or name another file*"])

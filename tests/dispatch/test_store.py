@@ -1,0 +1,186 @@
+"""Answers are kept before anybody sees them, and never bought twice."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.answers import AskModel, Completion, Fault, ToolCall
+from pytest_fcbench.dispatch.store import AnswerStore, StoredModel, digest
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.errors import NotScoredError, UsageError
+from tests.factories import make_entry
+
+REQUEST = AskModel(({"role": "user", "content": "Grüße"},), ({"type": "function"},))
+IDENTITY = {"model": "openai/x", "api_base": None, "parameters": {"temperature": 0.0}}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> AnswerStore:
+    return AnswerStore(tmp_path / "deep" / "answers.sqlite")
+
+
+@dataclass
+class CountingModel:
+    """Gives its answers one after the other."""
+
+    answers: list[Completion]
+    mode: None = None
+    syntax: None = None
+    immediate: bool = False
+    notes: tuple[str, ...] = ("a note",)
+    asked: list[str] = field(default_factory=list)
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        self.asked.append(entry.key)
+        return self.answers[len(self.asked) - 1]
+
+
+def ask(model: StoredModel, request: AskModel = REQUEST) -> Completion:
+    return asyncio.run(model.complete(make_entry(), request))
+
+
+@given(
+    text=st.none() | st.text(),
+    name=st.text(),
+    latency=st.none() | st.floats(0, 1e6),
+    tokens=st.none() | st.integers(0, 2**40),
+)
+def test_what_is_put_comes_back(
+    tmp_path_factory: pytest.TempPathFactory,
+    text: str | None,
+    name: str,
+    latency: float | None,
+    tokens: int | None,
+) -> None:
+    completion = Completion(
+        text=text,
+        tool_calls=(ToolCall(name, '{"a": '), "a text part"),
+        reasoning=text,
+        input_tokens=tokens,
+        latency_s=latency,
+    )
+    store = AnswerStore(tmp_path_factory.getbasetemp() / "property.sqlite")
+    store.put("key", "core:multiple_0", "m", completion)
+    assert store.get("key") == completion
+    store.close()
+
+
+def test_nothing_is_stored_yet(store: AnswerStore) -> None:
+    assert store.get("key") is None
+
+
+def test_an_answer_is_on_disk_when_put_returns(store: AnswerStore) -> None:
+    store.put("key", "core:multiple_0", "m", Completion(text="a"))
+    other = AnswerStore(store.path)
+    assert other.get("key") == Completion(text="a")
+
+
+def test_the_same_is_asked_once(store: AnswerStore) -> None:
+    model = CountingModel([Completion(text="a")])
+    for _ in range(3):
+        stored = StoredModel(model, store, IDENTITY)
+        assert ask(stored) == Completion(text="a")
+    assert len(model.asked) == 1
+    assert stored.notes == ("a note", "1 answers came from answers.sqlite")
+
+
+def test_refresh_asks_again_and_keeps_the_new_answer(store: AnswerStore) -> None:
+    model = CountingModel([Completion(text="old"), Completion(text="new")])
+    ask(StoredModel(model, store, IDENTITY))
+    assert ask(StoredModel(model, store, IDENTITY, refresh=True)).text == "new"
+    assert ask(StoredModel(model, store, IDENTITY)).text == "new"
+
+
+def test_offline_asks_nothing(store: AnswerStore) -> None:
+    model = CountingModel([Completion(text="a")])
+    with pytest.raises(
+        NotScoredError, match=r"answers\.sqlite has no answer for core:simple_python_0"
+    ) as caught:
+        ask(StoredModel(model, store, IDENTITY, offline=True))
+    assert caught.value.cause == "offline"
+    assert model.asked == []
+    ask(StoredModel(model, store, IDENTITY))
+    assert ask(StoredModel(model, store, IDENTITY, offline=True)).text == "a"
+
+
+def test_a_fault_is_not_kept(store: AnswerStore) -> None:
+    model = CountingModel([Completion(fault=Fault.OVERFLOW), Completion(text="a")])
+    assert ask(StoredModel(model, store, IDENTITY)).fault is Fault.OVERFLOW
+    assert ask(StoredModel(model, store, IDENTITY)).text == "a"
+
+
+def test_an_answer_that_cannot_be_kept_is_not_scored(store: AnswerStore) -> None:
+    with sqlite3.connect(store.path) as database:
+        database.execute("DROP TABLE answers")
+        database.execute("CREATE VIEW answers AS SELECT 1 AS key, 2 AS answer")
+    with pytest.raises(NotScoredError) as caught:
+        ask(StoredModel(CountingModel([Completion(text="a")]), store, IDENTITY))
+    assert caught.value.cause == "store"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {**IDENTITY, "model": "openai/y"},
+        {**IDENTITY, "api_base": "http://localhost:8000/v1"},
+        {**IDENTITY, "parameters": {"temperature": 1.0}},
+    ],
+    ids=["model", "endpoint", "parameters"],
+)
+def test_what_can_change_an_answer_changes_the_key(other: dict[str, object]) -> None:
+    assert digest(other, REQUEST) != digest(IDENTITY, REQUEST)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        AskModel(({"role": "system", "content": "Grüße"},), REQUEST.tools),
+        AskModel(REQUEST.messages),
+        AskModel((*REQUEST.messages, *REQUEST.messages), REQUEST.tools),
+    ],
+    ids=["role", "tools", "messages"],
+)
+def test_what_is_asked_changes_the_key(request_: AskModel) -> None:
+    assert digest(IDENTITY, request_) != digest(IDENTITY, REQUEST)
+
+
+def test_a_key_is_no_part_of_the_key() -> None:
+    """Another api key is the same question, and no digest of it is kept."""
+    parameters = {"temperature": 0.0, "api_key": "sk-1", "extra_headers": {"x": "y"}}
+    assert digest({**IDENTITY, "parameters": parameters}, REQUEST) == digest(IDENTITY, REQUEST)
+
+
+def test_the_order_of_keys_does_not_matter() -> None:
+    turned = AskModel(({"content": "Grüße", "role": "user"},), REQUEST.tools)
+    assert digest(IDENTITY, turned) == digest(IDENTITY, REQUEST)
+
+
+def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    path.write_bytes(b"my diary, do not touch " * 100)
+    with pytest.raises(UsageError, match="move it away, or name another file with --fcbench-store"):
+        AnswerStore(path)
+    assert path.read_bytes() == b"my diary, do not touch " * 100
+
+
+def test_somebody_elses_database_is_refused_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE diary (day TEXT)")
+    with pytest.raises(UsageError, match="is not a store of this version of fcbench"):
+        AnswerStore(path)
+    with sqlite3.connect(path) as database:
+        assert database.execute("SELECT name FROM sqlite_master").fetchall() == [("diary",)]
+
+
+def test_a_place_where_no_file_can_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="--fcbench-store"):
+        AnswerStore(tmp_path / "file" / "answers.sqlite")
