@@ -115,6 +115,10 @@ def _called(call: ToolCall) -> Call:
     return as_call(*_decoded(call))
 
 
+_QUOTED_NAME = re.compile(r"[\"'](?:name|function)[\"']\s?:\s?[\"']([^\"']+)[\"']")
+_NAME_OF_CALL = re.compile(r"(?<![^\s()\[\],'\"`=])([^\s()\[\],'\"`=]++)\s?\(\s{0,9}\w++\s?=")
+
+
 @dataclass(frozen=True)
 class Offer:
     """The functions of an entry under the names that were shown."""
@@ -149,13 +153,10 @@ class Offer:
         """
         if "<tool_call" in text or "<function" in text:
             return True
-        shown = "|".join(sorted((re.escape(name) for name in self.by_name), key=len, reverse=True))
-        if not shown:
-            return False
-        signs = rf"[\"'](?:name|function)[\"']\s?:\s?[\"'](?:{shown})[\"']"
+        named = _QUOTED_NAME.findall(text)
         if calls_are_text:
-            signs += rf"|(?<![\w.])(?:{shown})\s?\(\s{{0,9}}\w+\s?="
-        return re.search(signs, text) is not None
+            named += _NAME_OF_CALL.findall(text)
+        return any(name in self.by_name for name in named)
 
 
 def read_corrected(completion: Completion, syntax: str, language: Language, offer: Offer) -> Reading:
