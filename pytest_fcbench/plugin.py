@@ -27,6 +27,9 @@ ENTRY = pytest.StashKey["Entry"]()
 TRANSCRIPT = pytest.StashKey["Transcript"]()
 RECORD = pytest.StashKey["Record"]()
 
+_STOPPED = "fcbench-cannot-run"
+"""Id of the stand-in by which a worker tells that a model, a suite or an entry is wrong."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare every option of ``options``."""
@@ -113,12 +116,15 @@ class Benchmark:
 
     # Collection
 
-    def pytest_sessionstart(self) -> None:
-        """With xdist the workers collect; the controller finds what is wrong before they start."""
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """With xdist the workers collect; what stops them is told by the controller, once."""
+        if any(nodeid.endswith(f"[{_STOPPED}]") for nodeid in ids):
+            self._prepare_or_stop()
+
+    def _prepare_or_stop(self) -> None:
         from pytest_fcbench.errors import FcbenchError
 
-        if getattr(self.config.option, "dist", "no") == "no" or self.is_worker:
-            return
         try:
             self.run.prepare()
         except FcbenchError as error:
@@ -137,6 +143,8 @@ class Benchmark:
             entries.extend(self.run.entries(marker.args[0]))
         except FcbenchError as error:
             self.error = self.error or error
+            metafunc.parametrize("entry", [pytest.param(None, id=_STOPPED)])
+            return
         marks = {entry.suite: _marks(entry) for entry in entries}
         metafunc.parametrize(
             "entry", [pytest.param(entry, id=entry.key, marks=marks[entry.suite]) for entry in entries]
@@ -145,6 +153,8 @@ class Benchmark:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Stop on an error of a suite; drop categories that were not selected; keep tracebacks out."""
         if self.error is not None:
+            if self.is_worker:
+                return
             raise pytest.UsageError(str(self.error))
         items[:] = [item for item in items if not _is_empty(item)]
         ours = [item for item in items if ENTRY in item.stash]
@@ -239,19 +249,28 @@ class Benchmark:
         """Collect Records, on the controller too."""
         from pytest_fcbench.scorecard.records import from_json
 
+        if self.is_worker:
+            return
         carried = getattr(report, "fcbench", None)
-        if carried is not None and not self.is_worker:
+        if carried is not None:
             record = from_json(json.loads(carried)) if isinstance(carried, str) else carried
             self.run.records[record.entry] = record
             self.keys[report.nodeid] = record.entry
         elif report.failed and report.nodeid not in self.keys:
-            entry = self.run.find(report.nodeid.rpartition("[")[2].removesuffix("]"))
+            entry = self._lost_entry(report)
             if entry is None:
                 self.foreign_failures += 1
-            else:  # an xdist worker died under it
+            else:
                 self.keys[report.nodeid] = entry.key
                 reason = report.longreprtext or "no report came"
                 self.run.records[entry.key] = self.run.not_scored(entry, "worker_crashed", reason)
+
+    def _lost_entry(self, report: pytest.TestReport) -> Entry | None:
+        """The entry that an xdist worker died under: xdist then reports no phase."""
+        if report.when in ("setup", "call", "teardown"):
+            return None
+        self._prepare_or_stop()
+        return self.run.find(report.nodeid.rpartition("[")[2].removesuffix("]"))
 
     # The end
 

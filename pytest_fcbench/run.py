@@ -30,7 +30,7 @@ Score: TypeAlias = Callable[[Judgement], Passed | Failed]
 
 
 class Run:
-    """Built when the first entry is collected or the first Record arrives, never before."""
+    """Its suites, its model and its dispatcher are made when they are first needed, never before."""
 
     def __init__(self, settings: Settings, processes: int = 1) -> None:
         self.settings = settings

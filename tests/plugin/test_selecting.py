@@ -101,3 +101,15 @@ def test_a_wrong_key_of_the_file_is_named_with_its_line(project: Project) -> Non
     result = project.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*fcbench.yaml:2: suites: unknown key 'suites'. Did you mean 'suite'*"])
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_a_run_without_entries_does_not_mind_a_missing_pack(
+    project: Project, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("FCBENCH_CACHE", str(project.path / "empty"))
+    project.write("fcbench.yaml", "model: openai/x\nsuite: bfcl\n")
+    project.write("test_mine.py", "def test_mine():\n    pass\n")
+    result = project.run("test_mine.py", *workers)
+    result.assert_outcomes(passed=1)
+    assert not (project.path / ".fcbench").exists()
