@@ -167,11 +167,18 @@ class Entry:
     expectation: Expectation
     set_aside: str | None = None
     """Why the corrected profile does not count this entry (known-bad data), or None."""
+    trial: int | None = None
+    """Which of several times it is put to the model, from 1 on; None where it is put once."""
 
     @property
     def key(self) -> str:
-        """``suite:id``, the parameter id of its test and its name in every report."""
+        """``suite:id``, its name in every report."""
         return f"{self.suite}:{self.id}"
+
+    @property
+    def item_id(self) -> str:
+        """The parameter id of its test: the key, with the trial where there are several (``-t2``)."""
+        return self.key if self.trial is None else f"{self.key}-t{self.trial}"
 
     def function(self, name: str) -> FunctionDoc | None:
         """The offered function of that name."""

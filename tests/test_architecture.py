@@ -22,6 +22,7 @@ ROOMS = {
     "errors": set(),
     "options": set(),
     "redaction": set(),
+    "prices": set(),
     "codecs": {"entries", "answers"},
     "conversation": {"entries", "answers", "codecs"},
     "matchers": {"entries", "answers", "verdicts", "codecs", "schemas"},

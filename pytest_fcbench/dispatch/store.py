@@ -120,17 +120,17 @@ class StoredModel:
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The stored answer, or a new one that is stored first: one that cannot be kept is not scored."""
-        key = digest(self.identity, request)
+        key = digest(self.identity, entry, request)
         stored = None if self.refresh else self.store.get(key)
         if stored is not None:
             self.reused += 1
             return stored
         if self.offline:
-            raise NotScoredError("offline", f"{self.store.path.name} has no answer for {entry.key}")
+            raise NotScoredError("offline", f"{self.store.path.name} has no answer for {entry.item_id}")
         completion = await self.model.complete(entry, request)
         if completion.fault is None:
             try:
-                self.store.put(key, entry.key, str(self.identity.get("model")), completion)
+                self.store.put(key, entry.item_id, str(self.identity.get("model")), completion)
             except sqlite3.Error as error:
                 raise NotScoredError("store", f"{self.store.path}: {error}") from None
         return completion
@@ -139,11 +139,20 @@ class StoredModel:
 _SECRET = re.compile(r"key|token$|secret|password|headers?$", re.IGNORECASE)
 
 
-def digest(identity: Mapping[str, object], request: AskModel) -> str:
-    """The key of an answer. Parameters that hold secrets do not change an answer and are left out."""
+def digest(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
+    """The key of an answer. Parameters that hold secrets do not change an answer and are left out.
+
+    Entry and trial are in it because each is a draw of its own, also where two entries ask the same. The
+    first of several trials is what a run with one finds.
+    """
     parameters = identity.get("parameters")
     if isinstance(parameters, Mapping):
         kept = {name: value for name, value in parameters.items() if not _SECRET.search(name)}
         identity = {**identity, "parameters": kept}
-    asked = [dict(identity), [dict(m) for m in request.messages], [dict(t) for t in request.tools]]
+    asked = [
+        dict(identity),
+        [entry.key, entry.trial or 1],
+        [dict(message) for message in request.messages],
+        [dict(tool) for tool in request.tools],
+    ]
     return hashlib.sha256(json.dumps(asked, sort_keys=True, default=repr).encode()).hexdigest()

@@ -35,6 +35,7 @@ class ReplayModel:
 
     path: Path
     completions: Mapping[str, Completion]
+    """By item id; the first of several trials goes by the plain key."""
     mode: Mode | None
     syntax: str | None
     names: Names | None = None
@@ -44,9 +45,10 @@ class ReplayModel:
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The stored completion; an entry without one is not scored."""
-        completion = self.completions.get(entry.key)
+        name = entry.key if entry.trial == 1 else entry.item_id
+        completion = self.completions.get(name)
         if completion is None:
-            raise NotScoredError("no_result", f"{self.path} has no result for {entry.key}")
+            raise NotScoredError("no_result", f"{self.path} has no result for {name}")
         return completion
 
 
@@ -142,7 +144,7 @@ def _scorecard(path: Path) -> tuple[Mapping[str, Completion], Mode, str, Names]:
     try:
         tests = json.loads(path.read_text(encoding="utf-8"))["tests"]
         records = [test["metadata"]["fcbench"] for test in tests if "fcbench" in test.get("metadata", {})]
-        completions = {str(r["entry"]): _recorded(r) for r in records if r["answer"] is not None}
+        completions = {_item_id(r): _recorded(r) for r in records if r["answer"] is not None}
         manners = {(Mode(r["mode"]), str(r["syntax"]), Names(r["names"])) for r in records}
     except OSError as error:
         raise UsageError(f"replay:{path}: cannot be read: {error.strerror}") from None
@@ -155,6 +157,10 @@ def _scorecard(path: Path) -> tuple[Mapping[str, Completion], Mode, str, Names]:
             f"replay:{path}: needs answers that were all asked for in one manner, has {len(manners)}"
         )
     return completions, *manners.pop()
+
+
+def _item_id(record: Mapping[str, object]) -> str:
+    return str(record["entry"]) if record["trial"] in (None, 1) else f"{record['entry']}-t{record['trial']}"
 
 
 def _recorded(record: Mapping[str, object]) -> Completion:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TypeAlias
 
 from pytest_fcbench.answers import Completion, Transcript, completion_to_json
 from pytest_fcbench.conversation import Manner
@@ -12,8 +13,18 @@ from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profil
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What one completion took: seconds, tokens, dollars; None where unknown."""
+
+    latency_s: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
-    """What became of one entry. ``latency_s`` and tokens are sums over its completions, None if unknown."""
+    """What became of one entry, or of one trial of it."""
 
     entry: str
     suite: str
@@ -24,9 +35,10 @@ class Record:
     names: str
     syntax: str
     verdicts: Judgement
-    latency_s: float | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    trial: int | None = None
+    """Which trial, from 1 on; None in a run that puts each entry once."""
+    steps: tuple[Usage, ...] = ()
+    """One for each completion, in order."""
     answer: Mapping[str, object] | None = None
     """The last completion as JSON values; None where there was none."""
 
@@ -34,8 +46,37 @@ class Record:
         """The verdict of one profile."""
         return self.verdicts.under(profile)
 
+    @property
+    def item_id(self) -> str:
+        """The parameter id of its test."""
+        return self.entry if self.trial is None else f"{self.entry}-t{self.trial}"
 
-def record(entry: Entry, manner: Manner, judgement: Judgement, transcript: Transcript | None) -> Record:
+    @property
+    def usage(self) -> Usage:
+        """Sums over the steps."""
+        return Usage(
+            _sum([step.latency_s for step in self.steps]),
+            _whole(_sum([step.input_tokens for step in self.steps])),
+            _whole(_sum([step.output_tokens for step in self.steps])),
+            _sum([step.usd for step in self.steps]),
+        )
+
+
+Pricing: TypeAlias = Callable[[Completion], float | None]
+"""What a completion costs in dollars, None where that is not known."""
+
+
+def unpriced(completion: Completion) -> None:
+    """Where no price is known."""
+
+
+def record(
+    entry: Entry,
+    manner: Manner,
+    judgement: Judgement,
+    transcript: Transcript | None,
+    usd: Pricing = unpriced,
+) -> Record:
     """The Record of an entry; ``transcript`` is None where no answer came."""
     completions = transcript.completions if transcript else ()
     return Record(
@@ -48,10 +89,9 @@ def record(entry: Entry, manner: Manner, judgement: Judgement, transcript: Trans
         names=manner.names,
         syntax=manner.syntax,
         verdicts=judgement,
-        latency_s=_sum([completion.latency_s for completion in completions]),
-        input_tokens=_whole(_sum([completion.input_tokens for completion in completions])),
-        output_tokens=_whole(_sum([completion.output_tokens for completion in completions])),
-        answer=_answer(completions),
+        trial=entry.trial,
+        steps=tuple(Usage(c.latency_s, c.input_tokens, c.output_tokens, usd(c)) for c in completions),
+        answer=completion_to_json(completions[-1]) if completions else None,
     )
 
 
@@ -62,10 +102,6 @@ def _sum(values: list[float | None] | list[int | None]) -> float | None:
 
 def _whole(value: float | None) -> int | None:
     return None if value is None else int(value)
-
-
-def _answer(completions: tuple[Completion, ...]) -> Mapping[str, object] | None:
-    return completion_to_json(completions[-1]) if completions else None
 
 
 def to_json(record: Record) -> dict[str, object]:
@@ -80,9 +116,9 @@ def to_json(record: Record) -> dict[str, object]:
         "names": record.names,
         "syntax": record.syntax,
         "verdicts": {profile.value: _verdict_to_json(record.verdict(profile)) for profile in Profile},
-        "latency_s": record.latency_s,
-        "input_tokens": record.input_tokens,
-        "output_tokens": record.output_tokens,
+        "trial": record.trial,
+        **asdict(record.usage),
+        "steps": [asdict(step) for step in record.steps],
         "answer": record.answer,
     }
 
@@ -100,7 +136,9 @@ def _verdict_to_json(verdict: Verdict) -> dict[str, object]:
 def from_json(value: Mapping[str, object]) -> Record:
     """The Record of a JSON object that ``to_json`` made. Raises KeyError or TypeError on any other."""
     verdicts = _table(value["verdicts"])
-    answer = value["answer"]
+    answer, steps = value["answer"], value["steps"]
+    if not isinstance(steps, list):
+        raise TypeError("steps must be a list")
     return Record(
         entry=str(value["entry"]),
         suite=str(value["suite"]),
@@ -113,10 +151,18 @@ def from_json(value: Mapping[str, object]) -> Record:
         verdicts=Judgement(
             **{profile.value: _verdict(_table(verdicts[profile.value])) for profile in Profile}
         ),
-        latency_s=_number(value["latency_s"]),
-        input_tokens=_whole(_number(value["input_tokens"])),
-        output_tokens=_whole(_number(value["output_tokens"])),
+        trial=_whole(_number(value["trial"])),
+        steps=tuple(_usage(_table(step)) for step in steps),
         answer=None if answer is None else _table(answer),
+    )
+
+
+def _usage(value: Mapping[str, object]) -> Usage:
+    return Usage(
+        _number(value["latency_s"]),
+        _whole(_number(value["input_tokens"])),
+        _whole(_number(value["output_tokens"])),
+        _number(value["usd"]),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from pytest_fcbench.errors import NotScoredError, UsageError
 from tests.factories import make_entry
 
 REQUEST = AskModel(({"role": "user", "content": "Grüße"},), ({"type": "function"},))
+ENTRY = make_entry()
 IDENTITY = {"model": "openai/x", "api_base": None, "parameters": {"temperature": 0.0}}
 
 
@@ -135,7 +136,7 @@ def test_an_answer_that_cannot_be_kept_is_not_scored(store: AnswerStore) -> None
     ids=["model", "endpoint", "parameters"],
 )
 def test_what_can_change_an_answer_changes_the_key(other: dict[str, object]) -> None:
-    assert digest(other, REQUEST) != digest(IDENTITY, REQUEST)
+    assert digest(other, ENTRY, REQUEST) != digest(IDENTITY, ENTRY, REQUEST)
 
 
 @pytest.mark.parametrize(
@@ -148,18 +149,25 @@ def test_what_can_change_an_answer_changes_the_key(other: dict[str, object]) -> 
     ids=["role", "tools", "messages"],
 )
 def test_what_is_asked_changes_the_key(request_: AskModel) -> None:
-    assert digest(IDENTITY, request_) != digest(IDENTITY, REQUEST)
+    assert digest(IDENTITY, ENTRY, request_) != digest(IDENTITY, ENTRY, REQUEST)
+
+
+def test_entry_and_trial_are_draws_of_their_own() -> None:
+    once = digest(IDENTITY, ENTRY, REQUEST)
+    assert digest(IDENTITY, make_entry(entry_id="simple_python_1"), REQUEST) != once
+    assert digest(IDENTITY, replace(ENTRY, trial=2), REQUEST) != once
+    assert digest(IDENTITY, replace(ENTRY, trial=1), REQUEST) == once
 
 
 def test_a_key_is_no_part_of_the_key() -> None:
     """Another api key is the same question, and no digest of it is kept."""
     parameters = {"temperature": 0.0, "api_key": "sk-1", "extra_headers": {"x": "y"}}
-    assert digest({**IDENTITY, "parameters": parameters}, REQUEST) == digest(IDENTITY, REQUEST)
+    assert digest({**IDENTITY, "parameters": parameters}, ENTRY, REQUEST) == digest(IDENTITY, ENTRY, REQUEST)
 
 
 def test_the_order_of_keys_does_not_matter() -> None:
     turned = AskModel(({"content": "Grüße", "role": "user"},), REQUEST.tools)
-    assert digest(IDENTITY, turned) == digest(IDENTITY, REQUEST)
+    assert digest(IDENTITY, ENTRY, turned) == digest(IDENTITY, ENTRY, REQUEST)
 
 
 def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -298,6 +299,15 @@ def test_an_entry_without_answer_in_the_scorecard_is_not_scored(tmp_path: Path) 
     model = replay.load(_scorecard(tmp_path, _record(None), _record(Completion(text="x"), number=1)))
     with pytest.raises(NotScoredError, match=r"scorecard\.json has no result for core:simple_python_0"):
         answer_of(model, make_entry())
+
+
+def test_trials_of_a_scorecard_stay_apart(tmp_path: Path) -> None:
+    answers = [replace(_record(Completion(text=f"answer {n}")), trial=n) for n in (1, 2)]
+    model = replay.load(_scorecard(tmp_path, *answers))
+    assert answer_of(model, make_entry()).text == "answer 1"
+    assert [answer_of(model, replace(make_entry(), trial=n)).text for n in (1, 2)] == ["answer 1", "answer 2"]
+    with pytest.raises(NotScoredError, match="no result for core:simple_python_0-t3"):
+        answer_of(model, replace(make_entry(), trial=3))
 
 
 def _report(record: object) -> str:

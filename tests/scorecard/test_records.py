@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import given
@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from pytest_fcbench.answers import Completion, Mode, Names, Step, Transcript
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.entries import CATEGORIES
-from pytest_fcbench.scorecard.records import Record, from_json, record, to_json
+from pytest_fcbench.scorecard.records import Record, Usage, from_json, record, to_json
 from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profile
-from tests.factories import make_entry, make_record, tool_calls
+from tests.factories import make_entry, make_record, make_transcript, tool_calls
 
 MANNER = Manner("gpt", Mode.FC, Names.UNDERSCORED, "tool_calls")
 PASSED = Judgement.both(Passed())
@@ -48,12 +48,30 @@ def test_latency_and_tokens_are_sums_over_all_completions() -> None:
         Completion(latency_s=0.25, input_tokens=20),
         Completion(),
     )
-    assert (found.latency_s, found.input_tokens, found.output_tokens) == (0.75, 30, 3)
+    assert found.usage == Usage(0.75, 30, 3)
+    assert found.steps == (Usage(0.5, 10, 3), Usage(0.25, 20), Usage())
+
+
+def test_each_step_has_its_price_where_one_is_known() -> None:
+    def usd(completion: Completion) -> float | None:
+        return None if completion.input_tokens is None else completion.input_tokens * 0.5
+
+    transcript = make_transcript(Completion(input_tokens=3))
+    found = record(make_entry(), MANNER, PASSED, transcript, usd)
+    assert [step.usd for step in found.steps] == [1.5] == [found.usage.usd]
+
+
+def test_trials_are_records_of_their_own() -> None:
+    entry = replace(make_entry(), trial=2)
+    found = record(entry, MANNER, PASSED, None)
+    assert (found.entry, found.trial, found.item_id) == (entry.key, 2, entry.item_id)
+    assert found.item_id == "core:simple_python_0-t2"
+    assert from_json(json.loads(json.dumps(to_json(found)))) == found
 
 
 def test_what_is_unknown_is_none_not_zero() -> None:
     found = _of(Completion(text="x"))
-    assert (found.latency_s, found.input_tokens, found.output_tokens) == (None, None, None)
+    assert found.usage == Usage()
 
 
 def test_the_last_completion_is_the_answer() -> None:
@@ -91,9 +109,12 @@ def test_as_json_it_has_every_verdict_with_code_and_reason() -> None:
             },
             "corrected": {"status": "not_scored", "code": "set_aside", "reason": "bad data"},
         },
+        "trial": None,
         "latency_s": None,
         "input_tokens": None,
         "output_tokens": None,
+        "usd": None,
+        "steps": [],
         "answer": None,
     }
     passed = {"status": "passed", "code": None, "reason": None}
@@ -125,9 +146,11 @@ _RECORD = st.builds(
     names=_TEXT,
     syntax=_TEXT,
     verdicts=st.builds(Judgement, _VERDICT, _VERDICT),
-    latency_s=st.none() | st.floats(0, 1e6),
-    input_tokens=_COUNT,
-    output_tokens=_COUNT,
+    trial=st.none() | st.integers(1, 99),
+    steps=st.lists(
+        st.builds(Usage, st.none() | st.floats(0, 1e6), _COUNT, _COUNT, st.none() | st.floats(0, 1e6)),
+        max_size=3,
+    ).map(tuple),
     answer=st.none() | _TABLE,
 )
 
@@ -139,7 +162,11 @@ def test_a_record_comes_back_from_json_as_it_was(found: Record) -> None:
     assert from_json(json.loads(text)) == found
 
 
-@pytest.mark.parametrize("key", to_json(make_record()))
+_SUMS = set(asdict(Usage()))
+"""What a Record's JSON says for readers and can be computed again."""
+
+
+@pytest.mark.parametrize("key", [key for key in to_json(make_record()) if key not in _SUMS])
 def test_json_without_a_key_is_no_record(key: str) -> None:
     value = to_json(make_record())
     del value[key]
@@ -154,8 +181,9 @@ def test_json_without_a_key_is_no_record(key: str) -> None:
         pytest.param({"verdicts": {"official": {"status": "odd"}, "corrected": {}}}, id="status"),
         pytest.param({"verdicts": {"official": [], "corrected": []}}, id="verdict"),
         pytest.param({"answer": "text"}, id="answer"),
-        pytest.param({"latency_s": "0.5"}, id="latency"),
-        pytest.param({"input_tokens": True}, id="tokens"),
+        pytest.param({"steps": {}}, id="steps"),
+        pytest.param({"steps": [{**asdict(Usage()), "latency_s": "0.5"}]}, id="latency"),
+        pytest.param({"steps": [{**asdict(Usage()), "input_tokens": True}]}, id="tokens"),
     ],
 )
 def test_json_of_another_shape_is_no_record(wrong: dict[str, object]) -> None:

@@ -1,0 +1,64 @@
+"""What calls cost: by tokens (fcbench.yaml's table, else litellm's), or by the hour of a server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+_TABLE = "model_prices_and_context_window_backup.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Dollars per million tokens, or per hour of a server that takes ``concurrency`` calls at once.
+
+    A call of a server costs its share of the time, as in the official cost column (bfcl-eval
+    ``eval_runner_helper``): seconds / 3600 x dollars per hour / calls at once.
+    """
+
+    input: float | None = None
+    output: float | None = None
+    hour: float | None = None
+
+    def of(
+        self,
+        input_tokens: int | None,
+        output_tokens: int | None,
+        latency_s: float | None,
+        concurrency: int,
+    ) -> float | None:
+        """Dollars for one completion; None where what it is counted by is not known."""
+        if self.hour is not None:
+            return None if latency_s is None else latency_s / 3600 * self.hour / concurrency
+        if input_tokens is None or output_tokens is None or self.input is None or self.output is None:
+            return None
+        return (input_tokens * self.input + output_tokens * self.output) / 1e6
+
+
+def known(model: str) -> Price | None:
+    """litellm's price of a model id, with or without its provider prefix; None where it has none."""
+    table = _litellm_table()
+    found = next((table[name] for name in (model, model.partition("/")[2]) if name in table), None)
+    if not isinstance(found, Mapping):
+        return None
+    asked, answered = found.get("input_cost_per_token"), found.get("output_cost_per_token")
+    if not isinstance(asked, (int, float)) or not isinstance(answered, (int, float)):
+        return None
+    return Price(asked * 1e6, answered * 1e6)
+
+
+@cache
+def _litellm_table() -> Mapping[str, object]:
+    """The table that litellm is delivered with, read without importing litellm (two seconds)."""
+    found = find_spec("litellm")
+    if found is None or found.origin is None:
+        return {}
+    try:
+        table = json.loads(Path(found.origin).with_name(_TABLE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return table if isinstance(table, Mapping) else {}
