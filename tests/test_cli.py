@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench import cli
+from pytest_fcbench.commands import pull
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.packs import PackSource
 from tests.factories import DEMO, PACKAGE, pinned, write_tree, write_wheel
@@ -29,7 +30,7 @@ def wheel(tmp_path: Path) -> Path:
 def demo(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackSource:
     """The only pack that there is, in the place of the official one."""
     source = pinned(DEMO, wheel, tmp_path / "scratch")
-    monkeypatch.setattr(cli, "PACKS", {"demo": source})
+    monkeypatch.setattr(pull, "PACKS", {"demo": source})
     return source
 
 

@@ -1,0 +1,1 @@
+"""The commands of ``fcbench``, one module each: ``register`` declares it, a function runs it."""
