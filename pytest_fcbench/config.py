@@ -21,6 +21,7 @@ from pytest_fcbench.codecs.syntaxes import SYNTAXES
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category
 from pytest_fcbench.errors import SuiteError, UsageError, unknown
 from pytest_fcbench.options import OPTIONS, Option
+from pytest_fcbench.prices import Price
 from pytest_fcbench.scorecard import gate
 from pytest_fcbench.suites import SUITES
 from pytest_fcbench.suites.fields import Field, yaml_value
@@ -32,7 +33,7 @@ E = TypeVar("E", bound=StrEnum)
 
 
 _BY_KEY = {option.key: option for option in OPTIONS}
-_FILE_KEYS = (*(option.key for option in OPTIONS if option.key != "config"), "models")
+_FILE_KEYS = (*(option.key for option in OPTIONS if option.key not in ("config", "plan")), "models", "prices")
 _PROFILE_KEYS = tuple(option.key for option in OPTIONS if option.of_model and option.key != "model")
 
 
@@ -55,9 +56,20 @@ class Settings:
     api_key: str | None = field(repr=False)
     parameters: Mapping[str, object]
     """What goes into every request beside messages and tools."""
-    timeout_s: float
+    price: Price | None
+    """The one of fcbench.yaml, or None."""
+    trials: int
     concurrency: int
     """How many conversations may run at once, in all processes together."""
+    rpm: float | None
+    tpm: float | None
+    retries: int
+    timeout_s: float
+    """The longest wait for one answer."""
+    entry_timeout_s: float
+    max_usd: float | None
+    preflight: bool
+    tag: bool
     store: Path | None
     offline: bool
     refresh: bool
@@ -114,8 +126,17 @@ def load(command_line: Mapping[str, object], file: Path | None, root: Path = Pat
         api_key_env=key_env,
         api_key=os.environ.get(key_env) if key_env else None,
         parameters=_parameters(layers),
+        price=_price(layers, asked),
+        trials=_count(layers, "trials", 1, least=1),
+        concurrency=_count(layers, "concurrency", 8, least=1),
+        rpm=_positive(layers, "rpm"),
+        tpm=_positive(layers, "tpm"),
+        retries=_count(layers, "retries", 8),
         timeout_s=_positive(layers, "timeout") or 600.0,
-        concurrency=_count(layers, "concurrency", 8) if _positive(layers, "concurrency") else 8,
+        entry_timeout_s=_positive(layers, "entry_timeout") or 3600.0,
+        max_usd=_positive(layers, "max_usd"),
+        preflight=not layers.on("no_preflight"),
+        tag=layers.on("tag"),
         store=None if store.lower() == "none" else Path(store),
         offline=layers.on("offline"),
         refresh=layers.on("refresh"),
@@ -256,13 +277,40 @@ def _positive(layers: _Layers, key: str) -> float | None:
     return number
 
 
-def _count(layers: _Layers, key: str, default: int) -> int:
+def _count(layers: _Layers, key: str, default: int, least: int = 0) -> int:
     given, number = layers.one(key), layers.number(key)
     if given is None or number is None:
         return default
     if not number.is_integer():
         raise given.error("must be a whole number")
+    if number < least:
+        raise given.error(f"must be {least} or more")
     return int(number)
+
+
+def _price(layers: _Layers, model: str) -> Price | None:
+    """The price that the file gives a model, by the name of its profile or by its id."""
+    if "prices" not in layers.top:
+        return None
+    try:
+        table = {
+            name: _price_of(row.members((), ("input", "output", "hour")), row)
+            for name, row in layers.top["prices"].members().items()
+        }
+        of_profile = layers.profile["model"].text() if layers.profile else model
+    except SuiteError as error:
+        raise UsageError(str(error)) from None
+    return table.get(model) or table.get(of_profile)
+
+
+def _price_of(members: Mapping[str, Field], row: Field) -> Price:
+    if set(members) not in ({"input", "output"}, {"hour"}):
+        raise row.error("must give input and output (dollars per million tokens), or hour (of a server)")
+    given = {name: member.value for name, member in members.items()}
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+            raise members[name].error("must be a number of dollars from 0 on")
+    return Price(**{name: float(str(value)) for name, value in given.items()})
 
 
 def _parameters(layers: _Layers) -> Mapping[str, object]:

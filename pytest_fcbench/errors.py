@@ -6,6 +6,8 @@
     ├── PackError             official data cannot be fetched or is not what it should be
     │   └── PackMissing       ... is not there; says which command gets it
     └── NotScoredError        one answer could not be had or judged; other entries go on
+        ├── CallError         ... because a call to the model failed; says whether trying again may help
+        └── RunStoppedError   ... because the run has ended; the other entries do not go on
 
 Each message names the value, the rule and the way out.
 """
@@ -46,6 +48,24 @@ class NotScoredError(FcbenchError):
 
     def __reduce__(self) -> tuple[type[NotScoredError], tuple[str, str]]:
         return type(self), (self.cause, self.reason)
+
+
+class CallError(NotScoredError):
+    """A call to a model failed. ``transient`` failures may pass when the same is asked again.
+
+    ``retry_after_s`` is how long the endpoint asked to wait, None where it said nothing.
+    """
+
+    def __init__(
+        self, cause: str, reason: str, *, transient: bool = False, retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(cause, reason)
+        self.transient = transient
+        self.retry_after_s = retry_after_s
+
+
+class RunStoppedError(NotScoredError):
+    """The run was stopped, or the process that asks the model is gone, before the answer came."""
 
 
 def unknown(kind: str, value: str, valid: Iterable[str]) -> str:

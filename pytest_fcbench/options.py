@@ -75,10 +75,24 @@ OPTIONS = (
     Option("max_tokens", "N", "limit of tokens in an answer (default: none)", of_model=True),
     Option("seed", "N", "seed sent to the model (default: none)", of_model=True),
     Option("param", "NAME=JSON", "any other litellm parameter (repeatable)", repeatable=True, of_model=True),
+    Option("trials", "N", "how often each entry is put to the model (default: 1)"),
     Option(
-        "concurrency", "N", "conversations at once, split among xdist workers (default: 8)", of_model=True
+        "concurrency", "N", "conversations at once, in all processes together (default: 8)", of_model=True
+    ),
+    Option("rpm", "N", "calls a minute at the most (default: no limit)", of_model=True),
+    Option("tpm", "N", "tokens a minute at the most (default: no limit)", of_model=True),
+    Option(
+        "retries",
+        "N",
+        "how often a call is tried again that may work the next time (default: 8)",
+        of_model=True,
     ),
     Option("timeout", "SECONDS", "longest wait for one answer (default: 600)", of_model=True),
+    Option("entry_timeout", "SECONDS", "longest time for one entry (default: 3600)", of_model=True),
+    Option("max_usd", "DOLLARS", "stop asking before this run has cost more (default: no limit)"),
+    Option("plan", "", "ask nothing: print entries, calls, tokens and cost of the run", switch=True),
+    Option("no_preflight", "", "do not wait for the first call before making others", switch=True),
+    Option("tag", "", "name the entry in a header of each request (for fcbench serve and logs)", switch=True),
     Option("store", "FILE", "where answers are kept, 'none' keeps none (default: .fcbench/answers.sqlite)"),
     Option("offline", "", "ask nothing: judge stored answers, the rest is not scored", switch=True),
     Option("refresh", "", "ask everything again, though answers are stored", switch=True),

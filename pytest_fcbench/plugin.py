@@ -15,8 +15,12 @@ import pytest
 from pytest_fcbench.options import OPTIONS
 
 if TYPE_CHECKING:
+    from execnet.xspec import XSpec
+    from xdist.workermanage import WorkerController
+
     from pytest_fcbench.answers import Transcript
     from pytest_fcbench.config import Settings
+    from pytest_fcbench.dispatch.link import LinkServer
     from pytest_fcbench.entries import Entry
     from pytest_fcbench.run import Ask, Run, Score
     from pytest_fcbench.scorecard.gate import Outcome
@@ -82,15 +86,14 @@ class Benchmark:
     """The hooks of a run that may collect entries."""
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
-        from pytest_fcbench.run import Run
-
         self.config = config
-        worker = getattr(config, "workerinput", None)
-        self.is_worker = worker is not None
-        self.run: Run = Run(settings, worker["workercount"] if worker else 1)
+        self.is_worker = hasattr(config, "workerinput")
+        self.run = _run(config, settings)
+        self.link_server: LinkServer | None = None
+        self.started = False
         self.outcomes: tuple[Outcome, ...] = ()
-        self.keys: dict[str, str] = {}
-        """Entry key by node id, of the Records that came."""
+        self.item_ids: dict[str, str] = {}
+        """Item id by node id, of the Records that came."""
         self.foreign_failures = 0
         self.error: Exception | None = None
         self._declare_marks()
@@ -114,13 +117,45 @@ class Benchmark:
         option.json_report_omit = option.json_report_omit or ["collectors", "keywords", "log", "streams"]
         return True
 
-    # Collection
+    # With xdist: the controller holds the conversations of all workers on this machine
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: WorkerController) -> None:
+        """Offer a worker the link. One on another machine gets none, and has its share of the limits."""
+        from pytest_fcbench.dispatch.link import LinkServer
+
+        specs = node.nodemanager.specs
+        self.run.share = sum(map(_is_local, specs)) / len(specs)
+        if _is_local(node.gateway.spec):
+            self.link_server = self.link_server or LinkServer(self._transcript)
+            node.workerinput["fcbench_link"] = self.link_server.offer
+
+    def _transcript(self, entry: Entry) -> Transcript:
+        return self.run.dispatcher.transcript(entry)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
-        """With xdist the workers collect; what stops them is told by the controller, once."""
-        if any(nodeid.endswith(f"[{_STOPPED}]") for nodeid in ids):
+        """The workers collect; what stops them is told by the controller, once, which then starts to ask."""
+        if self.started:
+            return
+        item_ids = [_item_id(nodeid) for nodeid in ids]
+        if _STOPPED in item_ids:
             self._prepare_or_stop()
+        ours = [item_id for item_id in item_ids if ":" in item_id]
+        if ours and self.link_server:
+            self._prepare_or_stop()
+            self._start([entry for item_id in ours if (entry := self.run.find(item_id))])
+
+    def _start(self, entries: list[Entry]) -> None:
+        from pytest_fcbench.errors import FcbenchError
+
+        self.started = True
+        try:
+            self.run.start(entries)
+        except FcbenchError as error:
+            raise pytest.UsageError(str(error)) from None
+
+    # Collection
 
     def _prepare_or_stop(self) -> None:
         from pytest_fcbench.errors import FcbenchError
@@ -147,7 +182,7 @@ class Benchmark:
             return
         marks = {entry.suite: _marks(entry) for entry in entries}
         metafunc.parametrize(
-            "entry", [pytest.param(entry, id=entry.key, marks=marks[entry.suite]) for entry in entries]
+            "entry", [pytest.param(entry, id=entry.item_id, marks=marks[entry.suite]) for entry in entries]
         )
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -166,7 +201,7 @@ class Benchmark:
         """Start conversations ahead of the bodies. With xdist a worker learns its items one by one."""
         entries = [item.stash[ENTRY] for item in session.items if ENTRY in item.stash]
         if entries and not self.is_worker and not self.config.option.collectonly:
-            self.run.dispatcher.expect(entries)
+            self._start(entries)
 
     # What the bodies use; without the request fixture, which costs more than the body
 
@@ -185,7 +220,13 @@ class Benchmark:
         return self._ask
 
     def _ask(self, entry: Entry) -> Transcript:
-        transcript = self.run.dispatcher.transcript(entry)
+        from pytest_fcbench.errors import RunStoppedError
+
+        try:
+            transcript = self.run.transcripts.transcript(entry)
+        except RunStoppedError as error:
+            self.item.session.shouldstop = error.reason
+            raise
         self.item.stash[TRANSCRIPT] = transcript
         return transcript
 
@@ -254,29 +295,30 @@ class Benchmark:
         carried = getattr(report, "fcbench", None)
         if carried is not None:
             record = from_json(json.loads(carried)) if isinstance(carried, str) else carried
-            self.run.records[record.entry] = record
-            self.keys[report.nodeid] = record.entry
-        elif report.failed and report.nodeid not in self.keys:
+            self.run.records[record.item_id] = record
+            self.item_ids[report.nodeid] = record.item_id
+        elif report.failed and report.nodeid not in self.item_ids:
             entry = self._lost_entry(report)
             if entry is None:
                 self.foreign_failures += 1
             else:
-                self.keys[report.nodeid] = entry.key
+                self.item_ids[report.nodeid] = entry.item_id
                 reason = report.longreprtext or "no report came"
-                self.run.records[entry.key] = self.run.not_scored(entry, "worker_crashed", reason)
+                self.run.records[entry.item_id] = self.run.not_scored(entry, "worker_crashed", reason)
 
     def _lost_entry(self, report: pytest.TestReport) -> Entry | None:
         """The entry that an xdist worker died under: xdist then reports no phase."""
         if report.when in ("setup", "call", "teardown"):
             return None
         self._prepare_or_stop()
-        return self.run.find(report.nodeid.rpartition("[")[2].removesuffix("]"))
+        return self.run.find(_item_id(report.nodeid))
 
     # The end
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)  # the exit code is set before the JSON report is written
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
-        """Let the gate decide; write no file in a run without entries."""
+        """Ask nothing more; let the gate decide; write no file in a run without entries."""
+        self.run.stop()
         if self.is_worker:
             return (yield)
         if not self.run.records:
@@ -316,8 +358,8 @@ class Benchmark:
         from pytest_fcbench.scorecard.records import to_json
 
         for test in tests:
-            if test["nodeid"] in self.keys:
-                record = self.run.records[self.keys[test["nodeid"]]]
+            if test["nodeid"] in self.item_ids:
+                record = self.run.records[self.item_ids[test["nodeid"]]]
                 test.setdefault("metadata", {})["fcbench"] = to_json(record)
         tests.sort(key=lambda test: str(test["nodeid"]))
         json_report["fcbench"] = self.run.section(self.outcomes)
@@ -355,6 +397,29 @@ class Benchmark:
     def pytest_unconfigure(self) -> None:
         """Stop what the run started."""
         self.run.close()
+        if self.link_server:
+            self.link_server.close()
+
+
+def _run(config: pytest.Config, settings: Settings) -> Run:
+    """The run of this process: a worker's has the controller's link, or its share of the limits."""
+    from pytest_fcbench.dispatch.link import Link
+    from pytest_fcbench.run import Run
+
+    worker = getattr(config, "workerinput", None)
+    if worker is None:
+        return Run(settings)
+    link = Link.connect(worker["fcbench_link"]) if "fcbench_link" in worker else None
+    return Run(settings, 1.0 if link else 1 / worker["workercount"], link)
+
+
+def _is_local(spec: XSpec) -> bool:
+    return bool(spec.popen) and not spec.via
+
+
+def _item_id(nodeid: str) -> str:
+    """``suite:id`` of ``path::function[suite:id]``, also where xdist added a group."""
+    return nodeid.rpartition("[")[2].partition("]")[0]
 
 
 def _marks(entry: Entry) -> list[pytest.MarkDecorator]:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import version
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
-from pytest_fcbench import conversation, suites
-from pytest_fcbench.answers import Transcript
+from pytest_fcbench import conversation, prices, suites
+from pytest_fcbench.answers import Completion, Transcript
 from pytest_fcbench.config import Settings
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
+from pytest_fcbench.dispatch.ledger import Ledger
+from pytest_fcbench.dispatch.limits import LimitedModel, Limits
+from pytest_fcbench.dispatch.link import Link
 from pytest_fcbench.dispatch.store import AnswerStore, StoredModel
 from pytest_fcbench.entries import CATEGORIES, Category, Entry
 from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.models import registry
-from pytest_fcbench.models.model import Model
+from pytest_fcbench.prices import Price
 from pytest_fcbench.scorecard import gate, records
 from pytest_fcbench.scorecard.document import RunFacts, section
 from pytest_fcbench.scorecard.records import Record
@@ -29,16 +33,28 @@ Score: TypeAlias = Callable[[Judgement], Passed | Failed]
 """The fixture ``score``: records a judgement and returns the selected profile's verdict."""
 
 
-class Run:
-    """Its suites, its model and its dispatcher are made when they are first needed, never before."""
+class Transcripts(Protocol):
+    """Where finished conversations come from: this process's dispatcher, or a link to the controller's."""
 
-    def __init__(self, settings: Settings, processes: int = 1) -> None:
+    def transcript(self, entry: Entry) -> Transcript:
+        """Raises ``NotScoredError``."""
+
+
+class Run:
+    """Its suites, its model and its dispatcher are made when they are first needed, never before.
+
+    ``share`` is this process's part of the limits, 1 where it holds all conversations; ``link`` leads an
+    xdist worker to the process that holds its own.
+    """
+
+    def __init__(self, settings: Settings, share: float = 1.0, link: Link | None = None) -> None:
         self.settings = settings
-        self._concurrency = max(1, settings.concurrency // processes)
-        """This process's share of the cap."""
+        self.share = share
+        self._link = link
         self.records: dict[str, Record] = {}
-        """By entry key; a rerun replaces the earlier Record."""
+        """By item id; a rerun replaces the earlier Record."""
         self._entries: dict[tuple[str, str], tuple[Entry, ...]] = {}
+        self._index: dict[str, Entry] = {}
 
     @cached_property
     def suites(self) -> Mapping[str, Suite]:
@@ -50,27 +66,88 @@ class Run:
         """The model and the manner of the run. Raises ``UsageError``."""
         return registry.choose(self.settings)
 
+    @property
+    def transcripts(self) -> Transcripts:
+        """Who is asked for a finished conversation."""
+        return self._link if self._link and not self.chosen.model.immediate else self.dispatcher
+
     @cached_property
     def dispatcher(self) -> Dispatcher:
-        """What runs the conversations."""
-        return Dispatcher(self._model, self._conversation, self._concurrency)
+        """What runs the conversations of this process."""
+        model = self.stored or self.chosen.model
+        return Dispatcher(model, self.converse, self._concurrency, self.settings.entry_timeout_s)
+
+    @property
+    def _concurrency(self) -> int:
+        return max(1, int(self.settings.concurrency * self.share))
 
     @cached_property
-    def _model(self) -> Model:
-        """The model; one that has to be asked, with its answers kept. Raises ``UsageError``."""
-        settings, model = self.settings, self.chosen.model
-        if model.immediate or settings.store is None:
-            return model
-        identity = {"model": settings.model, "api_base": settings.api_base, "parameters": settings.parameters}
-        store = AnswerStore(settings.store)
-        return StoredModel(model, store, identity, offline=settings.offline, refresh=settings.refresh)
+    def price(self) -> Price | None:
+        """What calls cost: by fcbench.yaml, else by litellm's table for a model that is asked through it."""
+        settings = self.settings
+        known = None if self.chosen.model.immediate else prices.known(settings.model)
+        return settings.price or known
 
-    def _conversation(self, entry: Entry) -> conversation.Conversation:
+    def _usd(self, completion: Completion) -> float | None:
+        if self.price is None:
+            return None
+        used = completion.input_tokens, completion.output_tokens, completion.latency_s
+        return self.price.of(*used, self.settings.concurrency)
+
+    @cached_property
+    def limited(self) -> LimitedModel | None:
+        """The model within the run's limits; None for one that needs no network. Raises ``UsageError``."""
+        settings = self.settings
+        if self.chosen.model.immediate:
+            return None
+        if settings.max_usd is not None and self.price is None:
+            raise UsageError(
+                f"--fcbench-max-usd={settings.max_usd:g}: no price is known for {settings.label}; "
+                "give it one under 'prices' in fcbench.yaml"
+            )
+        limits = Limits(
+            rpm=settings.rpm and settings.rpm * self.share,
+            tpm=settings.tpm and settings.tpm * self.share,
+            retries=settings.retries,
+            timeout_s=settings.timeout_s,
+        )
+        most = settings.max_usd and settings.max_usd * self.share
+        ledger = Ledger(self.price, settings.concurrency, most, _output_limit(settings.parameters))
+        preflight = settings.preflight and not settings.offline
+        return LimitedModel(self.chosen.model, limits, ledger, preflight=preflight)
+
+    @cached_property
+    def stored(self) -> StoredModel | LimitedModel | None:
+        """The model with its answers kept; None for one that needs no network. Raises ``UsageError``."""
+        settings = self.settings
+        if self.limited is None or settings.store is None:
+            return self.limited
+        parameters = settings.parameters
+        identity = {"model": settings.model, "api_base": settings.api_base, "parameters": parameters}
+        store = AnswerStore(settings.store)
+        return StoredModel(self.limited, store, identity, offline=settings.offline, refresh=settings.refresh)
+
+    def converse(self, entry: Entry) -> conversation.Conversation:
+        """The conversation about an entry."""
         return conversation.single_turn(entry, self.chosen.manner, self.suites[entry.suite].wording)
+
+    def start(self, entries: Sequence[Entry]) -> None:
+        """Begin to ask for these, in this order. Raises ``UsageError`` where the first call fails."""
+        self.dispatcher.expect(entries)
+        if self.limited is None or self.limited.decided.is_set():
+            return
+        self.dispatcher.run_ahead_until(self.limited.decided)
+        if refusal := self.limited.refusal:
+            raise UsageError(
+                f"the first call failed, so no other was made: {refusal.cause}: {refusal.reason}\n"
+                "(--fcbench-no-preflight goes on all the same: each entry is then not scored)"
+            )
 
     def prepare(self) -> None:
         """Find out now what could stop the run: a wrong model, a missing pack, a broken entry."""
-        _ = self._model
+        if self._link is None:
+            _ = self.stored
+        _ = self.chosen
         for category in self.settings.categories:
             self.entries(category.name)
 
@@ -85,25 +162,37 @@ class Run:
             return ()
         return [entry for suite in self.suites.values() for entry in self._load(suite, CATEGORIES[name])]
 
-    def find(self, key: str) -> Entry | None:
-        """The entry of that key among those that were loaded."""
-        return next(
-            (entry for loaded in self._entries.values() for entry in loaded if entry.key == key), None
-        )
+    def find(self, item_id: str) -> Entry | None:
+        """The entry of that item id among those that were loaded."""
+        return self._by_item_id().get(item_id)
+
+    def _by_item_id(self) -> Mapping[str, Entry]:
+        loaded = sum(map(len, self._entries.values()))
+        if len(self._index) != loaded:
+            self._index = {e.item_id: e for entries in self._entries.values() for e in entries}
+        return self._index
 
     def _load(self, suite: Suite, category: Category) -> tuple[Entry, ...]:
         key = suite.name, category.name
         if key not in self._entries:
-            self._entries[key] = suite.load(category) if category in suite.categories else ()
+            loaded = suite.load(category) if category in suite.categories else ()
+            self._entries[key] = tuple(self._trials(loaded))
         return self._entries[key]
 
+    def _trials(self, entries: Sequence[Entry]) -> Iterator[Entry]:
+        for entry in entries:
+            if self.settings.trials == 1:
+                yield entry
+            else:
+                yield from (replace(entry, trial=n) for n in range(1, self.settings.trials + 1))
+
     def size_of(self, category: str) -> int:
-        """Number of entries of a category in the selected suites."""
+        """Number of tests of a category in the selected suites: its entries times the trials."""
         return sum(len(self._load(suite, CATEGORIES[category])) for suite in self.suites.values())
 
     def record(self, entry: Entry, judgement: Judgement, transcript: Transcript | None) -> Record:
         """The Record of an entry in this run."""
-        return records.record(entry, self.chosen.manner, judgement, transcript)
+        return records.record(entry, self.chosen.manner, judgement, transcript, self._usd)
 
     def not_scored(
         self, entry: Entry, cause: str, reason: str, transcript: Transcript | None = None
@@ -116,7 +205,8 @@ class Run:
         """All Records, by category and entry, whatever order they came in."""
         order = {name: index for index, name in enumerate(CATEGORIES)}
         return sorted(
-            self.records.values(), key=lambda r: (order.get(r.category, 99), r.suite, _natural(r.entry))
+            self.records.values(),
+            key=lambda r: (order.get(r.category, 99), r.suite, _natural(r.entry), r.trial or 0),
         )
 
     @property
@@ -134,7 +224,7 @@ class Run:
                 name: {"version": suite.version, "pack_hash": suite.pack_sha256}
                 for name, suite in self.suites.items()
             },
-            notes=self._model.notes,
+            notes=(self.stored or self.chosen.model).notes,
         )
 
     def outcomes(self, *, interrupted: bool) -> tuple[gate.Outcome, ...]:
@@ -146,12 +236,24 @@ class Run:
         """The ``fcbench`` section of the JSON report."""
         return section(self.facts, self.ordered, self.size_of, outcomes)
 
-    def close(self) -> None:
-        """Stop what the run started."""
+    def stop(self) -> None:
+        """Make no new call and cancel those in flight; what is stored stays."""
         if "dispatcher" in self.__dict__:
             self.dispatcher.close()
-        if isinstance(model := self.__dict__.get("_model"), StoredModel):
-            model.store.close()
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self.stop()
+        if self._link:
+            self._link.close()
+        if isinstance(stored := self.__dict__.get("stored"), StoredModel):
+            stored.store.close()
+
+
+def _output_limit(parameters: Mapping[str, object]) -> int | None:
+    """The limit of tokens in an answer, under any of the names it goes by."""
+    given = (parameters.get(name) for name in ("max_tokens", "max_completion_tokens"))
+    return next((value for value in given if isinstance(value, int)), None)
 
 
 def _natural(key: str) -> list[tuple[int, str]]:

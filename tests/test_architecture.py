@@ -29,9 +29,19 @@ ROOMS = {
     "schemas": {"entries"},
     "suites": {"entries", "codecs", "errors", "schemas"},
     "models": {"entries", "answers", "errors", "codecs", "conversation", "suites", "config", "redaction"},
-    "dispatch": {"entries", "answers", "errors", "conversation", "models", "redaction"},
+    "dispatch": {"entries", "answers", "errors", "conversation", "models", "prices", "redaction"},
     "scorecard": {"entries", "answers", "verdicts", "errors", "conversation"},
-    "config": {"entries", "answers", "verdicts", "errors", "codecs", "options", "scorecard", "suites"},
+    "config": {
+        "entries",
+        "answers",
+        "verdicts",
+        "errors",
+        "codecs",
+        "options",
+        "prices",
+        "scorecard",
+        "suites",
+    },
 }
 """Which rooms a room may import; the others (run, plugin, cli) stand on top."""
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from pytest_fcbench.answers import AskModel, Completion, Transcript
 from pytest_fcbench.conversation import Conversation
 from pytest_fcbench.entries import Entry
-from pytest_fcbench.errors import NotScoredError
+from pytest_fcbench.errors import NotScoredError, RunStoppedError
 from pytest_fcbench.models.model import Model
 from pytest_fcbench.redaction import redacted
 
@@ -27,13 +27,21 @@ class Dispatcher:
     ``converse`` makes an entry's conversation. What ``expect`` names is started in that order;
     ``transcript`` waits for one, and one that nobody expected goes to the front of the queue, under the
     same cap. One loop serves all, because HTTP clients keep connections that belong to a loop. A model
-    that answers at once needs none of that: its conversations run where they are asked for.
+    that answers at once needs none of that: its conversations run where they are asked for. A whole
+    conversation may take ``entry_timeout_s`` seconds.
     """
 
-    def __init__(self, model: Model, converse: Callable[[Entry], Conversation], concurrency: int = 1) -> None:
+    def __init__(
+        self,
+        model: Model,
+        converse: Callable[[Entry], Conversation],
+        concurrency: int = 1,
+        entry_timeout_s: float | None = None,
+    ) -> None:
         self._model = model
         self._converse = converse
         self._concurrency = concurrency
+        self._entry_timeout_s = entry_timeout_s
         self._lock = threading.Lock()
         self._expected: dict[str, Entry] = {}
         self._urgent: deque[Entry] = deque()
@@ -41,6 +49,7 @@ class Dispatcher:
         self.waited_for: set[str] = set()
         """Keys of the entries whose transcript was asked for."""
         self._tasks: set[asyncio.Task[None]] = set()
+        self._ahead_until: threading.Event | None = None
         self._closed = False
         self._thread: threading.Thread | None = None
 
@@ -57,9 +66,9 @@ class Dispatcher:
             return
         with self._lock:
             for entry in entries:
-                if entry.key not in self._answers:
-                    self._answers[entry.key] = Future()
-                    self._expected[entry.key] = entry
+                if entry.item_id not in self._answers:
+                    self._answers[entry.item_id] = Future()
+                    self._expected[entry.item_id] = entry
         self._wake()
 
     def transcript(self, entry: Entry) -> Transcript:
@@ -71,16 +80,36 @@ class Dispatcher:
         if self._model.immediate:
             return _run_through(self._converse_with_model(entry))
         with self._lock:
-            answer = self._answers.get(entry.key)
-            failed_before = entry.key in self.waited_for and answer is not None and bool(answer.exception())
-            if answer is None or failed_before:
-                answer = self._answers[entry.key] = Future()
+            if self._closed:
+                raise _cancelled()
+            answer = self._answers.get(entry.item_id)
+            if answer is None or (entry.item_id in self.waited_for and _failed(answer)):
+                answer = self._answers[entry.item_id] = Future()
                 self._urgent.append(entry)
-            elif self._expected.pop(entry.key, None):
+            elif self._expected.pop(entry.item_id, None):
                 self._urgent.append(entry)
-            self.waited_for.add(entry.key)
+            self.waited_for.add(entry.item_id)
         self._wake()
         return answer.result()
+
+    def run_ahead_until(self, decided: threading.Event) -> None:
+        """Wait for ``decided``, or until nothing expected is left; meanwhile look ahead without a limit."""
+        self._ahead_until = decided
+        self._wake()
+        decided.wait()
+        self._ahead_until = None
+
+    @property
+    def in_flight(self) -> int:
+        """Conversations that are going on."""
+        return len(self._tasks)
+
+    def finished(self) -> tuple[int, int]:
+        """How many conversations came to an end: with a transcript, and without one."""
+        with self._lock:
+            done = [answer for answer in self._answers.values() if answer.done()]
+        failed = sum(map(_failed, done))
+        return len(done) - failed, failed
 
     def _wake(self) -> None:
         self._loop.call_soon_threadsafe(self._start_more)
@@ -89,16 +118,19 @@ class Dispatcher:
         """Start what the cap and the look-ahead allow. Runs on the loop."""
         with self._lock:
             while not self._closed and len(self._tasks) < self._concurrency and (entry := self._next()):
-                task = self._loop.create_task(self._run(entry, self._answers[entry.key]))
+                task = self._loop.create_task(self._run(entry, self._answers[entry.item_id]))
                 self._tasks.add(task)
                 task.add_done_callback(self._ended)
+            if self._ahead_until and not self._tasks:
+                self._ahead_until.set()
 
     def _next(self) -> Entry | None:
         """What to start next: an entry that is waited for, else an expected one if not too far ahead."""
         if self._urgent:
             return self._urgent.popleft()
         ahead = len(self._answers) - len(self._expected) - len(self.waited_for)
-        if not self._expected or ahead >= _AHEAD * self._concurrency:
+        too_far = ahead >= _AHEAD * self._concurrency and not self._ahead_until
+        if not self._expected or too_far:
             return None
         return self._expected.pop(next(iter(self._expected)))
 
@@ -108,9 +140,13 @@ class Dispatcher:
 
     async def _run(self, entry: Entry, answer: Future[Transcript]) -> None:
         try:
-            answer.set_result(await self._converse_with_model(entry))
+            async with asyncio.timeout(self._entry_timeout_s):
+                answer.set_result(await self._converse_with_model(entry))
         except asyncio.CancelledError:
-            answer.set_exception(NotScoredError("cancelled", "the run ended before the answer came"))
+            answer.set_exception(_cancelled())
+        except TimeoutError:
+            reason = f"the conversation was not at its end after {self._entry_timeout_s:g} s"
+            answer.set_exception(NotScoredError("entry_timeout", reason))
         except BaseException as error:  # noqa: BLE001 - it is raised where the answer is waited for
             answer.set_exception(error)
 
@@ -135,10 +171,13 @@ class Dispatcher:
             raise NotScoredError("model_error", reason) from error
 
     def close(self) -> None:
-        """Start nothing more, cancel what is in flight, end the loop."""
-        if self._closed or self._thread is None:
+        """Start nothing more, cancel what is in flight and what was to come, end the loop."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        if self._thread is None:
             return
-        self._closed = True
         asyncio.run_coroutine_threadsafe(self._cancel(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -149,7 +188,18 @@ class Dispatcher:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(_cancelled())
         await self._loop.shutdown_asyncgens()
+
+
+def _failed(answer: Future[Transcript]) -> bool:
+    return answer.done() and answer.exception() is not None
+
+
+def _cancelled() -> RunStoppedError:
+    return RunStoppedError("cancelled", "the run ended before the answer came")
 
 
 def _run_through(coroutine: Coroutine[object, object, Transcript]) -> Transcript:

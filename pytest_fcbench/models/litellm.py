@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import time
-from collections.abc import Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.answers import AskModel, Completion, Fault, Mode, ToolCall
 from pytest_fcbench.entries import Entry
-from pytest_fcbench.errors import NotScoredError
+from pytest_fcbench.errors import CallError
 from pytest_fcbench.redaction import redacted
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ class LitellmModel:
     api_base: str | None = None
     api_key: str | None = field(default=None, repr=False)
     timeout_s: float = 600.0
+    tag: bool = False
+    """Whether each request names its entry in a header."""
     mode: Mode | None = None
     syntax: str | None = None
     immediate: bool = False
@@ -52,39 +56,34 @@ class LitellmModel:
         return tuple(f"{name} was dropped: {reason}" for name, reason in sorted(self.dropped.items()))
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """Ask the endpoint. Raises ``NotScoredError`` with the cause where no answer comes."""
+        """Ask the endpoint once. Raises ``CallError`` where no answer comes."""
         litellm = _import()
         sent = dict(self.parameters)
         while True:
             started = time.perf_counter()
             try:
-                reply = await litellm.acompletion(**self._request(request), **sent)
+                reply = await litellm.acompletion(**{**sent, **self._request(entry, request)})
             except litellm.exceptions.ContextWindowExceededError as error:
                 return Completion(text=self._short(error), fault=Fault.OVERFLOW)
             except (litellm.exceptions.BadRequestError, litellm.exceptions.UnsupportedParamsError) as error:
                 named = [name for name in sent if re.search(rf"\b{re.escape(name)}\b", str(error))]
                 if not named:
-                    raise NotScoredError("bad_request", self._blame(error)) from None
+                    raise self._failure(error) from None
                 sent = {name: value for name, value in sent.items() if name not in named}
                 continue
-            except litellm.exceptions.AuthenticationError as error:
-                raise NotScoredError("authentication", self._blame(error)) from None
-            except litellm.exceptions.RateLimitError as error:
-                raise NotScoredError("rate_limit", self._blame(error)) from None
-            except litellm.exceptions.Timeout as error:
-                raise NotScoredError("timeout", self._blame(error)) from None
             except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
-                raise NotScoredError("endpoint", self._blame(error)) from None
+                raise self._failure(error) from None
             self._drop(self.parameters.keys() - sent.keys())
             return _completion(reply, time.perf_counter() - started)
 
-    def _request(self, request: AskModel) -> dict[str, object]:
+    def _request(self, entry: Entry, request: AskModel) -> dict[str, object]:
         """Everything but the optional parameters. ``tools`` is left out when empty, as officially."""
         asked: dict[str, object] = {
             "model": self.id,
             "messages": [dict(message) for message in request.messages],
             "timeout": self.timeout_s,
-            "num_retries": 2,
+            # Trying again is the dispatcher's: only it knows the limits of the whole run.
+            "max_retries": 0,
         }
         if request.tools:
             asked["tools"] = [dict(tool) for tool in request.tools]
@@ -92,6 +91,10 @@ class LitellmModel:
             asked["api_base"] = self.api_base
         if self.api_key:
             asked["api_key"] = self.api_key
+        if self.tag:
+            given = self.parameters.get("extra_headers")
+            headers = given if isinstance(given, Mapping) else {}
+            asked["extra_headers"] = {**headers, "X-Fcbench-Entry": entry.item_id}
         return asked
 
     def _drop(self, refused: Set[str]) -> None:
@@ -100,19 +103,77 @@ class LitellmModel:
             self.parameters.pop(name, None)
             self.dropped.setdefault(name, f"{self.id} refused it")
 
-    def _blame(self, error: Exception) -> str:
-        return f"{self.id}: {self._short(error)}"
+    def _failure(self, error: Exception) -> CallError:
+        cause, transient = _diagnosis(error)
+        reason = f"{self.id}: {self._short(error)}"
+        return CallError(cause, reason, transient=transient, retry_after_s=_retry_after_s(error))
 
     def _short(self, error: Exception) -> str:
         text = " ".join(str(error).split()) or type(error).__name__
         return redacted(text, self.api_key or "")[:300]
 
 
+_CAUSES = {
+    400: "bad_request",
+    401: "authentication",
+    403: "authentication",
+    404: "not_found",
+    408: "timeout",
+    422: "bad_request",
+    429: "rate_limit",
+}
+"""Causes by HTTP status; every other one is ``endpoint``."""
+
+_TRANSIENT = frozenset({408, 409, 425, 429})
+"""What may pass although the status says that the request is to blame."""
+
+_UNREACHABLE = (ConnectionRefusedError, socket.gaierror)
+
+
+def _diagnosis(error: Exception) -> tuple[str, bool]:
+    """The cause of a failed call, and whether trying again may help."""
+    status = getattr(error, "status_code", None)
+    if any(isinstance(link, _UNREACHABLE) for link in _chain(error)):
+        return "connection", True
+    if "Timeout" in type(error).__name__:
+        return "timeout", True
+    if "insufficient_quota" in str(error):
+        return "quota", False
+    if not isinstance(status, int):
+        return "endpoint", True
+    return _CAUSES.get(status, "endpoint"), status >= 500 or status < 400 or status in _TRANSIENT
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what it came from, which litellm wraps several times."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _retry_after_s(error: Exception) -> float | None:
+    """Seconds of a ``Retry-After`` header (RFC 9110, 10.2.3), given as a number or as a date."""
+    headers = getattr(error, "litellm_response_headers", None)
+    value = headers.get("retry-after") if isinstance(headers, Mapping) else None
+    if not isinstance(value, str):
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return None
+
+
 def _completion(reply: object, latency_s: float) -> Completion:
     """A reply in litellm's (OpenAI's) shape."""
     choices = getattr(reply, "choices", None)
     if not choices:
-        raise NotScoredError("endpoint", "the endpoint answered without any choice")
+        raise CallError("endpoint", "the endpoint answered without any choice", transient=True)
     message = choices[0].message
     calls = getattr(message, "tool_calls", None)
     usage = getattr(reply, "usage", None)

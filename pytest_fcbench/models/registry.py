@@ -72,6 +72,7 @@ def _made(settings: Settings, manner: Manner) -> Model:
         api_base=settings.api_base,
         api_key=settings.api_key,
         timeout_s=settings.timeout_s,
+        tag=settings.tag,
     )
 
 

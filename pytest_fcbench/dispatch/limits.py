@@ -1,0 +1,155 @@
+"""A model asked within limits: rates, retries, time, money, and one call before all others."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import dataclass, field
+from random import Random
+
+from pytest_fcbench.answers import AskModel, Completion
+from pytest_fcbench.dispatch.ledger import SAFE, Ledger, estimated_tokens
+from pytest_fcbench.dispatch.pace import Pace, backoff
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.errors import CallError, NotScoredError
+from pytest_fcbench.models.model import Model
+
+_PROBES = 3
+"""How many entries may be refused as malformed before the endpoint is held to be the wrong one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run asks of an endpoint at the most. Rates are per minute; None means none."""
+
+    rpm: float | None = None
+    tpm: float | None = None
+    retries: int = 8
+    """How often a call is tried again."""
+    timeout_s: float = 600.0
+    """The longest wait for one answer."""
+
+
+@dataclass
+class LimitedModel:
+    """Asks a model within limits.
+
+    Until the first call has come back, no second one is made; where it fails for good, none is made at
+    all and ``refusal`` says why (the preflight). It is an ordinary call, kept like any answer.
+    """
+
+    model: Model
+    limits: Limits = field(default_factory=Limits)
+    ledger: Ledger = field(default_factory=Ledger)
+    preflight: bool = False
+    immediate: bool = False
+    calls: int = 0
+    """Calls made, those that failed too."""
+    retried: int = 0
+    """Calls that were made again after a failure."""
+
+    def __post_init__(self) -> None:
+        self.decided = threading.Event()
+        """Set when the first call has come back, or was not wanted alone."""
+        self.refusal: NotScoredError | None = None
+        if not self.preflight:
+            self.decided.set()
+        self._door = asyncio.Lock()
+        self._probes = 0
+        self._requests = Pace(self.limits.rpm)
+        self._tokens = Pace(self.limits.tpm)
+        self._held_until = 0.0
+        self._random = Random()  # noqa: S311 - spreads retries, protects nothing
+
+    @property
+    def mode(self) -> None:
+        """Any mode will do."""
+
+    @property
+    def syntax(self) -> None:
+        """The mode's own."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The model's, what was tried again, and where the money ended."""
+        notes = list(self.model.notes)
+        if self.retried:
+            notes.append(f"{self.retried} of {self.calls} calls were tries after a failure")
+        if self.ledger.stopped_at is not None:
+            notes.append(f"stopped asking at ${self.ledger.stopped_at:.4f}: the limit could be passed")
+        return tuple(notes)
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        """An answer within the limits. Raises ``NotScoredError`` where there is none."""
+        if not self.decided.is_set():
+            async with self._door:
+                if not self.decided.is_set():
+                    return await self._probe(entry, request)
+        if self.refusal is not None:
+            raise NotScoredError(self.refusal.cause, self.refusal.reason)
+        return await self._patiently(entry, request)
+
+    async def _probe(self, entry: Entry, request: AskModel) -> Completion:
+        """The first call. One entry may be refused as malformed; several in a row are the endpoint's word."""
+        try:
+            completion = await self._patiently(entry, request)
+        except NotScoredError as error:
+            self._probes += 1
+            if error.cause != "bad_request" or self._probes >= _PROBES:
+                self.refusal = error
+                self.decided.set()
+            raise
+        self.decided.set()
+        return completion
+
+    async def _patiently(self, entry: Entry, request: AskModel) -> Completion:
+        for attempt in range(1, self.limits.retries + 2):
+            try:
+                return await self._paid(entry, request)
+            except CallError as error:
+                unreachable = error.cause == "connection" and not self.decided.is_set()
+                if not error.transient or unreachable or attempt > self.limits.retries:
+                    raise
+                await self._wait_after(error, attempt)
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _wait_after(self, error: CallError, attempt: int) -> None:
+        self.retried += 1
+        wait_s = backoff(attempt, error.retry_after_s, self._random)
+        if error.cause == "rate_limit" and error.retry_after_s is not None:
+            # The endpoint speaks to all calls, not to this one.
+            self._held_until = max(self._held_until, _now() + error.retry_after_s)
+        await asyncio.sleep(wait_s)
+
+    async def _paid(self, entry: Entry, request: AskModel) -> Completion:
+        promised = await self.ledger.promise(request)
+        completion = None
+        try:
+            completion = await self._in_turn(entry, request)
+        finally:
+            await self.ledger.settle(promised, completion)
+        return completion
+
+    async def _in_turn(self, entry: Entry, request: AskModel) -> Completion:
+        tokens = estimated_tokens(request, SAFE) if self.limits.tpm else 0
+        now = _now()
+        turn_s = max(self._requests.reserve(now), self._tokens.reserve(now, tokens))
+        wait_s = max(turn_s, self._held_until - now)
+        while wait_s > 0:
+            await asyncio.sleep(wait_s)
+            wait_s = self._held_until - _now()
+        self.calls += 1
+        try:
+            async with asyncio.timeout(self.limits.timeout_s):
+                completion = await self.model.complete(entry, request)
+        except TimeoutError:
+            reason = f"no answer within {self.limits.timeout_s:g} s"
+            raise CallError("timeout", reason, transient=True) from None
+        if self.limits.tpm:
+            used = (completion.input_tokens or tokens) + (completion.output_tokens or 0)
+            self._tokens.correct(used - tokens)
+        return completion
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
