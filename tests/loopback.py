@@ -32,6 +32,8 @@ class Endpoint:
     api_base: str
     requests: list[Body]
     keys: list[str]
+    headers: list[dict[str, str]] = field(default_factory=list)
+    """Of each request, names in lower case."""
     most_at_once: int = 0
 
 
@@ -76,6 +78,7 @@ def serving(answer: Answer) -> Iterator[Endpoint]:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             requests.append(asked)
             keys.append(self.headers.get("Authorization", ""))
+            endpoint.headers.append({name.lower(): value for name, value in self.headers.items()})
             nonlocal in_flight
             with lock:
                 in_flight += 1

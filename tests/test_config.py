@@ -14,6 +14,7 @@ from pytest_fcbench.config import Settings
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS
 from pytest_fcbench.errors import UsageError
 from pytest_fcbench.options import OPTIONS
+from pytest_fcbench.prices import Price
 from pytest_fcbench.verdicts import Profile
 
 
@@ -96,8 +97,17 @@ temperature: 0.7
 max_tokens: 256
 seed: 7
 param: {top_p: 0.9, stop: [END]}
+trials: 3
 timeout: 30
+entry_timeout: 300
+retries: 2
+rpm: 60
+tpm: 9000.5
+max_usd: 1.5
+no_preflight: true
+tag: true
 concurrency: 4
+prices: {oracle: {input: 2.5, output: 10}}
 store: kept.sqlite
 offline: true
 refresh: false
@@ -123,17 +133,17 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         api_key_env="A_VARIABLE",
         api_key="the key",
         parameters={"temperature": 0.7, "max_tokens": 256, "seed": 7, "top_p": 0.9, "stop": ["END"]},
-        price=None,
-        trials=1,
+        price=Price(input=2.5, output=10.0),
+        trials=3,
         concurrency=4,
-        rpm=None,
-        tpm=None,
-        retries=8,
+        rpm=60.0,
+        tpm=9000.5,
+        retries=2,
         timeout_s=30.0,
-        entry_timeout_s=3600.0,
-        max_usd=None,
-        preflight=True,
-        tag=False,
+        entry_timeout_s=300.0,
+        max_usd=1.5,
+        preflight=False,
+        tag=True,
         store=Path("kept.sqlite"),
         offline=True,
         refresh=False,
@@ -146,7 +156,50 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
 
 
 def test_the_file_of_this_test_names_every_option() -> None:
-    assert {line.partition(":")[0] for line in FILE.splitlines()} == {o.key for o in OPTIONS} - {"config"}
+    assert {line.partition(":")[0] for line in FILE.splitlines()} == {o.key for o in OPTIONS} - {
+        "config",
+        "plan",
+    } | {"prices"}
+
+
+@pytest.mark.parametrize(
+    ("prices", "model", "price"),
+    [
+        ("{my-ft: {hour: 2}}", "my-ft", Price(hour=2.0)),
+        ("{hosted_vllm/x: {hour: 2}}", "my-ft", Price(hour=2.0)),
+        ("{hosted_vllm/x: {hour: 2}, my-ft: {input: 0, output: 0.5}}", "my-ft", Price(0.0, 0.5)),
+        ("{my-ft: {hour: 2}}", "hosted_vllm/x", None),
+    ],
+    ids=["profile", "id", "profile first", "another"],
+)
+def test_a_price_goes_by_profile_or_id(load: Load, prices: str, model: str, price: Price | None) -> None:
+    file = f"prices: {prices}\nmodels:\n  my-ft: {{model: hosted_vllm/x}}\n"
+    assert load(file, model=model).price == price
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("{input: 1}", "fcbench.yaml:1: prices.m: must give input and output"),
+        ("{input: 1, output: 2, hour: 3}", "must give input and output"),
+        ("{hour: cheap}", "prices.m.hour: must be a number of dollars from 0 on"),
+        ("{hour: -1}", "must be a number of dollars from 0 on"),
+        ("{hour: true}", "must be a number of dollars from 0 on"),
+        ("{minute: 1}", "minute"),
+        ("3", "prices.m"),
+    ],
+)
+def test_a_wrong_price_is_told_with_its_line(load: Load, row: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load(f"prices: {{m: {row}}}\n")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["trials", "concurrency"])
+@pytest.mark.parametrize("value", ["0", "1.5", "-2", "many"])
+def test_counts_start_at_one(load: Load, key: str, value: str) -> None:
+    with pytest.raises(UsageError, match=f"--fcbench-{key}={value}: must be"):
+        load(**{key: value})
 
 
 def test_a_single_value_needs_no_list(load: Load) -> None:

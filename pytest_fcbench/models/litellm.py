@@ -137,8 +137,8 @@ def _diagnosis(error: Exception) -> tuple[str, bool]:
         return "connection", True
     if "Timeout" in type(error).__name__:
         return "timeout", True
-    if "insufficient_quota" in str(error):
-        return "quota", False
+    if any(getattr(link, "code", None) == "insufficient_quota" for link in _chain(error)):
+        return "quota", False  # OpenAI's word for an account without money, with the status of a rate limit
     if not isinstance(status, int):
         return "endpoint", True
     return _CAUSES.get(status, "endpoint"), status >= 500 or status < 400 or status in _TRANSIENT

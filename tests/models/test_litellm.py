@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
+from dataclasses import replace
+from email.utils import formatdate
 from pathlib import Path
 
 import pytest
 
 from pytest_fcbench.answers import AskModel, Completion, Fault, Mode, Names, ToolCall
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.errors import NotScoredError
+from pytest_fcbench.errors import CallError, NotScoredError
 from pytest_fcbench.models.litellm import LitellmModel
 from pytest_fcbench.suites import core
 from tests.factories import make_entry
@@ -32,8 +35,8 @@ def ask(answer: Answer, request: AskModel = QUESTION, **parameters: object) -> t
     return completion, endpoint
 
 
-def fail(answer: Answer) -> NotScoredError:
-    with pytest.raises(NotScoredError) as caught:
+def fail(answer: Answer) -> CallError:
+    with pytest.raises(CallError) as caught:
         ask(answer)
     return caught.value
 
@@ -132,11 +135,57 @@ def test_a_refused_request_is_not_repeated() -> None:
         assert len(endpoint.requests) == 1
 
 
-def test_one_server_error_is_survived() -> None:
-    replies = iter([error(500, "broken"), message("fine")])
-    completion, endpoint = ask(lambda _: next(replies))
-    assert completion.text == "fine"
-    assert len(endpoint.requests) == 2
+@pytest.mark.parametrize(
+    ("reply", "transient"),
+    [
+        (error(401, "no"), False),
+        (error(403, "no"), False),
+        (error(400, "tools[0] is malformed"), False),
+        (error(404, "no such model"), False),
+        (error(429, "You exceeded your current quota", "insufficient_quota"), False),
+        (error(408, "too late"), True),
+        (error(429, "slow down"), True),
+        (error(500, "broken"), True),
+        (error(503, "busy"), True),
+        (Reply("{not json"), True),
+    ],
+    ids=["401", "403", "400", "404", "quota", "408", "429", "500", "503", "garbled"],
+)
+def test_what_may_pass_is_told_apart_and_asked_once(reply: Reply, transient: bool) -> None:
+    """Trying again is up to whoever knows the limits of the run."""
+    with serving(lambda _: reply) as endpoint:
+        with pytest.raises(CallError) as caught:
+            asyncio.run(make_model(endpoint).complete(make_entry(), QUESTION))
+        assert len(endpoint.requests) == 1
+    assert caught.value.transient is transient
+
+
+@pytest.mark.parametrize(
+    ("header", "least", "most"),
+    [("7", 7, 7), ("0.5", 0.5, 0.5), ("-3", 0, 0), (formatdate(time.time() + 90, usegmt=True), 60, 90)],
+    ids=["seconds", "fraction", "past", "date"],
+)
+def test_how_long_to_wait_is_read_from_the_header(header: str, least: float, most: float) -> None:
+    reply = replace(error(429, "slow down"), headers={"Retry-After": header})
+    found = fail(lambda _: reply).retry_after_s
+    assert found is not None
+    assert least <= found <= most
+
+
+@pytest.mark.parametrize("headers", [{}, {"Retry-After": "soon"}], ids=["none", "no number"])
+def test_no_wait_is_invented(headers: dict[str, str]) -> None:
+    assert fail(lambda _: replace(error(429, "slow down"), headers=headers)).retry_after_s is None
+
+
+def test_an_entry_is_named_in_a_header_only_on_request() -> None:
+    entry = replace(make_entry(), trial=2)
+    with serving(lambda _: message("ok")) as endpoint:
+        model = make_model(endpoint, extra_headers={"X-Team": "a"})
+        asyncio.run(model.complete(entry, QUESTION))
+        model.tag = True
+        asyncio.run(model.complete(entry, QUESTION))
+    assert [headers.get("x-fcbench-entry") for headers in endpoint.headers] == [None, entry.item_id]
+    assert [headers["x-team"] for headers in endpoint.headers] == ["a", "a"]
 
 
 def test_the_key_is_sent_and_never_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +208,7 @@ def test_nothing_listens_there() -> None:
         model = make_model(endpoint)
     with pytest.raises(NotScoredError) as caught:
         asyncio.run(model.complete(make_entry(), QUESTION))
-    assert caught.value.cause == "endpoint"
+    assert caught.value.cause == "connection"
 
 
 def test_messages_are_sent_as_they_are() -> None:
