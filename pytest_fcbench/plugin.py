@@ -255,8 +255,10 @@ class Benchmark:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the Record; make an entry that was not scored an error, not a failure."""
-        report = yield
         entry = item.stash.get(ENTRY, None)
+        if entry and call.excinfo and self.config.option.tbstyle == "no":
+            call.excinfo.traceback = call.excinfo.traceback[-1:]  # pytest filters all of it to show nothing
+        report = yield
         if entry is None or call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
             return report
         if call.excinfo is not None and not self._judged_wrong(item, call.excinfo):

@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 from pytest_fcbench import conversation, prices, suites
 from pytest_fcbench.answers import Completion, Transcript
 from pytest_fcbench.config import Settings
+from pytest_fcbench.dispatch.collector import CalmCollector
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.ledger import Ledger
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
@@ -51,6 +52,7 @@ class Run:
         self.settings = settings
         self.share = share
         self._link = link
+        self._collector = CalmCollector()
         self.records: dict[str, Record] = {}
         """By item id; a rerun replaces the earlier Record."""
         self._entries: dict[tuple[str, str], tuple[Entry, ...]] = {}
@@ -134,14 +136,16 @@ class Run:
     def start(self, entries: Sequence[Entry]) -> None:
         """Begin to ask for these, in this order. Raises ``UsageError`` where the first call fails."""
         self.dispatcher.expect(entries)
-        if self.limited is None or self.limited.decided.is_set():
+        if self.limited is None:
             return
-        self.dispatcher.run_ahead_until(self.limited.decided)
+        if not self.limited.decided.is_set():
+            self.dispatcher.run_ahead_until(self.limited.decided)
         if refusal := self.limited.refusal:
             raise UsageError(
                 f"the first call failed, so no other was made: {refusal.cause}: {refusal.reason}\n"
                 "(--fcbench-no-preflight goes on all the same: each entry is then not scored)"
             )
+        self._collector.calm()
 
     def prepare(self) -> None:
         """Find out now what could stop the run: a wrong model, a missing pack, a broken entry."""
@@ -240,6 +244,7 @@ class Run:
         """Make no new call and cancel those in flight; what is stored stays."""
         if "dispatcher" in self.__dict__:
             self.dispatcher.close()
+        self._collector.restore()
 
     def close(self) -> None:
         """Let go of everything."""
