@@ -68,6 +68,8 @@ class Settings:
     """The longest wait for one answer."""
     entry_timeout_s: float
     max_usd: float | None
+    plan: bool
+    """Print what the run would ask, and ask nothing."""
     preflight: bool
     tag: bool
     store: Path | None
@@ -135,6 +137,7 @@ def load(command_line: Mapping[str, object], file: Path | None, root: Path = Pat
         timeout_s=_positive(layers, "timeout") or 600.0,
         entry_timeout_s=_positive(layers, "entry_timeout") or 3600.0,
         max_usd=_positive(layers, "max_usd"),
+        plan=layers.on("plan"),
         preflight=not layers.on("no_preflight"),
         tag=layers.on("tag"),
         store=None if store.lower() == "none" else Path(store),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_fcbench.answers import Transcript
     from pytest_fcbench.config import Settings
     from pytest_fcbench.dispatch.link import LinkServer
+    from pytest_fcbench.dispatch.progress import Ticker
     from pytest_fcbench.entries import Entry
     from pytest_fcbench.run import Ask, Run, Score
     from pytest_fcbench.scorecard.gate import Outcome
@@ -91,6 +92,10 @@ class Benchmark:
         self.run = _run(config, settings)
         self.link_server: LinkServer | None = None
         self.started = False
+        self.ticker: Ticker | None = None
+        self.planned: list[str] = []
+        if settings.plan:
+            config.option.dist, config.option.tx = "no", []  # workers have nothing to do
         self.outcomes: tuple[Outcome, ...] = ()
         self.item_ids: dict[str, str] = {}
         """Item id by node id, of the Records that came."""
@@ -154,6 +159,28 @@ class Benchmark:
             self.run.start(entries)
         except FcbenchError as error:
             raise pytest.UsageError(str(error)) from None
+        if not self.run.chosen.model.immediate:
+            self._show_progress()
+
+    def _show_progress(self) -> None:
+        """A line that renews itself on a terminal, a line now and then elsewhere, none with -q or -v."""
+        from pytest_fcbench.dispatch.progress import Ticker
+
+        reporter: pytest.TerminalReporter | None = self.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is None or self.config.option.verbose != 0:
+            return
+        reporter.showfspath = False
+        if reporter.isatty:
+            write, every_s = (lambda line: reporter.rewrite(f"  {line}", erase=True)), 0.5
+        else:
+            write, every_s = reporter.write_line, 30.0
+        self.ticker = Ticker(self.run.progress, write, every_s)
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
+        """No letter for each entry where the progress is shown."""
+        if self.ticker is None or report.when == "teardown" or not hasattr(report, "fcbench"):
+            return None
+        return ("error" if report.when == "setup" and report.failed else report.outcome), "", ""
 
     # Collection
 
@@ -197,11 +224,16 @@ class Benchmark:
             self.config.option.tbstyle = "no"
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session: pytest.Session) -> None:
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         """Start conversations ahead of the bodies. With xdist a worker learns its items one by one."""
         entries = [item.stash[ENTRY] for item in session.items if ENTRY in item.stash]
-        if entries and not self.is_worker and not self.config.option.collectonly:
-            self._start(entries)
+        if not entries or self.is_worker or self.config.option.collectonly:
+            return None
+        if self.run.settings.plan:
+            self.planned = list(self.run.plan(entries))
+            return True
+        self._start(entries)
+        return None
 
     # What the bodies use; without the request fixture, which costs more than the body
 
@@ -321,6 +353,7 @@ class Benchmark:
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
         """Ask nothing more; let the gate decide; write no file in a run without entries."""
         self.run.stop()
+        self._end_progress()
         if self.is_worker:
             return (yield)
         if not self.run.records:
@@ -334,6 +367,13 @@ class Benchmark:
             code = exit_code(self.outcomes)
             session.exitstatus = max(code, 1) if self.foreign_failures else code
         return (yield)
+
+    def _end_progress(self) -> None:
+        reporter: pytest.TerminalReporter | None = self.config.pluginmanager.get_plugin("terminalreporter")
+        if self.ticker is not None and reporter is not None:
+            self.ticker.stop()
+            if reporter.isatty:
+                reporter.rewrite("", erase=True)
 
     @property
     def narrowed_by(self) -> str | None:
@@ -371,6 +411,10 @@ class Benchmark:
         self, terminalreporter: pytest.TerminalReporter
     ) -> Generator[None, object, object]:
         """Our tables in the place of pytest's list of failures."""
+        if self.planned:
+            terminalreporter.section("plan")
+            for line in self.planned:
+                terminalreporter.write_line(line)
         if self.run.records:
             if not self.foreign_failures and self.config.option.tbstyle in ("auto", "no"):
                 self.config.option.tbstyle = "no"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -9,13 +10,15 @@ from importlib.metadata import version
 from typing import Protocol, TypeAlias
 
 from pytest_fcbench import conversation, prices, suites
-from pytest_fcbench.answers import Completion, Transcript
+from pytest_fcbench.answers import AskModel, Completion, Transcript
 from pytest_fcbench.config import Settings
+from pytest_fcbench.dispatch import plan
 from pytest_fcbench.dispatch.collector import CalmCollector
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.ledger import Ledger
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.link import Link
+from pytest_fcbench.dispatch.progress import Progress
 from pytest_fcbench.dispatch.store import AnswerStore, StoredModel
 from pytest_fcbench.entries import CATEGORIES, Category, Entry
 from pytest_fcbench.errors import UsageError, unknown
@@ -53,6 +56,7 @@ class Run:
         self.share = share
         self._link = link
         self._collector = CalmCollector()
+        self._expected, self._started_at = 0, 0.0
         self.records: dict[str, Record] = {}
         """By item id; a rerun replaces the earlier Record."""
         self._entries: dict[tuple[str, str], tuple[Entry, ...]] = {}
@@ -133,8 +137,36 @@ class Run:
         """The conversation about an entry."""
         return conversation.single_turn(entry, self.chosen.manner, self.suites[entry.suite].wording)
 
+    def plan(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """What asking these would take, as lines of text."""
+        if self.chosen.model.immediate:
+            yield f"{len(entries)} entries; {self.settings.label} needs no network: no call, no cost"
+            return
+
+        def is_stored(entry: Entry, request: AskModel) -> bool:
+            return isinstance(self.stored, StoredModel) and self.stored.has(entry, request)
+
+        plans = plan.plan(entries, lambda entry: next(self.converse(entry)), is_stored)
+        yield from plan.lines(plans, self.price)
+
+    def progress(self) -> Progress:
+        """How far the run is."""
+        answered, not_scored = self.dispatcher.finished()
+        priced = self.limited is not None and self.price is not None
+        return Progress(
+            total=self._expected,
+            answered=answered,
+            not_scored=not_scored,
+            in_flight=self.dispatcher.in_flight,
+            reused=self.stored.reused if isinstance(self.stored, StoredModel) else 0,
+            calls=self.limited.calls if self.limited else 0,
+            elapsed_s=time.monotonic() - self._started_at,
+            usd=self.limited.ledger.spent if self.limited and priced else None,
+        )
+
     def start(self, entries: Sequence[Entry]) -> None:
         """Begin to ask for these, in this order. Raises ``UsageError`` where the first call fails."""
+        self._expected, self._started_at = len(entries), time.monotonic()
         self.dispatcher.expect(entries)
         if self.limited is None:
             return

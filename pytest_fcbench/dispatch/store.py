@@ -118,6 +118,10 @@ class StoredModel:
         reused = f"{self.reused} answers came from {self.store.path.name}"
         return (*self.model.notes, reused) if self.reused else self.model.notes
 
+    def has(self, entry: Entry, request: AskModel) -> bool:
+        """Whether nothing would have to be asked."""
+        return not self.refresh and self.store.get(digest(self.identity, entry, request)) is not None
+
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The stored answer, or a new one that is stored first: one that cannot be kept is not scored."""
         key = digest(self.identity, entry, request)

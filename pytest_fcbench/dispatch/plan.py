@@ -1,0 +1,88 @@
+"""What a run would ask, without asking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_fcbench.answers import AskModel
+from pytest_fcbench.dispatch.ledger import TYPICAL, estimated_tokens
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.prices import Price
+
+_OUTPUT_TOKENS = 75
+"""Of an answer: the mean of gpt-4o-mini on the official single-turn entries, function calling."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the entries of a category need: calls to make, answers that are there, estimated tokens."""
+
+    name: str
+    entries: int = 0
+    """Entries, each once for every trial."""
+    stored: int = 0
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def usd(self, price: Price | None) -> float | None:
+        """Dollars for the calls; None where the price is not known, or goes by time."""
+        if not self.calls:
+            return 0.0
+        return price.of(self.input_tokens, self.output_tokens, None, 1) if price else None
+
+
+def plan(
+    entries: Iterable[Entry],
+    first_request: Callable[[Entry], AskModel],
+    is_stored: Callable[[Entry, AskModel], bool],
+) -> Sequence[Plan]:
+    """One plan for each category in the order of the entries.
+
+    An entry of several turns is counted with one call for each, all as long as the first: what is asked
+    later depends on the answers.
+    """
+    plans: dict[str, Plan] = {}
+    for entry in entries:
+        before = plans.get(entry.category.name, Plan(entry.category.name))
+        request = first_request(entry)
+        stored = is_stored(entry, request)
+        calls = 0 if stored else len(entry.turns)
+        plans[entry.category.name] = Plan(
+            before.name,
+            before.entries + 1,
+            before.stored + stored,
+            before.calls + calls,
+            before.input_tokens + calls * estimated_tokens(request, TYPICAL),
+            before.output_tokens + calls * _OUTPUT_TOKENS,
+        )
+    return list(plans.values())
+
+
+def lines(plans: Sequence[Plan], price: Price | None) -> Iterator[str]:
+    """The plan as a table."""
+    total = Plan(
+        "all",
+        entries=sum(plan.entries for plan in plans),
+        stored=sum(plan.stored for plan in plans),
+        calls=sum(plan.calls for plan in plans),
+        input_tokens=sum(plan.input_tokens for plan in plans),
+        output_tokens=sum(plan.output_tokens for plan in plans),
+    )
+    head = (
+        f"{'':<24}{'entries':>8}{'stored':>8}{'calls':>8}{'tokens in':>12}{'tokens out':>12}{'dollars':>10}"
+    )
+    yield head
+    for row in (*plans, total):
+        if row is total:
+            yield "-" * len(head)
+        yield (
+            f"{row.name:<24}{row.entries:>8}{row.stored:>8}{row.calls:>8}"
+            f"{row.input_tokens:>12}{row.output_tokens:>12}{_dollars(row.usd(price)):>10}"
+        )
+    yield "tokens are estimated: in from the size of requests, out as 75 an answer; nothing was asked"
+
+
+def _dollars(usd: float | None) -> str:
+    return "-" if usd is None else f"{usd:.4f}"
