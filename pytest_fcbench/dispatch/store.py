@@ -11,7 +11,7 @@ import json
 import re
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,24 +33,50 @@ CREATE TABLE IF NOT EXISTS answers (
 """
 
 
-class AnswerStore:
-    """Completions by key. Raises ``UsageError`` for a file that is not one of ours; it stays as it is."""
+_PATIENCE_S = 30.0
+"""How long a statement waits for another process that writes."""
 
-    def __init__(self, path: Path) -> None:
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is known of a stored answer beside the answer."""
+
+    entry: str
+    """Its item id: ``suite:id``, with ``-t2`` for the second of several trials."""
+    model: str
+    input_tokens: int | None
+    output_tokens: int | None
+    written: float
+    """Seconds since 1970."""
+
+
+class AnswerStore:
+    """Completions by key; ``new`` says whether a missing file is made.
+
+    Raises ``UsageError`` for a file that is not one of ours; it stays as it is.
+    """
+
+    def __init__(self, path: Path, *, new: bool = True) -> None:
         self.path = path
+        if not new and not path.is_file():
+            raise UsageError(f"{path}: there is no such file; name the store with --fcbench-store")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             # The dispatcher uses it from the thread of its loop, one statement at a time.
-            self._database = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-            self._open()
+            self._database = sqlite3.connect(
+                path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
+            )
+            self._open(new)
         except (OSError, sqlite3.Error) as error:
             raise UsageError(f"{path}: {error}; {_WAY_OUT}") from None
 
-    def _open(self) -> None:
+    def _open(self, new: bool) -> None:
         (found,) = self._database.execute("PRAGMA application_id").fetchone()
         (version,) = self._database.execute("PRAGMA user_version").fetchone()
         (tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if tables and (found, version) != (_APPLICATION_ID, _VERSION):
+        if (found, version) == (_APPLICATION_ID, _VERSION) and tables:
+            return
+        if tables or not new:
             self._database.close()
             raise UsageError(f"{self.path} is not a store of this version of fcbench; {_WAY_OUT}")
         self._database.execute("PRAGMA journal_mode = WAL")
@@ -78,6 +104,41 @@ class AnswerStore:
             "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)",
             (key, entry, model, json.dumps(answer), time.time()),
         )
+
+    def kept(self, model: str | None = None) -> Iterator[Kept]:
+        """What there is, of one model or of all."""
+        rows = self._database.execute(
+            "SELECT entry, model, answer, written FROM answers WHERE :model IS NULL OR model = :model",
+            {"model": model},
+        )
+        for entry, of, answer, written in rows:
+            usage = json.loads(answer)
+            yield Kept(entry, of, usage["input_tokens"], usage["output_tokens"], written)
+
+    def delete(
+        self, model: str | None = None, entries: str | None = None, before: float | None = None
+    ) -> int:
+        """Delete what meets all conditions given, everything without one. Gives how many that were.
+
+        ``entries`` is a pattern of item ids (``bfcl:live_*``), ``before`` is in seconds since 1970.
+        """
+        return self._database.execute(
+            "DELETE FROM answers WHERE (:model IS NULL OR model = :model)"
+            " AND (:entries IS NULL OR entry GLOB :entries) AND (:before IS NULL OR written < :before)",
+            {"model": model, "entries": entries, "before": before},
+        ).rowcount
+
+    def shrink(self) -> None:
+        """Give back the space of deleted answers."""
+        self._database.execute("VACUUM")
+        # The smaller file is in the -wal until it is merged.
+        self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk, with what is not yet merged into the file (``-wal``)."""
+        wal = self.path.with_name(f"{self.path.name}-wal")
+        return sum(file.stat().st_size for file in (self.path, wal) if file.exists())
 
     def close(self) -> None:
         """Let go of the file."""
@@ -138,6 +199,11 @@ class StoredModel:
             except sqlite3.Error as error:
                 raise NotScoredError("store", f"{self.store.path}: {error}") from None
         return completion
+
+
+def identity_of(model: str, api_base: str | None, parameters: Mapping[str, object]) -> Mapping[str, object]:
+    """What can change an answer beside the request."""
+    return {"model": model, "api_base": api_base, "parameters": parameters}
 
 
 _SECRET = re.compile(r"key|token$|secret|password|headers?$", re.IGNORECASE)

@@ -9,24 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import isfinite
 from pathlib import Path
 
-from pytest_fcbench.answers import (
-    AskModel,
-    Completion,
-    Fault,
-    Mode,
-    Names,
-    completion_from_json,
-    part_from_json,
-)
+from pytest_fcbench.answers import AskModel, Completion, Mode, Names, completion_from_json
 from pytest_fcbench.codecs.syntaxes import SYNTAXES
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import NotScoredError, UsageError
-
-_ERROR = "Error during inference:"
-_OVERFLOW = ("context length", "context window", "maximum context", "context_length_exceeded")
+from pytest_fcbench.models.official_results import completion_of, count_of, number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,41 +75,6 @@ def _rows(file: Path) -> Iterator[tuple[str, Completion]]:
         yield f"bfcl:{row['id']}", completion_of(row)
 
 
-def completion_of(row: Mapping[str, object]) -> Completion:
-    """A row of an official result file: text, or a list of ``{name: arguments}`` and text parts."""
-    result = row["result"]
-    text, tool_calls, fault = None, None, None
-    if isinstance(result, list):
-        tool_calls = tuple(part_from_json(item) for item in result)
-    elif isinstance(result, str):
-        text = result
-        if text.startswith(_ERROR):
-            fault = Fault.OVERFLOW if any(w in text.lower() for w in _OVERFLOW) else Fault.INFERENCE_ERROR
-    elif result is not None:
-        text = json.dumps(result)
-    reasoning = row.get("reasoning_content")
-    return Completion(
-        text=text,
-        tool_calls=tool_calls,
-        reasoning=reasoning if isinstance(reasoning, str) else None,
-        input_tokens=_count(row.get("input_token_count")),
-        output_tokens=_count(row.get("output_token_count")),
-        latency_s=_number(row.get("latency")),
-        fault=fault,
-    )
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
-        return None
-    return float(value)
-
-
-def _count(value: object) -> int | None:
-    number = _number(value)
-    return None if number is None else int(number)
-
-
 def _form(completions: Mapping[str, Completion]) -> tuple[Mode, str]:
     """Mode and syntax that fit the results as a whole."""
     if any(completion.tool_calls for completion in completions.values()):
@@ -167,7 +121,7 @@ def _recorded(record: Mapping[str, object]) -> Completion:
     answer = record["answer"]
     return replace(
         completion_from_json(answer if isinstance(answer, Mapping) else {}),
-        latency_s=_number(record["latency_s"]),
-        input_tokens=_count(record["input_tokens"]),
-        output_tokens=_count(record["output_tokens"]),
+        latency_s=number_of(record["latency_s"]),
+        input_tokens=count_of(record["input_tokens"]),
+        output_tokens=count_of(record["output_tokens"]),
     )

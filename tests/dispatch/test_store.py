@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.answers import AskModel, Completion, Fault, ToolCall
-from pytest_fcbench.dispatch.store import AnswerStore, StoredModel, digest
+from pytest_fcbench.dispatch.store import AnswerStore, Kept, StoredModel, digest
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import NotScoredError, UsageError
 from tests.factories import make_entry
@@ -192,3 +192,41 @@ def test_a_place_where_no_file_can_be(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="--fcbench-store"):
         AnswerStore(tmp_path / "file" / "answers.sqlite")
+
+
+def test_a_missing_file_is_not_made_unasked(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no such file"):
+        AnswerStore(tmp_path / "deep" / "answers.sqlite", new=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_file_is_no_store(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    path.write_bytes(b"")
+    with pytest.raises(UsageError, match="is not a store"):
+        AnswerStore(path, new=False)
+    assert path.read_bytes() == b""
+
+
+def test_what_is_kept_can_be_looked_at(store: AnswerStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.time", lambda: 1000.5)
+    store.put("1", "core:multiple_0", "m", Completion(text="a", input_tokens=5))
+    store.put("2", "core:multiple_0-t2", "n", Completion(text="b", output_tokens=2))
+    one, two = (
+        Kept("core:multiple_0", "m", 5, None, 1000.5),
+        Kept("core:multiple_0-t2", "n", None, 2, 1000.5),
+    )
+    assert list(store.kept()) == [one, two]
+    assert list(store.kept("n")) == [two]
+
+
+def test_space_of_deleted_answers_is_given_back(store: AnswerStore) -> None:
+    for number in range(50):
+        store.put(str(number), f"core:multiple_{number}", "m", Completion(text="x" * 10_000))
+    before = store.size
+    assert before > 500_000
+    assert store.delete(entries="core:multiple_?") == 10
+    assert store.delete() == 40
+    store.shrink()
+    assert store.size < before / 10
+    assert list(AnswerStore(store.path, new=False).kept()) == []

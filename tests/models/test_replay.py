@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pytest_fcbench.answers import Completion, Fault, Mode, Names, Step, ToolCall, Transcript
 from pytest_fcbench.conversation import Manner
@@ -40,99 +38,7 @@ def _bfcl(number: int = 0) -> Entry:
     return make_entry(suite="bfcl", entry_id=f"simple_python_{number}")
 
 
-# One row
-
 ERROR = "Error during inference: "
-
-
-@pytest.mark.parametrize(
-    ("result", "completion"),
-    [
-        pytest.param("[f(a=1)]", Completion(text="[f(a=1)]"), id="text"),
-        pytest.param("", Completion(text=""), id="empty text"),
-        pytest.param([{"f": '{"a": 1}'}], tool_calls(("f", '{"a": 1}')), id="arguments as JSON text"),
-        pytest.param([{"f": {"a": 1}}], tool_calls(("f", {"a": 1})), id="arguments as an object"),
-        pytest.param(
-            [{"f": "{}"}, "and then", {"g": "{"}],
-            Completion(tool_calls=(ToolCall("f", "{}"), "and then", ToolCall("g", "{"))),
-            id="text parts among calls",
-        ),
-        pytest.param([], Completion(tool_calls=()), id="empty list"),
-        pytest.param([5, {}], Completion(tool_calls=("5", "{}")), id="neither calls nor text"),
-        pytest.param(None, Completion(), id="null"),
-        pytest.param(7, Completion(text="7"), id="integer"),
-        pytest.param({"a": [1]}, Completion(text='{"a": [1]}'), id="object"),
-        pytest.param(
-            f"{ERROR}503 Service Unavailable",
-            Completion(text=f"{ERROR}503 Service Unavailable", fault=Fault.INFERENCE_ERROR),
-            id="inference error",
-        ),
-        pytest.param(
-            f"{ERROR}the maximum context length is 8192 tokens",
-            Completion(text=f"{ERROR}the maximum context length is 8192 tokens", fault=Fault.OVERFLOW),
-            id="context overflow",
-        ),
-        pytest.param(
-            f"{ERROR}code Context_Length_Exceeded",
-            Completion(text=f"{ERROR}code Context_Length_Exceeded", fault=Fault.OVERFLOW),
-            id="context overflow by its code",
-        ),
-        pytest.param(
-            "I see no Error during inference: context length is fine",
-            Completion(text="I see no Error during inference: context length is fine"),
-            id="prose about errors",
-        ),
-    ],
-)
-def test_a_result_is_a_completion(result: object, completion: Completion) -> None:
-    assert replay.completion_of(_row(result)) == completion
-
-
-@pytest.mark.parametrize(
-    ("more", "completion"),
-    [
-        pytest.param(
-            {"input_token_count": 12, "output_token_count": 3.0, "latency": 0.25},
-            Completion(text="x", input_tokens=12, output_tokens=3, latency_s=0.25),
-            id="counts",
-        ),
-        pytest.param(
-            {"input_token_count": [[1]], "output_token_count": "3", "latency": True},
-            Completion(text="x"),
-            id="counts of another shape",
-        ),
-        pytest.param({"reasoning_content": "hm"}, Completion(text="x", reasoning="hm"), id="reasoning"),
-        pytest.param({"reasoning_content": ["hm"]}, Completion(text="x"), id="reasoning of another shape"),
-    ],
-)
-def test_what_stands_beside_a_result(more: Mapping[str, object], completion: Completion) -> None:
-    assert replay.completion_of({**_row("x"), **more}) == completion
-
-
-@pytest.mark.parametrize("count", ["NaN", "Infinity", "1e999"])
-def test_a_count_that_is_no_finite_number_is_unknown(count: str) -> None:
-    row = json.loads(f'{{"id": "a", "result": "x", "input_token_count": {count}}}')
-    assert replay.completion_of(row) == Completion(text="x")
-
-
-_JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@given(_JSON, _JSON, _JSON)
-def test_a_row_of_any_values_is_read(result: object, count: object, latency: object) -> None:
-    completion = replay.completion_of(
-        {"id": "a", "result": result, "input_token_count": count, "latency": latency}
-    )
-    assert completion.text is None or completion.tool_calls is None
-
 
 # Files
 

@@ -1,0 +1,291 @@
+"""``fcbench store``: look at stored answers, delete them, take them to official result files and back."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shlex
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_fcbench.answers import Completion
+from pytest_fcbench.config import Settings, config_file, load
+from pytest_fcbench.conversation import Manner, single_turn
+from pytest_fcbench.dispatch.dispatcher import Dispatcher
+from pytest_fcbench.dispatch.store import AnswerStore, Kept, StoredModel, identity_of
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.errors import FcbenchError, NotScoredError, UsageError
+from pytest_fcbench.models import registry
+from pytest_fcbench.models.official_results import path_of, row_of
+from pytest_fcbench.models.replay import ReplayModel
+from pytest_fcbench.options import OPTIONS
+from pytest_fcbench.redaction import redacted
+from pytest_fcbench.suites import open_suite
+from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.verdicts import printable
+
+if TYPE_CHECKING:
+    from pytest_fcbench.cli import Commands
+
+_SUITE = "bfcl"
+_PLACE = ("store", "config")
+_ASKED = ("mode", "names", "syntax", "api_base", "temperature", "max_tokens", "seed", "param")
+"""Options of a run that decide what is asked, and so which answers it finds."""
+
+
+def register(commands: Commands) -> None:
+    """Declare the command."""
+    store = commands.add_parser("store", help="stored answers: size, list, prune, export, import")
+    actions = store.add_subparsers(required=True, metavar="ACTION")
+
+    size = actions.add_parser("size", help="how large the store is")
+    _declare(size, _PLACE)
+    size.set_defaults(run=_run, action=_size)
+
+    listed = actions.add_parser("list", help="answers by model and category")
+    _declare(listed, (*_PLACE, "model"))
+    listed.set_defaults(run=_run, action=_list)
+
+    prune = actions.add_parser("prune", help="delete the answers that meet all conditions given")
+    _declare(prune, (*_PLACE, "model"))
+    prune.add_argument("--older-than", type=_seconds, metavar="AGE", help="30d, 12h or 2w")
+    prune.add_argument("--entry", metavar="GLOB", help="pattern of entry ids, such as 'bfcl:live_*'")
+    prune.add_argument("--all", action="store_true", help="delete every answer")
+    prune.set_defaults(run=_run, action=_prune)
+
+    export = actions.add_parser("export", help="write stored answers as official result files")
+    export.set_defaults(run=_run, action=_export)
+    taken = actions.add_parser("import", help="store the answers of one model's official result files")
+    taken.set_defaults(run=_run, action=_import)
+    for parser, folder in ((export, "gets a folder for the model"), (taken, "one model's results")):
+        parser.add_argument("folder", type=Path, metavar="FOLDER", help=folder)
+        _declare(parser, ("model",), required=parser is taken)
+        _declare(parser, (*_PLACE, *_ASKED))
+        parser.add_argument("--suite", choices=[_SUITE], default=_SUITE, help=f"always {_SUITE}")
+        parser.add_argument("--force", action="store_true", help="replace what is already there")
+
+
+def _declare(parser: argparse.ArgumentParser, keys: Sequence[str], *, required: bool = False) -> None:
+    """Options of a run, here without the prefix."""
+    for option in OPTIONS:
+        if option.key in keys:
+            parser.add_argument(
+                option.flag.replace("--fcbench-", "--"),
+                action="append" if option.repeatable else "store",
+                metavar=option.metavar,
+                required=required,
+                help=option.help,
+            )
+
+
+def _seconds(age: str) -> int:
+    found = re.fullmatch(r"([0-9]{1,6})([hdw])", age)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{age!r} is not an age such as 30d, 12h or 2w")
+    return int(found[1]) * {"h": 3600, "d": 86_400, "w": 604_800}[found[2]]
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    # Nobody is asked, so the key need not be there.
+    given = {**_given(chosen), "suite": [_SUITE], "api_key_env": ""}
+    try:
+        chosen.action(chosen, load(given, config_file(Path(), chosen.config)))
+    except UsageError as error:
+        raise UsageError(str(error).replace("--fcbench-", "--")) from None
+    return 0
+
+
+def _given(chosen: argparse.Namespace) -> Mapping[str, object]:
+    """Options of a run that were given here, None for the others."""
+    return {option.key: getattr(chosen, option.key, None) for option in OPTIONS}
+
+
+@contextmanager
+def _opened(settings: Settings, *, new: bool = False) -> Iterator[AnswerStore]:
+    if settings.store is None:
+        raise UsageError("no answers are kept (store: none); name a file with --store")
+    store = AnswerStore(settings.store, new=new)
+    try:
+        yield store
+    except (sqlite3.Error, json.JSONDecodeError) as error:
+        hint = "; another process holds it, try again later" if "locked" in str(error) else ""
+        raise FcbenchError(f"{store.path}: {error}{hint}") from None
+    finally:
+        store.close()
+
+
+# Looking and deleting
+
+
+def _size(chosen: argparse.Namespace, settings: Settings) -> None:
+    with _opened(settings) as store:
+        models = Counter(kept.model for kept in store.kept())
+        print(f"{store.path}: {store.size:,} bytes, {models.total():,} answers")
+    for model, number in sorted(models.items()):
+        print(f"{number:>9,}  {printable(model)}")
+
+
+def _list(chosen: argparse.Namespace, settings: Settings) -> None:
+    groups: dict[str, dict[str, list[Kept]]] = {}
+    with _opened(settings) as store:
+        for kept in store.kept(_model(chosen, settings)):
+            groups.setdefault(kept.model, {}).setdefault(_category(kept.entry), []).append(kept)
+    if not groups:
+        print(f"{store.path}: no answers" + (f" of {settings.model}" if chosen.model is not None else ""))
+    row = "  {:<27}{:>9}{:>12}{:>12}  {:<16}  {}".format
+    for model, categories in sorted(groups.items()):
+        print(printable(model))
+        print(row("", "answers", "tokens in", "tokens out", "first written", "last written"))
+        for category, group in sorted(categories.items()):
+            tokens_in = sum(kept.input_tokens or 0 for kept in group)
+            tokens_out = sum(kept.output_tokens or 0 for kept in group)
+            times = sorted(kept.written for kept in group)
+            span = (datetime.fromtimestamp(time).strftime("%Y-%m-%d %H:%M") for time in (times[0], times[-1]))
+            print(row(printable(category), f"{len(group):,}", f"{tokens_in:,}", f"{tokens_out:,}", *span))
+
+
+def _model(chosen: argparse.Namespace, settings: Settings) -> str | None:
+    """The id of the model that was named; answers of a profile are kept under its model's id."""
+    return None if chosen.model is None else settings.model
+
+
+def _category(entry: str) -> str:
+    """What stands before the number: ``bfcl:live_simple`` of ``bfcl:live_simple_3-1-0-t2``."""
+    return re.sub(r"_\d[\d-]*(t\d+)?$", "", entry)
+
+
+def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
+    narrowed = any(given is not None for given in (chosen.model, chosen.older_than, chosen.entry))
+    if narrowed == chosen.all:
+        raise UsageError("say what to delete: --model, --older-than and --entry, or --all without these")
+    before = None if chosen.older_than is None else time.time() - chosen.older_than
+    with _opened(settings) as store:
+        gone = store.delete(_model(chosen, settings), chosen.entry, before)
+        print(f"{gone:,} answers are deleted", flush=True)
+        store.shrink()
+        print(f"{store.path}: {store.size:,} bytes, {sum(1 for _ in store.kept()):,} answers")
+
+
+# Official result files
+
+
+def _export(chosen: argparse.Namespace, settings: Settings) -> None:
+    found = _asked(settings)
+    suite = open_suite(_SUITE, settings.cache)
+    folder = chosen.folder / settings.label.replace("/", "_")
+    files: dict[Path, list[str]] = {}
+    missing = 0
+    with _opened(settings) as store:
+        model = StoredModel(found.model, store, _identity(settings), offline=True, immediate=True)
+        for category in suite.categories:
+            entries = suite.load(category)
+            answers = _answers(model, found.manner, suite, entries)
+            rows = [
+                json.dumps(row_of(entry.id, _as_judged(answer, found.manner))) for entry, answer in answers
+            ]
+            missing += len(entries) - len(rows)
+            if rows:
+                files[folder / path_of(category)] = rows
+    if not files:
+        raise UsageError(
+            f"{store.path} has no answer that a run of {settings.label} with these settings would find "
+            f"(mode {found.manner.mode}); 'fcbench store list' says what there is"
+        )
+    there = [path for path in files if path.exists()]
+    if there and not chosen.force:
+        raise UsageError(f"{there[0]} is already there; name another folder, or replace it with --force")
+    for path, rows in files.items():
+        _write(path, "".join(f"{row}\n" for row in rows))
+        print(f"{len(rows):>6,}  {path}")
+    print(f"{sum(map(len, files.values())):,} answers are written; {missing:,} entries have none")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a whole file or leave what is there."""
+    part = path.with_suffix(".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, encoding="ascii")
+        part.replace(path)
+    except OSError as error:
+        raise FcbenchError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _as_judged(completion: Completion, manner: Manner) -> Completion:
+    """Only the text, where calls are written in the text."""
+    return completion if manner.syntax == "tool_calls" else replace(completion, tool_calls=None)
+
+
+def _import(chosen: argparse.Namespace, settings: Settings) -> None:
+    _asked(settings)
+    if not chosen.folder.exists():
+        raise UsageError(f"{chosen.folder} does not exist")
+    found = registry.choose(replace(settings, model=f"replay:{chosen.folder}"))
+    assert isinstance(found.model, ReplayModel)
+    suite = open_suite(_SUITE, settings.cache)
+    results = found.model.completions
+    entries = [e for category in suite.categories for e in suite.load(category) if e.key in results]
+    if not entries:
+        raise UsageError(f"{chosen.folder}: none of its {len(results):,} ids is an entry of {_SUITE}")
+    with _opened(settings, new=True) as store:
+        model = StoredModel(found.model, store, _identity(settings), refresh=chosen.force, immediate=True)
+        answers = [answer for _, answer in _answers(model, found.manner, suite, entries)]
+    faults = sum(answer.fault is not None for answer in answers)
+    print(f"{len(answers) - faults - model.reused:,} answers came in, {model.reused:,} were already there")
+    if faults:
+        print(f"{faults:,} results are errors of a call, which are not kept")
+    if unknown := len(results) - len(entries):
+        print(f"{unknown:,} ids are no entry of {_SUITE}")
+    print(f"judge them with: {_judging(chosen, settings, found.manner)}")
+
+
+def _judging(chosen: argparse.Namespace, settings: Settings, manner: Manner) -> str:
+    """The command of a run that finds what was imported."""
+    plain = registry.choose(replace(settings, mode=manner.mode)).manner
+    seen = {
+        key: value for key in ("names", "syntax") if (value := getattr(manner, key)) != getattr(plain, key)
+    }
+    given = {**_given(chosen), "mode": manner.mode, **seen}
+    words = ["pytest"]
+    for option in OPTIONS:
+        value = given[option.key]
+        words += [f"{option.flag}={one}" for one in (value if isinstance(value, list) else [value]) if one]
+    return redacted(shlex.join([*words, "--fcbench-offline"]))
+
+
+# What a run would ask
+
+
+def _asked(settings: Settings) -> registry.Chosen:
+    """The model and its manner. Raises ``UsageError`` for one whose answers no run keeps."""
+    found = registry.choose(settings)
+    if found.model.immediate:
+        raise UsageError(
+            f"answers of {settings.label!r} are not kept; name a model that is asked with --model"
+        )
+    return found
+
+
+def _identity(settings: Settings) -> Mapping[str, object]:
+    return identity_of(settings.model, settings.api_base, settings.parameters)
+
+
+def _answers(
+    model: StoredModel, manner: Manner, suite: Suite, entries: Iterable[Entry]
+) -> Iterator[tuple[Entry, Completion]]:
+    """What entries are judged by, of several trials in the first; entries without an answer are left out."""
+    dispatcher = Dispatcher(model, lambda entry: single_turn(entry, manner, suite.wording))
+    for entry in entries:
+        try:
+            yield entry, dispatcher.transcript(entry).last
+        except NotScoredError as error:
+            if error.cause != "offline":
+                raise
