@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_fcbench.answers import Transcript
     from pytest_fcbench.config import Settings
     from pytest_fcbench.dispatch.link import LinkServer
-    from pytest_fcbench.dispatch.progress import Ticker
+    from pytest_fcbench.dispatch.progress import Screen, Ticker
     from pytest_fcbench.entries import Entry
     from pytest_fcbench.run import Ask, Run, Score
     from pytest_fcbench.scorecard.gate import Outcome
@@ -92,6 +92,8 @@ class Benchmark:
         self.run = _run(config, settings)
         self.link_server: LinkServer | None = None
         self.started = False
+        self.screen = None if self.is_worker or config.option.verbose else _screen()
+        """Where progress is shown: not with -q, and not with -v, which has a line for every test."""
         self.ticker: Ticker | None = None
         self.planned: list[str] = []
         if settings.plan:
@@ -163,18 +165,13 @@ class Benchmark:
             self._show_progress()
 
     def _show_progress(self) -> None:
-        """A line that renews itself on a terminal, a line now and then elsewhere, none with -q or -v."""
+        """A line that renews itself on a terminal, a line now and then elsewhere."""
         from pytest_fcbench.dispatch.progress import Ticker
 
         reporter: pytest.TerminalReporter | None = self.config.pluginmanager.get_plugin("terminalreporter")
-        if reporter is None or self.config.option.verbose != 0:
-            return
-        reporter.showfspath = False
-        if reporter.isatty:
-            write, every_s = (lambda line: reporter.rewrite(f"  {line}", erase=True)), 0.5
-        else:
-            write, every_s = reporter.write_line, 30.0
-        self.ticker = Ticker(self.run.progress, write, every_s)
+        if reporter is not None and self.screen is not None:
+            reporter.showfspath = False
+            self.ticker = Ticker(self.run.progress, self.screen)
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
         """No letter for each entry where the progress is shown."""
@@ -353,7 +350,8 @@ class Benchmark:
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
         """Ask nothing more; let the gate decide; write no file in a run without entries."""
         self.run.stop()
-        self._end_progress()
+        if self.ticker:
+            self.ticker.stop()
         if self.is_worker:
             return (yield)
         if not self.run.records:
@@ -367,13 +365,6 @@ class Benchmark:
             code = exit_code(self.outcomes)
             session.exitstatus = max(code, 1) if self.foreign_failures else code
         return (yield)
-
-    def _end_progress(self) -> None:
-        reporter: pytest.TerminalReporter | None = self.config.pluginmanager.get_plugin("terminalreporter")
-        if self.ticker is not None and reporter is not None:
-            self.ticker.stop()
-            if reporter.isatty:
-                reporter.rewrite("", erase=True)
 
     @property
     def narrowed_by(self) -> str | None:
@@ -445,6 +436,8 @@ class Benchmark:
         self.run.close()
         if self.link_server:
             self.link_server.close()
+        if self.screen:
+            self.screen.close()
 
 
 def _run(config: pytest.Config, settings: Settings) -> Run:
@@ -457,6 +450,16 @@ def _run(config: pytest.Config, settings: Settings) -> Run:
         return Run(settings)
     link = Link.connect(worker["fcbench_link"]) if "fcbench_link" in worker else None
     return Run(settings, 1.0 if link else 1 / worker["workercount"], link)
+
+
+def _screen() -> Screen | None:
+    """Standard output, before pytest captures it; None where it is no file."""
+    from pytest_fcbench.dispatch.progress import Screen
+
+    try:
+        return Screen()
+    except (OSError, AttributeError):
+        return None
 
 
 def _is_local(spec: XSpec) -> bool:

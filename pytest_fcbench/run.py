@@ -19,7 +19,7 @@ from pytest_fcbench.dispatch.ledger import Ledger
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.link import Link
 from pytest_fcbench.dispatch.progress import Progress
-from pytest_fcbench.dispatch.store import AnswerStore, StoredModel
+from pytest_fcbench.dispatch.store import AnswerStore, StoredModel, identity_of
 from pytest_fcbench.entries import CATEGORIES, Category, Entry
 from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.models import registry
@@ -128,8 +128,7 @@ class Run:
         settings = self.settings
         if self.limited is None or settings.store is None:
             return self.limited
-        parameters = settings.parameters
-        identity = {"model": settings.model, "api_base": settings.api_base, "parameters": parameters}
+        identity = identity_of(settings.model, settings.api_base, settings.parameters)
         store = AnswerStore(settings.store)
         return StoredModel(self.limited, store, identity, offline=settings.offline, refresh=settings.refresh)
 
@@ -166,7 +165,7 @@ class Run:
 
     def start(self, entries: Sequence[Entry]) -> None:
         """Begin to ask for these, in this order. Raises ``UsageError`` where the first call fails."""
-        self._expected, self._started_at = len(entries), time.monotonic()
+        self._expected = len(entries)
         self.dispatcher.expect(entries)
         if self.limited is None:
             return
@@ -178,6 +177,7 @@ class Run:
                 "(--fcbench-no-preflight goes on all the same: each entry is then not scored)"
             )
         self._collector.calm()
+        self._started_at = time.monotonic()
 
     def prepare(self) -> None:
         """Find out now what could stop the run: a wrong model, a missing pack, a broken entry."""

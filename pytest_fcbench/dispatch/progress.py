@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,24 +43,54 @@ class Progress:
         return ", ".join(parts)
 
 
-class Ticker:
-    """Writes the progress of a run every so many seconds, from a thread of its own."""
+class Screen:
+    """Standard output as it is when this is made, so that lines come through while pytest captures.
 
-    def __init__(
-        self, progress: Callable[[], Progress], write: Callable[[str], None], every_s: float
-    ) -> None:
+    On a terminal the line renews itself, twice a second; elsewhere each is a line of its own, every half
+    minute.
+    """
+
+    def __init__(self) -> None:
+        self._out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8", errors="replace")
+        self._renews = self._out.isatty()
+        self.every_s = 0.5 if self._renews else 30.0
+
+    def show(self, line: str) -> None:
+        """Write the line, over the one before where that can be."""
+        if self._renews:
+            width = shutil.get_terminal_size().columns - 1
+            line = f"\r{line[:width]:<{width}}"
+        self._out.write(line if self._renews else f"{line}\n")
+        self._out.flush()
+
+    def clear(self) -> None:
+        """Leave an empty line to whoever writes next."""
+        if self._renews:
+            self.show("")
+            self._out.write("\r")
+            self._out.flush()
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._out.close()
+
+
+class Ticker:
+    """Shows the progress of a run now and then, from a thread of its own."""
+
+    def __init__(self, progress: Callable[[], Progress], screen: Screen) -> None:
         self._progress = progress
-        self._write = write
-        self._every_s = every_s
+        self._screen = screen
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._tick, name="fcbench-progress", daemon=True)
         self._thread.start()
 
     def _tick(self) -> None:
-        while not self._stopped.wait(self._every_s):
-            self._write(self._progress().line())
+        while not self._stopped.wait(self._screen.every_s):
+            self._screen.show(self._progress().line())
 
     def stop(self) -> None:
-        """Write no more; when this returns, no line is half written."""
+        """Write no more, and wipe the line away."""
         self._stopped.set()
         self._thread.join()
+        self._screen.clear()
