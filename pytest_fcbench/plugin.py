@@ -148,7 +148,7 @@ class Benchmark:
         item_ids = [_item_id(nodeid) for nodeid in ids]
         if _STOPPED in item_ids:
             self._prepare_or_stop()
-        ours = [item_id for item_id in item_ids if ":" in item_id]
+        ours = [item_id for item_id in item_ids if item_id.partition(":")[0] in self.run.settings.suites]
         if ours and self.link_server:
             self._prepare_or_stop()
             self._start([entry for item_id in ours if (entry := self.run.find(item_id))])
@@ -285,7 +285,8 @@ class Benchmark:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the Record; make an entry that was not scored an error, not a failure."""
         entry = item.stash.get(ENTRY, None)
-        if entry and call.excinfo and self.config.option.tbstyle == "no":
+        wrong = call.excinfo is not None and call.excinfo.errisinstance(AssertionError)
+        if entry and call.excinfo and wrong and self.config.option.tbstyle == "no":
             call.excinfo.traceback = call.excinfo.traceback[-1:]  # pytest filters all of it to show nothing
         report = yield
         if entry is None or call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
@@ -467,8 +468,9 @@ def _is_local(spec: XSpec) -> bool:
 
 
 def _item_id(nodeid: str) -> str:
-    """``suite:id`` of ``path::function[suite:id]``, also where xdist added a group."""
-    return nodeid.rpartition("[")[2].partition("]")[0]
+    """``suite:id`` of ``path::function[suite:id]``, also where xdist added a group; empty for other tests."""
+    _, bracket, rest = nodeid.rpartition("[")
+    return rest.partition("]")[0] if bracket else ""
 
 
 def _marks(entry: Entry) -> list[pytest.MarkDecorator]:

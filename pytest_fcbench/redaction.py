@@ -10,13 +10,25 @@ _SECRET_TEXT = re.compile(
     r"(?i)\b(bearer\s+(?=\S*\d)|api[-_ ]?key[\"']?\s*[:=]\s*[\"']?)[\w.~+/=-]{8,}|\bsk-[\w-]{8,}",
 )
 _SHORTEST = 6
+_LONG = 16
+"""Characters of a key that no honest answer holds by chance."""
+
+
+def known_secrets(*secrets: str) -> list[str]:
+    """The secrets given and the values of secret-looking environment variables, longest first."""
+    named = [value for name, value in os.environ.items() if _SECRET_NAME.search(name)]
+    return sorted({*named, *secrets}, key=len, reverse=True)
+
+
+def long_secrets(*secrets: str) -> list[str]:
+    """Those that can be taken out of a model's answer without changing an honest one."""
+    return [secret for secret in known_secrets(*secrets) if len(secret) >= _LONG]
 
 
 def redacted(text: str, *secrets: str) -> str:
     """The text with ``***`` for the secrets given, for values of secret-looking environment variables and
     for words that look like a key."""
-    named = [value for name, value in os.environ.items() if _SECRET_NAME.search(name)]
-    for secret in sorted({*named, *secrets}, key=len, reverse=True):
+    for secret in known_secrets(*secrets):
         if len(secret) >= _SHORTEST:
             text = text.replace(secret, "***")
     return _SECRET_TEXT.sub(lambda found: f"{found.group(1) or ''}***", text)

@@ -9,12 +9,13 @@ import time
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.answers import AskModel, Completion, Fault, Mode, ToolCall
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import CallError
-from pytest_fcbench.redaction import redacted
+from pytest_fcbench.redaction import long_secrets, redacted
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -74,7 +75,12 @@ class LitellmModel:
             except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
                 raise self._failure(error) from None
             self._drop(self.parameters.keys() - sent.keys())
-            return _completion(reply, time.perf_counter() - started)
+            return _completion(reply, time.perf_counter() - started, self._secrets)
+
+    @cached_property
+    def _secrets(self) -> list[str]:
+        given = self.parameters.get("api_key")
+        return long_secrets(self.api_key or "", given if isinstance(given, str) else "")
 
     def _request(self, entry: Entry, request: AskModel) -> dict[str, object]:
         """Everything but the optional parameters. ``tools`` is left out when empty, as officially."""
@@ -169,25 +175,34 @@ def _retry_after_s(error: Exception) -> float | None:
         return None
 
 
-def _completion(reply: object, latency_s: float) -> Completion:
-    """A reply in litellm's (OpenAI's) shape."""
+def _completion(reply: object, latency_s: float, secrets: list[str]) -> Completion:
+    """A reply in litellm's (OpenAI's) shape; an endpoint that repeats a key must not bring it into a file."""
     choices = getattr(reply, "choices", None)
     if not choices:
         raise CallError("endpoint", "the endpoint answered without any choice", transient=True)
     message = choices[0].message
-    calls = getattr(message, "tool_calls", None)
+    calls = getattr(message, "tool_calls", None) or []
     usage = getattr(reply, "usage", None)
     reasoning = getattr(message, "reasoning_content", None)
+    tool_calls = tuple(
+        ToolCall(
+            str(call.function.name or ""),
+            _masked(arguments, secrets)
+            if isinstance(arguments := call.function.arguments, str)
+            else arguments,
+            str(call.id or ""),
+        )
+        for call in calls
+    )
     return Completion(
-        text=message.content if isinstance(message.content, str) else None,
-        tool_calls=None
-        if not calls
-        else tuple(
-            ToolCall(str(call.function.name or ""), call.function.arguments, str(call.id or ""))
-            for call in calls
-        ),
-        reasoning=reasoning if isinstance(reasoning, str) else None,
+        text=_masked(message.content, secrets) if isinstance(message.content, str) else None,
+        tool_calls=tool_calls or None,
+        reasoning=_masked(reasoning, secrets) if isinstance(reasoning, str) else None,
         input_tokens=getattr(usage, "prompt_tokens", None),
         output_tokens=getattr(usage, "completion_tokens", None),
         latency_s=latency_s,
     )
+
+
+def _masked(text: str, secrets: list[str]) -> str:
+    return reduce(lambda masked, secret: masked.replace(secret, "***"), secrets, text)

@@ -114,7 +114,8 @@ def _scorecard(path: Path) -> tuple[Mapping[str, Completion], Mode, str, Names]:
 
 
 def _item_id(record: Mapping[str, object]) -> str:
-    return str(record["entry"]) if record["trial"] in (None, 1) else f"{record['entry']}-t{record['trial']}"
+    key, trial = record["entry"], record.get("trial")
+    return str(key) if trial in (None, 1) else f"{key}-t{trial}"
 
 
 def _recorded(record: Mapping[str, object]) -> Completion:

@@ -55,15 +55,32 @@ def test_both_modes(
         assert isinstance(record["latency_s"], float)
 
 
-def test_the_key_is_nowhere_but_in_the_request(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("status", [200, 401], ids=["answered", "refused"])
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_the_key_is_nowhere_but_in_the_request(
+    project: Project, monkeypatch: pytest.MonkeyPatch, status: int, workers: tuple[str, ...]
+) -> None:
+    """Not in the store, the scorecard, the terminal or an error, though the endpoint repeats it."""
     monkeypatch.setenv("LOOPBACK_API_KEY", KEY)
-    with serving(lambda _: error(401, f"Incorrect API key provided: {KEY}")) as endpoint:
+    reply = message(f"no call for {KEY}") if status == 200 else error(401, f"Incorrect API key: {KEY}")
+    with serving(lambda _: reply) as endpoint:
         project.write("fcbench.yaml", PROFILE.format(api_base=endpoint.api_base, mode="fc"))
-        result = project.run("--fcbench-category=live_relevance", "--tb=long")
+        options = (
+            "--fcbench-category=live_relevance",
+            "--tb=long",
+            "--fcbench-no-preflight",
+            "-o",
+            "log_cli=1",
+        )
+        result = project.run(*options, *workers)
     assert endpoint.keys[0] == f"Bearer {KEY}"
-    written = (project.path / "scorecard.json").read_text() + result.stdout.str() + result.stderr.str()
-    assert KEY not in written
-    assert "authentication" in written
+    assert project.records()
+    written = [path for path in project.path.rglob("*") if path.is_file() and path.suffix != ".py"]
+    assert {"answers.sqlite", "scorecard.json"} <= {path.name for path in written}
+    told = result.stdout.str() + result.stderr.str()
+    assert KEY not in told
+    assert [path.name for path in written if KEY.encode() in path.read_bytes()] == []
+    assert status == 200 or "authentication" in told
 
 
 def test_an_endpoint_that_fails_now_and_then(project: Project) -> None:
