@@ -1,0 +1,320 @@
+"""Runs against an endpoint on loopback: the first call, the limits, xdist workers, trials."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.loopback import Body, Endpoint, Reply, error, message, serving
+from tests.plugin.conftest import Project
+from tests.plugin.test_live import first_function, live
+
+PLAIN_AND_XDIST = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+
+
+def asked(endpoint: Endpoint) -> Counter[str]:
+    """How often each entry was asked for, as the header says that --fcbench-tag sends."""
+    return Counter(headers["x-fcbench-entry"] for headers in endpoint.headers)
+
+
+# The first call
+
+
+@PLAIN_AND_XDIST
+@pytest.mark.parametrize(
+    ("status", "cause"), [(401, "authentication"), (403, "authentication"), (404, "not_found")]
+)
+def test_a_wrong_key_or_model_stops_the_run_at_once(
+    project: Project, workers: tuple[str, ...], status: int, cause: str
+) -> None:
+    if workers and status != 401:
+        pytest.skip("the same path as 401")
+    with serving(lambda _: error(status, "not for you")) as endpoint:
+        result = project.run(*live(endpoint), *workers)
+        assert len(endpoint.requests) == 1
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [f"ERROR: the first call failed, so no other was made: {cause}: *not for you*"]
+    )
+    assert not (project.path / "scorecard.json").exists()
+
+
+def test_an_endpoint_that_is_not_there_stops_the_run_at_once(project: Project) -> None:
+    with serving(first_function) as endpoint:
+        pass
+    result = project.run(*live(endpoint))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: the first call failed, so no other was made: connection: *"])
+
+
+@PLAIN_AND_XDIST
+def test_without_a_preflight_every_entry_is_not_scored(project: Project, workers: tuple[str, ...]) -> None:
+    with serving(lambda _: error(401, "no")) as endpoint:
+        result = project.run(*live(endpoint, "--fcbench-no-preflight"), *workers)
+    result.assert_outcomes(errors=6)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["not scored (6 of 6, 100.0%)", "  authentication: 6"])
+
+
+def test_an_endpoint_that_refuses_every_request_stops_the_run_after_three(project: Project) -> None:
+    with serving(lambda _: error(400, "tools are not supported")) as endpoint:
+        result = project.run(*live(endpoint))
+        assert len(endpoint.requests) == 3
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*bad_request: *tools are not supported*"])
+
+
+def test_the_preflight_costs_no_call(project: Project) -> None:
+    with serving(first_function) as endpoint:
+        project.run(*live(endpoint, "--fcbench-tag")).assert_outcomes(passed=6)
+    assert set(asked(endpoint).values()) == {1}
+    assert len(asked(endpoint)) == 6
+
+
+# Workers
+
+REPORT_IMPORTS = """
+import os, sys
+def pytest_unconfigure(config):
+    if hasattr(config, "workerinput"):
+        found = [name for name in ("litellm", "openai", "aiohttp") if name in sys.modules]
+        with open("imports.txt", "a") as file:
+            file.write(f"{found}\\n")
+"""
+
+
+@pytest.mark.parametrize("dist", ["load", "loadscope", "loadfile", "loadgroup", "worksteal", "each"])
+def test_workers_only_judge(project: Project, dist: str) -> None:
+    """Whatever the distribution, each entry is asked for once, and no worker imports litellm."""
+    project.write("conftest.py", REPORT_IMPORTS)
+    with serving(first_function) as endpoint:
+        result = project.run(*live(endpoint, "--fcbench-tag"), "-n", "2", "--dist", dist)
+    result.assert_outcomes(passed=12 if dist == "each" else 6)
+    assert set(asked(endpoint).values()) == {1}
+    assert (project.path / "imports.txt").read_text().splitlines() == ["[]", "[]"]
+    assert len(project.records()) == 6
+
+
+def test_records_do_not_depend_on_the_number_of_processes(project: Project) -> None:
+    def records() -> dict[str, dict[str, object]]:
+        return {
+            entry: {k: v for k, v in record.items() if k not in ("latency_s", "steps")}
+            for entry, record in project.records().items()
+        }
+
+    found = []
+    with serving(first_function) as endpoint:
+        for workers in (("-p", "no:xdist"), ("-n", "0"), ("-n", "2"), ("-n", "4")):
+            project.run(*live(endpoint, "--fcbench-store=none", "--fcbench-category=live"), *workers)
+            found.append(records())
+        assert len(endpoint.requests) == 4 * 34
+    assert len(found[0]) == 34
+    assert all(other == found[0] for other in found[1:])
+
+
+DIE_ONCE = """
+import os, pathlib
+def pytest_runtest_call(item):
+    if "live_relevance_3" in item.nodeid and not pathlib.Path("died").exists():
+        pathlib.Path("died").touch()
+        os._exit(3)
+"""
+
+
+def test_a_dead_worker_takes_one_entry_with_it(project: Project) -> None:
+    project.write("conftest.py", DIE_ONCE)
+    with serving(first_function) as endpoint:
+        result = project.run(*live(endpoint, "--fcbench-tag"), "-n", "2")
+    result.assert_outcomes(passed=5, failed=1)
+    result.stdout.fnmatch_lines(["not scored (1 of 6, 16.7%)", "  worker_crashed: 1"])
+    assert set(asked(endpoint).values()) == {1}
+
+
+def test_a_lost_controller_leaves_no_worker_behind(project: Project) -> None:
+    reached = threading.Event()
+    release = threading.Event()
+
+    def answer(asked: Body) -> Reply:
+        if len(endpoint.requests) > 1:
+            reached.set()
+            release.wait(60)
+        return first_function(asked)
+
+    with serving(answer) as endpoint:
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *live(endpoint), "-n", "2"]
+        process = subprocess.Popen(command, cwd=project.path, stdout=subprocess.DEVNULL)
+        assert reached.wait(60)
+        workers = psutil.Process(process.pid).children(recursive=True)
+        assert len(workers) >= 2
+        process.kill()
+        process.wait()
+        _, left = psutil.wait_procs(workers, timeout=60)
+        release.set()
+    assert left == []
+
+
+def test_a_worker_on_another_host_converses_itself_with_its_share(project: Project) -> None:
+    """A worker that xdist reaches over a socket gets no link."""
+    project.write("conftest.py", REPORT_IMPORTS)
+    server = subprocess.Popen(
+        [sys.executable, "-u", "-m", "execnet.script.socketserver", "127.0.0.1:0"],
+        cwd=project.path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        assert server.stdout is not None
+        port = next(
+            found.group(1) for line in server.stdout if (found := re.search(r"127\.0\.0\.1', (\d+)", line))
+        )
+        with serving(first_function) as endpoint:
+            options = live(endpoint, "--fcbench-tag", "--fcbench-concurrency=4")
+            result = project.run(
+                *options, "-d", "--tx", f"socket=127.0.0.1:{port}//chdir={project.path}", "--tx", "popen"
+            )
+    finally:
+        server.kill()
+        server.wait()
+    result.assert_outcomes(passed=6)
+    assert set(asked(endpoint).values()) == {1}
+    imports = (project.path / "imports.txt").read_text().splitlines()
+    assert sorted(imports) == ["['litellm', 'openai', 'aiohttp']", "[]"]
+
+
+# Stopping
+
+
+@PLAIN_AND_XDIST
+def test_a_failed_run_stops_asking(project: Project, workers: tuple[str, ...]) -> None:
+    def slow(asked: Body) -> Reply:
+        time.sleep(0.2)
+        return message("no call")
+
+    with serving(slow) as endpoint:
+        result = project.run(
+            *live(endpoint, "--fcbench-concurrency=2", "--fcbench-trials=20"), "-x", *workers
+        )
+    assert result.ret == (2 if workers else 1)
+    assert len(endpoint.requests) <= 30
+
+
+@PLAIN_AND_XDIST
+def test_ctrl_c_stops_asking_and_keeps_what_was_answered(project: Project, workers: tuple[str, ...]) -> None:
+    reached, release = threading.Event(), threading.Event()
+
+    def answer(asked: Body) -> Reply:
+        if len(endpoint.requests) > 4:
+            reached.set()
+            release.wait(60)
+        return first_function(asked)
+
+    with serving(answer) as endpoint:
+        options = live(endpoint, "--fcbench-concurrency=1", "--fcbench-tag")
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, *workers]
+        process = subprocess.Popen(command, cwd=project.path, stdout=subprocess.PIPE, text=True)
+        assert reached.wait(60)
+        process.send_signal(signal.SIGINT)
+        told, _ = process.communicate(timeout=60)
+        release.set()
+        assert process.returncode == pytest.ExitCode.INTERRUPTED
+        assert len(endpoint.requests) == 5
+        assert re.search(r"live_relevance +\d", told)
+        project.run(*options).assert_outcomes(passed=6)
+    assert sorted(asked(endpoint).values()) == [1, 1, 1, 1, 1, 2]
+
+
+# Trials and money
+
+
+@PLAIN_AND_XDIST
+def test_trials_are_put_and_stored_apart(project: Project, workers: tuple[str, ...]) -> None:
+    """A model that is right every second time."""
+    counts: Counter[str] = Counter()
+
+    def answer(asked: Body) -> Reply:
+        question = str(asked["messages"])
+        counts[question] += 1
+        return first_function(asked) if counts[question] % 2 else message("no")
+
+    with serving(answer) as endpoint:
+        options = live(endpoint, "--fcbench-trials=2", "--fcbench-concurrency=1", "--fcbench-tag", *workers)
+        result = project.run(*options)
+        result.assert_outcomes(passed=6, failed=6)
+        again = project.run(*options, "-k", "live_relevance_1-t2")
+    again.assert_outcomes(failed=1)
+    assert set(asked(endpoint)) == {f"core:live_relevance_{i}-t{t}" for i in range(6) for t in (1, 2)}
+    assert set(asked(endpoint).values()) == {1}
+    assert "live_relevance[core:live_relevance_1-t2]" in again.stdout.str() or again.ret == 1
+
+
+def test_the_budget_is_not_passed(project: Project) -> None:
+    """Each call costs 11 x 10,000 + 7 x 10,000 dollars per million tokens: 18 cents."""
+    project.write("fcbench.yaml", "prices: {openai/loopback: {input: 10000, output: 10000}}\nmax_tokens: 7\n")
+    with serving(first_function) as endpoint:
+        options = live(endpoint, "--fcbench-max-usd=7", "--fcbench-concurrency=1")
+        result = project.run(*options)
+        assert 0 < len(endpoint.requests) < 6
+        result.stdout.fnmatch_lines(
+            ["note: stopped asking at $*", "*budget: *", "*are spent, another call could pass*"]
+        )
+        assert result.ret == pytest.ExitCode.TESTS_FAILED
+        bought = len(endpoint.requests)
+        project.run(*live(endpoint, "--fcbench-max-usd=100"))
+        assert len(endpoint.requests) == 6, "what was bought is not bought again"
+    assert bought < 6
+    usd = [record["usd"] for record in project.records().values()]
+    assert usd == [pytest.approx(0.18)] * 6
+
+
+def test_a_budget_needs_a_price(project: Project) -> None:
+    result = project.run("--fcbench-model=hosted_vllm/x", "--fcbench-max-usd=1")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --fcbench-max-usd=1: no price is known for hosted_vllm/x; *prices*"])
+
+
+@PLAIN_AND_XDIST
+def test_a_plan_asks_nothing(project: Project, workers: tuple[str, ...]) -> None:
+    with serving(first_function) as endpoint:
+        project.run(*live(endpoint, "-k", "live_relevance_1"))
+        result = project.run(*live(endpoint, "--fcbench-plan", "--fcbench-trials=2"), *workers)
+        assert len(endpoint.requests) == 1
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.re_match_lines([r"live_relevance +12 +1 +11 +\d+ +825 +-"])
+
+
+def test_a_plan_of_a_model_with_a_price(project: Project) -> None:
+    result = project.run("--fcbench-model=gpt-4o", "--fcbench-plan", "--fcbench-category=parallel")
+    result.stdout.re_match_lines([r"all +12 +0 +12 +\d+ +900 +0\.\d{4}"])
+    assert not Path(project.path / "scorecard.json").exists()
+
+
+# Progress
+
+
+@PLAIN_AND_XDIST
+def test_letters_give_way_to_the_progress(project: Project, workers: tuple[str, ...]) -> None:
+    with serving(first_function) as endpoint:
+        plain = project.run(*live(endpoint), *workers)
+        quiet = project.run(*live(endpoint), "-q", *workers)
+        verbose = project.run(*live(endpoint), "-v", *workers)
+    assert "......" not in plain.stdout.str()
+    assert "......" in quiet.stdout.str()
+    assert verbose.stdout.str().count("PASSED") == 6
+
+
+def test_foreign_tests_keep_their_letters(project: Project) -> None:
+    project.write("test_mine.py", "def test_one(): pass\ndef test_two(): pass\n")
+    with serving(first_function) as endpoint:
+        result = project.run("test_mine.py", "benchmarks", *live(endpoint))
+    result.assert_outcomes(passed=8)
+    assert ".." in result.stdout.str()
