@@ -30,7 +30,7 @@ ROOMS = {
     "suites": {"entries", "codecs", "errors", "schemas"},
     "models": {"entries", "answers", "errors", "codecs", "conversation", "suites", "config", "redaction"},
     "dispatch": {"entries", "answers", "errors", "conversation", "models", "redaction"},
-    "scorecard": {"entries", "answers", "verdicts", "errors", "conversation"},
+    "scorecard": {"entries", "answers", "verdicts", "errors", "conversation", "prices"},
     "config": {"entries", "answers", "verdicts", "errors", "codecs", "options", "scorecard", "suites"},
 }
 """Which rooms a room may import; the others (run, plugin, cli) stand on top."""
