@@ -91,6 +91,7 @@ class Benchmark:
         self.is_worker = hasattr(config, "workerinput")
         self.run = _run(config, settings)
         self.link_server: LinkServer | None = None
+        self.workers_tell = self.is_worker and bool(config.workerinput["fcbench_tell"])
         self.started = False
         self.screen = None if self.is_worker or config.option.verbose else _screen()
         """Where progress is shown: not with -q, and not with -v, which has a line for every test."""
@@ -128,14 +129,23 @@ class Benchmark:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: WorkerController) -> None:
-        """Offer a worker the link. One on another machine gets none, and has its share of the limits."""
+        """Offer a worker the link. One on another machine gets none, and has its share of the limits.
+
+        The controller knows what all workers together will ask for, not which one will: where some ask
+        for themselves, each says what is queued for it.
+        """
         from pytest_fcbench.dispatch.link import LinkServer
 
-        specs = node.nodemanager.specs
-        self.run.share = sum(map(_is_local, specs)) / len(specs)
+        local = sum(map(_is_local, node.nodemanager.specs))
+        self.run.share = local / len(node.nodemanager.specs)
+        self.workers_tell = self.run.share < 1
+        node.workerinput["fcbench_tell"] = self.workers_tell
         if _is_local(node.gateway.spec):
-            self.link_server = self.link_server or LinkServer(self._transcript)
+            self.link_server = self.link_server or LinkServer(self._expect, self._transcript)
             node.workerinput["fcbench_link"] = self.link_server.offer
+
+    def _expect(self, entries: list[Entry]) -> None:
+        self.run.dispatcher.expect(entries)
 
     def _transcript(self, entry: Entry) -> Transcript:
         return self.run.dispatcher.transcript(entry)
@@ -151,7 +161,15 @@ class Benchmark:
         ours = [item_id for item_id in item_ids if item_id.partition(":")[0] in self.run.settings.suites]
         if ours and self.link_server:
             self._prepare_or_stop()
-            self._start([entry for item_id in ours if (entry := self.run.find(item_id))])
+            entries = [entry for item_id in ours if (entry := self.run.find(item_id))]
+            self._start([] if self.workers_tell else entries)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
+        """On a worker that tells: what it will ask for next."""
+        if self.workers_tell and self.is_worker:
+            upcoming = [item, nextitem, *_queued(item.session)]
+            self.run.transcripts.expect([i.stash[ENTRY] for i in upcoming if i and ENTRY in i.stash])
 
     def _start(self, entries: list[Entry]) -> None:
         from pytest_fcbench.errors import FcbenchError
@@ -465,6 +483,16 @@ def _screen() -> Screen | None:
 
 def _is_local(spec: XSpec) -> bool:
     return bool(spec.popen) and not spec.via
+
+
+def _queued(session: pytest.Session) -> list[pytest.Item]:
+    """What xdist has sent to this worker beyond the next item. Its queue is made to be looked at, but not
+    documented; without it a worker asks for one entry after the other."""
+    for plugin in session.config.pluginmanager.get_plugins():
+        if hasattr(plugin, "torun") and hasattr(plugin.torun, "lock"):
+            with plugin.torun.lock() as indices:
+                return [session.items[index] for index in indices if isinstance(index, int)]
+    return []
 
 
 def _item_id(nodeid: str) -> str:

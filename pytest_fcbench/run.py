@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import version
@@ -39,6 +39,9 @@ Score: TypeAlias = Callable[[Judgement], Passed | Failed]
 
 class Transcripts(Protocol):
     """Where finished conversations come from: this process's dispatcher, or a link to the controller's."""
+
+    def expect(self, entries: Iterable[Entry]) -> None:
+        """Say which will be asked for, in which order."""
 
     def transcript(self, entry: Entry) -> Transcript:
         """Raises ``NotScoredError``."""
@@ -261,6 +264,8 @@ class Run:
                 for name, suite in self.suites.items()
             },
             notes=(self.stored or self.chosen.model).notes,
+            price=self.price,
+            concurrency=None if self.limited is None else self.settings.concurrency,
         )
 
     def outcomes(self, *, interrupted: bool) -> tuple[gate.Outcome, ...]:

@@ -27,7 +27,7 @@ from pytest_fcbench.entries import (
 )
 from pytest_fcbench.errors import PackError
 from pytest_fcbench.models.model import Model
-from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.scorecard.records import Record, Usage
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.packs import PackSource
 from pytest_fcbench.verdicts import Judgement, Passed, Verdict
@@ -120,6 +120,8 @@ def make_record(
     category: str = "simple_python",
     number: int = 0,
     suite: str = "core",
+    trial: int | None = None,
+    steps: Sequence[Usage] = (),
 ) -> Record:
     """A Record; it passed unless told, and the corrected verdict is the official one unless told."""
     official = official or Passed()
@@ -133,6 +135,8 @@ def make_record(
         names="underscored",
         syntax="tool_calls",
         verdicts=Judgement(official, corrected or official),
+        trial=trial,
+        steps=tuple(steps),
     )
 
 

@@ -30,7 +30,7 @@ ROOMS = {
     "suites": {"entries", "codecs", "errors", "schemas"},
     "models": {"entries", "answers", "errors", "codecs", "conversation", "suites", "config", "redaction"},
     "dispatch": {"entries", "answers", "errors", "conversation", "models", "prices", "redaction"},
-    "scorecard": {"entries", "answers", "verdicts", "errors", "conversation"},
+    "scorecard": {"entries", "answers", "verdicts", "errors", "conversation", "prices"},
     "config": {
         "entries",
         "answers",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
@@ -32,7 +32,10 @@ class Offer(TypedDict):
 class LinkServer:
     """The controller's end: answers each worker in a thread of its own."""
 
-    def __init__(self, transcript: Callable[[Entry], Transcript]) -> None:
+    def __init__(
+        self, expect: Callable[[list[Entry]], None], transcript: Callable[[Entry], Transcript]
+    ) -> None:
+        self._expect = expect
         self._transcript = transcript
         self._key = secrets.token_bytes(32)
         # Short, because the path of a socket must be, and closed to other users.
@@ -58,7 +61,11 @@ class LinkServer:
         with connection:
             while True:
                 try:
-                    connection.send(self._outcome(connection.recv()))
+                    asked: Entry | list[Entry] = connection.recv()
+                    if isinstance(asked, list):
+                        self._expect(asked)
+                    else:
+                        connection.send(self._outcome(asked))
                 except (EOFError, OSError):
                     return  # the worker has ended
 
@@ -100,6 +107,11 @@ class Link:
             return cls(Client(offer["address"], authkey=offer["key"]))
         except (AuthenticationError, EOFError, OSError):
             return None
+
+    def expect(self, entries: Iterable[Entry]) -> None:
+        """Say which transcripts will be asked for, in which order."""
+        with suppress(OSError):  # the next question tells that the controller is gone
+            self._connection.send(list(entries))
 
     def transcript(self, entry: Entry) -> Transcript:
         """The finished conversation about an entry. Raises ``NotScoredError``."""

@@ -57,10 +57,10 @@ def aggregate(
 ) -> ProfileScores:
     """Scores of a run.
 
-    ``size_of`` gives the number of entries of a category in the selected suites: a category of which
-    nothing was scored counts with it in a group that is weighted by count. ``assumed`` stands in for the
-    verdict of every entry that was not scored (set-aside ones excepted), to see how far those could move
-    a score.
+    Every Record counts, so that ``n`` is entries x trials. ``size_of`` gives the number of tests of a
+    category (also entries x trials) in the selected suites: a category of which nothing was scored counts
+    with it in a group that is weighted by count. ``assumed`` stands in for the verdict of every entry that
+    was not scored (set-aside ones excepted), to see how far those could move a score.
     """
     by_category: dict[str, list[Verdict]] = {}
     for record in records:

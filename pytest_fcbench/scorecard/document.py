@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from pytest_fcbench.prices import Price
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate
 from pytest_fcbench.scorecard.gate import Outcome
-from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.scorecard.records import Record, by_category
+from pytest_fcbench.scorecard.trials import TrialScores, trial_scores, trials_of
+from pytest_fcbench.scorecard.usage import cost_latency
 from pytest_fcbench.verdicts import Profile
 
 SCHEMA = "fcbench-scorecard/1"
@@ -37,12 +40,17 @@ class RunFacts:
     suites: Mapping[str, Mapping[str, str | None]]
     """Version and pack hash of each suite."""
     notes: tuple[str, ...] = ()
+    price: Price | None = None
+    """What dollars were counted with; None where no price is known."""
+    concurrency: int | None = None
+    """Calls at once, among which a server's price by the hour is divided."""
 
 
 def section(
     facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], gate: Sequence[Outcome]
 ) -> dict[str, object]:
     """The section as JSON values."""
+    trials, parts = trials_of(records), by_category(records)
     return {
         "schema": SCHEMA,
         "fcbench": facts.fcbench,
@@ -53,7 +61,18 @@ def section(
         "profile": facts.profile.value,
         "suites": {name: dict(suite) for name, suite in facts.suites.items()},
         "notes": list(facts.notes),
-        "profiles": {profile.value: _profile(aggregate(records, profile, size_of)) for profile in Profile},
+        "price": asdict(facts.price) if facts.price else None,
+        "concurrency": facts.concurrency,
+        "trials": trials,
+        "usage": {
+            "run": asdict(cost_latency(records)),
+            "categories": {name: asdict(cost_latency(part)) for name, part in parts.items()},
+        },
+        "profiles": {
+            profile.value: _profile(aggregate(records, profile, size_of))
+            | ({"trials": _trials(records, parts, profile, trials)} if trials > 1 else {})
+            for profile in Profile
+        },
         "gate": [
             {"rule": outcome.rule.text, "outcome": outcome.word, "sentence": outcome.sentence}
             for outcome in gate
@@ -66,6 +85,27 @@ def _profile(scores: ProfileScores) -> dict[str, object]:
         "categories": {name: _score(score) for name, score in scores.categories.items()},
         "groups": {name: _score(score) for name, score in scores.groups.items()},
         "overall": _score(scores.overall),
+    }
+
+
+def _trials(
+    records: Sequence[Record], parts: Mapping[str, Sequence[Record]], profile: Profile, k: int
+) -> dict[str, object]:
+    return {
+        "categories": {name: _trial_scores(trial_scores(part, profile, k)) for name, part in parts.items()},
+        "all": _trial_scores(trial_scores(records, profile, k)),
+    }
+
+
+def _trial_scores(scores: TrialScores) -> dict[str, object]:
+    return {
+        "k": scores.k,
+        "entries": scores.entries,
+        "left_out": len(scores.left_out),
+        "mean": scores.mean,
+        "pass_at": list(scores.pass_at),
+        "pass_hat": list(scores.pass_hat),
+        "flip": scores.flip,
     }
 
 

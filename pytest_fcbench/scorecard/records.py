@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
 from pytest_fcbench.answers import Completion, Transcript, completion_to_json
 from pytest_fcbench.conversation import Manner
-from pytest_fcbench.entries import Entry
+from pytest_fcbench.entries import CATEGORIES, Entry
 from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profile, Verdict
 
 
@@ -93,6 +93,14 @@ def record(
         steps=tuple(Usage(c.latency_s, c.input_tokens, c.output_tokens, usd(c)) for c in completions),
         answer=completion_to_json(completions[-1]) if completions else None,
     )
+
+
+def by_category(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """Records of each category that has any, in the order of every table."""
+    found: dict[str, list[Record]] = {}
+    for item in records:
+        found.setdefault(item.category, []).append(item)
+    return {name: found[name] for name in (*CATEGORIES, *sorted(found.keys() - CATEGORIES)) if name in found}
 
 
 def _sum(values: list[float | None] | list[int | None]) -> float | None:

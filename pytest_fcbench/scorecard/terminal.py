@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate
 from pytest_fcbench.scorecard.document import RunFacts
 from pytest_fcbench.scorecard.formulas import OVERALL
 from pytest_fcbench.scorecard.gate import Outcome
-from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.scorecard.records import Record, by_category
+from pytest_fcbench.scorecard.trials import trial_scores, trials_of
+from pytest_fcbench.scorecard.usage import cost_latency
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Profile
 
 
@@ -22,12 +24,15 @@ def summary(
     width: int,
     most: int,
 ) -> Iterator[str]:
-    """All lines: what was run, the table in both profiles, at most ``most`` failures, what was not scored."""
+    """All lines: what was run, the table in both profiles, cost and latency, trials, at most ``most``
+    failures, what was not scored."""
     scores = {profile: aggregate(records, profile, size_of) for profile in Profile}
     yield from _facts(facts)
     yield ""
     yield from _table(scores)
     yield from _overall(scores[facts.profile], width)
+    yield from _cost_latency(records)
+    yield from _trials(records, facts.profile, width)
     yield from _failures(records, facts.profile, width=width, most=most)
     yield from _not_scored(records, facts.profile, width=width)
 
@@ -82,6 +87,57 @@ def _overall(scores: ProfileScores, width: int) -> Iterator[str]:
         yield from _wrapped(f"not run: {', '.join(scores.overall.missing)}", width)
 
 
+_USAGE = {"steps": 6, "input": 10, "output": 9, "$": 9, "$/1,000": 8, "mean": 6, "std": 6, "p50": 6, "p95": 6}
+"""Columns of cost and latency and their widths; up to 1,000 seconds they fit 100 characters."""
+
+
+def _cost_latency(records: Sequence[Record]) -> Iterator[str]:
+    run = cost_latency(records)
+    if not run.steps:
+        return
+    yield ""
+    yield "cost and latency (tokens, dollars, dollars per 1,000 calls, seconds)"
+    yield _usage_row("", _USAGE)
+    rows = {name: cost_latency(part) for name, part in by_category(records).items()}
+    for name, row in {**rows, "run": run}.items():
+        dollars = (_dollars(row.usd), _dollars(row.usd_per_1000_calls))
+        latencies = (row.latency_mean_s, row.latency_std_s, row.latency_p50_s, row.latency_p95_s)
+        tokens = (_number(row.steps), _number(row.input_tokens), _number(row.output_tokens))
+        yield _usage_row(name, (*tokens, *dollars, *(_number(latency, ".2f") for latency in latencies)))
+    if 0 < run.priced < run.steps:
+        yield f"dollars are those of {run.priced} of {run.steps} steps; of the others they are not known"
+
+
+def _usage_row(name: str, cells: Iterable[str]) -> str:
+    columns = zip(cells, _USAGE.values(), strict=True)
+    return f"{name:<24}" + "".join(f" {cell:>{width}}" for cell, width in columns)
+
+
+def _number(value: float | None, form: str = "d") -> str:
+    return "-" if value is None else format(value, form)
+
+
+def _dollars(usd: float | None) -> str:
+    return _number(usd, ".4f" if usd is not None and usd < 1 else ".2f")
+
+
+def _trials(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:
+    k = trials_of(records)
+    if k == 1:
+        return
+    yield ""
+    yield f"trials ({k} of each entry, each counted above; {profile} profile)"
+    yield f"{'':<24}{'entries':>8}{'mean':>10}{f'pass@{k}':>10}{f'pass^{k}':>10}{'flip':>10}"
+    rows = {name: trial_scores(part, profile, k) for name, part in by_category(records).items()}
+    rows["all"] = trial_scores(records, profile, k)
+    for name, row in rows.items():
+        shares = (row.mean, (row.pass_at or (None,))[-1], (row.pass_hat or (None,))[-1], row.flip)
+        yield f"{name:<24}{row.entries:>8}" + "".join(f"{_percent(share):>10}" for share in shares)
+    if left_out := rows["all"].left_out:
+        more = f" and {len(left_out) - _FEW} more" if len(left_out) > _FEW else ""
+        yield from _wrapped(f"left out, a trial not scored: {', '.join(left_out[:_FEW])}{more}", width)
+
+
 def _failures(records: Sequence[Record], profile: Profile, *, width: int, most: int) -> Iterator[str]:
     failed = [
         (record, verdict) for record in records if isinstance(verdict := record.verdict(profile), Failed)
@@ -94,9 +150,9 @@ def _failures(records: Sequence[Record], profile: Profile, *, width: int, most: 
     yield from _wrapped(", ".join(f"{code} {count}" for code, count in codes.most_common()), width)
     if not most:
         return
-    longest = min(max(len(record.entry) for record, _ in failed[:most]), 34)
+    longest = min(max(len(record.item_id) for record, _ in failed[:most]), 34)
     for record, verdict in failed[:most]:
-        line = f"  {record.entry:<{longest}}  {verdict.reason}"
+        line = f"  {record.item_id:<{longest}}  {verdict.reason}"
         if len(failed) > _FEW:
             yield _cut(line, width)
         else:
@@ -118,7 +174,7 @@ def _not_scored(records: Sequence[Record], profile: Profile, *, width: int) -> I
         shown = group if cause == SET_ASIDE else group[:3]
         yield f"  {cause}: {len(group)}"
         for record, verdict in shown:
-            yield _cut(f"    {record.entry}: {verdict.reason}", width)
+            yield _cut(f"    {record.item_id}: {verdict.reason}", width)
         if len(group) > len(shown):
             yield f"    and {len(group) - len(shown)} more"
 

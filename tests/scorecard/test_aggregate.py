@@ -105,6 +105,19 @@ def test_entries_without_a_verdict_can_be_assumed_to_have_one(
     assert (score.passed, score.failed, score.not_scored, score.set_aside) == (passed, failed, 1, 1)
 
 
+def test_each_trial_counts() -> None:
+    """Also where a group is weighted by count: five of six tests scored, and a category of six not run."""
+    verdicts: list[Verdict] = [PASSED, FAILED, PASSED, TIMEOUT, PASSED, FAILED]
+    records = [
+        make_record(verdict, category="live_simple", number=index // 3, trial=index % 3 + 1)
+        for index, verdict in enumerate(verdicts)
+    ]
+    scores = aggregate(records, Profile.OFFICIAL, lambda name: 6 if name == "live_multiple" else 0)
+    found = scores.categories["live_simple"]
+    assert (found.n, found.passed, found.failed, found.not_scored) == (6, 3, 2, 1)
+    assert scores.groups["live"].accuracy == 3 / 11
+
+
 def test_overall_has_no_accuracy_where_nothing_was_scored() -> None:
     assert _scores(_records("multiple", TIMEOUT)).overall.accuracy is None
 

@@ -14,8 +14,8 @@ from pytest_fcbench.matchers import ast, relevance
 from pytest_fcbench.scorecard import gate, terminal
 from pytest_fcbench.scorecard.document import RunFacts
 from pytest_fcbench.scorecard.gate import BROKEN, HELD, Outcome
-from pytest_fcbench.scorecard.records import Record
-from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile
+from pytest_fcbench.scorecard.records import Record, Usage
+from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from tests.factories import make_entry, make_record, make_transcript, tool_calls
 
 FACTS = RunFacts(
@@ -176,6 +176,119 @@ def test_a_whole_run_has_no_star() -> None:
     lines = _lines([make_record(category=name) for name in names])
     assert "irrelevance_all                2       2       0           0   100.00%    100.00%" in lines
     assert "* official formula: what was not run counts as 0; run in full: 10% of the weight" in lines
+
+
+# Cost and latency, trials
+
+
+def test_cost_and_latency() -> None:
+    records = [
+        make_record(steps=[Usage(1.0, 100, 10, 0.001)]),
+        make_record(number=1, steps=[Usage(2.0, 300, 20, 0.003)]),
+        make_record(category="live_simple", steps=[Usage(6.0, 200, 30, 2.5)]),
+        make_record(NotScored("timeout", "600 s"), category="live_multiple"),
+    ]
+    lines = _after(_lines(records), "cost")
+    assert (
+        "\n".join(lines[: lines.index("")])
+        == """\
+cost and latency (tokens, dollars, dollars per 1,000 calls, seconds)
+                          steps      input    output         $  $/1,000   mean    std    p50    p95
+simple_python                 2        400        30    0.0040     2.00   1.50   0.71   1.50   1.95
+live_simple                   1        200        30      2.50  2500.00   6.00      -   6.00   6.00
+live_multiple                 0          -         -         -        -      -      -      -      -
+run                           3        600        60      2.50   834.67   3.00   2.65   2.00   5.60"""
+    )
+
+
+def test_nothing_known_of_cost_and_latency_says_nothing() -> None:
+    assert _lines([make_record(steps=[Usage()])]) == _lines([make_record()])
+    assert not [line for line in _lines(RUN) if line.startswith(("cost", "trials"))]
+
+
+@pytest.mark.parametrize(
+    ("dollars", "told"), [((0.25, None), True), ((0.25, 0.25), False), ((None, None), False)]
+)
+def test_dollars_of_some_steps_are_told_to_be_that(dollars: Sequence[float | None], told: bool) -> None:
+    closing = "dollars are those of 1 of 2 steps; of the others they are not known"
+    lines = _lines([make_record(steps=[Usage(latency_s=1.0, usd=usd) for usd in dollars])])
+    assert [line for line in lines if line.startswith("dollars")] == [closing] * told
+
+
+@pytest.mark.parametrize(
+    ("usd", "shown"),
+    [(0.0, "0.0000"), (0.00012, "0.0001"), (0.9, "0.9000"), (1.0, "1.00"), (1234.5, "1234.50")],
+)
+def test_small_sums_of_dollars_have_four_decimals(usd: float, shown: str) -> None:
+    assert _lines([make_record(steps=[Usage(usd=usd)])])[-1].split()[4] == shown
+
+
+def test_the_table_of_a_long_run_fits_100_columns() -> None:
+    step = Usage(999.25, 1_234_567_890, 123_456_789, 98.25)
+    lines = _after(_lines([make_record(category="live_parallel_multiple", steps=[step])]), "cost")
+    assert max(map(len, lines)) <= 100
+    assert [len(line.split()) for line in lines[2:]] == [10, 10]
+
+
+def _trials(number: int, *verdicts: Verdict) -> list[Record]:
+    return [make_record(verdict, number=number, trial=trial) for trial, verdict in enumerate(verdicts, 1)]
+
+
+PASSED, FAILED, TIMEOUT = Passed(), Failed("wrong_count", "2 calls"), NotScored("timeout", "600 s")
+
+
+def test_trials() -> None:
+    records = [
+        *_trials(0, PASSED, PASSED, PASSED),
+        *_trials(1, PASSED, FAILED, PASSED),
+        *_trials(2, PASSED, TIMEOUT, TIMEOUT),
+        *(replace(record, category="parallel") for record in _trials(3, TIMEOUT, PASSED, PASSED)),
+    ]
+    assert (
+        "\n".join(_after(_lines(records), "trials"))
+        == """\
+trials (3 of each entry, each counted above; official profile)
+                         entries      mean    pass@3    pass^3      flip
+simple_python                  2    83.33%   100.00%    50.00%    50.00%
+parallel                       0         -         -         -         -
+all                            2    83.33%   100.00%    50.00%    50.00%
+  left out, a trial not scored: core:simple_python_2, core:simple_python_3
+
+failed (1, official profile)
+  wrong_count 1
+  core:simple_python_1-t2  2 calls
+
+not scored (3 of 12, 25.0%)
+  timeout: 3
+    core:simple_python_2-t2: 600 s
+    core:simple_python_2-t3: 600 s
+    core:simple_python_3-t1: 600 s"""
+    )
+
+
+def test_trials_are_told_in_the_profile_of_the_run() -> None:
+    records = [make_record(PASSED, FAILED if trial == 2 else PASSED, trial=trial) for trial in (1, 2)]
+    for profile, flip in ((Profile.OFFICIAL, "0.00%"), (Profile.CORRECTED, "100.00%")):
+        lines = _after(_lines(records, facts=replace(FACTS, profile=profile)), "trials")
+        assert lines[0] == f"trials (2 of each entry, each counted above; {profile} profile)"
+        assert lines[3].split()[-1] == flip
+
+
+def test_only_so_many_entries_that_are_left_out_are_named() -> None:
+    records = [record for number in range(12) for record in _trials(number, TIMEOUT, PASSED)]
+    lines = _after(_lines(records, width=60), "  left out")
+    told = lines[: lines.index("")]
+    assert sum(line.count("core:") for line in told) == 10
+    assert told[-1].endswith(" and 2 more")
+    assert max(map(len, told)) <= 60
+
+
+def test_reasons_of_trials_stand_in_a_column() -> None:
+    lines = _lines(_trials(0, *[PASSED] * 8, FAILED, FAILED))
+    assert lines[-2:] == [
+        "  core:simple_python_0-t9   2 calls",
+        "  core:simple_python_0-t10  2 calls",
+    ]
 
 
 # What cannot do harm

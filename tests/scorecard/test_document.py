@@ -1,0 +1,161 @@
+"""The section as JSON: what it says of usage, price and trials, and that its schema holds and can refuse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import cast
+
+import jsonschema
+import pytest
+
+from pytest_fcbench.prices import Price
+from pytest_fcbench.scorecard.document import RunFacts, json_schema, section
+from pytest_fcbench.scorecard.records import Record, Usage
+from pytest_fcbench.scorecard.usage import cost_latency
+from pytest_fcbench.verdicts import Failed, NotScored, Passed, Profile
+from tests.factories import make_record
+
+FACTS = RunFacts(
+    fcbench="0.1.0",
+    model="gpt-4o",
+    mode="fc",
+    names="underscored",
+    syntax="tool_calls",
+    profile=Profile.OFFICIAL,
+    suites={"core": {"version": "1", "pack_hash": None}},
+    price=Price(input=2.5, output=10.0),
+    concurrency=8,
+)
+FAILED, TIMEOUT = Failed("wrong_count", "2 calls"), NotScored("timeout", "600 s")
+TRIALS = [
+    make_record(verdict, FAILED, category=category, trial=trial, steps=[Usage(seconds, 10, 2, 0.5)])
+    for category, trial, verdict, seconds in (
+        ("multiple", 1, Passed(), 1.0),
+        ("multiple", 2, FAILED, 3.0),
+        ("parallel", 1, Passed(), 2.0),
+        ("parallel", 2, TIMEOUT, 2.0),
+    )
+]
+
+
+def _section(records: Sequence[Record], facts: RunFacts = FACTS) -> dict[str, object]:
+    """The section as it is read from a file."""
+    found: dict[str, object] = json.loads(json.dumps(section(facts, records, lambda name: 0, [])))
+    return found
+
+
+def _validate(found: object) -> None:
+    jsonschema.validate(found, {**json_schema(), "$ref": "#/$defs/section"})
+
+
+def _at(found: object, *path: str) -> object:
+    """The value at a path of keys."""
+    for key in path:
+        assert isinstance(found, dict)
+        found = found[key]
+    return found
+
+
+def test_a_run_without_usage_and_trials_says_so() -> None:
+    found = _section([make_record()], replace(FACTS, price=None, concurrency=None))
+    _validate(found)
+    assert (found["price"], found["concurrency"], found["trials"]) == (None, None, 1)
+    nothing = asdict(cost_latency([]))
+    assert found["usage"] == {"run": nothing, "categories": {"simple_python": nothing}}
+    for profile in Profile:
+        assert "trials" not in cast("dict[str, object]", _at(found, "profiles", profile))
+
+
+def test_a_run_of_nothing_fits_the_schema() -> None:
+    found = _section([])
+    _validate(found)
+    assert _at(found, "usage", "categories") == {}
+
+
+def test_usage_stands_for_the_run_and_each_category() -> None:
+    found = _section(TRIALS)
+    _validate(found)
+    assert _at(found, "usage", "run", "input_tokens") == 40
+    assert _at(found, "usage", "categories", "parallel", "latency_std_s") == 0
+    assert _at(found, "usage", "categories", "multiple") == {
+        "steps": 2,
+        "priced": 2,
+        "input_tokens": 20,
+        "output_tokens": 4,
+        "usd": 1.0,
+        "usd_per_1000_calls": 500.0,
+        "latency_mean_s": 2.0,
+        "latency_std_s": pytest.approx(2**0.5),
+        "latency_p50_s": 2.0,
+        "latency_p95_s": pytest.approx(2.9),
+    }
+
+
+def test_trials_stand_in_both_profiles() -> None:
+    found = _section(TRIALS)
+    _validate(found)
+    assert found["trials"] == 2
+    flipped = {"k": 2, "entries": 1, "mean": 0.5, "pass_at": [0.5, 1], "pass_hat": [0.5, 0], "flip": 1}
+    nothing: dict[str, object] = {
+        "k": 2,
+        "entries": 0,
+        "mean": None,
+        "pass_at": [],
+        "pass_hat": [],
+        "flip": None,
+    }
+    assert _at(found, "profiles", "official", "trials") == {
+        "categories": {"multiple": {**flipped, "left_out": 0}, "parallel": {**nothing, "left_out": 1}},
+        "all": {**flipped, "left_out": 1},
+    }
+    wrong = {"k": 2, "entries": 2, "mean": 0, "pass_at": [0, 0], "pass_hat": [0, 0], "flip": 0, "left_out": 0}
+    assert _at(found, "profiles", "corrected", "trials", "all") == wrong
+
+
+@pytest.mark.parametrize(
+    ("price", "expected"),
+    [
+        (Price(input=2.5, output=10.0), {"input": 2.5, "output": 10.0, "hour": None}),
+        (Price(hour=98.32), {"input": None, "output": None, "hour": 98.32}),
+        (None, None),
+    ],
+)
+def test_the_price_that_was_used(price: Price | None, expected: object) -> None:
+    found = _section(TRIALS, replace(FACTS, price=price))
+    _validate(found)
+    assert (found["price"], found["concurrency"]) == (expected, 8)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("usage",), None),
+        (("usage", "groups"), {}),
+        (("usage", "run", "latency_p99_s"), 1.0),
+        (("usage", "run", "input_tokens"), 1.5),
+        (("price", "cached"), 1.0),
+        (("concurrency",), 0),
+        (("trials",), 0),
+        (("profiles", "official", "trials", "groups"), {}),
+        (("profiles", "official", "trials", "all", "flip"), 1.5),
+        (("profiles", "official", "trials", "all", "pass_at"), 0.5),
+        (("profiles", "official", "trials", "all", "pass_hat"), [0.5, -0.5]),
+    ],
+    ids=lambda value: "/".join(value) if isinstance(value, tuple) else repr(value),
+)
+def test_the_schema_can_refuse(path: tuple[str, ...], value: object) -> None:
+    found = _section(TRIALS)
+    _validate(found)
+    cast("dict[str, object]", _at(found, *path[:-1]))[path[-1]] = value
+    with pytest.raises(jsonschema.ValidationError):
+        _validate(found)
+
+
+@pytest.mark.parametrize("key", ["price", "concurrency", "trials", "usage"])
+def test_the_schema_misses_what_must_be_there(key: str) -> None:
+    found = _section(TRIALS)
+    del found[key]
+    with pytest.raises(jsonschema.ValidationError, match=key):
+        _validate(found)
