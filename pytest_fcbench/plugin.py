@@ -91,7 +91,7 @@ class Benchmark:
         self.is_worker = hasattr(config, "workerinput")
         self.run = _run(config, settings)
         self.link_server: LinkServer | None = None
-        self.workers_tell = self.is_worker and bool(config.workerinput["fcbench_tell"])
+        self.workers_tell: bool = getattr(config, "workerinput", {}).get("fcbench_tell", False)
         self.started = False
         self.screen = None if self.is_worker or config.option.verbose else _screen()
         """Where progress is shown: not with -q, and not with -v, which has a line for every test."""
