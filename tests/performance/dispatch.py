@@ -119,7 +119,16 @@ def run(scenario: Scenario) -> Result:
         project = Path(folder)
         (project / "conftest.py").write_text(CONFTEST.replace("ENTRIES", str(scenario.entries)))
         options = _blocking(scenario, project, api_base) if scenario.blocking else _ours(scenario, project)
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, "-n", str(scenario.workers)]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            *options,
+            "-n",
+            str(scenario.workers),
+        ]
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
         environment |= {"OPENAI_API_KEY": "unused", "OPENAI_API_BASE": api_base, "TERM": "dumb"}
         started = time.time()
@@ -138,7 +147,12 @@ def _ours(scenario: Scenario, project: Path) -> list[str]:
     shutil.copytree(ROOT / "benchmarks", project / "benchmarks")
     trials = math.ceil(scenario.entries / 126)
     at_once = f"--fcbench-concurrency={scenario.concurrency}"
-    return ["--fcbench-model=openai/oracle", f"--fcbench-trials={trials}", at_once, "--fcbench-profile=corrected"]
+    return [
+        "--fcbench-model=openai/oracle",
+        f"--fcbench-trials={trials}",
+        at_once,
+        "--fcbench-profile=corrected",
+    ]
 
 
 def _blocking(scenario: Scenario, project: Path, api_base: str) -> list[str]:
@@ -186,7 +200,9 @@ def main() -> int:
     parser.add_argument("--max-ratio", type=float)
     given = parser.parse_args()
     one = Scenario(given.entries or 0, given.concurrency, given.latency, given.workers, given.max_ratio)
-    print("entries              workers    limit   calls to verdicts   ratio    max   whole process  memory  worker")
+    print(
+        "entries              workers    limit   calls to verdicts   ratio    max   whole process  memory  worker"
+    )
     failed = False
     for scenario in [one] if given.entries else SCENARIOS:
         result = run(scenario)

@@ -1,0 +1,1 @@
+"""An OpenAI-compatible model server on loopback, with faults on demand."""

@@ -1,0 +1,170 @@
+"""The server: OpenAI's chat interface over the models that need no network. The only user of aiohttp."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from aiohttp import web
+
+from pytest_fcbench.answers import Mode, Names
+from pytest_fcbench.errors import NotScoredError
+from pytest_fcbench.models.model import Model
+from pytest_fcbench.server import replies
+from pytest_fcbench.server.faults import Draw, Kind
+from pytest_fcbench.server.lookup import Asked, Lookup, Refused, read_body
+
+Models: TypeAlias = Callable[[Mode, Names], Model]
+"""The model that answers in a manner."""
+
+ENTRY_HEADER = "X-Fcbench-Entry"
+"""The header of a request that names its entry: ``suite:id``, or ``suite:id-t2`` for a trial."""
+
+MOST_BYTES = 16 * 2**20
+"""The longest body that is read."""
+
+_LONGEST_HANG_S = 3600
+_RESET = struct.pack("ii", 1, 0)  # linger for no time at all: closing resets the connection
+
+
+@dataclass
+class Stats:
+    """What was done so far. Times are seconds since the epoch."""
+
+    requests: int = 0
+    answered: Counter[str] = field(default_factory=Counter)
+    """Good answers sent in full, by the name in the request's header or else the entry's key."""
+    faults: Counter[Kind] = field(default_factory=Counter)
+    in_flight: int = 0
+    most_in_flight: int = 0
+    first_request: float | None = None
+    last_answer: float | None = None
+
+
+class ChatServer:
+    """Answers requests as the model would; ``draws`` say what happens to each."""
+
+    def __init__(self, name: str, models: Models, lookup: Lookup, draws: Iterator[Draw], retry_after: float):
+        self._name = name
+        self._models = models
+        self._lookup = lookup
+        self._draws = draws
+        self._retry_after = {"Retry-After": f"{retry_after:g}"}
+        self._stats = Stats()
+        self._replies: dict[tuple[str, Mode, Names, bool], bytes] = {}
+
+    def run(self, listening: socket.socket, ready: Callable[..., None]) -> None:
+        """Serve until SIGINT or SIGTERM; ``ready`` is called as soon as requests are taken."""
+        app = web.Application(client_max_size=MOST_BYTES, middlewares=[_errors_in_openai_form])
+        app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_get("/v1/models", self._list_models)
+        app.router.add_get("/stats", self._show_stats)
+        web.run_app(
+            app,
+            sock=listening,
+            print=ready,
+            access_log=None,
+            handler_cancellation=True,  # a request whose client gave up is in flight no more
+            shutdown_timeout=0.1,
+            backlog=1024,
+        )
+
+    async def _list_models(self, request: web.Request) -> web.Response:
+        model = {"id": self._name, "object": "model", "created": 0, "owned_by": "fcbench"}
+        return web.json_response({"object": "list", "data": [model]})
+
+    async def _show_stats(self, request: web.Request) -> web.Response:
+        return web.json_response(vars(self._stats))
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        stats, draw = self._stats, next(self._draws)
+        stats.requests += 1
+        stats.in_flight += 1
+        stats.most_in_flight = max(stats.most_in_flight, stats.in_flight)
+        stats.first_request = stats.first_request or time.time()
+        head = b'{"id":"chatcmpl-%d","created":%d,' % (stats.requests, time.time())
+        try:
+            body = read_body(await request.read())
+            if body.stream:
+                raise Refused(400, "unsupported", "this server does not stream; leave 'stream' out")
+            name = request.headers.get(ENTRY_HEADER)
+            asked = self._lookup.find(body, name)
+            answer = head + await self._reply(asked, broken=draw.fault is Kind.JSON)
+            if draw.latency_s and draw.fault is not Kind.HANG:
+                await asyncio.sleep(draw.latency_s)
+            if draw.fault:
+                stats.faults[draw.fault] += 1
+                return await self._go_wrong(request, draw.fault, answer)
+            response = await _send(request, answer)
+            stats.answered[name or asked.entry.key] += 1
+            stats.last_answer = time.time()
+            return response
+        finally:
+            stats.in_flight -= 1
+
+    async def _reply(self, asked: Asked, *, broken: bool) -> bytes:
+        """What ``replies.reply`` gives, made once. Raises ``Refused`` where the model has no answer."""
+        key = asked.entry.key, asked.mode, asked.names, broken
+        if key not in self._replies:
+            try:
+                completion = await self._models(asked.mode, asked.names).complete(asked.entry, asked.request)
+            except NotScoredError as error:
+                raise Refused(404, error.cause, error.reason) from None
+            self._replies[key] = replies.reply(self._name, asked, completion, broken=broken)
+        return self._replies[key]
+
+    async def _go_wrong(self, request: web.Request, fault: Kind, answer: bytes) -> web.StreamResponse:
+        match fault:
+            case Kind.RATE_LIMIT:
+                return _error(429, "rate_limit_exceeded", "too many requests, as told", self._retry_after)
+            case Kind.SERVER_ERROR:
+                return _error(500, "server_error", "the server had an error, as told")
+            case Kind.GARBAGE:
+                return await _send(request, b"<html><body>Bad Gateway</body></html>")
+            case Kind.JSON:
+                return await _send(request, answer)
+            case Kind.HANG:
+                await asyncio.sleep(_LONGEST_HANG_S)
+        response = web.StreamResponse(headers={"Content-Length": str(len(answer))})
+        if (transport := request.transport) is None:
+            return response
+        if fault is Kind.CUT:
+            await response.prepare(request)
+            await response.write(answer[: len(answer) // 2])
+            transport.close()
+        else:
+            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            transport.abort()
+        return response
+
+
+async def _send(request: web.Request, body: bytes) -> web.StreamResponse:
+    """Sends all of it before it returns, so that only what was sent is counted."""
+    response = web.Response(body=body, content_type="application/json")
+    await response.prepare(request)
+    await response.write_eof()
+    return response
+
+
+@web.middleware
+async def _errors_in_openai_form(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except Refused as error:
+        return _error(error.status, error.code, str(error))
+    except web.HTTPException as error:
+        return _error(error.status, "http_error", f"{request.method} {request.path}: {error.reason}")
+
+
+def _error(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> web.Response:
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    error = {"message": message, "type": kind, "param": None, "code": code}
+    return web.json_response({"error": error}, status=status, headers=headers)

@@ -1,0 +1,93 @@
+"""What goes wrong on demand, and how long an answer takes: drawn for each request by its number."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from random import Random
+from typing import TypeAlias
+
+from pytest_fcbench.errors import UsageError, unknown
+
+Latency: TypeAlias = Callable[[float], float]
+"""Seconds before an answer, from a number in [0, 1)."""
+
+_NUMBER = r"(\d+\.?\d*|\.\d+)"
+
+
+class Kind(StrEnum):
+    """One way for a request to go wrong."""
+
+    RATE_LIMIT = "429"
+    SERVER_ERROR = "500"
+    HANG = "hang"
+    """No answer until the client gives up."""
+    CUT = "cut"
+    """The connection ends in the middle of the body."""
+    RESET = "reset"
+    """The connection is aborted before any answer."""
+    GARBAGE = "garbage"
+    """Status 200, and a body that is not JSON."""
+    JSON = "json"
+    """The arguments of the tool calls are cut and so no JSON; a text answer is cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What happens to one request."""
+
+    fault: Kind | None
+    latency_s: float
+
+
+def shares(texts: Sequence[str]) -> Mapping[Kind, float]:
+    """The share of requests that each fault gets, from ``KIND:SHARE`` texts. Raises ``UsageError``."""
+    found: dict[Kind, float] = {}
+    for text in texts:
+        kind, _, share = text.partition(":")
+        if kind not in tuple(Kind):
+            raise UsageError(
+                f"--fault={text}: {unknown('fault', kind, Kind)} Write KIND:SHARE, as in 429:0.1."
+            )
+        if not re.fullmatch(_NUMBER, share, re.ASCII) or float(share) > 1:
+            raise UsageError(f"--fault={text}: the share must be a number from 0 to 1, as in {kind}:0.1")
+        if kind in found:
+            raise UsageError(f"--fault={text}: {kind} is given twice")
+        found[Kind(kind)] = float(share)
+    if (total := math.fsum(found.values())) > 1 + 1e-9:
+        raise UsageError(f"--fault={' '.join(texts)}: the shares must not sum over 1, they sum to {total:g}")
+    return found
+
+
+def latency(text: str) -> Latency:
+    """``1`` second always, ``0.5-2`` evenly between, ``exp:0.8`` exponential with that mean.
+
+    Raises ``UsageError``.
+    """
+    if exponential := re.fullmatch(f"exp:{_NUMBER}", text, re.ASCII):
+        mean = float(exponential[1])
+        return lambda chance: -mean * math.log1p(-chance)
+    if between := re.fullmatch(f"{_NUMBER}(?:-{_NUMBER})?", text, re.ASCII):
+        low, high = float(between[1]), float(between[2] or between[1])
+        if low <= high:
+            return lambda chance: low + (high - low) * chance
+    raise UsageError(f"--latency={text}: must be seconds (1), low to high (0.5-2) or a mean (exp:0.8)")
+
+
+def draws(given: Mapping[Kind, float], wait: Latency, seed: int) -> Iterator[Draw]:
+    """The draw of each request in order of arrival; its fault depends on nothing but seed and shares."""
+    random = Random(seed)  # noqa: S311 - to be repeated, not to be secret
+    while True:
+        chance, pace = random.random(), random.random()
+        yield Draw(_fault(given, chance), wait(pace))
+
+
+def _fault(given: Mapping[Kind, float], chance: float) -> Kind | None:
+    for kind, share in given.items():
+        chance -= share
+        if chance < 0:
+            return kind
+    return None

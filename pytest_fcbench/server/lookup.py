@@ -1,0 +1,116 @@
+"""Which entry a request is about, and how it was put."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_fcbench.answers import AskModel, Mode, Names
+from pytest_fcbench.codecs import presenting
+from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.suites.suite import Suite
+
+MANNERS = (
+    (Mode.FC, Names.UNDERSCORED),
+    (Mode.PROMPT, Names.DOTTED),
+    (Mode.FC, Names.DOTTED),
+    (Mode.PROMPT, Names.UNDERSCORED),
+)
+"""How entries can be put to a model, the usual manners first."""
+
+
+class Refused(Exception):  # noqa: N818 - reads as what happened to the request
+    """A request that gets an error for an answer: HTTP status, OpenAI's code, a sentence."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An entry, and the manner in which it was put."""
+
+    entry: Entry
+    wording: Wording
+    mode: Mode
+    names: Names
+
+    @property
+    def request(self) -> AskModel:
+        """The request that puts the entry so."""
+        return presenting.ask(self.entry, self.wording, self.mode, self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What counts of a request."""
+
+    digest: bytes
+    """The same for all with the same messages and tools as JSON values; no tools are like an empty list."""
+    stream: bool
+
+
+def read_body(text: str | bytes) -> Body:
+    """The body of a request. Raises ``Refused`` for one that is not JSON or has no messages."""
+    try:
+        body: object = json.loads(text, parse_float=_number)
+        if not isinstance(body, Mapping) or not isinstance(body.get("messages"), list):
+            raise Refused(400, "invalid_request", "the body must be an object with a list of messages")
+        asked = json.dumps([body["messages"], body.get("tools") or []], sort_keys=True)
+    except (ValueError, RecursionError) as error:
+        raise Refused(400, "invalid_json", f"the body is not JSON: {error}") from None
+    return Body(hashlib.sha256(asked.encode()).digest(), bool(body.get("stream")))
+
+
+def _number(text: str) -> float:
+    """A number by its value: writers of other languages make ``1`` of ``1.0``."""
+    number = float(text)
+    return int(number) if number.is_integer() else number
+
+
+class Lookup:
+    """Finds entries by what they ask. A manner is indexed when a request is not found in those before."""
+
+    def __init__(self, suites: Sequence[Suite]) -> None:
+        """Loads all entries. Raises ``SuiteError``."""
+        self._suites = ", ".join(suite.name for suite in suites)
+        self._entries = {
+            entry.key: (entry, suite.wording)
+            for suite in suites
+            for category in suite.categories
+            for entry in suite.load(category)
+        }
+        self._index: dict[bytes, dict[str, Asked]] = {}
+        self._to_index = list(MANNERS)
+
+    def find(self, body: Body, name: str | None = None) -> Asked:
+        """The entry of a request; where several ask the same, the named one, else the first.
+
+        ``name`` is a key, with its trial where there are several. Raises ``Refused``.
+        """
+        key = name if name is None or name in self._entries else re.sub(r"-t[1-9]\d*$", "", name)
+        if key is not None and key not in self._entries:
+            raise Refused(404, "unknown_entry", f"these suites have no entry {name!r}: {self._suites}")
+        while True:
+            found = self._index.get(body.digest, {})
+            if asked := found.get(key) if key else next(iter(found.values()), None):
+                return asked
+            if not self._to_index:
+                break
+            self._add(*self._to_index.pop(0))
+        if key is not None:
+            raise Refused(400, "other_request", f"{key} does not ask these messages with these tools")
+        raise Refused(404, "unknown_request", f"no entry of these suites asks this: {self._suites}")
+
+    def _add(self, mode: Mode, names: Names) -> None:
+        for key, (entry, wording) in self._entries.items():
+            asked = Asked(entry, wording, mode, names)
+            request = asked.request
+            body = read_body(json.dumps({"messages": request.messages, "tools": request.tools}))
+            self._index.setdefault(body.digest, {}).setdefault(key, asked)

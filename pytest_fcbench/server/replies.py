@@ -1,0 +1,48 @@
+"""What is sent back, in OpenAI's form."""
+
+from __future__ import annotations
+
+import json
+
+from pytest_fcbench.answers import Completion, ToolCall
+from pytest_fcbench.server.lookup import Asked
+
+
+def reply(model: str, asked: Asked, completion: Completion, *, broken: bool) -> bytes:
+    """A completion without its opening brace, id and time, which differ each time it is sent.
+
+    Its usage is an estimate, a token for four bytes of UTF-8 and one at least. Arguments go out as they
+    are; where the reply is to be ``broken`` they, or the text, end in the middle.
+    """
+    calls = [call for call in completion.tool_calls or () if isinstance(call, ToolCall)]
+    text, arguments = completion.text, [str(call.arguments) for call in calls]
+    if broken:
+        text, arguments = text and _half(text), [_half(written) for written in arguments]
+    message: dict[str, object] = {"role": "assistant", "content": text}
+    if completion.tool_calls is not None:
+        message["tool_calls"] = [
+            {
+                "id": f"call_{asked.entry.key}_{index}",
+                "type": "function",
+                "function": {"name": call.name, "arguments": written},
+            }
+            for index, (call, written) in enumerate(zip(calls, arguments, strict=True))
+        ]
+    request = asked.request
+    prompt = _tokens(json.dumps([request.messages, request.tools], ensure_ascii=False))
+    answer = _tokens("".join([text or "", *(call.name for call in calls), *arguments]))
+    body = {
+        "object": "chat.completion",
+        "model": model,
+        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}],
+        "usage": {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer},
+    }
+    return json.dumps(body).encode()[1:]
+
+
+def _half(text: str) -> str:
+    return text[: len(text) // 2]
+
+
+def _tokens(text: str) -> int:
+    return max(1, len(text.encode(errors="replace")) // 4)

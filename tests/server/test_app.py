@@ -1,0 +1,349 @@
+"""The server over real HTTP: answers, faults, counts; and through litellm."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from pytest_fcbench.answers import Mode, Names, ToolCall
+from pytest_fcbench.models.lexical import LexicalModel
+from pytest_fcbench.models.oracle import ABSTENTION, OracleModel
+from pytest_fcbench.server.app import ENTRY_HEADER, MOST_BYTES
+from pytest_fcbench.server.faults import Kind, draws, latency
+from tests.factories import answer_of
+from tests.served import served, stats, wait_for
+from tests.server.asking import CORE, Sent, body_of, entries_of
+
+ENTRIES = entries_of(CORE)
+CALLING = ENTRIES[0]
+ABSTAINING = next(entry for entry in ENTRIES if entry.category.name == "irrelevance")
+CHAT = "/v1/chat/completions"
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: http.client.HTTPMessage
+    content: bytes
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.content)
+
+    @property
+    def message(self) -> Any:
+        return self.body["choices"][0]["message"]
+
+
+def _connected(api_base: str) -> closing[http.client.HTTPConnection]:
+    return closing(http.client.HTTPConnection(urlsplit(api_base).netloc, timeout=120))
+
+
+def _call(api_base: str, method: str, path: str, content: bytes = b"", entry: str | None = None) -> Answer:
+    with _connected(api_base) as connection:
+        connection.request(method, path, content, {} if entry is None else {ENTRY_HEADER: entry})
+        response = connection.getresponse()
+        return Answer(response.status, response.headers, response.read())
+
+
+def _ask(api_base: str, body: Sent, entry: str | None = None) -> Answer:
+    return _call(api_base, "POST", CHAT, json.dumps(body).encode(), entry)
+
+
+@pytest.fixture(scope="module")
+def oracle() -> Iterator[str]:
+    with served("--model", "oracle") as api_base:
+        yield api_base
+
+
+# Answers
+
+
+@pytest.mark.parametrize("names", Names)
+def test_tool_calls_are_those_of_the_model(oracle: str, names: Names) -> None:
+    answer = _ask(oracle, body_of(CALLING, Mode.FC, names))
+    sent = [ToolCall(c["function"]["name"], c["function"]["arguments"]) for c in answer.message["tool_calls"]]
+    calls = answer_of(OracleModel(Mode.FC, names), CALLING).tool_calls or ()
+    assert sent == [ToolCall(c.name, c.arguments) for c in calls if isinstance(c, ToolCall)]
+    assert answer.body["model"] == "oracle"
+    assert answer.headers["Content-Type"].startswith("application/json")
+
+
+@pytest.mark.parametrize("names", Names)
+def test_in_prompting_mode_text_is_answered(oracle: str, names: Names) -> None:
+    answer = _ask(oracle, body_of(CALLING, Mode.PROMPT, names))
+    expected = answer_of(OracleModel(Mode.PROMPT, names), CALLING).text
+    assert answer.message == {"role": "assistant", "content": expected}
+
+
+def test_another_model_gives_other_answers() -> None:
+    models = OracleModel(Mode.FC, Names.DOTTED), LexicalModel(Mode.FC, Names.DOTTED)
+    entry = next(e for e in ENTRIES if len({repr(answer_of(model, e)) for model in models}) == 2)
+    with served("--model", "lexical") as api_base:
+        answer = _ask(api_base, body_of(entry, Mode.PROMPT, Names.DOTTED))
+        assert _call(api_base, "GET", "/v1/models").body["data"][0]["id"] == "lexical"
+    assert answer.message["content"] == answer_of(LexicalModel(Mode.PROMPT, Names.DOTTED), entry).text
+
+
+def test_the_same_question_twice_is_two_replies(oracle: str) -> None:
+    first, second = (_ask(oracle, body_of(CALLING)) for _ in range(2))
+    assert first.message == second.message
+    assert first.body["id"] != second.body["id"]
+
+
+def test_a_script_is_followed_and_its_gaps_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "answers.yaml"
+    path.write_text(f"answers:\n  {CALLING.key}:\n  - a.b: '{{\"c\": '\n", encoding="utf-8")
+    with served("--model", f"scripted:{path}") as api_base:
+        answer = _ask(api_base, body_of(CALLING))
+        gap = _ask(api_base, body_of(ABSTAINING))
+    assert answer.message["tool_calls"][0]["function"] == {"name": "a_b", "arguments": '{"c": '}
+    says = f"{path} has no answer for {ABSTAINING.key} and no default"
+    assert (gap.status, gap.body["error"]["code"], gap.body["error"]["message"]) == (404, "no_result", says)
+
+
+def test_models_are_listed(oracle: str) -> None:
+    assert _call(oracle, "GET", "/v1/models").body == {
+        "object": "list",
+        "data": [{"id": "oracle", "object": "model", "created": 0, "owned_by": "fcbench"}],
+    }
+
+
+# Errors
+
+
+OTHER = f"{ABSTAINING.key} does not ask these messages with these tools"
+
+
+@pytest.mark.parametrize(
+    ("change", "entry", "status", "code", "says"),
+    [
+        ({"stream": True}, None, 400, "unsupported", "this server does not stream; leave 'stream' out"),
+        ({"messages": []}, None, 404, "unknown_request", "no entry of these suites asks this: core"),
+        ({}, "core:x", 404, "unknown_entry", "these suites have no entry 'core:x': core"),
+        ({}, ABSTAINING.key, 400, "other_request", OTHER),
+    ],
+)
+def test_a_wrong_request_is_told(
+    oracle: str, change: Sent, entry: str | None, status: int, code: str, says: str
+) -> None:
+    answer = _ask(oracle, body_of(CALLING) | change, entry)
+    error = {"message": says, "type": "invalid_request_error", "param": None, "code": code}
+    assert (answer.status, answer.body) == (status, {"error": error})
+    assert _ask(oracle, body_of(CALLING) | {"stream": False}, f"{CALLING.key}-t3").status == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "content", "status"),
+    [
+        ("POST", CHAT, b"{", 400),
+        ("POST", "/v1/completions", b"{}", 404),
+        ("GET", CHAT, b"", 405),
+    ],
+)
+def test_a_request_that_is_none_is_told(
+    oracle: str, method: str, path: str, content: bytes, status: int
+) -> None:
+    answer = _call(oracle, method, path, content)
+    assert answer.status == status
+    assert answer.body["error"].keys() == {"message", "type", "param", "code"}
+
+
+def test_bodies_are_read_up_to_a_cap(oracle: str) -> None:
+    body = body_of(CALLING)
+    assert _ask(oracle, body | {"user": "x" * (MOST_BYTES - 100_000)}).status == 200
+    assert _ask(oracle, body | {"user": "x" * MOST_BYTES}).status == 413
+
+
+# Faults
+
+
+@contextmanager
+def _failing(kind: Kind, *options: str) -> Iterator[str]:
+    with served("--model", "oracle", "--fault", f"{kind}:1", *options) as api_base:
+        yield api_base
+        assert stats(api_base)["answered"] == {}
+        assert stats(api_base)["faults"] == {kind: 1}
+        assert stats(api_base)["last_answer"] is None
+
+
+@pytest.mark.parametrize(("options", "says"), [((), "1"), (("--retry-after", "2.5"), "2.5")])
+def test_429_says_when_to_come_back(options: tuple[str, ...], says: str) -> None:
+    with _failing(Kind.RATE_LIMIT, *options) as api_base:
+        answer = _ask(api_base, body_of(CALLING))
+    assert (answer.status, answer.headers["Retry-After"]) == (429, says)
+    assert answer.body["error"]["code"] == "rate_limit_exceeded"
+
+
+def test_500() -> None:
+    with _failing(Kind.SERVER_ERROR) as api_base:
+        answer = _ask(api_base, body_of(CALLING))
+    assert (answer.status, answer.body["error"]["type"]) == (500, "server_error")
+
+
+def test_cut() -> None:
+    with (
+        _failing(Kind.CUT) as api_base,
+        pytest.raises(http.client.IncompleteRead) as caught,
+    ):
+        _ask(api_base, body_of(CALLING))
+    assert caught.value.partial.startswith(b'{"id":"chatcmpl-1",')
+    assert caught.value.expected
+
+
+def test_reset() -> None:
+    with _failing(Kind.RESET) as api_base, pytest.raises(ConnectionResetError):
+        _ask(api_base, body_of(CALLING))
+
+
+def test_garbage() -> None:
+    with _failing(Kind.GARBAGE) as api_base:
+        answer = _ask(api_base, body_of(CALLING))
+    assert answer.status == 200
+    with pytest.raises(ValueError, match="Expecting value"):
+        _ = answer.body
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_json(oracle: str, mode: Mode) -> None:
+    body = body_of(CALLING, mode)
+    with _failing(Kind.JSON) as api_base:
+        answer = _ask(api_base, body)
+    good = _ask(oracle, body).message
+    if mode is Mode.PROMPT:
+        assert answer.message["content"] == good["content"][: len(good["content"]) // 2]
+        return
+    arguments = answer.message["tool_calls"][0]["function"]["arguments"]
+    assert good["tool_calls"][0]["function"]["arguments"].startswith(arguments)
+    with pytest.raises(ValueError, match="line 1"):
+        json.loads(arguments)
+
+
+def test_hanging_requests_are_in_flight_until_their_clients_give_up() -> None:
+    with served("--model", "oracle", "--fault", "hang:1") as api_base:
+        with _connected(api_base) as first, _connected(api_base) as second:
+            for connection in (first, second):
+                connection.request("POST", CHAT, json.dumps(body_of(CALLING)))
+            wait_for(api_base, "faults", {"hang": 2})
+            assert stats(api_base)["in_flight"] == 2
+            first.close()
+            wait_for(api_base, "in_flight", 1)
+        wait_for(api_base, "in_flight", 0)
+        assert stats(api_base)["most_in_flight"] == 2
+        assert stats(api_base)["answered"] == {}
+
+
+def test_faults_are_those_of_the_seed_and_a_request_that_is_wrong_gets_none() -> None:
+    options = ("--model", "oracle", "--fault", "500:0.3", "429:0.2", "--seed", "7")
+    with served(*options) as api_base:
+        assert _ask(api_base, {"messages": []}).status == 404
+        statuses = [_ask(api_base, body_of(CALLING)).status for _ in range(30)]
+        found = stats(api_base)
+    shares = {Kind.SERVER_ERROR: 0.3, Kind.RATE_LIMIT: 0.2}
+    drawn = islice(draws(shares, latency("0"), 7), 1, 31)
+    assert statuses == [200 if draw.fault is None else int(draw.fault) for draw in drawn]
+    assert len(set(statuses)) == 3
+    assert found["requests"] == 31
+    assert found["faults"] == {"500": statuses.count(500), "429": statuses.count(429)}
+    assert found["answered"] == {CALLING.key: statuses.count(200)}
+
+
+def test_answers_take_their_time() -> None:
+    with served("--model", "oracle", "--latency", "0.3") as api_base:
+        started = time.monotonic()
+        _ask(api_base, body_of(CALLING))
+        assert time.monotonic() - started >= 0.3
+
+
+# Counts
+
+
+def test_stats_count_good_answers_by_the_name_that_was_given() -> None:
+    with served("--model", "oracle") as api_base:
+        began = time.time()
+        assert stats(api_base) == {
+            "requests": 0,
+            "answered": {},
+            "faults": {},
+            "in_flight": 0,
+            "most_in_flight": 0,
+            "first_request": None,
+            "last_answer": None,
+        }
+        _ask(api_base, body_of(CALLING))
+        for name in (CALLING.key, f"{CALLING.key}-t2", f"{CALLING.key}-t2"):
+            _ask(api_base, body_of(CALLING), name)
+        _ask(api_base, body_of(CALLING), "core:x")
+        found = stats(api_base)
+    assert found["answered"] == {CALLING.key: 2, f"{CALLING.key}-t2": 2}
+    assert (found["requests"], found["in_flight"], found["most_in_flight"]) == (5, 0, 1)
+    assert began <= found["first_request"] <= found["last_answer"] <= time.time()
+
+
+def test_an_answer_that_nobody_waits_for_is_not_counted() -> None:
+    with served("--model", "oracle", "--latency", "3600") as api_base:
+        with _connected(api_base) as connection:
+            connection.request("POST", CHAT, json.dumps(body_of(CALLING)))
+            wait_for(api_base, "in_flight", 1)
+        wait_for(api_base, "in_flight", 0)
+        assert stats(api_base)["answered"] == {}
+
+
+# Through litellm
+
+
+@pytest.fixture
+def litellm(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "true")
+    import litellm
+
+    return litellm
+
+
+def _complete(litellm: Any, api_base: str, body: Sent) -> Any:
+    """The message that litellm gives."""
+    asked = {"messages": body["messages"]} | ({"tools": body["tools"]} if "tools" in body else {})
+    reply = asyncio.run(
+        litellm.acompletion(
+            model="openai/x",
+            api_base=api_base,
+            api_key="unused",
+            extra_headers={ENTRY_HEADER: f"{CALLING.key}-t1"},
+            **asked,
+        )
+    )
+    assert reply.usage.prompt_tokens > 0
+    return reply.choices[0].message
+
+
+def test_litellm_gets_the_tool_calls_of_the_oracle(litellm: Any, oracle: str) -> None:
+    message = _complete(litellm, oracle, body_of(CALLING))
+    (call,) = answer_of(OracleModel(Mode.FC, Names.UNDERSCORED), CALLING).tool_calls or ()
+    assert isinstance(call, ToolCall)
+    (sent,) = message.tool_calls
+    assert (sent.function.name, sent.function.arguments) == (call.name, call.arguments)
+    assert message.content is None
+
+
+def test_litellm_gets_the_text_of_the_oracle(litellm: Any, oracle: str) -> None:
+    message = _complete(litellm, oracle, body_of(CALLING, Mode.PROMPT, Names.DOTTED))
+    assert message.content == answer_of(OracleModel(Mode.PROMPT, Names.DOTTED), CALLING).text
+    assert message.content != ABSTENTION
+    assert message.tool_calls is None
+    assert stats(oracle)["answered"][f"{CALLING.key}-t1"] > 0
+
+
+def test_litellm_tells_that_another_entry_was_named(litellm: Any, oracle: str) -> None:
+    with pytest.raises(litellm.BadRequestError, match="does not ask these messages with these tools"):
+        _complete(litellm, oracle, body_of(ABSTAINING))

@@ -1,0 +1,86 @@
+"""A completion in OpenAI's form."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pytest_fcbench.answers import Completion, Mode, Names
+from pytest_fcbench.server.lookup import Asked
+from pytest_fcbench.server.replies import reply
+from tests.factories import make_entry, tool_calls
+from tests.server.asking import CORE
+
+ASKED = Asked(make_entry(), CORE.wording, Mode.FC, Names.UNDERSCORED)
+REQUEST = len(json.dumps([ASKED.request.messages, ASKED.request.tools]))
+
+
+def _reply(completion: Completion, *, broken: bool = False) -> object:
+    return json.loads(b"{" + reply("oracle", ASKED, completion, broken=broken))
+
+
+def _whole(message: object, finish: str, answer: int) -> object:
+    return {
+        "object": "chat.completion",
+        "model": "oracle",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": {
+            "prompt_tokens": REQUEST // 4,
+            "completion_tokens": answer,
+            "total_tokens": REQUEST // 4 + answer,
+        },
+    }
+
+
+def _calls(*calls: tuple[str, str]) -> object:
+    listed = [
+        {
+            "id": f"call_core:simple_python_0_{index}",
+            "type": "function",
+            "function": {"name": name, "arguments": arguments},
+        }
+        for index, (name, arguments) in enumerate(calls)
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": listed}
+
+
+def test_text() -> None:
+    message = {"role": "assistant", "content": "åååå"}
+    assert _reply(Completion(text="åååå")) == _whole(message, "stop", 2)
+
+
+def test_tool_calls() -> None:
+    calls = (("f", '{"a": "1234"}'), ("g", "{}"))
+    assert _reply(tool_calls(*calls)) == _whole(_calls(*calls), "tool_calls", 4)
+
+
+def test_arguments_that_are_not_json_go_out_as_they_are() -> None:
+    assert _reply(tool_calls(("f", '{"a": '))) == _whole(_calls(("f", '{"a": ')), "tool_calls", 1)
+
+
+@pytest.mark.parametrize("completion", [Completion(), Completion(text=""), Completion(tool_calls=())])
+def test_an_empty_answer_is_one_token(completion: Completion) -> None:
+    message: dict[str, object] = {"role": "assistant", "content": completion.text}
+    if completion.tool_calls is not None:
+        message["tool_calls"] = []
+    assert _reply(completion) == _whole(message, "stop", 1)
+
+
+def test_half_a_surrogate_pair_can_be_sent() -> None:
+    assert _reply(Completion(text="\ud800")) == _whole({"role": "assistant", "content": "\ud800"}, "stop", 1)
+
+
+def test_broken_text_is_cut() -> None:
+    message = {"role": "assistant", "content": "none of"}
+    assert _reply(Completion(text="none of the two"), broken=True) == _whole(message, "stop", 1)
+
+
+@pytest.mark.parametrize("arguments", ["{}", '{"a": 1}', '{"a": {"b": [1]}}', '{"a": "}"}'])
+def test_broken_arguments_are_no_json(arguments: str) -> None:
+    half = arguments[: len(arguments) // 2]
+    sent = _whole(_calls(("function", half)), "tool_calls", max(1, (8 + len(half)) // 4))
+    assert _reply(tool_calls(("function", arguments)), broken=True) == sent
+    json.loads(arguments)
+    with pytest.raises(ValueError, match="line 1"):
+        json.loads(half)
