@@ -1,7 +1,7 @@
 """Live runs through litellm and ``fcbench serve``: how near they come to what the latency allows.
 
     python -m tests.performance.dispatch
-    python -m tests.performance.dispatch --entries 6000 --concurrency 128 --latency 1 --workers 2 --max-ratio 1.15
+    python -m tests.performance.dispatch --entries 6000 --concurrency 128 --workers 2 --max-ratio 1.15
 
 Without options: all runs of the README's table, one after the other. The limit is the time that the calls
 need when nothing but the endpoint takes any: entries / calls at once x latency. Measured is the time from
@@ -210,8 +210,8 @@ def main() -> int:
         failed |= scenario.most is not None and ratio > scenario.most
         most = "" if scenario.most is None else f"{scenario.most:.2f}"
         print(
-            f"{scenario!s:<28} {scenario.limit_s:>6.1f} s {result.run_s:>17.1f} s {ratio:>7.2f} {most:>6}"
-            f" {result.wall_s:>13.1f} s {result.sum_mb:>4.0f} MB {result.worker_mb:>4.0f} MB",
+            f"{scenario!s:<28} {scenario.limit_s:>6.1f} s {result.run_s:>16.1f} s {ratio:>6.2f} {most:>6}"
+            f" {result.wall_s:>12.1f} s {result.sum_mb:>4.0f} MB  {result.worker_mb:>3.0f} MB",
             flush=True,
         )
     return int(failed)

@@ -1,0 +1,115 @@
+"""Whole runs through litellm and real HTTP against ``fcbench serve``, clean and with faults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.kills import killed_runs
+from tests.plugin.conftest import Project
+from tests.served import served, stats
+
+FAULTS = ("429:0.05", "500:0.05", "hang:0.02", "cut:0.06", "reset:0.06", "garbage:0.06")
+"""Together 30 % of all requests."""
+
+
+def options(api_base: str, *more: str) -> tuple[str, ...]:
+    return (
+        "--fcbench-model=openai/served",
+        f"--fcbench-api-base={api_base}",
+        "--fcbench-param=api_key=unused",
+        "--fcbench-concurrency=16",
+        "--fcbench-profile=corrected",
+        "--fcbench-tag",
+        *more,
+    )
+
+
+def judged(project: Project) -> dict[str, dict[str, object]]:
+    """Records without what differs from run to run: the model's name, times, the ids of tool calls."""
+    varying = ("model", "latency_s", "input_tokens", "output_tokens", "steps")
+    return {
+        entry: {key: value for key, value in record.items() if key not in varying}
+        for entry, record in project.records().items()
+    }
+
+
+@pytest.mark.parametrize("mode", ["fc", "prompt"])
+@pytest.mark.parametrize("model", ["oracle", "lexical"])
+def test_a_model_that_is_served_scores_what_it_scores_in_process(
+    project: Project, model: str, mode: str
+) -> None:
+    project.run(f"--fcbench-model={model}", f"--fcbench-mode={mode}", "--fcbench-profile=corrected")
+    in_process = judged(project)
+    with served("--model", model) as api_base:
+        project.run(*options(api_base, f"--fcbench-mode={mode}"))
+    assert len(in_process) == 126
+    assert _verdicts(judged(project)) == _verdicts(in_process)
+
+
+@pytest.mark.parametrize("mode", ["fc", "prompt"])
+def test_the_served_oracle_on_the_official_entries(
+    project: Project, monkeypatch: pytest.MonkeyPatch, pack_cache: Path, mode: str
+) -> None:
+    """Also for the six requests that two entries share, three of them with contradicting ground truth."""
+    monkeypatch.setenv("FCBENCH_CACHE", str(pack_cache))
+    selected = ("--fcbench-suite=bfcl", f"--fcbench-mode={mode}", "--fcbench-profile=corrected")
+    project.run("--fcbench-model=oracle", *selected)
+    in_process = judged(project)
+    with served("--model", "oracle", "--suite", "bfcl") as api_base:
+        result = project.run(*options(api_base, *selected, "--fcbench-concurrency=32"))
+        assert stats(api_base)["requests"] == 3641
+    result.assert_outcomes(passed=3635, skipped=6)
+    assert _verdicts(judged(project)) == _verdicts(in_process)
+
+
+def _verdicts(records: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
+    return {entry: record["verdicts"] for entry, record in records.items()}
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_faults_change_no_verdict(project: Project, workers: tuple[str, ...]) -> None:
+    """With 30 % of the requests faulty the scorecard is the clean run's."""
+    with served("--model", "lexical") as api_base:
+        project.run(*options(api_base, "--fcbench-store=none"), *workers)
+        clean = judged(project)
+    with served("--model", "lexical", "--fault", *FAULTS, "--retry-after", "0.1", "--seed", "1") as api_base:
+        impatient = ("--fcbench-timeout=2", "--fcbench-retries=20", "--fcbench-store=none")
+        project.run(*options(api_base, *impatient), *workers)
+        found = stats(api_base)
+    assert len(clean) == 126
+    assert judged(project) == clean
+    assert found["requests"] - 126 == sum(found["faults"].values()) > 20
+    assert set(found["faults"]) == {fault.partition(":")[0] for fault in FAULTS}
+
+
+def test_broken_arguments_are_the_models_own_fault(project: Project) -> None:
+    """They are judged, not asked for again."""
+    with served("--model", "oracle", "--fault", "json:1") as api_base:
+        result = project.run(*options(api_base, "--fcbench-category=parallel"))
+        assert stats(api_base)["requests"] == 12
+    result.assert_outcomes(failed=12)
+    result.stdout.fnmatch_lines(["  unreadable 12"])
+
+
+def test_an_endpoint_that_is_down_fails_no_entry(project: Project) -> None:
+    with served("--model", "oracle") as api_base:
+        pass
+    result = project.run(*options(api_base, "--fcbench-no-preflight", "--fcbench-retries=0"))
+    result.assert_outcomes(errors=126)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["not scored (126 of 126, 100.0%)", "  connection: 126"])
+    gated = project.run(
+        *options(api_base, "--fcbench-no-preflight", "--fcbench-retries=0", "--fcbench-gate=overall>=0")
+    )
+    assert gated.ret == 2, "nothing can be told"
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_run_that_is_killed_again_and_again(tmp_path: Path, workers: int) -> None:
+    """``python -m tests.kills`` does this fifty times."""
+    outcome = killed_runs(tmp_path, kills=4, trials=4, seed=3, workers=workers)
+    assert outcome.kills > 1
+    assert outcome.holds, str(outcome)
