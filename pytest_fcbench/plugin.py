@@ -141,7 +141,7 @@ class Benchmark:
         self.workers_tell = self.run.share < 1
         node.workerinput["fcbench_tell"] = self.workers_tell
         if _is_local(node.gateway.spec):
-            self.link_server = self.link_server or LinkServer(self._expect, self._transcript)
+            self.link_server = self.link_server or LinkServer(self._transcript, self._expect)
             node.workerinput["fcbench_link"] = self.link_server.offer
 
     def _expect(self, entries: list[Entry]) -> None:

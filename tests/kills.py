@@ -51,13 +51,13 @@ class Outcome:
 
     def __str__(self) -> str:
         return (
-            f"{self.kills} kills, {self.wanted} answers wanted, {self.stored} stored, {self.asked} asked for, "
-            f"{self.again} asked again because they were in flight at a kill"
+            f"{self.kills} kills; of {self.wanted} answers {self.stored} are stored, "
+            f"{self.asked} were asked for, {self.again} again because they were in flight at a kill"
         )
 
 
 def killed_runs(project: Path, kills: int, trials: int, *, seed: int = 0, workers: int = 0) -> Outcome:
-    """Runs in an empty folder. Each lives between nothing and eight seconds."""
+    """Runs in an empty folder, each of which lives eight seconds at the most, the last one to its end."""
     moments = random.Random(seed)
     shutil.copytree(ROOT / "benchmarks", project / "benchmarks")
     with served("--model", "oracle", "--latency", "0.1-0.4") as api_base:

@@ -7,7 +7,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future
-from functools import cached_property
 
 from pytest_fcbench.answers import AskModel, Completion, Transcript
 from pytest_fcbench.conversation import Conversation
@@ -52,13 +51,18 @@ class Dispatcher:
         self._ahead_until: threading.Event | None = None
         self._closed = False
         self._thread: threading.Thread | None = None
+        self._made: asyncio.AbstractEventLoop | None = None
 
-    @cached_property
+    @property
     def _loop(self) -> asyncio.AbstractEventLoop:
-        loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=loop.run_forever, name="fcbench-dispatch", daemon=True)
-        self._thread.start()
-        return loop
+        """With the lock held."""
+        if self._made is None:
+            self._made = asyncio.new_event_loop()
+            self._thread = threading.Thread(
+                target=self._made.run_forever, name="fcbench-dispatch", daemon=True
+            )
+            self._thread.start()
+        return self._made
 
     def expect(self, entries: Iterable[Entry]) -> None:
         """Say which transcripts will be asked for, in which order."""
@@ -112,7 +116,9 @@ class Dispatcher:
         return len(done) - failed, failed
 
     def _wake(self) -> None:
-        self._loop.call_soon_threadsafe(self._start_more)
+        with self._lock:
+            if not self._closed:
+                self._loop.call_soon_threadsafe(self._start_more)
 
     def _start_more(self) -> None:
         """Start what the cap and the look-ahead allow. Runs on the loop."""
@@ -121,8 +127,8 @@ class Dispatcher:
                 task = self._loop.create_task(self._run(entry, self._answers[entry.item_id]))
                 self._tasks.add(task)
                 task.add_done_callback(self._ended)
-            if self._ahead_until and not self._tasks:
-                self._ahead_until.set()
+            if (decided := self._ahead_until) and not self._tasks:
+                decided.set()
 
     def _next(self) -> Entry | None:
         """What to start next: an entry that is waited for, else an expected one if not too far ahead."""
@@ -139,16 +145,26 @@ class Dispatcher:
         self._start_more()
 
     async def _run(self, entry: Entry, answer: Future[Transcript]) -> None:
+        limit = asyncio.timeout(self._entry_timeout_s)
+        error: BaseException
         try:
-            async with asyncio.timeout(self._entry_timeout_s):
-                answer.set_result(await self._converse_with_model(entry))
+            async with limit:
+                transcript = await self._converse_with_model(entry)
         except asyncio.CancelledError:
-            answer.set_exception(_cancelled())
-        except TimeoutError:
-            reason = f"the conversation was not at its end after {self._entry_timeout_s:g} s"
-            answer.set_exception(NotScoredError("entry_timeout", reason))
-        except BaseException as error:  # noqa: BLE001 - it is raised where the answer is waited for
-            answer.set_exception(error)
+            error = NotScoredError("model_error", "the call was cancelled within the model")
+        except BaseException as raised:  # noqa: BLE001 - it is raised where the answer is waited for
+            error = raised
+            if isinstance(raised, TimeoutError) and limit.expired():
+                reason = f"the conversation was not at its end after {self._entry_timeout_s:g} s"
+                error = NotScoredError("entry_timeout", reason)
+        else:
+            with self._lock:
+                if not self._closed:
+                    answer.set_result(transcript)
+            return
+        with self._lock:
+            if not self._closed:
+                answer.set_exception(error)
 
     async def _converse_with_model(self, entry: Entry) -> Transcript:
         conversation = self._converse(entry)
@@ -176,6 +192,9 @@ class Dispatcher:
             if self._closed:
                 return
             self._closed = True
+            for answer in self._answers.values():
+                if not answer.done():
+                    answer.set_exception(_cancelled())
         if self._thread is None:
             return
         asyncio.run_coroutine_threadsafe(self._cancel(), self._loop).result()
@@ -188,9 +207,6 @@ class Dispatcher:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for answer in self._answers.values():
-            if not answer.done():
-                answer.set_exception(_cancelled())
         await self._loop.shutdown_asyncgens()
 
 

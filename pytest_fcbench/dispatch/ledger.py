@@ -46,6 +46,7 @@ class Ledger:
         self._most_output = max_tokens or _OUTPUT_TOKENS
         self._slowest_s = _LATENCY_S
         self._promised = 0.0
+        self._in_flight = 0
         self._settled = asyncio.Condition()
         self.spent = 0.0
         """Dollars, as far as prices are known."""
@@ -70,8 +71,9 @@ class Ledger:
                 cost = self._price.of(tokens, self._most_output, self._slowest_s, self._concurrency) or 0.0
                 if self.stopped_at is None and self.spent + self._promised + cost <= self._max_usd:
                     self._promised += cost
+                    self._in_flight += 1
                     return cost
-                if self.stopped_at is not None or not self._promised:
+                if self.stopped_at is not None or not self._in_flight:
                     break
                 await self._settled.wait()
             if self.stopped_at is None:
@@ -83,7 +85,8 @@ class Ledger:
     async def settle(self, promised: float, completion: Completion | None) -> None:
         """Book what a call did cost: nothing where no answer came."""
         async with self._settled:
-            self._promised = max(0.0, self._promised - promised)
+            self._in_flight = max(0, self._in_flight - 1)
+            self._promised = max(0.0, self._promised - promised) if self._in_flight else 0.0
             if completion is not None:
                 self.spent += self.cost(completion) or 0.0
                 self._most_output = max(self._most_output, completion.output_tokens or 0)

@@ -18,7 +18,7 @@ _PROBES = 3
 """How many entries may be refused as malformed before the endpoint is held to be the wrong one."""
 
 
-_MOST_RPM = 12_000.0
+MOST_RPM = 12_000.0
 """Calls are started at least 5 ms apart, about what litellm takes to make one. Calls that start together
 come back together and then wait for each other again: at 128 in flight that costs a fifth of the speed."""
 
@@ -60,8 +60,9 @@ class LimitedModel:
         if not self.preflight:
             self.decided.set()
         self._door = asyncio.Lock()
+        self._line = asyncio.Lock()
         self._probes = 0
-        self._requests = Pace(min(self.limits.rpm or _MOST_RPM, _MOST_RPM))
+        self._requests = Pace(self.limits.rpm)
         self._tokens = Pace(self.limits.tpm)
         self._held_until = 0.0
         self._random = Random()  # noqa: S311 - spreads retries, protects nothing
@@ -98,6 +99,10 @@ class LimitedModel:
         """The first call. One entry may be refused as malformed; several in a row are the endpoint's word."""
         try:
             completion = await self._patiently(entry, request)
+        except asyncio.CancelledError:
+            self.refusal = NotScoredError("timeout", "the first call had not come back when it was given up")
+            self.decided.set()
+            raise
         except NotScoredError as error:
             self._probes += 1
             if error.cause != "bad_request" or self._probes >= _PROBES:
@@ -110,7 +115,7 @@ class LimitedModel:
     async def _patiently(self, entry: Entry, request: AskModel) -> Completion:
         for attempt in range(1, self.limits.retries + 2):
             try:
-                return await self._paid(entry, request)
+                return await self._paid(entry, request, attempt)
             except CallError as error:
                 unreachable = error.cause == "connection" and not self.decided.is_set()
                 if not error.transient or unreachable or attempt > self.limits.retries:
@@ -119,35 +124,41 @@ class LimitedModel:
         raise AssertionError("the last attempt returns or raises")
 
     async def _wait_after(self, error: CallError, attempt: int) -> None:
-        self.retried += 1
         wait_s = backoff(attempt, error.retry_after_s, self._random)
         if error.cause == "rate_limit" and error.retry_after_s is not None:
             # The endpoint speaks to all calls, not to this one.
             self._held_until = max(self._held_until, _now() + error.retry_after_s)
         await asyncio.sleep(wait_s)
 
-    async def _paid(self, entry: Entry, request: AskModel) -> Completion:
+    async def _paid(self, entry: Entry, request: AskModel, attempt: int) -> Completion:
         promised = await self.ledger.promise(request)
         completion = None
         try:
-            completion = await self._in_turn(entry, request)
+            completion = await self._in_turn(entry, request, attempt)
         finally:
             await self.ledger.settle(promised, completion)
         return completion
 
-    async def _in_turn(self, entry: Entry, request: AskModel) -> Completion:
-        tokens = estimated_tokens(request, SAFE) if self.limits.tpm else 0
+    def _until_next_turn(self) -> float:
         now = _now()
-        turn_s = max(self._requests.reserve(now), self._tokens.reserve(now, tokens))
-        wait_s = max(turn_s, self._held_until - now)
-        while wait_s > 0:
-            await asyncio.sleep(wait_s)
-            wait_s = self._held_until - _now()
+        return max(self._requests.turn(now), self._tokens.turn(now), self._held_until - now)
+
+    async def _in_turn(self, entry: Entry, request: AskModel, attempt: int) -> Completion:
+        tokens = estimated_tokens(request, SAFE) if self.limits.tpm else 0
+        async with self._line:  # one waits for the next turn, the others for that one
+            while (wait_s := self._until_next_turn()) > 0:
+                await asyncio.sleep(wait_s)
+            self._requests.reserve(_now())
+            self._tokens.reserve(_now(), tokens)
         self.calls += 1
+        self.retried += attempt > 1
+        limit = asyncio.timeout(self.limits.timeout_s)
         try:
-            async with asyncio.timeout(self.limits.timeout_s):
+            async with limit:
                 completion = await self.model.complete(entry, request)
         except TimeoutError:
+            if not limit.expired():
+                raise
             reason = f"no answer within {self.limits.timeout_s:g} s"
             raise CallError("timeout", reason, transient=True) from None
         if self.limits.tpm:

@@ -25,6 +25,10 @@ class Pace:
         self._free_at = start + amount * self._seconds_each
         return start - now
 
+    def turn(self, now: float) -> float:
+        """How many seconds until the next place in the line is free."""
+        return max(0.0, self._free_at - now)
+
     def correct(self, amount: float) -> None:
         """Take what a reservation turned out to need beyond its amount (less than 0 gives back)."""
         self._free_at += amount * self._seconds_each

@@ -165,10 +165,8 @@ def _retry_after_s(error: Exception) -> float | None:
     value = headers.get("retry-after") if isinstance(headers, Mapping) else None
     if not isinstance(value, str):
         return None
-    try:
+    if re.fullmatch(r"-?\d{1,9}(\.\d*)?", value.strip()):
         return max(0.0, float(value))
-    except ValueError:
-        pass
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     except ValueError:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from random import Random
 
 import pytest
 
 from pytest_fcbench.answers import AskModel, Completion, Mode, Names, Step, Transcript
 from pytest_fcbench.conversation import Conversation
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
+from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.entries import Entry
-from pytest_fcbench.errors import NotScoredError
+from pytest_fcbench.errors import CallError, NotScoredError, RunStoppedError
+from pytest_fcbench.models.model import Model
+from tests.dispatch.clock import Attempt, wait_until
 from tests.factories import make_entry
 
 ENTRY = make_entry()
@@ -78,7 +83,7 @@ def _dispatcher(model: FakeModel, *texts: str) -> Iterator[Dispatcher]:
     try:
         yield dispatcher
     finally:
-        dispatcher.close()
+        Attempt(dispatcher.close).result()
 
 
 def test_each_question_is_put_and_its_answer_sent_back() -> None:
@@ -208,7 +213,7 @@ def _slow(concurrency: int) -> Iterator[tuple[SlowModel, Dispatcher]]:
         yield model, dispatcher
     finally:
         model.go.set()
-        dispatcher.close()
+        Attempt(dispatcher.close).result()
 
 
 @pytest.mark.parametrize("concurrency", [1, 3, 8])
@@ -236,12 +241,11 @@ def test_one_that_is_waited_for_goes_first() -> None:
     with _slow(1) as (model, dispatcher):
         model.go.clear()
         dispatcher.expect(entries)
-        waiting = threading.Thread(target=dispatcher.transcript, args=(entries[5],))
-        waiting.start()
-        while entries[5].key not in dispatcher.waited_for:
-            pass
+        wait_until(lambda: model.in_flight == 1)
+        waiting = Attempt(lambda: dispatcher.transcript(entries[5]))
+        wait_until(lambda: entries[5].key in dispatcher.waited_for)
         model.go.set()
-        waiting.join()
+        waiting.result()
     assert model.started[:2] == ["simple_python_0", "simple_python_5"]
 
 
@@ -259,8 +263,7 @@ def test_closing_cancels_what_is_in_flight() -> None:
     with _slow(3) as (model, dispatcher):
         model.go.clear()
         dispatcher.expect(_entries(10))
-        while model.in_flight < 3:
-            pass
+        wait_until(lambda: model.in_flight == 3)
         dispatcher.close()
         assert (model.in_flight, len(model.started)) == (0, 3)
 
@@ -295,3 +298,594 @@ def test_a_model_that_only_says_so_is_found_out() -> None:
 
     with _dispatcher(Waits(_echo, immediate=True), "?") as dispatcher, pytest.raises(RuntimeError):
         dispatcher.transcript(ENTRY)
+
+
+# The time of an entry
+
+
+HANGS_S = 1.0
+"""How long a test waits for what is known to hang."""
+
+
+class HangingModel(SlowModel):
+    """Never answers about the entries of these numbers."""
+
+    def __init__(self, *numbers: int) -> None:
+        super().__init__()
+        self.hanging = {f"simple_python_{number}" for number in numbers}
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        if entry.id in self.hanging:
+            self.started.append(entry.id)
+            await asyncio.Event().wait()
+        return await super().complete(entry, request)
+
+
+@contextmanager
+def _timed(
+    model: Model, entry_timeout_s: float | None, concurrency: int = 1, *texts: str
+) -> Iterator[Dispatcher]:
+    dispatcher = Dispatcher(model, _questions(*texts or ("?",)), concurrency, entry_timeout_s)
+    try:
+        yield dispatcher
+    finally:
+        Attempt(dispatcher.close).result()
+
+
+def _ask(dispatcher: Dispatcher, entry: Entry = ENTRY, patience_s: float = 10.0) -> Transcript:
+    """The transcript, where it comes at all."""
+    answer = Attempt(lambda: dispatcher.transcript(entry)).result(patience_s)
+    assert isinstance(answer, Transcript)
+    return answer
+
+
+def _refusal(dispatcher: Dispatcher, entry: Entry = ENTRY, patience_s: float = 10.0) -> NotScoredError:
+    with pytest.raises(NotScoredError) as caught:
+        _ask(dispatcher, entry, patience_s)
+    return caught.value
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_an_entry_whose_time_is_up_is_one_answer_missing(concurrency: int) -> None:
+    entries = _entries(8)
+    model = HangingModel(0, 4, 5)
+    with _timed(model, 0.25, concurrency) as dispatcher:
+        dispatcher.expect(entries)
+        for number, entry in enumerate(entries):
+            if number in (0, 4, 5):
+                error = _refusal(dispatcher, entry)
+                reason = "the conversation was not at its end after 0.25 s"
+                assert (type(error), error.cause, error.reason) == (NotScoredError, "entry_timeout", reason)
+            else:
+                assert _ask(dispatcher, entry).last.text == f"{entry.id}: ?"
+        assert dispatcher.finished() == (5, 3)
+    assert model.most <= concurrency
+
+
+def test_the_time_is_that_of_the_whole_conversation() -> None:
+    """Each answer comes soon, but there is no end of questions."""
+
+    def converse(entry: Entry) -> Conversation:
+        while True:
+            yield _request("and?")
+
+    dispatcher = Dispatcher(SlowModel(), converse, 1, 0.1)
+    assert _refusal(dispatcher).cause == "entry_timeout"
+    Attempt(dispatcher.close).result()
+
+
+def test_time_spent_in_the_queue_does_not_count() -> None:
+    """Many at one after the other take longer than one may; none of them does."""
+    entries = _entries(15)
+
+    class Leisurely(FakeModel):
+        async def complete(self, entry: Entry, request: AskModel) -> Completion:
+            await asyncio.sleep(0.05)
+            return self.answer(entry, request)
+
+    with _timed(Leisurely(_echo), 0.6) as dispatcher:
+        dispatcher.expect(entries)
+        for entry in entries:
+            _ask(dispatcher, entry)
+
+
+def test_a_rerun_of_an_entry_whose_time_was_up_has_its_time_again() -> None:
+    model = HangingModel(0)
+    with _timed(model, 0.1) as dispatcher:
+        assert _refusal(dispatcher).cause == "entry_timeout"
+        model.hanging.clear()
+        assert _ask(dispatcher).last.text == "simple_python_0: ?"
+        assert dispatcher.finished() == (1, 0)
+
+
+def test_a_timeout_of_the_model_is_not_told_as_that_of_the_entry() -> None:
+    with _timed(FakeModel(_raising(TimeoutError("read"))), 5) as dispatcher:
+        assert _refusal(dispatcher).cause == "model_error"
+
+
+@pytest.mark.parametrize("entry_timeout_s", [None, 60])
+def test_a_timeout_of_ours_is_not_told_as_that_of_the_entry(entry_timeout_s: float | None) -> None:
+    """A file on a network drive, for example."""
+
+    def converse(entry: Entry) -> Conversation:
+        yield _request("?")
+        raise TimeoutError(110, "Connection timed out")
+
+    dispatcher = Dispatcher(FakeModel(_echo), converse, 1, entry_timeout_s)
+    try:
+        with pytest.raises(TimeoutError):
+            _ask(dispatcher, patience_s=HANGS_S)
+    finally:
+        Attempt(dispatcher.close).result()
+
+
+# The end
+
+
+def _waiting(dispatcher: Dispatcher, entries: list[Entry]) -> list[Attempt]:
+    """A body for each entry, in a thread of its own; all of them wait."""
+    dispatcher.expect([])  # who comes first makes the loop: a test of its own
+    attempts = [Attempt(lambda entry=entry: dispatcher.transcript(entry)) for entry in entries]  # type: ignore[misc]
+    keys = {entry.item_id for entry in entries}
+    wait_until(lambda: keys <= dispatcher.waited_for)
+    return attempts
+
+
+def _stopped(attempt: Attempt, patience_s: float = 10.0) -> RunStoppedError:
+    with pytest.raises(RunStoppedError) as caught:
+        attempt.result(patience_s)
+    return caught.value
+
+
+@pytest.mark.parametrize("expected", [0, 6, 40])
+def test_closing_answers_all_bodies_that_wait(expected: int) -> None:
+    """Those in flight, those in the queue and those that nobody expected."""
+    entries = _entries(10)
+    with _slow(2) as (model, dispatcher):
+        model.go.clear()
+        dispatcher.expect(_entries(expected))
+        attempts = _waiting(dispatcher, entries)
+        wait_until(lambda: dispatcher.in_flight == 2)
+        Attempt(dispatcher.close).result()
+        for attempt in attempts:
+            error = _stopped(attempt)
+            assert (error.cause, error.reason) == ("cancelled", "the run ended before the answer came")
+        assert dispatcher.in_flight == 0
+        assert dispatcher.finished() == (0, max(10, expected))
+    assert len(model.started) == 2
+
+
+def test_what_was_answered_before_the_end_stays_answered() -> None:
+    entries = _entries(4)
+    with _slow(1) as (model, dispatcher):
+        transcripts = [_ask(dispatcher, entry) for entry in entries[:2]]
+        model.go.clear()
+        attempts = _waiting(dispatcher, entries[2:])
+        Attempt(dispatcher.close).result()
+        assert [_stopped(attempt).cause for attempt in attempts] == ["cancelled"] * 2
+        assert dispatcher.finished() == (2, 2)
+        assert [t.last.text for t in transcripts] == [f"{entry.id}: ?" for entry in entries[:2]]
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_after_the_end_nothing_is_answered(used: bool) -> None:
+    model = FakeModel(_echo)
+    with _dispatcher(model, "?") as dispatcher:
+        if used:
+            _ask(dispatcher)
+    for entry in _entries(2):
+        error = _refusal(dispatcher, entry)
+        assert (type(error), error.cause) == (RunStoppedError, "cancelled")
+    assert len(model.asked) == used
+
+
+@pytest.mark.parametrize("expected", [0, 5])
+def test_closing_before_anybody_asked(expected: int) -> None:
+    threads = threading.active_count()
+    with _slow(2) as (model, dispatcher):
+        model.go.clear()
+        if expected:
+            dispatcher.expect(_entries(expected))
+        Attempt(dispatcher.close).result()
+        assert dispatcher.finished() == (0, expected)
+    assert threading.active_count() == threads
+
+
+def test_closing_from_several_threads() -> None:
+    with _slow(2) as (model, dispatcher):
+        model.go.clear()
+        attempts = _waiting(dispatcher, _entries(4))
+        for closing in [Attempt(dispatcher.close) for _ in range(4)]:
+            closing.result()
+        assert [_stopped(attempt).cause for attempt in attempts] == ["cancelled"] * 4
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_closing_at_any_moment_leaves_nobody_waiting(seed: int) -> None:
+    """Each body gets its transcript, or learns that the run has ended."""
+    entries = _entries(30)
+    with _slow(3) as (_, dispatcher):
+        dispatcher.expect(entries)
+        attempts = _waiting(dispatcher, entries)
+        threading.Event().wait(Random(seed).uniform(0, 0.03))
+        Attempt(dispatcher.close).result()
+        answered = stopped = 0
+        for attempt, entry in zip(attempts, entries, strict=True):
+            try:
+                transcript = attempt.result()
+            except RunStoppedError:
+                stopped += 1
+            else:
+                assert isinstance(transcript, Transcript)
+                assert transcript.last.text == f"{entry.id}: ?"
+                answered += 1
+        assert dispatcher.finished() == (answered, stopped)
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_closing_while_a_body_is_about_to_ask(monkeypatch: pytest.MonkeyPatch, used: bool) -> None:
+    dispatcher = Dispatcher(FakeModel(_echo), _questions("?"))
+    if used:
+        _ask(dispatcher, make_entry(entry_id="simple_python_1"))
+    wake = dispatcher._wake
+
+    def close_first() -> None:
+        monkeypatch.setattr(dispatcher, "_wake", wake)
+        dispatcher.close()
+        wake()
+
+    monkeypatch.setattr(dispatcher, "_wake", close_first)
+    try:
+        assert _stopped(Attempt(lambda: dispatcher.transcript(ENTRY)), HANGS_S).cause == "cancelled"
+    finally:
+        if dispatcher._thread is not None and dispatcher._thread.is_alive():
+            dispatcher._loop.call_soon_threadsafe(dispatcher._loop.stop)
+
+
+def test_a_model_that_will_not_be_cancelled_keeps_nobody_waiting() -> None:
+    """A client library that catches everything and tries again, say. Others learn at once that it is over."""
+
+    class Stubborn(SlowModel):
+        async def complete(self, entry: Entry, request: AskModel) -> Completion:
+            self.started.append(entry.id)
+            while not self.go.is_set():
+                try:
+                    await asyncio.sleep(0.01)
+                except asyncio.CancelledError:
+                    continue
+            return self.answer(entry, request)
+
+    model = Stubborn()
+    model.go.clear()
+    dispatcher = Dispatcher(model, _questions("?"))
+    attempts = _waiting(dispatcher, _entries(3))
+    wait_until(lambda: bool(model.started))
+    closing = Attempt(dispatcher.close)
+    try:
+        started = int(model.started[0].removeprefix("simple_python_"))
+        del attempts[started]
+        for attempt in attempts:
+            _stopped(attempt, HANGS_S)
+    finally:
+        model.go.set()
+        closing.result()
+
+
+def test_a_cancellation_within_the_model_is_one_answer_missing() -> None:
+    """A client library that waits for a task which something else has cancelled."""
+    with _dispatcher(FakeModel(_raising(asyncio.CancelledError("pool"))), "?") as dispatcher:
+        assert not isinstance(_refusal(dispatcher), RunStoppedError)
+
+
+# Several bodies
+
+
+def test_two_bodies_that_ask_for_the_same_get_the_same() -> None:
+    with _slow(3) as (model, dispatcher):
+        model.go.clear()
+        dispatcher.expect(_entries(1))
+        attempts = [Attempt(lambda: dispatcher.transcript(ENTRY)) for _ in range(6)]
+        wait_until(lambda: model.in_flight == 1)
+        model.go.set()
+        transcripts = [attempt.result() for attempt in attempts]
+        assert all(transcript is transcripts[0] for transcript in transcripts)
+    assert model.started == [ENTRY.id]
+
+
+def test_two_bodies_that_ask_for_the_same_fail_together_and_may_ask_again() -> None:
+    replies = iter([_raising(NotScoredError("timeout", "slow")), _echo])
+    model = SlowModel()
+    model.answer = lambda entry, request: next(replies)(entry, request)
+    with _timed(model, None, 3) as dispatcher:
+        model.go.clear()
+        dispatcher.expect([])
+        attempts = [Attempt(lambda: dispatcher.transcript(ENTRY)) for _ in range(4)]
+        wait_until(lambda: model.in_flight == 1)
+        threading.Event().wait(0.05)  # so that all of them wait; one that is late would be a rerun
+        model.go.set()
+        for attempt in attempts:
+            with pytest.raises(NotScoredError, match="slow"):
+                attempt.result()
+        model.go.clear()
+        again = [Attempt(lambda: dispatcher.transcript(ENTRY)) for _ in range(4)]
+        wait_until(lambda: model.in_flight == 1)
+        threading.Event().wait(0.05)
+        model.go.set()
+        assert {str(attempt.result()) for attempt in again} == {str(_ask(dispatcher))}
+    assert len(model.started) == 2
+
+
+def test_one_that_failed_before_anybody_asked_is_not_asked_again_for_the_first_body() -> None:
+    replies = iter([_raising(NotScoredError("timeout", "slow")), _echo])
+    model = FakeModel(lambda entry, request: next(replies)(entry, request))
+    with _dispatcher(model, "?") as dispatcher:
+        dispatcher.expect([ENTRY])
+        wait_until(lambda: dispatcher.finished() == (0, 1))
+        assert _refusal(dispatcher).cause == "timeout"
+        assert _ask(dispatcher).last.text == "simple_python_0: ?"
+        assert _ask(dispatcher).last.text == "simple_python_0: ?"
+    assert len(model.asked) == 2
+
+
+def test_trials_are_conversations_of_their_own() -> None:
+    entries = [
+        Entry(ENTRY.suite, ENTRY.id, ENTRY.category, ENTRY.turns, ENTRY.functions, ENTRY.expectation, trial=n)
+        for n in (1, 2, 3)
+    ]
+    with _slow(2) as (model, dispatcher):
+        dispatcher.expect(entries)
+        for entry in entries:
+            _ask(dispatcher, entry)
+        assert dispatcher.finished() == (3, 0)
+    assert model.started == [ENTRY.id] * 3
+
+
+def test_two_bodies_that_come_first_share_one_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[asyncio.AbstractEventLoop] = []
+    together = threading.Barrier(2)
+    new_event_loop = asyncio.new_event_loop
+
+    def slowly() -> asyncio.AbstractEventLoop:
+        made.append(new_event_loop())
+        with suppress(threading.BrokenBarrierError):
+            together.wait(0.3)  # the second one comes meanwhile, where nothing keeps it out
+        return made[-1]
+
+    monkeypatch.setattr(asyncio, "new_event_loop", slowly)
+    dispatcher = Dispatcher(SlowModel(), _questions("?"), 2)
+    bodies = [Attempt(lambda entry=entry: dispatcher.transcript(entry)) for entry in _entries(2)]  # type: ignore[misc]
+    try:
+        for body in bodies:
+            body.result()
+        assert len(made) == 1
+    finally:
+        Attempt(dispatcher.close).result(HANGS_S)
+
+
+class CountingModel(SlowModel):
+    """Some entries fail the first times; takes a random time for each."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.random = Random(seed)
+        self.failures = Counter(
+            {f"simple_python_{number}": self.random.choice([0, 0, 1]) for number in range(60)}
+        )
+        self.answered: Counter[str] = Counter()
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        self.in_flight += 1
+        self.most = max(self.most, self.in_flight)
+        try:
+            await asyncio.sleep(self.random.choice([0, 0, 0.001, 0.004]))
+        finally:
+            self.in_flight -= 1
+        if self.failures[entry.id]:
+            self.failures[entry.id] -= 1
+            raise NotScoredError("endpoint", "not now")
+        self.answered[entry.id] += 1
+        return self.answer(entry, request)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_many_bodies_that_ask_for_anything_never_pass_the_cap(seed: int) -> None:
+    """As xdist's workers do: in any order, the same again, what was expected and what was not."""
+    random = Random(seed)
+    concurrency = random.choice([1, 2, 5])
+    entries = _entries(60)
+    model = CountingModel(seed)
+
+    def answer(entry: Entry) -> Transcript:
+        while True:  # it fails once at the most
+            with suppress(NotScoredError):
+                return dispatcher.transcript(entry)
+
+    def body(order: Random) -> None:
+        for entry in order.sample(entries, 40):
+            assert answer(entry).last.text == f"{entry.id}: ?"
+
+    with _timed(model, None, concurrency) as dispatcher:
+        dispatcher.expect(random.sample(entries, 25))
+        bodies = [Attempt(lambda n=number: body(Random(1000 * seed + n))) for number in range(6)]  # type: ignore[misc]
+        dispatcher.expect(random.sample(entries, 40))
+        for attempt in bodies:
+            attempt.result(20)
+        assert model.most == concurrency
+        good, _ = dispatcher.finished()
+        assert good == len(model.answered)
+    assert set(model.answered.values()) == {1}
+    assert model.in_flight == 0
+
+
+# Until the first call has come back
+
+
+def _run_ahead(dispatcher: Dispatcher, decided: threading.Event) -> Attempt:
+    return Attempt(lambda: dispatcher.run_ahead_until(decided))
+
+
+def test_it_looks_ahead_without_a_limit_until_something_is_decided() -> None:
+    """No body asks yet; what is kept from an earlier run may come before the first call."""
+    entries = _entries(100)
+    decided = threading.Event()
+    with _slow(2) as (model, dispatcher):
+
+        def answer(entry: Entry, request: AskModel) -> Completion:
+            if entry.id == "simple_python_70":
+                decided.set()
+            return _echo(entry, request)
+
+        model.answer = answer
+        dispatcher.expect(entries)
+        _run_ahead(dispatcher, decided).result()
+        assert "simple_python_70" in model.started
+        wait_until(lambda: dispatcher.in_flight == 0)
+        started = len(model.started)
+        assert started < 80
+        dispatcher._wake()
+        for entry in entries[:3]:
+            _ask(dispatcher, entry)
+        assert len(model.started) == started
+
+
+def test_it_returns_when_nothing_is_left() -> None:
+    decided = threading.Event()
+    with _slow(3) as (model, dispatcher):
+        dispatcher.expect(_entries(50))
+        _run_ahead(dispatcher, decided).result()
+        assert decided.is_set()
+        assert dispatcher.finished() == (50, 0)
+    assert len(model.started) == 50
+
+
+def test_it_returns_where_all_fail() -> None:
+    with _timed(FakeModel(_raising(ValueError())), None, 3) as dispatcher:
+        dispatcher.expect(_entries(30))
+        _run_ahead(dispatcher, threading.Event()).result()
+        assert dispatcher.finished() == (0, 30)
+
+
+def test_it_returns_at_once_where_nothing_is_to_be_asked() -> None:
+    with _slow(1) as (model, dispatcher):
+        _run_ahead(dispatcher, threading.Event()).result()
+        decided = threading.Event()
+        decided.set()
+        model.go.clear()
+        dispatcher.expect(_entries(3))
+        _run_ahead(dispatcher, decided).result()
+
+
+def test_closing_ends_it() -> None:
+    decided = threading.Event()
+    with _slow(2) as (model, dispatcher):
+        model.go.clear()
+        dispatcher.expect(_entries(50))
+        running = _run_ahead(dispatcher, decided)
+        wait_until(lambda: model.in_flight == 2)
+        assert running.is_alive()
+        Attempt(dispatcher.close).result()
+        running.result()
+    assert len(model.started) == 2
+
+
+def test_it_may_return_while_the_loop_looks_whether_something_is_left() -> None:
+    """The first call decides; the thread that waits goes on while the loop ends the only conversation."""
+    faults: list[object] = []
+
+    class Vanishing(threading.Event):
+        def __bool__(self) -> bool:
+            if self.is_set():
+                dispatcher._ahead_until = None
+            return True
+
+    decided = Vanishing()
+    with _slow(1) as (model, dispatcher):
+        dispatcher._loop.set_exception_handler(lambda loop, context: faults.append(context.get("exception")))
+
+        def answer(entry: Entry, request: AskModel) -> Completion:
+            decided.set()
+            return _echo(entry, request)
+
+        model.answer = answer
+        dispatcher.expect(_entries(1))
+        dispatcher._ahead_until = decided
+        assert _ask(dispatcher).last.text == "simple_python_0: ?"
+        wait_until(lambda: dispatcher.in_flight == 0)
+    assert faults == []
+
+
+def test_a_first_call_that_fails_stops_all_the_others() -> None:
+    fake = FakeModel(_raising(CallError("authentication", "no such key")))
+    model = LimitedModel(fake, preflight=True)
+    with _timed(model, None, 8) as dispatcher:
+        dispatcher.expect(_entries(40))
+        _run_ahead(dispatcher, model.decided).result()
+        assert model.refusal is not None
+        assert {_refusal(dispatcher, entry).cause for entry in _entries(40)} == {"authentication"}
+    assert len(fake.asked) == 1
+
+
+def test_a_first_call_that_succeeds_lets_in_all_the_others() -> None:
+    fake = SlowModel()
+    model = LimitedModel(fake, preflight=True)
+    with _timed(model, 10, 8) as dispatcher:
+        fake.go.clear()
+        dispatcher.expect(_entries(40))
+        running = _run_ahead(dispatcher, model.decided)
+        wait_until(lambda: dispatcher.in_flight == 8 and fake.in_flight == 1)
+        assert len(fake.started) == 1
+        fake.go.set()
+        running.result()
+        for entry in _entries(40):
+            _ask(dispatcher, entry)
+    assert model.refusal is None
+    assert fake.most == 8
+
+
+def test_a_first_call_that_never_comes_back_is_the_only_one() -> None:
+    """With the usual limits nine tries of 600 s are longer than the 3600 s of an entry."""
+    fake = HangingModel(*range(12))
+    model = LimitedModel(fake, Limits(timeout_s=60), preflight=True)
+    with _timed(model, 0.1, 2) as dispatcher:
+        dispatcher.expect(_entries(12))
+        _run_ahead(dispatcher, model.decided).result()
+        assert model.refusal is not None
+    assert len(fake.started) == 1
+
+
+# What has come to an end
+
+
+def test_what_came_to_an_end_is_counted() -> None:
+    def answer(entry: Entry, request: AskModel) -> Completion:
+        if entry.id in ("simple_python_1", "simple_python_3"):
+            raise NotScoredError("endpoint", "no")
+        return _echo(entry, request)
+
+    with _timed(FakeModel(answer), None, 1) as dispatcher:
+        assert dispatcher.finished() == (0, 0)
+        for number, (entry, counted) in enumerate(
+            zip(_entries(5), [(1, 0), (1, 1), (2, 1), (2, 2), (3, 2)], strict=True)
+        ):
+            if number in (1, 3):
+                _refusal(dispatcher, entry)
+            else:
+                _ask(dispatcher, entry)
+            assert dispatcher.finished() == counted
+        _refusal(dispatcher, _entries(2)[1])
+        _ask(dispatcher)
+        assert dispatcher.finished() == (3, 2)
+
+
+def test_what_is_going_on_is_counted() -> None:
+    with _slow(3) as (model, dispatcher):
+        assert dispatcher.in_flight == 0
+        model.go.clear()
+        dispatcher.expect(_entries(10))
+        wait_until(lambda: model.in_flight == 3)
+        assert (dispatcher.in_flight, dispatcher.finished()) == (3, (0, 0))
+        model.go.set()
+        for entry in _entries(10):
+            _ask(dispatcher, entry)
+        wait_until(lambda: dispatcher.in_flight == 0)
+        assert dispatcher.finished() == (10, 0)

@@ -200,9 +200,7 @@ def main() -> int:
     parser.add_argument("--max-ratio", type=float)
     given = parser.parse_args()
     one = Scenario(given.entries or 0, given.concurrency, given.latency, given.workers, given.max_ratio)
-    print(
-        "entries              workers    limit   calls to verdicts   ratio    max   whole process  memory  worker"
-    )
+    print(f"{'':<28}    limit  calls to verdicts  ratio    max  whole process  memory   worker")
     failed = False
     for scenario in [one] if given.entries else SCENARIOS:
         result = run(scenario)

@@ -1,0 +1,59 @@
+"""The other end of a link in a process of its own.
+
+python -m tests.dispatch.peer ask OFFER ID...   asks for these entries, writes what came as a pickle
+python -m tests.dispatch.peer serve           writes its offer as JSON; answers ``core:…_0`` at
+                                              once, any other entry never
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+import threading
+
+from pytest_fcbench.answers import Transcript
+from pytest_fcbench.dispatch.link import Link, LinkServer, Offer
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.errors import NotScoredError
+from tests.factories import make_entry, make_transcript
+
+
+def offer_from_json(text: str) -> Offer:
+    """The offer that ``offer_to_json`` wrote."""
+    address, key = json.loads(text)
+    return {"address": address if isinstance(address, str) else tuple(address), "key": bytes.fromhex(key)}
+
+
+def offer_to_json(offer: Offer) -> str:
+    """An offer on a command line."""
+    return json.dumps([offer["address"], offer["key"].hex()])
+
+
+def _ask(offer: Offer, ids: list[str]) -> None:
+    link = Link.connect(offer)
+    assert link is not None
+    outcomes: list[Transcript | NotScoredError] = []
+    for entry_id in ids:
+        try:
+            outcomes.append(link.transcript(make_entry(entry_id=entry_id)))
+        except NotScoredError as error:
+            outcomes.append(error)
+    sys.stdout.buffer.write(pickle.dumps(outcomes))
+
+
+def _serve() -> None:
+    def transcript(entry: Entry) -> Transcript:
+        if not entry.id.endswith("_0"):
+            threading.Event().wait()
+        return make_transcript("from another process", entry=entry.key)
+
+    print(offer_to_json(LinkServer(transcript).offer), flush=True)
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "ask":
+        _ask(offer_from_json(sys.argv[2]), sys.argv[3:])
+    else:
+        _serve()

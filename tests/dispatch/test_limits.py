@@ -1,0 +1,773 @@
+"""A model within limits: when its calls start, which are made again, and the one before all others.
+
+All on loops whose time is made up, so times are exact and no test waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TypeVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.answers import AskModel, Completion, Mode
+from pytest_fcbench.dispatch.ledger import SAFE, Ledger, estimated_tokens
+from pytest_fcbench.dispatch.limits import LimitedModel, Limits
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.errors import CallError, NotScoredError
+from pytest_fcbench.prices import Price
+from tests.dispatch import clock
+from tests.factories import make_entry
+
+_T = TypeVar("_T")
+
+REQUEST = AskModel(({"role": "user", "content": "hi"},))
+ANSWER = Completion(text="fine")
+NEVER = 1e9
+"""Seconds that a call takes which hangs."""
+
+Outcome = Completion | BaseException
+
+
+@dataclass
+class FakeModel:
+    """Its first calls end as the script says, all others with an answer. Remembers when each began."""
+
+    script: list[Outcome] = field(default_factory=list)
+    takes: list[float] = field(default_factory=list)
+    """Seconds that the first calls take; all others take ``pace_s``."""
+    pace_s: float = 0.0
+    mode: Mode | None = None
+    syntax: str | None = None
+    immediate: bool = False
+    notes: tuple[str, ...] = ("a note",)
+    starts: list[float] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    in_flight: int = 0
+    most: int = 0
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        self.starts.append(clock.now())
+        self.asked.append(entry.id)
+        outcome = self.script.pop(0) if self.script else ANSWER
+        self.in_flight += 1
+        self.most = max(self.most, self.in_flight)
+        try:
+            await asyncio.sleep(self.takes.pop(0) if self.takes else self.pace_s)
+        finally:
+            self.in_flight -= 1
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+
+def failure(
+    cause: str = "endpoint", *, transient: bool = True, retry_after_s: float | None = None
+) -> CallError:
+    return CallError(cause, f"it said {cause}", transient=transient, retry_after_s=retry_after_s)
+
+
+def full(retry_after_s: float | None) -> CallError:
+    """A 429."""
+    return failure("rate_limit", retry_after_s=retry_after_s)
+
+
+def lasting(cause: str) -> CallError:
+    return failure(cause, transient=False)
+
+
+def entry(number: int = 0) -> Entry:
+    return make_entry(entry_id=f"simple_python_{number}")
+
+
+async def ask(model: LimitedModel, number: int = 0, request: AskModel = REQUEST) -> Completion:
+    return await model.complete(entry(number), request)
+
+
+async def ask_many(
+    model: LimitedModel, count: int, requests: list[AskModel] | None = None
+) -> list[Completion | BaseException]:
+    """All at once."""
+    asked = requests or [REQUEST] * count
+    return await asyncio.gather(
+        *(ask(model, number, request) for number, request in enumerate(asked)), return_exceptions=True
+    )
+
+
+async def failing(awaitable: Awaitable[object]) -> NotScoredError:
+    with pytest.raises(NotScoredError) as caught:
+        await awaitable
+    return caught.value
+
+
+def causes(outcomes: list[Completion | BaseException]) -> list[str | None]:
+    return [outcome.cause if isinstance(outcome, NotScoredError) else None for outcome in outcomes]
+
+
+def running(main: Callable[[], Coroutine[object, object, _T]]) -> _T:
+    return clock.run(main())
+
+
+def most_in_a_minute(starts: list[float]) -> int:
+    return max(sum(first <= start < first + 60 - 1e-6 for start in starts) for first in starts)
+
+
+# Retries
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_what_may_pass_is_tried_again(times: int) -> None:
+    fake = FakeModel([failure() for _ in range(times)])
+    model = LimitedModel(fake, Limits(retries=3))
+    assert clock.run(ask(model)) == ANSWER
+    assert (model.calls, model.retried) == (times + 1, times)
+    assert model.notes == ("a note", f"{times} of {times + 1} calls were tries after a failure")
+
+
+@pytest.mark.parametrize("retries", [0, 1, 4])
+def test_the_last_failure_is_raised_as_it_is(retries: int) -> None:
+    errors = [failure(f"cause_{number}") for number in range(10)]
+    model = LimitedModel(FakeModel(list(errors)), Limits(retries=retries))
+    assert clock.run(failing(ask(model))) is errors[retries]
+    assert (model.calls, model.retried) == (retries + 1, retries)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [lasting("bad_request"), lasting("authentication"), NotScoredError("offline", "no"), ValueError("no")],
+    ids=["bad request", "authentication", "not a call", "a bug"],
+)
+def test_what_will_not_pass_is_not_tried_again(error: Exception) -> None:
+    fake = FakeModel([error])
+    model = LimitedModel(fake)
+    (outcome,) = clock.run(ask_many(model, 1))
+    assert outcome is error
+    assert (model.calls, model.retried, model.notes) == (1, 0, ("a note",))
+
+
+def test_each_call_has_retries_of_its_own() -> None:
+    fake = FakeModel([failure() for _ in range(20)])
+    model = LimitedModel(fake, Limits(retries=1))
+    assert causes(clock.run(ask_many(model, 10))) == ["endpoint"] * 10
+    assert (model.calls, model.retried) == (20, 10)
+    assert model.refusal is None
+
+
+def test_waits_between_tries_grow() -> None:
+    fake = FakeModel([failure() for _ in range(6)])
+    clock.run(ask(LimitedModel(fake, Limits(retries=6))))
+    waits = [later - earlier for earlier, later in pairwise(fake.starts)]
+    for attempt, wait in enumerate(waits):
+        assert 0.25 * 2**attempt - 1e-6 <= wait <= 0.5 * 2**attempt + 1e-6
+
+
+def test_nothing_was_tried_again_so_nothing_is_noted() -> None:
+    model = LimitedModel(FakeModel())
+    clock.run(ask(model))
+    assert (model.calls, model.retried, model.notes) == (1, 0, ("a note",))
+    assert (model.mode, model.syntax, model.immediate) == (None, None, False)
+
+
+def test_only_calls_that_were_made_again_count_as_such() -> None:
+    """The first fails; while it waits, the other spends the money, so that it is never asked again."""
+    fake = FakeModel([failure()])
+
+    async def main() -> LimitedModel:
+        ledger = Ledger(Price(0, 250_000), max_usd=1, max_tokens=4)
+        model = LimitedModel(fake, ledger=ledger)
+        first = asyncio.create_task(failing(ask(model, 0)))
+        await clock.settle()
+        fake.script = [Completion(input_tokens=0, output_tokens=4)]
+        await ask(model, 1)
+        assert (await first).cause == "budget"
+        return model
+
+    model = running(main)
+    assert (model.calls, model.retried) == (2, 0)
+
+
+# The longest wait for an answer
+
+
+def test_a_call_that_hangs_is_tried_again() -> None:
+    fake = FakeModel(takes=[NEVER, NEVER])
+    model = LimitedModel(fake, Limits(retries=2, timeout_s=5))
+    assert clock.run(ask(model)) == ANSWER
+    assert (model.calls, model.retried, fake.in_flight) == (3, 2, 0)
+
+
+def test_a_call_that_always_hangs_is_a_timeout() -> None:
+    model = LimitedModel(FakeModel(pace_s=NEVER), Limits(retries=1, timeout_s=2.5))
+    error = clock.run(failing(ask(model)))
+    assert isinstance(error, CallError)
+    assert (error.cause, error.reason, error.transient) == ("timeout", "no answer within 2.5 s", True)
+    assert model.calls == 2
+
+
+def test_waiting_for_a_turn_is_no_part_of_the_time_for_an_answer() -> None:
+    fake = FakeModel(pace_s=1)
+    model = LimitedModel(fake, Limits(rpm=1, timeout_s=2, retries=0))
+    assert clock.run(ask_many(model, 3)) == [ANSWER] * 3
+    assert fake.starts == pytest.approx([0, 60, 120])
+
+
+def test_a_timeout_of_the_model_is_not_told_as_ours() -> None:
+    model = LimitedModel(FakeModel([TimeoutError("read timed out")]), Limits(retries=0))
+    (outcome,) = clock.run(ask_many(model, 1))
+    assert "600 s" not in str(outcome)
+
+
+def test_a_limit_of_time_around_it_is_not_taken_for_its_own() -> None:
+    """The time of an entry is up: that is nothing to try again."""
+
+    async def main() -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(3):
+                await ask(model)
+
+    model = LimitedModel(FakeModel(pace_s=NEVER), Limits(timeout_s=100))
+    running(main)
+    assert (model.calls, model.retried) == (1, 0)
+
+
+# What the endpoint asks all calls to do
+
+
+def test_after_retry_after_nobody_starts_before_it_is_over() -> None:
+    fake = FakeModel([full(30)], pace_s=0.125)
+
+    async def main() -> None:
+        model = LimitedModel(fake)
+        first = asyncio.create_task(ask(model))
+        await asyncio.sleep(1)
+        others = [asyncio.create_task(ask(model, number)) for number in range(1, 4)]
+        await asyncio.sleep(20)
+        others += [asyncio.create_task(ask(model, number)) for number in range(4, 8)]
+        await asyncio.gather(first, *others)
+
+    running(main)
+    assert fake.starts[0] == 0
+    assert len(fake.starts) == 9
+    assert min(fake.starts[1:]) == 30.125
+
+
+def test_those_who_wait_for_their_turn_are_held_too() -> None:
+    fake = FakeModel([full(30)], pace_s=0.125)
+    clock.run(ask_many(LimitedModel(fake, Limits(rpm=60)), 5))
+    assert min(fake.starts[1:]) == 30.125
+
+
+def test_the_longest_of_several_requests_to_wait_counts() -> None:
+    fake = FakeModel([full(100), full(1)], takes=[0.1, 0.2])
+
+    async def main() -> None:
+        model = LimitedModel(fake)
+        first = [asyncio.create_task(ask(model, number)) for number in range(2)]
+        await asyncio.sleep(1)
+        await asyncio.gather(*first, ask(model, 2))
+
+    running(main)
+    assert fake.starts[:2] == [0, 0]
+    assert min(fake.starts[2:]) >= 100.1 - 1e-6
+
+
+def test_it_is_held_again_when_the_endpoint_says_so_again() -> None:
+    """Those that were held wake up, and find that the first of them has brought another 429."""
+    fake = FakeModel([full(10), full(50)])
+
+    async def main() -> None:
+        model = LimitedModel(fake)
+        first = asyncio.create_task(ask(model))
+        await asyncio.sleep(1)
+        second = asyncio.create_task(ask(model, 1))
+        await asyncio.sleep(10)
+        await asyncio.gather(first, second, ask(model, 2))
+
+    running(main)
+    assert fake.starts[:2] == pytest.approx([0, 10])
+    assert min(fake.starts[2:]) >= 60 - 1e-6
+
+
+@pytest.mark.parametrize("error", [full(None), failure(retry_after_s=500)], ids=["no time", "503"])
+def test_other_failures_hold_only_their_own_call(error: CallError) -> None:
+    fake = FakeModel([error])
+
+    async def main() -> None:
+        model = LimitedModel(fake)
+        first = asyncio.create_task(ask(model))
+        await clock.settle()
+        await ask(model, 1)
+        assert clock.now() == 0
+        await first
+
+    running(main)
+
+
+def test_a_wait_of_nothing_is_no_wait() -> None:
+    fake = FakeModel([full(0), full(0)])
+    clock.run(ask(LimitedModel(fake)))
+    assert fake.starts == [0, 0, 0]
+
+
+# Rates
+
+
+@pytest.mark.parametrize("rpm", [1, 7, 60, 6000])
+def test_calls_start_at_even_distances(rpm: float) -> None:
+    fake = FakeModel()
+    clock.run(ask_many(LimitedModel(fake, Limits(rpm=rpm)), 30))
+    assert fake.starts == pytest.approx([place * 60 / rpm for place in range(30)])
+
+
+def test_without_a_rate_all_start_at_once() -> None:
+    fake = FakeModel(pace_s=1)
+    clock.run(ask_many(LimitedModel(fake), 50))
+    assert fake.starts == [0] * 50
+    assert fake.most == 50
+
+
+def test_tries_after_a_failure_take_their_turn() -> None:
+    fake = FakeModel([failure() for _ in range(20)])
+    clock.run(ask_many(LimitedModel(fake, Limits(rpm=60)), 30))
+    assert len(fake.starts) == 50
+    assert most_in_a_minute(fake.starts) <= 60
+
+
+def test_no_minute_holds_more_calls_than_the_rate_after_all_were_held() -> None:
+    fake = FakeModel([full(30)])
+    clock.run(ask_many(LimitedModel(fake, Limits(rpm=60)), 100))
+    assert most_in_a_minute(fake.starts) <= 60
+
+
+def sized(tokens: int) -> AskModel:
+    """A request of so many tokens, as far as they can be told before."""
+    return AskModel(({"content": "x" * (4 * (tokens - INPUT))},))
+
+
+INPUT = estimated_tokens(AskModel(({"content": ""},)), SAFE)
+
+
+def test_no_minute_holds_more_calls_than_the_rate_after_a_large_one() -> None:
+    """Turns come each second; the first request needs the tokens of a minute, the others hardly any."""
+    fake = FakeModel()
+    requests = [sized(60_000), *[sized(100)] * 100]
+    clock.run(ask_many(LimitedModel(fake, Limits(rpm=60, tpm=60_000)), 0, requests))
+    assert most_in_a_minute(fake.starts) <= 60
+
+
+@given(sizes=st.lists(st.integers(20, 3000), min_size=1, max_size=20))
+def test_no_minute_holds_more_tokens_than_the_rate_and_one_request(sizes: list[int]) -> None:
+    fake = FakeModel()
+    clock.run(ask_many(LimitedModel(fake, Limits(tpm=2000)), 0, [sized(size) for size in sizes]))
+    spent = list(zip(fake.starts, sizes, strict=True))
+    for first, _ in spent:
+        within = [size for start, size in spent if first <= start < first + 60 - 1e-6]
+        assert sum(within) <= 2000 + max(sizes)
+
+
+@pytest.mark.parametrize(
+    ("completion", "second"),
+    [
+        (Completion(), 60),
+        (Completion(input_tokens=600), 60),
+        (Completion(input_tokens=300), 30),
+        (Completion(input_tokens=300, output_tokens=900), 120),
+        (Completion(output_tokens=600), 120),
+        (Completion(input_tokens=0), 60),
+    ],
+    ids=["unknown", "as told", "fewer", "many in the answer", "unknown before it", "none told"],
+)
+def test_tokens_that_were_used_count_instead_of_those_that_were_expected(
+    completion: Completion, second: float
+) -> None:
+    fake = FakeModel([completion])
+
+    async def main() -> None:
+        model = LimitedModel(fake, Limits(tpm=600))
+        await ask(model, 0, sized(600))
+        await ask(model, 1, sized(600))
+
+    running(main)
+    assert fake.starts == pytest.approx([0, second])
+
+
+def test_a_call_that_failed_has_used_its_tokens() -> None:
+    fake = FakeModel([lasting("bad_request")])
+
+    async def main() -> None:
+        model = LimitedModel(fake, Limits(tpm=600))
+        await failing(ask(model, 0, sized(600)))
+        await ask(model, 1, sized(600))
+
+    running(main)
+    assert fake.starts == pytest.approx([0, 60])
+
+
+# The first call
+
+
+def test_until_the_first_call_is_back_no_second_is_made() -> None:
+    fake = FakeModel(takes=[5], pace_s=1)
+    model = LimitedModel(fake, preflight=True)
+    assert not model.decided.is_set()
+    assert clock.run(ask_many(model, 10)) == [ANSWER] * 10
+    assert fake.starts == [0] + [5] * 9
+    assert fake.most == 9
+    assert model.decided.is_set()
+    assert model.refusal is None
+
+
+def test_it_is_decided_when_the_first_call_is_back_and_not_before() -> None:
+    async def main() -> None:
+        model = LimitedModel(FakeModel([failure()], takes=[5, 5]), preflight=True)
+        first = asyncio.create_task(ask(model))
+        while not first.done():
+            assert not model.decided.is_set()
+            await asyncio.sleep(0.5)
+        assert model.decided.is_set()
+
+    running(main)
+
+
+def test_its_tries_come_before_all_other_calls() -> None:
+    fake = FakeModel([failure(), failure(), full(40)])
+    model = LimitedModel(fake, preflight=True)
+    assert clock.run(ask_many(model, 5)) == [ANSWER] * 5
+    assert fake.asked[:4] == [fake.asked[0]] * 4
+    assert len(fake.asked) == 8
+    assert min(fake.starts[3:]) >= 40
+
+
+@pytest.mark.parametrize("cause", ["authentication", "not_found", "connection", "rate_limit", "budget"])
+def test_a_first_call_that_fails_for_good_is_the_only_one(cause: str) -> None:
+    error = lasting(cause)
+    fake = FakeModel([error])
+    model = LimitedModel(fake, preflight=True)
+
+    async def main() -> None:
+        outcomes = await ask_many(model, 5)
+        assert outcomes[0] is error
+        assert causes(outcomes) == [cause] * 5
+        later = await failing(ask(model, 9))
+        assert (later.cause, later.reason) == (error.cause, error.reason)
+
+    running(main)
+    assert len(fake.asked) == 1
+    assert model.refusal is error
+    assert model.decided.is_set()
+
+
+def test_a_first_call_whose_tries_all_fail_is_the_only_one() -> None:
+    fake = FakeModel(pace_s=NEVER)
+    model = LimitedModel(fake, Limits(retries=2, timeout_s=1), preflight=True)
+    assert causes(clock.run(ask_many(model, 5))) == ["timeout"] * 5
+    assert fake.asked == ["simple_python_0"] * 3
+
+
+def test_nobody_listens_and_that_is_not_tried_again_at_first() -> None:
+    """A server that was not started will not be there a second later, and somebody waits to be told."""
+    fake = FakeModel([failure("connection") for _ in range(9)])
+    model = LimitedModel(fake, preflight=True)
+    assert causes(clock.run(ask_many(model, 3))) == ["connection"] * 3
+    assert (model.calls, model.retried) == (1, 0)
+
+
+@pytest.mark.parametrize("preflight", [True, False])
+def test_a_server_that_goes_away_later_may_come_back(preflight: bool) -> None:
+    fake = FakeModel([ANSWER, failure("connection"), failure("connection")])
+
+    async def main() -> None:
+        model = LimitedModel(fake, preflight=preflight)
+        for number in range(3):
+            assert await ask(model, number) == ANSWER
+        assert (model.calls, model.retried, model.refusal) == (5, 2, None)
+
+    running(main)
+
+
+def test_an_entry_that_is_malformed_says_nothing_of_the_endpoint() -> None:
+    fake = FakeModel([lasting("bad_request"), lasting("bad_request")], pace_s=1)
+    model = LimitedModel(fake, preflight=True)
+
+    async def main() -> list[Completion | BaseException]:
+        asked = asyncio.create_task(ask_many(model, 6))
+        await asyncio.sleep(2.5)
+        assert (len(fake.asked), model.decided.is_set()) == (3, False)
+        await asyncio.sleep(1)
+        assert model.decided.is_set()
+        return await asked
+
+    assert causes(running(main)) == ["bad_request", "bad_request", None, None, None, None]
+    assert fake.starts == [0, 1, 2, 3, 3, 3]
+    assert model.decided.is_set()
+    assert model.refusal is None
+
+
+def test_three_malformed_in_a_row_are_the_word_of_the_endpoint() -> None:
+    fake = FakeModel([lasting("bad_request") for _ in range(9)])
+    model = LimitedModel(fake, preflight=True)
+    assert causes(clock.run(ask_many(model, 6))) == ["bad_request"] * 6
+    assert len(fake.asked) == 3
+    assert model.refusal is not None
+    assert model.decided.is_set()
+
+
+def test_a_malformed_one_and_then_another_failure() -> None:
+    fake = FakeModel([lasting("bad_request"), lasting("authentication")])
+    model = LimitedModel(fake, preflight=True)
+    outcomes = causes(clock.run(ask_many(model, 4)))
+    assert outcomes == ["bad_request", "authentication", "authentication", "authentication"]
+    assert len(fake.asked) == 2
+
+
+def test_later_malformed_ones_refuse_nothing() -> None:
+    fake = FakeModel([ANSWER, *(lasting("bad_request") for _ in range(5)), lasting("authentication")])
+    model = LimitedModel(fake, preflight=True)
+    outcomes = causes(clock.run(ask_many(model, 9)))
+    assert outcomes == [None, *["bad_request"] * 5, "authentication", None, None]
+    assert model.refusal is None
+
+
+def test_without_it_nothing_is_refused() -> None:
+    fake = FakeModel([lasting("authentication") for _ in range(5)])
+    model = LimitedModel(fake)
+    assert model.decided.is_set()
+    assert causes(clock.run(ask_many(model, 6))) == ["authentication"] * 5 + [None]
+
+
+def test_it_is_no_longer_wanted_alone() -> None:
+    """The dispatcher says so when nothing is left to ask."""
+    fake = FakeModel(pace_s=1)
+    model = LimitedModel(fake, preflight=True)
+    model.decided.set()
+    assert clock.run(ask_many(model, 3)) == [ANSWER] * 3
+    assert fake.most == 3
+
+
+def test_who_gives_up_at_the_door_is_no_matter() -> None:
+    async def main() -> None:
+        calls = [asyncio.create_task(ask(model, number)) for number in range(5)]
+        await asyncio.sleep(1)
+        calls[1].cancel()
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        assert calls[1].cancelled()
+        assert outcomes[:1] + outcomes[2:] == [ANSWER] * 4
+
+    fake = FakeModel(takes=[5], pace_s=1)
+    model = LimitedModel(fake, preflight=True)
+    running(main)
+    assert fake.starts == [0, 5, 5, 5]
+
+
+def test_a_first_call_that_is_cancelled_leaves_nobody_at_the_door() -> None:
+    """The others are tried, one before all others again, or are refused; both would do."""
+
+    async def main() -> None:
+        calls = [asyncio.create_task(ask(model, number)) for number in range(5)]
+        await asyncio.sleep(1)
+        calls[0].cancel()
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        assert calls[0].cancelled()
+        assert all(outcome == ANSWER or isinstance(outcome, NotScoredError) for outcome in outcomes[1:])
+
+    fake = FakeModel(takes=[NEVER, 5], pace_s=1)
+    model = LimitedModel(fake, preflight=True)
+    running(main)
+    assert fake.starts in ([0], [0, 1, 6, 6, 6])
+    assert model.decided.is_set()
+
+
+def test_a_first_call_that_breaks_lets_in_the_next_and_only_that() -> None:
+    fake = FakeModel([ValueError("a bug"), ValueError("a bug")], pace_s=1)
+    model = LimitedModel(fake, preflight=True)
+    outcomes = clock.run(ask_many(model, 5))
+    assert [isinstance(outcome, ValueError) for outcome in outcomes] == [True, True, False, False, False]
+    assert fake.starts == [0, 1, 2, 3, 3]
+
+
+# Money
+
+
+DEAR = Price(0, 250_000)
+"""A call of four tokens costs a dollar."""
+
+
+def test_calls_that_could_pass_the_limit_are_not_made() -> None:
+    spends = Completion(input_tokens=0, output_tokens=4)
+    fake = FakeModel([spends] * 10, pace_s=1)
+    model = LimitedModel(fake, ledger=Ledger(DEAR, max_usd=3, max_tokens=4))
+    assert causes(clock.run(ask_many(model, 6))) == [None] * 3 + ["budget"] * 3
+    assert (model.calls, model.ledger.spent) == (3, 3)
+    assert model.notes == ("a note", "stopped asking at $3.0000: the limit could be passed")
+
+
+def test_failures_cost_nothing() -> None:
+    script: list[Outcome] = [failure(), lasting("bad_request"), ValueError("a bug"), failure()]
+    fake = FakeModel(script, takes=[0, 0, 0, NEVER])
+    model = rich_for_one(fake, Limits(timeout_s=5))
+
+    async def main() -> None:
+        for number in range(4):
+            await ask_many(model, 1, [REQUEST])
+            assert model.ledger.spent == 0, number
+        assert await ask(model) == ANSWER
+
+    running(main)
+
+
+def test_a_try_after_a_failure_waits_for_money_like_any_other() -> None:
+    """Its promise is given back while it waits, so that others can go on meanwhile."""
+    fake = FakeModel([failure(retry_after_s=100)])
+    model = rich_for_one(fake)
+
+    async def main() -> None:
+        first = asyncio.create_task(ask(model))
+        await clock.settle()
+        assert await ask(model, 1) == ANSWER
+        assert clock.now() == 0
+        assert await first == ANSWER
+
+    running(main)
+
+
+def cancelled_at(moment: float, model: LimitedModel) -> None:
+    """The second of two calls is cancelled then; all the money must be there for a third one."""
+
+    async def main() -> None:
+        await ask(model, 0)
+        call = asyncio.create_task(ask(model, 1))
+        await asyncio.sleep(moment)
+        assert not call.done()
+        call.cancel()
+        await asyncio.wait([call])
+        assert call.cancelled()
+        assert await ask(model, 2) == ANSWER
+
+    running(main)
+
+
+def rich_for_one(fake: FakeModel, limits: Limits | None = None) -> LimitedModel:
+    """There is money for one call at a time; as no tokens are told, none is ever spent."""
+    return LimitedModel(fake, limits or Limits(), Ledger(DEAR, max_usd=1, max_tokens=4))
+
+
+def test_cancelled_in_flight() -> None:
+    cancelled_at(1, rich_for_one(FakeModel(takes=[0, NEVER])))
+
+
+def test_cancelled_before_it_is_tried_again() -> None:
+    cancelled_at(1, rich_for_one(FakeModel([ANSWER, failure(retry_after_s=500)])))
+
+
+@pytest.mark.parametrize("limits", [Limits(rpm=1), Limits(tpm=1)], ids=["rpm", "tpm"])
+def test_cancelled_while_it_waits_for_its_turn(limits: Limits) -> None:
+    fake = FakeModel()
+    cancelled_at(1, rich_for_one(fake, limits))
+    assert fake.asked == ["simple_python_0", "simple_python_2"]
+
+
+def test_cancelled_while_all_are_held() -> None:
+    fake = FakeModel([full(50)])
+    model = rich_for_one(fake)
+
+    async def main() -> None:
+        first = asyncio.create_task(ask(model, 0))
+        await clock.settle()
+        second = asyncio.create_task(ask(model, 1))
+        await clock.settle()
+        second.cancel()
+        third = asyncio.create_task(ask(model, 2))
+        await asyncio.wait([first, second, third])
+        assert second.cancelled()
+
+    running(main)
+    assert sorted(fake.asked) == ["simple_python_0", "simple_python_0", "simple_python_2"]
+    assert min(fake.starts[1:]) == 50
+
+
+def test_cancelled_while_it_waits_for_money() -> None:
+    fake = FakeModel(takes=[10])
+    model = rich_for_one(fake)
+
+    async def main() -> None:
+        first = asyncio.create_task(ask(model, 0))
+        await clock.settle()
+        second = asyncio.create_task(ask(model, 1))
+        await clock.settle()
+        second.cancel()
+        await asyncio.wait([second])
+        assert await ask(model, 2) == await first == ANSWER
+
+    running(main)
+    assert fake.asked == ["simple_python_0", "simple_python_2"]
+
+
+def test_cancelled_at_the_door() -> None:
+    fake = FakeModel(takes=[10])
+    model = LimitedModel(fake, ledger=Ledger(DEAR, max_usd=1, max_tokens=4), preflight=True)
+
+    async def main() -> None:
+        first = asyncio.create_task(ask(model, 0))
+        await clock.settle()
+        second = asyncio.create_task(ask(model, 1))
+        await clock.settle()
+        second.cancel()
+        await asyncio.gather(first, second, return_exceptions=True)
+        assert await ask(model, 2) == ANSWER
+
+    running(main)
+
+
+# Everything at once
+
+outcomes = st.one_of(
+    st.builds(Completion, input_tokens=st.just(0), output_tokens=st.integers(0, 4)),
+    st.sampled_from(["endpoint", "rate_limit", "connection"]).map(failure),
+    st.floats(0, 20).map(full),
+    st.sampled_from(["bad_request", "context"]).map(lasting),
+    st.builds(ValueError),
+)
+
+
+@given(
+    script=st.lists(outcomes, max_size=30),
+    takes=st.lists(st.sampled_from([0.0, 0.1, 3.0, NEVER]), max_size=30),
+    count=st.integers(1, 15),
+    dollars=st.integers(1, 20),
+    rpm=st.none() | st.integers(1, 600),
+    tpm=st.none() | st.integers(1, 6000),
+    preflight=st.booleans(),
+    cancelled=st.sets(st.integers(0, 14)),
+)
+def test_every_call_comes_to_an_end_and_no_money_is_lost(
+    script: list[Outcome],
+    takes: list[float],
+    count: int,
+    dollars: int,
+    rpm: int | None,
+    tpm: int | None,
+    preflight: bool,
+    cancelled: set[int],
+) -> None:
+    fake = FakeModel(list(script), list(takes), pace_s=0.5)
+    ledger = Ledger(DEAR, max_usd=dollars, max_tokens=4)
+    model = LimitedModel(fake, Limits(rpm, tpm, retries=2, timeout_s=10), ledger, preflight=preflight)
+
+    async def main() -> None:
+        calls = [asyncio.create_task(ask(model, number)) for number in range(count)]
+        await asyncio.sleep(1)
+        for number in cancelled & set(range(count)):
+            calls[number].cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+
+    running(main)
+    assert ledger.spent <= dollars
+    assert fake.in_flight == 0
+    assert model.calls == len(fake.starts)
+    if preflight and model.refusal is not None:
+        assert fake.most == 1
