@@ -254,8 +254,11 @@ class Benchmark:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Remember whose body runs; a rerun starts from nothing."""
+        """Remember whose body runs."""
         self.item = item
+
+    def _forget(self, item: pytest.Item) -> None:
+        """Reports carry the Record; a rerun starts from nothing."""
         if TRANSCRIPT in item.stash:
             del item.stash[TRANSCRIPT]
         if RECORD in item.stash:
@@ -303,6 +306,8 @@ class Benchmark:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the Record; make an entry that was not scored an error, not a failure."""
         entry = item.stash.get(ENTRY, None)
+        if call.when == "teardown":
+            self._forget(item)
         wrong = call.excinfo is not None and call.excinfo.errisinstance(AssertionError)
         if entry and call.excinfo and wrong and self.config.option.tbstyle == "no":
             call.excinfo.traceback = call.excinfo.traceback[-1:]  # pytest filters all of it to show nothing

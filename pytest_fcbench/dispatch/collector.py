@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-_THRESHOLDS = (50_000, 20, 50)
+_THRESHOLDS = (50_000, 20, 1_000)
 
 
 class CalmCollector:

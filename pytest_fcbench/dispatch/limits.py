@@ -18,9 +18,9 @@ _PROBES = 3
 """How many entries may be refused as malformed before the endpoint is held to be the wrong one."""
 
 
-MOST_RPM = 12_000.0
-"""Calls are started at least 5 ms apart, about what litellm takes to make one. Calls that start together
-come back together and then wait for each other again: at 128 in flight that costs a fifth of the speed."""
+SPREAD = 12_000.0
+"""Starts a minute that spread the calls: 5 ms apart, about what litellm takes to make one. Calls that start
+together come back together and then wait for each other again: at 128 in flight a fifth of the speed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class Limits:
     """How often a call is tried again."""
     timeout_s: float = 600.0
     """The longest wait for one answer."""
+    spread: float | None = None
+    """Starts per minute to aim at, so that calls do not move in step; not a limit that is held exactly."""
 
 
 @dataclass
@@ -62,6 +64,7 @@ class LimitedModel:
         self._door = asyncio.Lock()
         self._line = asyncio.Lock()
         self._probes = 0
+        self._starts = Pace(self.limits.spread)
         self._requests = Pace(self.limits.rpm)
         self._tokens = Pace(self.limits.tpm)
         self._held_until = 0.0
@@ -145,6 +148,8 @@ class LimitedModel:
 
     async def _in_turn(self, entry: Entry, request: AskModel, attempt: int) -> Completion:
         tokens = estimated_tokens(request, SAFE) if self.limits.tpm else 0
+        if (apart_s := self._starts.reserve(_now())) > 0:
+            await asyncio.sleep(apart_s)
         async with self._line:  # one waits for the next turn, the others for that one
             while (wait_s := self._until_next_turn()) > 0:
                 await asyncio.sleep(wait_s)

@@ -6,12 +6,14 @@ everything that can change it, and is written before anybody sees it. Keys and s
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import re
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -62,13 +64,17 @@ class AnswerStore:
             raise UsageError(f"{path}: there is no such file; name the store with --fcbench-store")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # The dispatcher uses it from the thread of its loop, one statement at a time.
-            self._database = sqlite3.connect(
-                path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
-            )
+            self._database = self._connect()
             self._open(new)
+            self._reads = self._connect()
         except (OSError, sqlite3.Error) as error:
             raise UsageError(f"{path}: {error}; {_WAY_OUT}") from None
+
+        self._writer = ThreadPoolExecutor(1, "fcbench-store")
+
+    def _connect(self) -> sqlite3.Connection:
+        """A connection that one thread uses at a time, whichever it is."""
+        return sqlite3.connect(self.path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False)
 
     def _open(self, new: bool) -> None:
         (found,) = self._database.execute("PRAGMA application_id").fetchone()
@@ -86,7 +92,7 @@ class AnswerStore:
 
     def get(self, key: str) -> Completion | None:
         """The stored completion, or None."""
-        row = self._database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+        row = self._reads.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
         answer = json.loads(row[0])
@@ -104,6 +110,11 @@ class AnswerStore:
             "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)",
             (key, entry, model, json.dumps(answer), time.time()),
         )
+
+    async def keep(self, key: str, entry: str, model: str, completion: Completion) -> None:
+        """As ``put``, from a thread of its own: a disk that takes its time must not hold up the loop."""
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._writer, self.put, key, entry, model, completion)
 
     def kept(self, model: str | None = None) -> Iterator[Kept]:
         """What there is, of one model or of all."""
@@ -141,7 +152,9 @@ class AnswerStore:
         return sum(file.stat().st_size for file in (self.path, wal) if file.exists())
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file, when all that was to be kept is there."""
+        self._writer.shutdown()
+        self._reads.close()
         self._database.close()
 
 
@@ -163,6 +176,7 @@ class StoredModel:
     refresh: bool = False
     """Ask everything again and keep the new answers."""
     immediate: bool = False
+    """Whether the model never waits; then nothing is waited for here either."""
     reused: int = 0
 
     @property
@@ -194,8 +208,12 @@ class StoredModel:
             raise NotScoredError("offline", f"{self.store.path.name} has no answer for {entry.item_id}")
         completion = await self.model.complete(entry, request)
         if completion.fault is None:
+            kept = key, entry.item_id, str(self.identity.get("model")), completion
             try:
-                self.store.put(key, entry.item_id, str(self.identity.get("model")), completion)
+                if self.immediate:
+                    self.store.put(*kept)
+                else:
+                    await self.store.keep(*kept)
             except sqlite3.Error as error:
                 raise NotScoredError("store", f"{self.store.path}: {error}") from None
         return completion
