@@ -341,11 +341,15 @@ class Benchmark:
         transcript = item.stash.get(TRANSCRIPT, None)
         item.stash[RECORD] = self.run.not_scored(entry, cause, reason, transcript)
 
+    @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collect Records, on the controller too."""
         from pytest_fcbench.scorecard.records import from_json
 
         if self.is_worker:
+            reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+            if reporter is not None:
+                reporter.stats.clear()  # a worker's reporter writes nowhere, and keeps every report for it
             return
         carried = getattr(report, "fcbench", None)
         if carried is not None:
