@@ -178,7 +178,8 @@ class Run:
         if refusal := self.limited.refusal:
             raise UsageError(
                 f"the first call failed, so no other was made: {refusal.cause}: {refusal.reason}\n"
-                "(--fcbench-no-preflight goes on all the same: each entry is then not scored)"
+                f"{_HINTS.get(refusal.cause, 'try again later')}; --fcbench-no-preflight goes on all the "
+                "same, and each entry is then not scored"
             )
         self._collector.calm()
         self._started_at = time.monotonic()
@@ -291,6 +292,17 @@ class Run:
             self._link.close()
         if isinstance(stored := self.__dict__.get("stored"), StoredModel):
             stored.store.close()
+
+
+_HINTS = {
+    "authentication": "name the variable that holds the right key with --fcbench-api-key-env",
+    "bad_request": "check the model's name, and whether it takes tools (--fcbench-mode=prompt sends none)",
+    "connection": "check --fcbench-api-base, and whether the server is up",
+    "not_found": "check the model's name and --fcbench-api-base",
+    "quota": "the account has no money left",
+    "budget": "raise --fcbench-max-usd",
+}
+"""The way out, by the cause of a first call that failed."""
 
 
 def _output_limit(parameters: Mapping[str, object]) -> int | None:
