@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.redaction import redacted
+from pytest_fcbench.redaction import long_secrets, redacted
 
 SECRET = "v9-Qz.77_hidden"
 
@@ -98,3 +98,13 @@ def test_words_behind_the_word_key_survive(text: str) -> None:
 def test_a_monkey_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MONKEY", "bananas")
     assert redacted("three bananas") == "three bananas"
+
+
+def test_only_long_secrets_are_taken_out_of_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short one could be a word that the answer needs."""
+    monkeypatch.setenv("A_TOKEN", "python")
+    monkeypatch.setenv("B_KEY", "k" * 16)
+    found = long_secrets("p" * 20, "short")
+    assert {"k" * 16, "p" * 20} <= set(found)
+    assert not {"python", "short"} & set(found)
+    assert found.index("p" * 20) < found.index("k" * 16)

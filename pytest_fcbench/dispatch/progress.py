@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +76,22 @@ class Screen:
         self._out.close()
 
 
+class Shows(Protocol):
+    """Where progress is shown."""
+
+    every_s: float
+
+    def show(self, line: str) -> None:
+        """Write a line."""
+
+    def clear(self) -> None:
+        """Leave nothing of it behind."""
+
+
 class Ticker:
     """Shows the progress of a run now and then, from a thread of its own."""
 
-    def __init__(self, progress: Callable[[], Progress], screen: Screen) -> None:
+    def __init__(self, progress: Callable[[], Progress], screen: Shows) -> None:
         self._progress = progress
         self._screen = screen
         self._stopped = threading.Event()

@@ -1,0 +1,55 @@
+"""What a run would ask, without asking."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_fcbench.answers import AskModel
+from pytest_fcbench.dispatch.ledger import TYPICAL, estimated_tokens
+from pytest_fcbench.dispatch.plan import Plan, lines, plan
+from pytest_fcbench.entries import Entry, Message
+from pytest_fcbench.prices import Price
+from tests.factories import make_entry
+
+REQUEST = AskModel(({"role": "user", "content": "x" * 600},))
+TOKENS = estimated_tokens(REQUEST, TYPICAL)
+
+
+def _plan(*entries: Entry, stored: str = "") -> list[Plan]:
+    return list(plan(entries, lambda entry: REQUEST, lambda entry, request: entry.id == stored))
+
+
+def test_each_entry_is_one_call() -> None:
+    first, second = make_entry(entry_id="simple_python_1"), make_entry(entry_id="simple_python_2")
+    assert _plan(first, second) == [Plan("simple_python", 2, 0, 2, 2 * TOKENS, 150)]
+
+
+def test_what_is_stored_is_not_called() -> None:
+    entries = [make_entry(entry_id=f"simple_python_{n}") for n in range(3)]
+    assert _plan(*entries, stored="simple_python_1") == [Plan("simple_python", 3, 1, 2, 2 * TOKENS, 150)]
+
+
+def test_each_turn_is_a_call() -> None:
+    entry = replace(make_entry(), turns=((Message("user", "a"),), (Message("user", "b"),)))
+    assert _plan(entry)[0].calls == 2
+
+
+def test_categories_stay_in_their_order() -> None:
+    found = _plan(make_entry("parallel"), make_entry("multiple"), make_entry("parallel"))
+    assert [(row.name, row.entries) for row in found] == [("parallel", 2), ("multiple", 1)]
+
+
+def test_dollars() -> None:
+    row = Plan("multiple", 1, 0, 1, input_tokens=1_000_000, output_tokens=100_000)
+    assert row.usd(Price(input=2.0, output=10.0)) == 3.0
+    assert row.usd(None) is None
+    assert row.usd(Price(hour=2.0)) is None, "how long it takes is not known"
+    assert replace(row, calls=0).usd(None) == 0.0
+
+
+def test_the_table_has_a_sum() -> None:
+    rows = [Plan("multiple", 2, 1, 1, 100, 75), Plan("parallel", 3, 0, 3, 300, 225)]
+    table = list(lines(rows, Price(input=1e6, output=0.0)))
+    assert table[-2].split() == ["all", "5", "1", "4", "400", "300", "400.0000"]
+    assert table[1].split() == ["multiple", "2", "1", "1", "100", "75", "100.0000"]
+    assert [line.split()[-1] for line in lines(rows, None)][1:3] == ["-", "-"]

@@ -1,0 +1,90 @@
+"""The line that says how far a run is."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.dispatch.progress import Progress, Screen, Ticker
+
+HALF = Progress(
+    total=100, answered=48, not_scored=2, in_flight=8, reused=3, calls=47, elapsed_s=10.0, usd=0.5
+)
+
+
+def test_everything_is_in_it() -> None:
+    assert HALF.line() == (
+        "48 of 100 answered, 8 in flight, 3 reused, 2 not scored, 4.7 calls/s, $0.5000, 0:00:10 left"
+    )
+
+
+def test_what_there_is_nothing_of_is_left_out() -> None:
+    plain = replace(HALF, reused=0, not_scored=0, usd=None)
+    assert plain.line() == "48 of 100 answered, 8 in flight, 4.7 calls/s, 0:00:11 left"
+
+
+@pytest.mark.parametrize("answered", [0, 98], ids=["start", "end"])
+def test_no_time_is_guessed_from_nothing_or_for_nothing(answered: int) -> None:
+    assert "left" not in replace(HALF, answered=answered, not_scored=2 if answered else 0).line()
+
+
+def test_the_first_moment() -> None:
+    assert "0.0 calls/s" in replace(HALF, calls=0, elapsed_s=0.0).line()
+
+
+def _into(path: Path) -> Screen:
+    """A screen whose standard output is a file."""
+    kept = os.dup(1)
+    with path.open("wb") as out:
+        os.dup2(out.fileno(), 1)
+        try:
+            return Screen()
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
+
+
+def test_lines_come_through_though_output_is_captured(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with capfd.disabled():
+        screen = _into(tmp_path / "out")
+    screen.show("7 of 9")
+    screen.show("8 of 9")
+    screen.clear()
+    screen.close()
+    assert (tmp_path / "out").read_text() == "7 of 9\n8 of 9\n"
+    assert capfd.readouterr().out == ""
+
+
+class Shown:
+    """A screen in memory."""
+
+    def __init__(self) -> None:
+        self.every_s = 0.01
+        self.lines: list[str] = []
+        self.twice = threading.Event()
+
+    def show(self, line: str) -> None:
+        self.lines.append(line)
+        if len(self.lines) > 1:
+            self.twice.set()
+
+    def clear(self) -> None:
+        self.lines.append("cleared")
+
+
+def test_it_ticks_until_it_is_stopped_and_leaves_nothing_behind() -> None:
+    shown = Shown()
+    ticker = Ticker(lambda: HALF, shown)
+    assert shown.twice.wait(30)
+    ticker.stop()
+    count = len(shown.lines)
+    assert shown.lines[0] == HALF.line()
+    assert shown.lines[-1] == "cleared"
+    assert threading.Event().wait(0.05) is False
+    assert len(shown.lines) == count
