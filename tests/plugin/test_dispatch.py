@@ -29,21 +29,28 @@ def asked(endpoint: Endpoint) -> Counter[str]:
 # The first call
 
 
-@PLAIN_AND_XDIST
 @pytest.mark.parametrize(
-    ("status", "cause"), [(401, "authentication"), (403, "authentication"), (404, "not_found")]
+    ("status", "cause", "workers"),
+    [
+        (401, "authentication", ()),
+        (401, "authentication", ("-n", "2")),
+        (403, "authentication", ()),
+        (404, "not_found", ()),
+    ],
+    ids=["key", "key-xdist", "permission", "model"],
 )
 def test_a_wrong_key_or_model_stops_the_run_at_once(
-    project: Project, workers: tuple[str, ...], status: int, cause: str
+    project: Project, status: int, cause: str, workers: tuple[str, ...]
 ) -> None:
-    if workers and status != 401:
-        pytest.skip("the same path as 401")
     with serving(lambda _: error(status, "not for you")) as endpoint:
         result = project.run(*live(endpoint), *workers)
         assert len(endpoint.requests) == 1
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        [f"ERROR: the first call failed, so no other was made: {cause}: *not for you*"]
+        [
+            f"ERROR: the first call failed, so no other was made: {cause}: *not for you*",
+            "*; --fcbench-no-preflight*",
+        ]
     )
     assert not (project.path / "scorecard.json").exists()
 

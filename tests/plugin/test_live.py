@@ -101,7 +101,8 @@ def test_an_endpoint_that_fails_now_and_then(project: Project) -> None:
     result.stdout.fnmatch_lines(["not scored (1 of 6, 16.7%)", "  bad_request: 1"])
 
 
-def test_a_dropped_parameter_is_noted_in_the_scorecard(project: Project) -> None:
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_a_dropped_parameter_is_noted_in_the_scorecard(project: Project, workers: tuple[str, ...]) -> None:
     def answer(asked: Body) -> Reply:
         if "temperature" in asked:
             return error(400, "Unsupported parameter: 'temperature' is not supported with this model.")
@@ -113,6 +114,7 @@ def test_a_dropped_parameter_is_noted_in_the_scorecard(project: Project) -> None
             f"--fcbench-api-base={endpoint.api_base}",
             "--fcbench-param=api_key=unused",
             "--fcbench-category=live_relevance",
+            *workers,
         )
     report = json.dumps(project.scorecard()["fcbench"])
     assert "temperature was dropped: openai/loopback refused it" in report

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -105,6 +107,19 @@ def test_an_endpoint_that_is_down_fails_no_entry(project: Project) -> None:
         *options(api_base, "--fcbench-no-preflight", "--fcbench-retries=0", "--fcbench-gate=overall>=0")
     )
     assert gated.ret == 2, "nothing can be told"
+
+
+def test_two_runs_at_once_share_a_store(project: Project) -> None:
+    """Both end well, whoever keeps an answer first."""
+    with served("--model", "oracle", "--latency", "0.05") as api_base:
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options(api_base)]
+        runs = [
+            subprocess.Popen([*command, f"--fcbench-scorecard={n}.json"], cwd=project.path) for n in range(2)
+        ]
+        assert [run.wait(120) for run in runs] == [0, 0]
+        before = stats(api_base)["requests"]
+        project.run(*options(api_base)).assert_outcomes(passed=126)
+        assert stats(api_base)["requests"] == before
 
 
 @pytest.mark.parametrize("workers", [0, 2])
