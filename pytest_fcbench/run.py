@@ -59,7 +59,9 @@ class Run:
         self.share = share
         self._link = link
         self._collector = CalmCollector()
-        self._expected, self._started_at = 0, 0.0
+        self.expected = 0
+        """How many conversations with a model that is asked are to come."""
+        self._started_at = 0.0
         self.records: dict[str, Record] = {}
         """By item id; a rerun replaces the earlier Record."""
         self._entries: dict[tuple[str, str], tuple[Entry, ...]] = {}
@@ -157,7 +159,7 @@ class Run:
         answered, not_scored = self.dispatcher.finished()
         priced = self.limited is not None and self.price is not None
         return Progress(
-            total=self._expected,
+            total=self.expected,
             answered=answered,
             not_scored=not_scored,
             in_flight=self.dispatcher.in_flight,
@@ -169,10 +171,10 @@ class Run:
 
     def start(self, entries: Sequence[Entry]) -> None:
         """Begin to ask for these, in this order. Raises ``UsageError`` where the first call fails."""
-        self._expected = len(entries)
         self.dispatcher.expect(entries)
         if self.limited is None:
             return
+        self.expected = len(entries)
         if not self.limited.decided.is_set():
             self.dispatcher.run_ahead_until(self.limited.decided)
         if refusal := self.limited.refusal:

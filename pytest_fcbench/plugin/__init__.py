@@ -1,0 +1,66 @@
+"""The pytest plugin: thin hooks around a ``Run``.
+
+Installed but unused it does nothing: only with an ``fcbench.yaml`` in the root directory or an
+``--fcbench-…`` option are the hooks of ``benchmark``, ``workers`` and ``showing`` registered, and only a run
+that collects entries is changed by them.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcbench.options import OPTIONS
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare every option of ``options``."""
+    group = parser.getgroup("fcbench", "function-calling benchmark (also as keys of fcbench.yaml)")
+    for option in OPTIONS:
+        if option.switch:
+            group.addoption(
+                option.flag, dest=option.dest, action="store_true", default=None, help=option.help
+            )
+            continue
+        action = "append" if option.repeatable else "store"
+        group.addoption(
+            option.flag,
+            dest=option.dest,
+            action=action,
+            metavar=option.metavar,
+            default=None,
+            help=option.help,
+        )
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-json-report looks at its options
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the benchmark where it is wanted."""
+    config.addinivalue_line("markers", "fcbench(category): puts every entry of the category to the model")
+    given = {option.key: getattr(config.option, option.dest) for option in OPTIONS}
+    if any(value is not None for value in given.values()) or (config.rootpath / "fcbench.yaml").is_file():
+        from pytest_fcbench.config import config_file, load
+        from pytest_fcbench.errors import FcbenchError
+        from pytest_fcbench.plugin.benchmark import Benchmark
+        from pytest_fcbench.plugin.showing import Showing
+        from pytest_fcbench.plugin.workers import Workers
+
+        try:
+            settings = load(given, config_file(config.rootpath, given["config"]), config.rootpath)
+        except FcbenchError as error:
+            raise pytest.UsageError(str(error)) from None
+        benchmark = Benchmark(config, settings)
+        config.pluginmanager.register(benchmark, "fcbench-benchmark")
+        config.pluginmanager.register(Workers(benchmark), "fcbench-workers")
+        if not benchmark.is_worker:
+            config.pluginmanager.register(Showing(benchmark), "fcbench-showing")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Benchmarks without a project have nothing to run on: say what is missing."""
+    if config.pluginmanager.has_plugin("fcbench-benchmark"):
+        return
+    if any(item.get_closest_marker("fcbench") for item in items):
+        raise pytest.UsageError(
+            f"benchmarks need an fcbench.yaml in {config.rootpath} "
+            "or an option such as --fcbench-model=lexical"
+        )

@@ -1,0 +1,153 @@
+"""The hooks that show a run: progress, tables, the scorecard's file, the gate's exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+
+from pytest_fcbench.dispatch.progress import Screen, Ticker
+from pytest_fcbench.plugin.benchmark import Benchmark
+from pytest_fcbench.scorecard import terminal
+from pytest_fcbench.scorecard.gate import Outcome, exit_code
+from pytest_fcbench.scorecard.records import to_json
+
+
+class Showing:
+    """What a person and a CI job see of a run; not on workers."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self._benchmark = benchmark
+        self._config = benchmark.config
+        self._run = benchmark.run
+        self._screen = None if self._config.option.verbose else _screen()
+        """Where progress is shown: not with -q, and not with -v, which has a line for every test."""
+        self._ticker: Ticker | None = None
+        self._outcomes: tuple[Outcome, ...] = ()
+        self._owns_report = self._switch_report_on(self._run.settings.scorecard)
+
+    def _switch_report_on(self, file: str | None) -> bool:
+        """Let pytest-json-report write the scorecard, unless the user already told it what to write."""
+        option = self._config.option
+        if not hasattr(option, "json_report") or option.json_report:
+            return False
+        option.json_report = True
+        option.json_report_file = (
+            file if option.json_report_file == ".report.json" else option.json_report_file
+        )
+        option.json_report_omit = option.json_report_omit or ["collectors", "keywords", "log", "streams"]
+        return True
+
+    # Progress
+
+    def pytest_runtest_logstart(self) -> None:
+        """With the first entry that is asked: a line that renews itself, or elsewhere a line now and then."""
+        if self._ticker is None and self._screen is not None and self._run.expected:
+            reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+            if reporter is not None:
+                reporter.showfspath = False
+            self._ticker = Ticker(self._run.progress, self._screen)
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
+        """No letter for each entry where the progress is shown."""
+        if self._ticker is None or report.when == "teardown" or not hasattr(report, "fcbench"):
+            return None
+        return ("error" if report.when == "setup" and report.failed else report.outcome), "", ""
+
+    # The end
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)  # the exit code is set before the JSON report is written
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Let the gate decide; write no file in a run without entries."""
+        if self._ticker:
+            self._ticker.stop()
+        if not self._run.records:
+            if self._owns_report:
+                self._config.option.json_report_file = None
+        elif self._run.settings.gate and not self._narrowed_by and session.exitstatus in (0, 1, 2):
+            interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
+            self._outcomes = self._run.outcomes(interrupted=interrupted)
+            code = exit_code(self._outcomes)
+            session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
+        return (yield)
+
+    @property
+    def _narrowed_by(self) -> str | None:
+        """What makes this a part of a run, which the gate of a file says nothing about."""
+        option = self._config.option
+        if option.fcbench_gate is not None:
+            return None
+        narrowing = {
+            "-k": option.keyword,
+            "-m": option.markexpr,
+            "--fcbench-category": option.fcbench_category,
+            "--lf": getattr(option, "lf", False),
+            "--deselect": option.deselect,
+            "a node id": any("::" in argument for argument in self._config.args),
+        }
+        return next((name for name, used in narrowing.items() if used), None)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_json_modifyreport(self, json_report: dict[str, object]) -> None:
+        """Each test carries its Record; one section holds the aggregate."""
+        tests = json_report.get("tests")
+        if not self._run.records or not isinstance(tests, list):
+            return
+        for test in tests:
+            if test["nodeid"] in self._benchmark.item_ids:
+                record = self._run.records[self._benchmark.item_ids[test["nodeid"]]]
+                test.setdefault("metadata", {})["fcbench"] = to_json(record)
+        tests.sort(key=lambda test: str(test["nodeid"]))
+        json_report["fcbench"] = self._run.section(self._outcomes)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter
+    ) -> Generator[None, object, object]:
+        """Our tables in the place of pytest's list of failures."""
+        if self._benchmark.planned:
+            terminalreporter.section("plan")
+            for line in self._benchmark.planned:
+                terminalreporter.write_line(line)
+        if self._run.records:
+            if not self._benchmark.foreign_failures and self._config.option.tbstyle in ("auto", "no"):
+                self._config.option.tbstyle = "no"
+                terminalreporter.reportchars = terminalreporter.reportchars.replace("f", "").replace("E", "")
+            self._write_scorecard(terminalreporter)
+        elif self._owns_report:
+            _drop_report_line(self._config)
+        return (yield)
+
+    def _write_scorecard(self, terminalreporter: pytest.TerminalReporter) -> None:
+        run = self._run
+        width = terminalreporter._tw.fullwidth
+        terminalreporter.section("function-calling benchmark")
+        most = run.settings.failures
+        for line in terminal.summary(run.facts, run.ordered, run.size_of, width=width, most=most):
+            terminalreporter.write_line(line)
+        for line in terminal.gate_lines(self._outcomes):
+            terminalreporter.write_line(line)
+        if run.settings.gate and self._narrowed_by:
+            terminalreporter.write_line(
+                f"the gate of fcbench.yaml was not applied: {self._narrowed_by} makes this a part of a run"
+            )
+
+    def pytest_unconfigure(self) -> None:
+        """Let go of the terminal."""
+        if self._screen:
+            self._screen.close()
+
+
+def _screen() -> Screen | None:
+    """Standard output, before pytest captures it; None where it is no file."""
+    try:
+        return Screen()
+    except (OSError, AttributeError):
+        return None
+
+
+def _drop_report_line(config: pytest.Config) -> None:
+    """A run without entries says nothing of a report that was switched on for nothing."""
+    report = getattr(config, "_json_report", None)
+    if report is not None:
+        report._terminal_min_verbosity = 99

@@ -1,0 +1,102 @@
+"""The hooks of pytest-xdist: the controller holds the conversations of all workers on its machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fcbench.answers import Transcript
+from pytest_fcbench.dispatch.link import LinkServer
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.plugin.benchmark import ENTRY, STOPPED, Benchmark, item_id_of
+
+if TYPE_CHECKING:
+    from execnet.xspec import XSpec
+    from xdist.workermanage import WorkerController
+
+
+class Workers:
+    """Both ends: what the controller offers, and what a worker tells."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self._benchmark = benchmark
+        self._server: LinkServer | None = None
+        self._started = False
+        self._tell: bool = getattr(benchmark.config, "workerinput", {}).get("fcbench_tell", False)
+        """Whether workers say what is queued for them, because the controller cannot know."""
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: WorkerController) -> None:
+        """Offer a worker the link. One on another machine gets none, and has its share of the limits.
+
+        The controller knows what all workers together will ask for, not which one will: where some ask
+        for themselves, each says what is queued for it.
+        """
+        local = sum(map(_is_local, node.nodemanager.specs))
+        self._benchmark.run.share = local / len(node.nodemanager.specs)
+        self._tell = self._benchmark.run.share < 1
+        node.workerinput["fcbench_tell"] = self._tell
+        if _is_local(node.gateway.spec):
+            self._server = self._server or LinkServer(self._transcript, self._expect)
+            node.workerinput["fcbench_link"] = self._server.offer
+
+    def _expect(self, entries: list[Entry]) -> None:
+        self._benchmark.run.dispatcher.expect(entries)
+
+    def _transcript(self, entry: Entry) -> Transcript:
+        return self._benchmark.run.dispatcher.transcript(entry)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """The workers collect; what stops them is told by the controller, once, which then starts to ask."""
+        if self._started:
+            return
+        item_ids = [item_id_of(nodeid) for nodeid in ids]
+        if STOPPED in item_ids:
+            self._benchmark.prepare_or_stop()
+        ours = [
+            item_id
+            for item_id in item_ids
+            if item_id.partition(":")[0] in self._benchmark.run.settings.suites
+        ]
+        if ours and self._server:
+            self._benchmark.prepare_or_stop()
+            entries = [entry for item_id in ours if (entry := self._benchmark.run.find(item_id))]
+            self._started = True
+            self._benchmark.start([] if self._tell else entries)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
+        """On a worker that tells: what it will ask for next."""
+        if self._tell and self._benchmark.is_worker:
+            upcoming = [item, nextitem, *_queued(item.session)]
+            self._benchmark.run.transcripts.expect(
+                [i.stash[ENTRY] for i in upcoming if i and ENTRY in i.stash]
+            )
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self) -> None:
+        """A worker's reporter writes nowhere, and would keep every report for it."""
+        reporter = self._benchmark.config.pluginmanager.get_plugin("terminalreporter")
+        if self._benchmark.is_worker and reporter is not None:
+            reporter.stats.clear()
+
+    def pytest_unconfigure(self) -> None:
+        """Take no more workers."""
+        if self._server:
+            self._server.close()
+
+
+def _is_local(spec: XSpec) -> bool:
+    return bool(spec.popen) and not spec.via
+
+
+def _queued(session: pytest.Session) -> list[pytest.Item]:
+    """What xdist has sent to this worker beyond the next item. Its queue is made to be looked at, but not
+    documented; without it a worker asks for one entry after the other."""
+    for plugin in session.config.pluginmanager.get_plugins():
+        if hasattr(plugin, "torun") and hasattr(plugin.torun, "lock"):
+            with plugin.torun.lock() as indices:
+                return [session.items[index] for index in indices if isinstance(index, int)]
+    return []
