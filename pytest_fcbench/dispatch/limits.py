@@ -64,6 +64,8 @@ class LimitedModel:
         self._door = asyncio.Lock()
         self._line = asyncio.Lock()
         self._probes = 0
+        self._signs_of_life = 0
+        self._down = False
         self._starts = Pace(self.limits.spread)
         self._requests = Pace(self.limits.rpm)
         self._tokens = Pace(self.limits.tpm)
@@ -116,15 +118,29 @@ class LimitedModel:
         return completion
 
     async def _patiently(self, entry: Entry, request: AskModel) -> Completion:
+        """Tries until one works. When nothing at all has worked during all tries of a call, the endpoint is
+        held to be down, and calls are made only once until one works again."""
+        signs_of_life = self._signs_of_life
         for attempt in range(1, self.limits.retries + 2):
             try:
-                return await self._paid(entry, request, attempt)
+                completion = await self._paid(entry, request, attempt)
             except CallError as error:
+                last = attempt > self.limits.retries
+                self._down |= error.transient and last and self._signs_of_life == signs_of_life
                 unreachable = error.cause == "connection" and not self.decided.is_set()
-                if not error.transient or unreachable or attempt > self.limits.retries:
+                if not error.transient:
+                    self._alive()
+                if not error.transient or last or self._down or unreachable:
                     raise
                 await self._wait_after(error, attempt)
+            else:
+                self._alive()
+                return completion
         raise AssertionError("the last attempt returns or raises")
+
+    def _alive(self) -> None:
+        self._signs_of_life += 1
+        self._down = False
 
     async def _wait_after(self, error: CallError, attempt: int) -> None:
         wait_s = backoff(attempt, error.retry_after_s, self._random)

@@ -99,6 +99,11 @@ async def ask_many(
     )
 
 
+async def ask_many_from(model: LimitedModel, number: int) -> list[Completion | BaseException]:
+    """One entry, its failure as a value."""
+    return list(await asyncio.gather(ask(model, number), return_exceptions=True))
+
+
 async def failing(awaitable: Awaitable[object]) -> NotScoredError:
     with pytest.raises(NotScoredError) as caught:
         await awaitable
@@ -156,6 +161,46 @@ def test_each_call_has_retries_of_its_own() -> None:
     assert causes(clock.run(ask_many(model, 10))) == ["endpoint"] * 10
     assert (model.calls, model.retried) == (20, 10)
     assert model.refusal is None
+
+
+def test_an_endpoint_that_is_down_is_not_tried_again_and_again() -> None:
+    """One call with all its tries tells; the next are made once, until one works."""
+    fake = FakeModel([failure() for _ in range(3 + 5)])
+    model = LimitedModel(fake, Limits(retries=2))
+
+    async def main() -> list[Completion | BaseException]:
+        return [outcome for number in range(8) for outcome in await ask_many_from(model, number)]
+
+    outcomes = clock.run(main())
+    assert causes(outcomes) == ["endpoint"] * 6 + [None] * 2
+    assert fake.asked == [entry(0).id] * 3 + [entry(number).id for number in range(1, 8)]
+    fake.script = [failure()]
+    assert clock.run(ask(model)) == ANSWER, "it is up again, so a failure is tried again"
+
+
+def test_one_that_fails_while_others_work_says_nothing_of_the_endpoint() -> None:
+    fake = FakeModel([failure(), ANSWER, failure(), failure(), ANSWER])
+    model = LimitedModel(fake, Limits(retries=1))
+
+    async def main() -> Completion:
+        first = asyncio.create_task(failing(ask(model)))
+        await asyncio.sleep(0.01)
+        await ask(model, 1)
+        await first
+        return await ask(model, 2)
+
+    assert clock.run(main()) == ANSWER, "tried again after a failure"
+    assert fake.asked == [entry(number).id for number in (0, 1, 0, 2, 2)]
+
+
+def test_a_refusal_is_a_sign_of_life() -> None:
+    fake = FakeModel([failure(), failure(), lasting("bad_request"), failure()])
+    model = LimitedModel(fake, Limits(retries=1))
+
+    async def main() -> list[Completion | BaseException]:
+        return [outcome for number in range(3) for outcome in await ask_many_from(model, number)]
+
+    assert causes(clock.run(main())) == ["endpoint", "bad_request", None]
 
 
 def test_waits_between_tries_grow() -> None:
