@@ -78,9 +78,14 @@ class Run:
         return registry.choose(self.settings)
 
     @property
+    def asks(self) -> bool:
+        """Whether there is anything to wait for: not with a model that needs no network."""
+        return not self.chosen.model.immediate
+
+    @property
     def transcripts(self) -> Transcripts:
         """Who is asked for a finished conversation."""
-        return self._link if self._link and not self.chosen.model.immediate else self.dispatcher
+        return self._link if self._link and self.asks else self.dispatcher
 
     @cached_property
     def dispatcher(self) -> Dispatcher:
@@ -96,7 +101,7 @@ class Run:
     def price(self) -> Price | None:
         """What calls cost: by fcbench.yaml, else by litellm's table for a model that is asked through it."""
         settings = self.settings
-        known = None if self.chosen.model.immediate else prices.known(settings.model)
+        known = prices.known(settings.model) if self.asks else None
         return settings.price or known
 
     def _usd(self, completion: Completion) -> float | None:
@@ -109,7 +114,7 @@ class Run:
     def limited(self) -> LimitedModel | None:
         """The model within the run's limits; None for one that needs no network. Raises ``UsageError``."""
         settings = self.settings
-        if self.chosen.model.immediate:
+        if not self.asks:
             return None
         if settings.max_usd is not None and self.price is None:
             raise UsageError(
@@ -144,7 +149,7 @@ class Run:
 
     def plan(self, entries: Sequence[Entry]) -> Iterator[str]:
         """What asking these would take, as lines of text."""
-        if self.chosen.model.immediate:
+        if not self.asks:
             yield f"{len(entries)} entries; {self.settings.label} needs no network: no call, no cost"
             return
 

@@ -53,18 +53,15 @@ class Workers:
         if self._started:
             return
         item_ids = [item_id_of(nodeid) for nodeid in ids]
+        run = self._benchmark.run
         if STOPPED in item_ids:
             self._benchmark.prepare_or_stop()
-        ours = [
-            item_id
-            for item_id in item_ids
-            if item_id.partition(":")[0] in self._benchmark.run.settings.suites
-        ]
-        if ours and self._server:
+        ours = [item_id for item_id in item_ids if item_id.partition(":")[0] in run.settings.suites]
+        if ours and self._server and run.asks:
             self._benchmark.prepare_or_stop()
-            entries = [entry for item_id in ours if (entry := self._benchmark.run.find(item_id))]
             self._started = True
-            self._benchmark.start([] if self._tell else entries)
+            known = [] if self._tell else [entry for item_id in ours if (entry := run.find(item_id))]
+            self._benchmark.start(known)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
