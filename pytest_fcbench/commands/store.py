@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fcbench.answers import Completion
 from pytest_fcbench.config import Settings, config_file, load
-from pytest_fcbench.conversation import Manner, single_turn
+from pytest_fcbench.conversation import Manner
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.store import AnswerStore, Kept, StoredModel, identity_of
 from pytest_fcbench.entries import Entry
@@ -28,8 +28,7 @@ from pytest_fcbench.models.official_results import path_of, row_of
 from pytest_fcbench.models.replay import ReplayModel
 from pytest_fcbench.options import OPTIONS
 from pytest_fcbench.redaction import redacted
-from pytest_fcbench.suites import open_suite
-from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.run import Run
 from pytest_fcbench.verdicts import printable
 
 if TYPE_CHECKING:
@@ -178,26 +177,24 @@ def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
 
 
 def _export(chosen: argparse.Namespace, settings: Settings) -> None:
-    found = _asked(settings)
-    suite = open_suite(_SUITE, settings.cache)
+    run = _asked(settings)
+    suite, manner = run.suites[_SUITE], run.chosen.manner
     folder = chosen.folder / settings.label.replace("/", "_")
     files: dict[Path, list[str]] = {}
     missing = 0
     with _opened(settings) as store:
-        model = StoredModel(found.model, store, _identity(settings), offline=True, immediate=True)
+        model = StoredModel(run.chosen.model, store, _identity(settings), offline=True, immediate=True)
         for category in suite.categories:
             entries = suite.load(category)
-            answers = _answers(model, found.manner, suite, entries)
-            rows = [
-                json.dumps(row_of(entry.id, _as_judged(answer, found.manner))) for entry, answer in answers
-            ]
+            answers = _answers(model, run, entries)
+            rows = [json.dumps(row_of(entry.id, _as_judged(answer, manner))) for entry, answer in answers]
             missing += len(entries) - len(rows)
             if rows:
                 files[folder / path_of(category)] = rows
     if not files:
         raise UsageError(
             f"{store.path} has no answer that a run of {settings.label} with these settings would find "
-            f"(mode {found.manner.mode}); 'fcbench store list' says what there is"
+            f"(mode {manner.mode}); 'fcbench store list' says what there is"
         )
     there = [path for path in files if path.exists()]
     if there and not chosen.force:
@@ -228,16 +225,16 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
     _asked(settings)
     if not chosen.folder.exists():
         raise UsageError(f"{chosen.folder} does not exist")
-    found = registry.choose(replace(settings, model=f"replay:{chosen.folder}"))
+    run = _official(replace(settings, model=f"replay:{chosen.folder}"))
+    found, suite = run.chosen, run.suites[_SUITE]
     assert isinstance(found.model, ReplayModel)
-    suite = open_suite(_SUITE, settings.cache)
     results = found.model.completions
     entries = [e for category in suite.categories for e in suite.load(category) if e.key in results]
     if not entries:
         raise UsageError(f"{chosen.folder}: none of its {len(results):,} ids is an entry of {_SUITE}")
     with _opened(settings, new=True) as store:
         model = StoredModel(found.model, store, _identity(settings), refresh=chosen.force, immediate=True)
-        answers = [answer for _, answer in _answers(model, found.manner, suite, entries)]
+        answers = [answer for _, answer in _answers(model, run, entries)]
     faults = sum(answer.fault is not None for answer in answers)
     print(f"{len(answers) - faults - model.reused:,} answers came in, {model.reused:,} were already there")
     if faults:
@@ -264,25 +261,28 @@ def _judging(chosen: argparse.Namespace, settings: Settings, manner: Manner) -> 
 # What a run would ask
 
 
-def _asked(settings: Settings) -> registry.Chosen:
-    """The model and its manner. Raises ``UsageError`` for one whose answers no run keeps."""
-    found = registry.choose(settings)
-    if found.model.immediate:
+def _official(settings: Settings) -> Run:
+    """The run that would put the official entries to the model."""
+    return Run(replace(settings, suites=(_SUITE,)))
+
+
+def _asked(settings: Settings) -> Run:
+    """As ``_official``. Raises ``UsageError`` for a model whose answers no run keeps."""
+    run = _official(settings)
+    if not run.asks:
         raise UsageError(
             f"answers of {settings.label!r} are not kept; name a model that is asked with --model"
         )
-    return found
+    return run
 
 
 def _identity(settings: Settings) -> Mapping[str, object]:
     return identity_of(settings.model, settings.api_base, settings.parameters)
 
 
-def _answers(
-    model: StoredModel, manner: Manner, suite: Suite, entries: Iterable[Entry]
-) -> Iterator[tuple[Entry, Completion]]:
+def _answers(model: StoredModel, run: Run, entries: Iterable[Entry]) -> Iterator[tuple[Entry, Completion]]:
     """What entries are judged by, of several trials in the first; entries without an answer are left out."""
-    dispatcher = Dispatcher(model, lambda entry: single_turn(entry, manner, suite.wording))
+    dispatcher = Dispatcher(model, run.converse)
     for entry in entries:
         try:
             yield entry, dispatcher.transcript(entry).last
