@@ -40,10 +40,15 @@ class Price:
 
 
 def known(model: str) -> Price | None:
-    """litellm's price of a model id, with or without its provider prefix; None where it has none."""
+    """litellm's price of a model id; None where it has none.
+
+    Its table leaves some providers' prefix out (``gpt-4o`` is ``openai/gpt-4o``). The same name behind
+    another prefix is another's, such as a server of one's own.
+    """
     table = _litellm_table()
-    found = next((table[name] for name in (model, model.partition("/")[2]) if name in table), None)
-    if not isinstance(found, Mapping):
+    provider, _, name = model.partition("/")
+    found = table.get(model, table.get(name))
+    if not isinstance(found, Mapping) or (model not in table and found.get("litellm_provider") != provider):
         return None
     asked, answered = found.get("input_cost_per_token"), found.get("output_cost_per_token")
     if not isinstance(asked, (int, float)) or not isinstance(answered, (int, float)):

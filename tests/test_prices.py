@@ -42,4 +42,5 @@ def test_litellm_knows_prices_with_and_without_the_provider() -> None:
 
 def test_no_price_is_invented() -> None:
     assert prices.known("hosted_vllm/my-ft") is None
+    assert prices.known("hosted_vllm/gpt-4o") is None, "a server of one's own is not OpenAI"
     assert prices.known("") is None

@@ -83,12 +83,13 @@ class Ledger:
         )
 
     async def settle(self, promised: float, completion: Completion | None) -> None:
-        """Book what a call did cost: nothing where no answer came."""
+        """Book what a call cost: nothing where no answer came, the promise where the answer does not say."""
         async with self._settled:
             self._in_flight = max(0, self._in_flight - 1)
             self._promised = max(0.0, self._promised - promised) if self._in_flight else 0.0
             if completion is not None:
-                self.spent += self.cost(completion) or 0.0
+                cost = self.cost(completion)
+                self.spent += promised if cost is None else cost
                 self._most_output = max(self._most_output, completion.output_tokens or 0)
                 self._slowest_s = max(self._slowest_s, completion.latency_s or 0.0)
             self._settled.notify_all()

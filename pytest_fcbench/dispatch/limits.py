@@ -73,14 +73,6 @@ class LimitedModel:
         self._random = Random()  # noqa: S311 - spreads retries, protects nothing
 
     @property
-    def mode(self) -> None:
-        """Any mode will do."""
-
-    @property
-    def syntax(self) -> None:
-        """The mode's own."""
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """The model's, what was tried again, and where the money ended."""
         notes = list(self.model.notes)

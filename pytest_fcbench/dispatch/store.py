@@ -180,14 +180,6 @@ class StoredModel:
     reused: int = 0
 
     @property
-    def mode(self) -> None:
-        """Any mode will do."""
-
-    @property
-    def syntax(self) -> None:
-        """The mode's own."""
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """The model's, and how many answers were not bought again."""
         reused = f"{self.reused} answers came from {self.store.path.name}"

@@ -95,8 +95,6 @@ class LexicalModel:
 
     ask_mode: Mode
     names: Names
-    mode: Mode | None = None
-    syntax: str | None = None
     immediate: bool = True
     notes: tuple[str, ...] = (
         "lexical is a baseline without a model: it matches words, so most entries are expected to fail",

@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
-from pytest_fcbench.answers import AskModel, Completion, Fault, Mode, ToolCall
+from pytest_fcbench.answers import AskModel, Completion, Fault, ToolCall
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import CallError
 from pytest_fcbench.redaction import long_secrets, redacted
@@ -46,8 +46,6 @@ class LitellmModel:
     timeout_s: float = 600.0
     tag: bool = False
     """Whether each request names its entry in a header."""
-    mode: Mode | None = None
-    syntax: str | None = None
     immediate: bool = False
     dropped: dict[str, str] = field(default_factory=dict)
 

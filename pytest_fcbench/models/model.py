@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pytest_fcbench.answers import AskModel, Completion, Mode
+from pytest_fcbench.answers import AskModel, Completion
 from pytest_fcbench.entries import Entry
 
 
 class Model(Protocol):
     """Gives completions. One object serves a whole run; ``complete`` may run many times at once."""
-
-    @property
-    def mode(self) -> Mode | None:
-        """The mode the model's answers are in, where it has no choice; None where any will do."""
-
-    @property
-    def syntax(self) -> str | None:
-        """How calls are written in its answers, where that is known better than by the mode."""
 
     @property
     def immediate(self) -> bool:

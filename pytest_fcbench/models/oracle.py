@@ -23,8 +23,6 @@ class OracleModel:
 
     ask_mode: Mode
     names: Names
-    mode: Mode | None = None
-    syntax: str | None = None
     immediate: bool = True
     notes: tuple[str, ...] = ()
 

@@ -31,8 +31,6 @@ class ScriptedModel:
     default: Field | None
     ask_mode: Mode
     names: Names
-    mode: Mode | None = None
-    syntax: str | None = None
     immediate: bool = True
     notes: tuple[str, ...] = ()
 

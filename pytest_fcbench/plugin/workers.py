@@ -25,6 +25,8 @@ class Workers:
         self._started = False
         self._tell: bool = getattr(benchmark.config, "workerinput", {}).get("fcbench_tell", False)
         """Whether workers say what is queued for them, because the controller cannot know."""
+        self._told: set[str] = set()
+        """Item ids of what this worker has said."""
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: WorkerController) -> None:
@@ -68,9 +70,11 @@ class Workers:
         """On a worker that tells: what it will ask for next."""
         if self._tell and self._benchmark.is_worker:
             upcoming = [item, nextitem, *_queued(item.session)]
-            self._benchmark.run.transcripts.expect(
-                [i.stash[ENTRY] for i in upcoming if i and ENTRY in i.stash]
-            )
+            entries = [i.stash[ENTRY] for i in upcoming if i and ENTRY in i.stash]
+            news = [entry for entry in entries if entry.item_id not in self._told]
+            self._told.update(entry.item_id for entry in news)
+            if news:
+                self._benchmark.run.transcripts.expect(news)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self) -> None:

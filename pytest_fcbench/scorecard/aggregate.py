@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from pytest_fcbench.entries import CATEGORIES
 from pytest_fcbench.scorecard.formulas import GROUPS, OVERALL, Formula, Weighing
-from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.scorecard.records import Record, by_category
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 
 
@@ -62,14 +61,13 @@ def aggregate(
     with it in a group that is weighted by count. ``assumed`` stands in for the verdict of every entry that
     was not scored (set-aside ones excepted), to see how far those could move a score.
     """
-    by_category: dict[str, list[Verdict]] = {}
-    for record in records:
-        verdict = record.verdict(profile)
-        if assumed and isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE:
-            verdict = assumed
-        by_category.setdefault(record.category, []).append(verdict)
-    order = [*CATEGORIES, *sorted(by_category.keys() - CATEGORIES.keys())]
-    categories = {name: _tally(by_category[name]) for name in order if name in by_category}
+
+    def verdict(record: Record) -> Verdict:
+        found = record.verdict(profile)
+        unscored = isinstance(found, NotScored) and found.cause != SET_ASIDE
+        return assumed if assumed and unscored else found
+
+    categories = {name: _tally([verdict(r) for r in part]) for name, part in by_category(records).items()}
     groups: dict[str, Score] = {}
     for name, formula in GROUPS.items():
         parts = {part: categories.get(part) or groups.get(part) for part in formula.parts}

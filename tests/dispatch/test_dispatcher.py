@@ -30,8 +30,6 @@ class FakeModel:
     """Answers with what a function says of the request; remembers requests and loops."""
 
     answer: Callable[[Entry, AskModel], Completion]
-    mode: Mode | None = None
-    syntax: str | None = None
     immediate: bool = False
     notes: tuple[str, ...] = ()
     asked: list[AskModel] = field(default_factory=list)

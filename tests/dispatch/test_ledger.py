@@ -280,18 +280,31 @@ def test_no_money_is_no_call() -> None:
 # What is booked
 
 
-@pytest.mark.parametrize(
-    "completion", [None, Completion(), Completion(input_tokens=5), Completion(output_tokens=5)]
-)
-def test_a_failure_and_unknown_tokens_cost_nothing(completion: Completion | None) -> None:
+def test_a_failure_costs_nothing() -> None:
     """And the promise is given back: all of the limit is there for the next."""
 
     async def main() -> None:
         ledger = Ledger(by_output(0.25), max_usd=1.25, max_tokens=5)
         for _ in range(10):
-            await ledger.settle(await ledger.promise(REQUEST), completion)
+            await ledger.settle(await ledger.promise(REQUEST), None)
         assert ledger.spent == 0
         assert await ledger.promise(REQUEST) == 1.25
+
+    clock.run(main())
+
+
+@pytest.mark.parametrize(
+    "completion", [Completion(), Completion(input_tokens=5), Completion(output_tokens=5)]
+)
+def test_an_answer_that_does_not_say_what_it_took_costs_what_was_promised(completion: Completion) -> None:
+    """Else an endpoint without usage could be asked for ever."""
+
+    async def main() -> None:
+        ledger = Ledger(by_output(0.25), max_usd=2.5, max_tokens=5)
+        for _ in range(2):
+            await ledger.settle(await ledger.promise(REQUEST), completion)
+        assert ledger.spent == 2.5
+        assert (await refused(ledger)).cause == "budget"
 
     clock.run(main())
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import AskModel, Completion, Mode
+from pytest_fcbench.answers import AskModel, Completion
 from pytest_fcbench.dispatch.ledger import SAFE, Ledger, estimated_tokens
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.entries import Entry
@@ -27,7 +27,7 @@ from tests.factories import make_entry
 _T = TypeVar("_T")
 
 REQUEST = AskModel(({"role": "user", "content": "hi"},))
-ANSWER = Completion(text="fine")
+ANSWER = Completion(text="fine", input_tokens=0, output_tokens=0)
 NEVER = 1e9
 """Seconds that a call takes which hangs."""
 
@@ -42,8 +42,6 @@ class FakeModel:
     takes: list[float] = field(default_factory=list)
     """Seconds that the first calls take; all others take ``pace_s``."""
     pace_s: float = 0.0
-    mode: Mode | None = None
-    syntax: str | None = None
     immediate: bool = False
     notes: tuple[str, ...] = ("a note",)
     starts: list[float] = field(default_factory=list)
@@ -215,7 +213,7 @@ def test_nothing_was_tried_again_so_nothing_is_noted() -> None:
     model = LimitedModel(FakeModel())
     clock.run(ask(model))
     assert (model.calls, model.retried, model.notes) == (1, 0, ("a note",))
-    assert (model.mode, model.syntax, model.immediate) == (None, None, False)
+    assert model.immediate is False
 
 
 def test_only_calls_that_were_made_again_count_as_such() -> None:

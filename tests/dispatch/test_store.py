@@ -32,8 +32,6 @@ class CountingModel:
     """Gives its answers one after the other."""
 
     answers: list[Completion]
-    mode: None = None
-    syntax: None = None
     immediate: bool = False
     notes: tuple[str, ...] = ("a note",)
     asked: list[str] = field(default_factory=list)
