@@ -1,0 +1,34 @@
+"""What an environment is: a small world that calls act on, made for one conversation and thrown away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_fcbench.environments.world import World
+
+
+class Environment:
+    """One API domain, in the state that an entry's configuration describes.
+
+    The public methods of a subclass are its functions; its public attributes are the state that is
+    compared after each turn. An environment knows nothing outside itself: no file, no network, no clock,
+    and chance only from the seed of its state.
+    """
+
+    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        """``config`` holds the attributes that differ from the world's default state; it is not changed."""
+        self.long_context = long_context
+
+    def state(self) -> Mapping[str, object]:
+        """What the official checker compares: every public attribute by name. Not a copy."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def hidden(self) -> Mapping[str, object]:
+        """What calls can change and the official checker does not compare."""
+        return {}
+
+
+def functions_of(domain: type[Environment]) -> tuple[str, ...]:
+    """Names of the functions of a domain, in the order in which they are written."""
+    base = vars(Environment)
+    return tuple(name for name in vars(domain) if not name.startswith("_") and name not in base)

@@ -1,0 +1,72 @@
+"""What all environments of a suite share: default states, tables, and filler for long contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Table = Mapping[str, Any]
+"""JSON values by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filler:
+    """Material that makes contexts long without changing any task."""
+
+    file_text: str = ""
+    """Appended to the content of files."""
+    spared_files: Sequence[str] = ()
+    """Names of files that are left as they are."""
+    file_names: Sequence[str] = ()
+    """Empty files put into every folder that has no folders."""
+    watch_list: Sequence[object] = ()
+    """Put at the end of a watch list that is asked for."""
+    transactions: Sequence[Table] = ()
+    ma_5: Sequence[float] = ()
+    """Moving averages over 5 days."""
+    ma_20: Sequence[float] = ()
+    sectors: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Stock symbols by sector."""
+    order_details: Mapping[str, str] = field(default_factory=dict)
+    """Texts by topic with ``{symbol}`` in them."""
+    car_status: str = ""
+    weather: Mapping[str, Table] = field(default_factory=dict)
+    parking_brake: str = ""
+    cities: Sequence[str] = ()
+    credit_cards: Mapping[str, Table] = field(default_factory=dict)
+    """Accounts by card id."""
+    bookings: Mapping[str, Table] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Never changed by an environment; what it keeps of it, it copies."""
+
+    defaults: Mapping[str, Table] = field(default_factory=dict)
+    """The state of each domain (by its name in ``DOMAINS``) where an entry's configuration is silent."""
+    fares: Mapping[str, float] = field(default_factory=dict)
+    """Base cost of a flight by ``from|to`` (airport codes)."""
+    airports: Sequence[str] = ()
+    """All airport codes."""
+    nearest_airports: Mapping[str, str] = field(default_factory=dict)
+    """Airport code by city."""
+    exchange_rates: Mapping[str, float] = field(default_factory=dict)
+    """Rate by ``from|to`` (currencies)."""
+    symbols: Mapping[str, str] = field(default_factory=dict)
+    """Stock symbol by company."""
+    sectors: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Stock symbols by sector."""
+    distances: Sequence[Sequence[object]] = ()
+    """``[zip code, zip code, distance]``, the same in both directions; the distance in km."""
+    zip_codes: Mapping[str, str] = field(default_factory=dict)
+    """Zip code by city."""
+    today: str = "2024-09-01"
+    """The date that environments go by, ``YYYY-MM-DD``."""
+    filler: Filler = field(default_factory=Filler)
+
+
+def world_from_json(value: Table) -> World:
+    """A world of JSON values under the names of the fields. Raises TypeError for an unknown name."""
+    fields = dict(value)
+    return World(**{**fields, "filler": Filler(**fields.get("filler", {}))})
