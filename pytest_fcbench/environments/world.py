@@ -67,6 +67,11 @@ class World:
 
 
 def world_from_json(value: Table) -> World:
-    """A world of JSON values under the names of the fields. Raises TypeError for an unknown name."""
-    fields = dict(value)
-    return World(**{**fields, "filler": Filler(**fields.get("filler", {}))})
+    """A world of JSON values under the names of the fields. Raises TypeError for an unknown name.
+
+    ``{"__ellipsis__": true}`` in the filler's watch list stands for Python's ``...``, which JSON cannot hold.
+    """
+    filler = dict(value.get("filler", {}))
+    if "watch_list" in filler:
+        filler["watch_list"] = [... if isinstance(item, Mapping) else item for item in filler["watch_list"]]
+    return World(**{**value, "filler": Filler(**filler)})
