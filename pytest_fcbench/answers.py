@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 from pytest_fcbench.entries import Message
 
@@ -82,19 +83,43 @@ class Completion:
     fault: Fault | None = None
 
 
+Turns: TypeAlias = tuple[tuple[Completion, ...], ...]
+"""The completions of a conversation, turn by turn."""
+
+
 @dataclass(frozen=True, slots=True)
 class AskModel:
     """What a conversation yields to get one completion. Messages and tools are in the wire form."""
 
     messages: tuple[Mapping[str, object], ...]
     tools: tuple[Mapping[str, object], ...] = ()
+    turn: int = 0
+    """Index of the turn, for models that do not read messages."""
+    step: int = 0
+    """Index of the step within the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallFunctions:
+    """What a conversation yields to have calls carried out, written as Python text."""
+
+    calls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What the calls returned, as the text that a model is shown; one for each."""
+
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One completion within a turn."""
+    """One completion within a turn, and what its calls returned."""
 
     completion: Completion
+    calls: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +136,18 @@ class Transcript:
 
     @property
     def last(self) -> Completion:
-        """The completion that a single-turn entry is judged by."""
+        """The last completion, by which a single-turn entry is judged."""
         return self.turns[-1][-1].completion
 
     @property
     def completions(self) -> tuple[Completion, ...]:
         """All completions in order."""
-        return tuple(step.completion for turn in self.turns for step in turn)
+        return tuple(completion for turn in self.answers for completion in turn)
+
+    @property
+    def answers(self) -> Turns:
+        """The completions of each turn."""
+        return tuple(tuple(step.completion for step in turn) for turn in self.turns)
 
 
 def as_wire(message: Message) -> Mapping[str, object]:

@@ -259,11 +259,11 @@ def _as(kind: type[E], text: str | None) -> E | None:
 
 
 def _categories(layers: _Layers) -> tuple[Category, ...]:
-    """Selected categories in the order of the tables; groups stand for theirs."""
+    """Selected categories in the order of the tables, by default all that are scored."""
     chosen: set[str] = set()
     for name in layers.choices("category", (*CATEGORIES, *SELECTIONS)):
         chosen |= set(SELECTIONS.get(name, ())) or {name}
-    return tuple(category for name, category in CATEGORIES.items() if not chosen or name in chosen)
+    return tuple(c for name, c in CATEGORIES.items() if (name in chosen if chosen else c.scored))
 
 
 def _rule(given: _Given) -> gate.Rule:

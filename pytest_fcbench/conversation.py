@@ -1,21 +1,42 @@
 """How an entry is put to a model: generators without I/O, one per shape of conversation.
 
-A conversation yields ``AskModel``, is sent the ``Completion``, and returns the ``Transcript``. Any driver
-can run it; a test steps it by hand. Function calling and prompting differ by the manner, not by the loop.
+A conversation yields ``AskModel`` and is sent the ``Completion``, yields ``CallFunctions`` and is sent the
+``Results``, and returns the ``Transcript``. Any driver can run it; a test steps it by hand. Function
+calling and prompting differ by the manner, not by the loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pytest_fcbench.answers import AskModel, Completion, Mode, Names, Step, Transcript
+from pytest_fcbench.answers import (
+    AskModel,
+    CallFunctions,
+    Completion,
+    Mode,
+    Names,
+    Results,
+    Step,
+    Transcript,
+    as_wire,
+)
 from pytest_fcbench.codecs import presenting
+from pytest_fcbench.codecs.execution_text import calls_to_make
 from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.entries import Entry
 
-Conversation: TypeAlias = Generator[AskModel, Completion, Transcript]
+Conversation: TypeAlias = Generator[AskModel | CallFunctions, Completion | Results, Transcript]
+
+Asking: TypeAlias = Generator[AskModel, Completion, Transcript]
+"""A conversation whose calls somebody else carries out."""
+
+MOST_STEPS = 20
+"""A conversation is ended by force when more steps than these were carried out in a turn (official)."""
+
+_UNREAD = "Error: the calls of this message cannot be read, so none was carried out."
+"""Interfaces want an answer to each tool call before anything else is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +50,73 @@ class Manner:
     """How calls are written in its answers, a name of ``codecs.syntaxes.SYNTAXES``."""
 
 
-def single_turn(entry: Entry, manner: Manner, wording: Wording) -> Conversation:
-    """One question, one answer."""
-    completion = yield presenting.ask(entry, wording, manner.mode, manner.names)
-    return Transcript(
-        entry=entry.key,
-        model=manner.model,
-        mode=manner.mode,
-        names=manner.names,
-        syntax=manner.syntax,
-        turns=((Step(completion),),),
-    )
+def converse(entry: Entry, manner: Manner, wording: Wording) -> Conversation:
+    """The conversation about an entry. Official: ``base_handler.inference_multi_turn_*``.
+
+    A turn goes on while the answers are calls that can be read; each gets its results. A single-turn entry
+    has nothing to carry out, so its only answer ends it.
+    """
+    opening = presenting.ask(entry, wording, manner.mode, manner.names)
+    messages, tools = list(opening.messages), list(opening.tools)
+    turns: list[tuple[Step, ...]] = []
+    for number, said in enumerate(entry.turns):
+        if number:
+            messages += map(as_wire, said)
+        if late := entry.scene.withheld.get(number) if entry.scene else None:
+            shown = presenting.revealed(late, wording, manner.mode, manner.names)
+            messages += shown.messages
+            tools += shown.tools
+        steps: list[Step] = []
+        turns.append(())
+        while True:
+            completion = yield from _ask(AskModel(tuple(messages), tuple(tools), number, len(steps)))
+            messages.append(presenting.answered(completion, number, len(steps)))
+            calls = calls_to_make(completion, manner.syntax) if entry.scene and not completion.fault else ()
+            results = yield from _call(calls)
+            steps.append(Step(completion, calls, results))
+            turns[-1] = tuple(steps)
+            if not calls and not completion.tool_calls:
+                break
+            texts = results or (_UNREAD,) * len(completion.tool_calls or ())
+            messages += presenting.results(completion, calls, texts, number, len(steps) - 1)
+            if not calls:
+                break
+            if len(steps) > MOST_STEPS:
+                return _transcript(entry, manner, turns)
+        if completion.fault:
+            break
+    return _transcript(entry, manner, turns)
+
+
+def _ask(request: AskModel) -> Generator[AskModel, Completion | Results, Completion]:
+    reply = yield request
+    assert isinstance(reply, Completion), "a driver answers a question with a completion"
+    return reply
+
+
+def _call(
+    calls: tuple[str, ...],
+) -> Generator[CallFunctions, Completion | Results, tuple[str, ...]]:
+    if not calls:
+        return ()
+    reply = yield CallFunctions(calls)
+    assert isinstance(reply, Results), "a driver answers calls with results"
+    return reply.texts
+
+
+def _transcript(entry: Entry, manner: Manner, turns: Sequence[tuple[Step, ...]]) -> Transcript:
+    return Transcript(entry.key, manner.model, manner.mode, manner.names, manner.syntax, tuple(turns))
+
+
+def performed(conversation: Conversation, perform: Callable[[Sequence[str]], tuple[str, ...]]) -> Asking:
+    """The same conversation with its calls carried out by ``perform``; only the questions are left."""
+    demand = next(conversation)
+    try:
+        while True:
+            if isinstance(demand, CallFunctions):
+                demand = conversation.send(Results(perform(demand.calls)))
+            else:
+                demand = conversation.send((yield demand))
+    except StopIteration as done:
+        transcript: Transcript = done.value
+        return transcript

@@ -28,6 +28,7 @@ class Group(StrEnum):
 
     NON_LIVE = "non_live"
     LIVE = "live"
+    MULTI_TURN = "multi_turn"
 
 
 class Rule(StrEnum):
@@ -43,6 +44,8 @@ class Rule(StrEnum):
     """No call at all."""
     RELEVANCE = "relevance"
     """At least one call; its arguments are not compared with a truth."""
+    STATE = "state"
+    """Calls are carried out, turn by turn; what they changed and what they returned is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +56,20 @@ class Category:
     group: Group
     rule: Rule
     language: Language = Language.PYTHON
+    long_context: bool = False
+    """Whether its environments are filled up with material that no task needs."""
+    scored: bool = True
+    """Whether it belongs to the benchmark; others run only where they are named."""
 
     @property
     def expects_calls(self) -> bool:
         """Whether entries of this category carry the calls of a right answer."""
-        return self.rule in (Rule.SIMPLE, Rule.MULTIPLE, Rule.PARALLEL)
+        return self.rule not in (Rule.IRRELEVANCE, Rule.RELEVANCE)
+
+    @property
+    def single_turn(self) -> bool:
+        """Whether one question gets one answer."""
+        return self.rule is not Rule.STATE
 
 
 _ALL = (
@@ -74,6 +86,11 @@ _ALL = (
     Category("live_parallel_multiple", Group.LIVE, Rule.PARALLEL),
     Category("live_irrelevance", Group.LIVE, Rule.IRRELEVANCE),
     Category("live_relevance", Group.LIVE, Rule.RELEVANCE),
+    Category("multi_turn_base", Group.MULTI_TURN, Rule.STATE),
+    Category("multi_turn_miss_func", Group.MULTI_TURN, Rule.STATE),
+    Category("multi_turn_miss_param", Group.MULTI_TURN, Rule.STATE),
+    Category("multi_turn_long_context", Group.MULTI_TURN, Rule.STATE, long_context=True),
+    Category("multi_turn_composite", Group.MULTI_TURN, Rule.STATE, long_context=True, scored=False),
 )
 
 CATEGORIES: Mapping[str, Category] = {category.name: category for category in _ALL}
@@ -82,8 +99,9 @@ CATEGORIES: Mapping[str, Category] = {category.name: category for category in _A
 SELECTIONS: Mapping[str, tuple[str, ...]] = {
     "non_live": tuple(c.name for c in _ALL if c.group is Group.NON_LIVE),
     "live": tuple(c.name for c in _ALL if c.group is Group.LIVE),
-    "single_turn": tuple(c.name for c in _ALL),
-    "python": tuple(c.name for c in _ALL if c.language is Language.PYTHON),
+    "single_turn": tuple(c.name for c in _ALL if c.single_turn),
+    "multi_turn": tuple(c.name for c in _ALL if c.group is Group.MULTI_TURN and c.scored),
+    "python": tuple(c.name for c in _ALL if c.single_turn and c.language is Language.PYTHON),
     "non_python": tuple(c.name for c in _ALL if c.language is not Language.PYTHON),
 }
 """Names that select several categories at once; each is also a mark on their entries."""
@@ -152,7 +170,29 @@ class AnyCall:
     """Some function fits: the answer must call at least one."""
 
 
-Expectation: TypeAlias = ExpectedCalls | NoCall | AnyCall
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """Calls that do what is asked, turn by turn, as Python text (``cd(folder='docs')``).
+
+    In an empty turn nothing can be called yet: a function or a value is missing.
+    """
+
+    turns: tuple[tuple[str, ...], ...]
+
+
+Expectation: TypeAlias = ExpectedCalls | NoCall | AnyCall | Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What the calls of an entry act on, and what it keeps back."""
+
+    domains: tuple[str, ...]
+    """Names of ``environments.DOMAINS``."""
+    config: Mapping[str, Mapping[str, object]]
+    """By domain, what differs from the default state."""
+    withheld: Mapping[int, tuple[FunctionDoc, ...]] = field(default_factory=dict)
+    """Functions that are offered only from a turn on, by its index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +205,8 @@ class Entry:
     turns: tuple[tuple[Message, ...], ...]
     functions: tuple[FunctionDoc, ...]
     expectation: Expectation
+    scene: Scene | None = None
+    """Where calls are carried out; None where they are only read."""
     set_aside: str | None = None
     """Why the corrected profile does not count this entry (known-bad data), or None."""
     trial: int | None = None

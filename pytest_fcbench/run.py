@@ -9,7 +9,7 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import Protocol, TypeAlias
 
-from pytest_fcbench import conversation, prices, suites
+from pytest_fcbench import conversation, environments, prices, suites
 from pytest_fcbench.answers import AskModel, Completion, Transcript
 from pytest_fcbench.config import Settings
 from pytest_fcbench.dispatch import plan
@@ -21,6 +21,7 @@ from pytest_fcbench.dispatch.link import Link
 from pytest_fcbench.dispatch.progress import Progress
 from pytest_fcbench.dispatch.store import AnswerStore, StoredModel, identity_of
 from pytest_fcbench.entries import CATEGORIES, Category, Entry
+from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.models import registry
 from pytest_fcbench.prices import Price
@@ -143,9 +144,14 @@ class Run:
         store = AnswerStore(settings.store)
         return StoredModel(self.limited, store, identity, offline=settings.offline, refresh=settings.refresh)
 
-    def converse(self, entry: Entry) -> conversation.Conversation:
-        """The conversation about an entry."""
-        return conversation.single_turn(entry, self.chosen.manner, self.suites[entry.suite].wording)
+    def converse(self, entry: Entry) -> conversation.Asking:
+        """The conversation about an entry, in environments of its own."""
+        talk = conversation.converse(entry, self.chosen.manner, self.suites[entry.suite].wording)
+        return conversation.performed(talk, self.environments(entry).perform)
+
+    def environments(self, entry: Entry) -> Environments:
+        """What the calls of an entry act on, in its initial state."""
+        return environments.opened(entry, self.suites[entry.suite].world)
 
     def plan(self, entries: Sequence[Entry]) -> Iterator[str]:
         """What asking these would take, as lines of text."""

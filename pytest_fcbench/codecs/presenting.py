@@ -7,10 +7,11 @@ The transformations are BFCL's (``convert_to_tool`` for the OpenAI chat interfac
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
-from pytest_fcbench.answers import AskModel, Mode, Names, as_wire
+from pytest_fcbench.answers import AskModel, Completion, Mode, Names, ToolCall, as_wire
 from pytest_fcbench.codecs.wording import Notes, Wording
 from pytest_fcbench.entries import Entry, FunctionDoc, Language, Schema
 
@@ -38,6 +39,59 @@ def ask(entry: Entry, wording: Wording, mode: Mode, names: Names) -> AskModel:
     return AskModel(({"role": "system", "content": prompt}, *messages))
 
 
+def revealed(late: Sequence[FunctionDoc], wording: Wording, mode: Mode, names: Names) -> AskModel:
+    """What is said when functions come late. Their docs get no language hint (official)."""
+    docs = [_doc(doc, names) for doc in late]
+    if mode is Mode.FC:
+        said = {"role": "user", "content": wording.more_functions}
+        return AskModel((said,), tuple(tool(doc, wording) for doc in docs))
+    return AskModel(({"role": "user", "content": f"{docs}\n{wording.more_functions}"},))
+
+
+def answered(completion: Completion, turn: int, step: int) -> Mapping[str, object]:
+    """A completion as the message that stands for it in later requests.
+
+    Calls get ids of our own, so that a request is the same whether the answer before it came from the
+    interface or from the store. Some interfaces take nothing but nine letters and digits.
+    """
+    message: dict[str, object] = {"role": "assistant", "content": completion.text}
+    calls = [call for call in completion.tool_calls or () if isinstance(call, ToolCall)]
+    if calls:
+        message["tool_calls"] = [
+            {
+                "id": _call_id(turn, step, index),
+                "type": "function",
+                "function": {"name": call.name, "arguments": _json_text(call.arguments)},
+            }
+            for index, call in enumerate(calls)
+        ]
+    elif completion.text is None:
+        message["content"] = ""
+    return message
+
+
+def results(
+    completion: Completion, calls: Sequence[str], texts: Sequence[str], turn: int, step: int
+) -> list[Mapping[str, object]]:
+    """What calls returned, as messages: one for each tool call, or one of the user for all."""
+    if not completion.tool_calls:
+        named = zip(calls, texts, strict=True)
+        shown = [{"role": "tool", "name": call, "content": text} for call, text in named]
+        return [{"role": "user", "content": repr(shown)}]
+    return [
+        {"role": "tool", "tool_call_id": _call_id(turn, step, index), "content": text}
+        for index, text in enumerate(texts)
+    ]
+
+
+def _call_id(turn: int, step: int, index: int) -> str:
+    return f"t{turn:02}s{step:02}c{index:02}"
+
+
+def _json_text(arguments: object) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+
 def described(doc: FunctionDoc, wording: Wording, language: Language, names: Names) -> WireDoc:
     """A doc as it is shown: its name shown, language hints added to its descriptions."""
     notes = wording.notes[language]
@@ -46,8 +100,17 @@ def described(doc: FunctionDoc, wording: Wording, language: Language, names: Nam
         parameters["properties"] = {
             name: _as_source_text(schema, notes) for name, schema in doc.properties.items()
         }
-    description = doc.description + notes.hint
-    return {"name": names.shown(doc.name), "description": description, "parameters": parameters, **doc.extra}
+    shown = replace(doc, description=doc.description + notes.hint, parameters=parameters)
+    return _doc(shown, names)
+
+
+def _doc(doc: FunctionDoc, names: Names) -> WireDoc:
+    return {
+        "name": names.shown(doc.name),
+        "description": doc.description,
+        "parameters": doc.parameters,
+        **doc.extra,
+    }
 
 
 def _as_source_text(schema: Schema, notes: Notes) -> Schema:

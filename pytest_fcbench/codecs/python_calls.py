@@ -132,7 +132,7 @@ def _official_value(node: ast.expr) -> object:
         case ast.Dict(keys=keys, values=values):
             return _mapping([_official_key(key) for key in keys], [_official_value(v) for v in values])
         case ast.BinOp():
-            return _folded(node)
+            return folded(node)
         case ast.Name(id=name):
             return name
         case ast.Call(keywords=[]):
@@ -174,7 +174,7 @@ def _corrected_value(node: ast.expr) -> object:
         case ast.JoinedStr(values=[ast.Constant(value=str(text))]):
             return text
     try:
-        return _folded(node)
+        return folded(node)
     except Undecodable:
         return ast.unparse(node)
 
@@ -186,25 +186,25 @@ def _mapping(keys: list[object], values: list[object]) -> dict[object, object]:
         raise Undecodable(f"not a dict: {error}") from None
 
 
-def _folded(node: ast.expr) -> object:
+def folded(node: ast.expr) -> object:
     """The value of an expression of constants, computed without evaluating text."""
     match node:
         case ast.Constant(value=value):
             return _constant(value)
         case ast.List(elts=elements):
-            return [_folded(element) for element in elements]
+            return [folded(element) for element in elements]
         case ast.Tuple(elts=elements):
-            return tuple(_folded(element) for element in elements)
+            return tuple(folded(element) for element in elements)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return _computed(operator.sub, 0, _folded(operand))
+            return _computed(operator.sub, 0, folded(operand))
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return _computed(operator.add, 0, _folded(operand))
+            return _computed(operator.add, 0, folded(operand))
         case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            return _computed(operator.xor, -1, _folded(operand))
+            return _computed(operator.xor, -1, folded(operand))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return not _folded(operand)
+            return not folded(operand)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            return _computed(_OPERATORS[type(op)], _folded(left), _folded(right))
+            return _computed(_OPERATORS[type(op)], folded(left), folded(right))
     raise Undecodable(f"{type(node).__name__} in arithmetic would have to be evaluated")
 
 

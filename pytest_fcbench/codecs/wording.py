@@ -32,3 +32,5 @@ class Wording:
     notes: Mapping[Language, Notes]
     float_note: str
     """Added to the description of a float parameter in a tool schema, whose type can only say number."""
+    more_functions: str = ""
+    """What the user says when functions are offered that were not there before."""

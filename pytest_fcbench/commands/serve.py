@@ -16,11 +16,10 @@ from pytest_fcbench.models import scripted
 from pytest_fcbench.models.lexical import LexicalModel
 from pytest_fcbench.models.oracle import OracleModel
 from pytest_fcbench.server import faults
-from pytest_fcbench.server.lookup import MANNERS, Lookup
+from pytest_fcbench.server.lookup import MANNERS, Lookup, Models
 
 if TYPE_CHECKING:
     from pytest_fcbench.cli import Commands
-    from pytest_fcbench.server.app import Models
 
 _HOST = "127.0.0.1"
 
@@ -46,7 +45,7 @@ def _serve(chosen: argparse.Namespace) -> int:
     if not 0 <= chosen.retry_after < math.inf:
         raise UsageError(f"--retry-after={chosen.retry_after}: must be a number of seconds from 0 on")
     names = list(dict.fromkeys(chosen.suite or ["core"]))
-    lookup = Lookup([suites.open_suite(name, cache_folder()) for name in names])
+    lookup = Lookup([suites.open_suite(name, cache_folder()) for name in names], models)
 
     from pytest_fcbench.server.app import ChatServer  # brings aiohttp, which no other command needs
 

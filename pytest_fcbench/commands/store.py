@@ -9,15 +9,16 @@ import shlex
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcbench.answers import Completion
-from pytest_fcbench.config import Settings, config_file, load
+from pytest_fcbench.answers import Transcript, Turns
+from pytest_fcbench.commands.settings import ASKED, PLACE, declare, given, settings_of, without_prefix
+from pytest_fcbench.config import Settings
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.store import AnswerStore, Kept, StoredModel, identity_of
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from pytest_fcbench.cli import Commands
 
 _SUITE = "bfcl"
-_PLACE = ("store", "config")
-_ASKED = ("mode", "names", "syntax", "api_base", "temperature", "max_tokens", "seed", "param")
-"""Options of a run that decide what is asked, and so which answers it finds."""
 
 
 def register(commands: Commands) -> None:
@@ -46,15 +44,15 @@ def register(commands: Commands) -> None:
     actions = store.add_subparsers(required=True, metavar="ACTION")
 
     size = actions.add_parser("size", help="how large the store is")
-    _declare(size, _PLACE)
+    declare(size, PLACE)
     size.set_defaults(run=_run, action=_size)
 
     listed = actions.add_parser("list", help="answers by model and category")
-    _declare(listed, (*_PLACE, "model"))
+    declare(listed, (*PLACE, "model"))
     listed.set_defaults(run=_run, action=_list)
 
     prune = actions.add_parser("prune", help="delete the answers that meet all conditions given")
-    _declare(prune, (*_PLACE, "model"))
+    declare(prune, (*PLACE, "model"))
     prune.add_argument("--older-than", type=_seconds, metavar="AGE", help="30d, 12h or 2w")
     prune.add_argument("--entry", metavar="GLOB", help="pattern of entry ids, such as 'bfcl:live_*'")
     prune.add_argument("--all", action="store_true", help="delete every answer")
@@ -66,23 +64,10 @@ def register(commands: Commands) -> None:
     taken.set_defaults(run=_run, action=_import)
     for parser, folder in ((export, "gets a folder for the model"), (taken, "one model's results")):
         parser.add_argument("folder", type=Path, metavar="FOLDER", help=folder)
-        _declare(parser, ("model",), required=parser is taken)
-        _declare(parser, (*_PLACE, *_ASKED))
+        declare(parser, ("model",), required=parser is taken)
+        declare(parser, (*PLACE, *ASKED))
         parser.add_argument("--suite", choices=[_SUITE], default=_SUITE, help=f"always {_SUITE}")
         parser.add_argument("--force", action="store_true", help="replace what is already there")
-
-
-def _declare(parser: argparse.ArgumentParser, keys: Sequence[str], *, required: bool = False) -> None:
-    """Options of a run, here without the prefix."""
-    for option in OPTIONS:
-        if option.key in keys:
-            parser.add_argument(
-                option.flag.replace("--fcbench-", "--"),
-                action="append" if option.repeatable else "store",
-                metavar=option.metavar,
-                required=required,
-                help=option.help,
-            )
 
 
 def _seconds(age: str) -> int:
@@ -93,18 +78,12 @@ def _seconds(age: str) -> int:
 
 
 def _run(chosen: argparse.Namespace) -> int:
-    # Nobody is asked, so the key need not be there.
-    given = {**_given(chosen), "suite": [_SUITE], "api_key_env": ""}
+    settings = settings_of(chosen, _SUITE)
     try:
-        chosen.action(chosen, load(given, config_file(Path(), chosen.config)))
+        chosen.action(chosen, settings)
     except UsageError as error:
-        raise UsageError(str(error).replace("--fcbench-", "--")) from None
+        raise without_prefix(error) from None
     return 0
-
-
-def _given(chosen: argparse.Namespace) -> Mapping[str, object]:
-    """Options of a run that were given here, None for the others."""
-    return {option.key: getattr(chosen, option.key, None) for option in OPTIONS}
 
 
 @contextmanager
@@ -186,8 +165,8 @@ def _export(chosen: argparse.Namespace, settings: Settings) -> None:
         model = StoredModel(run.chosen.model, store, _identity(settings), offline=True, immediate=True)
         for category in suite.categories:
             entries = suite.load(category)
-            answers = _answers(model, run, entries)
-            rows = [json.dumps(row_of(entry.id, _as_judged(answer, manner))) for entry, answer in answers]
+            held = _conversations(model, run, entries)
+            rows = [json.dumps(row_of(entry, _as_judged(transcript))) for entry, transcript in held]
             missing += len(entries) - len(rows)
             if rows:
                 files[folder / path_of(category)] = rows
@@ -216,9 +195,11 @@ def _write(path: Path, text: str) -> None:
         raise FcbenchError(f"{path} cannot be written: {error.strerror}") from None
 
 
-def _as_judged(completion: Completion, manner: Manner) -> Completion:
+def _as_judged(transcript: Transcript) -> Turns:
     """Only the text, where calls are written in the text."""
-    return completion if manner.syntax == "tool_calls" else replace(completion, tool_calls=None)
+    if transcript.syntax == "tool_calls":
+        return transcript.answers
+    return tuple(tuple(replace(step, tool_calls=None) for step in turn) for turn in transcript.answers)
 
 
 def _import(chosen: argparse.Namespace, settings: Settings) -> None:
@@ -228,13 +209,14 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
     run = _official(replace(settings, model=f"replay:{chosen.folder}"))
     found, suite = run.chosen, run.suites[_SUITE]
     assert isinstance(found.model, ReplayModel)
-    results = found.model.completions
+    results = found.model.answers
     entries = [e for category in suite.categories for e in suite.load(category) if e.key in results]
     if not entries:
         raise UsageError(f"{chosen.folder}: none of its {len(results):,} ids is an entry of {_SUITE}")
     with _opened(settings, new=True) as store:
         model = StoredModel(found.model, store, _identity(settings), refresh=chosen.force, immediate=True)
-        answers = [answer for _, answer in _answers(model, run, entries)]
+        held = _conversations(model, run, entries)
+        answers = [completion for _, transcript in held for completion in transcript.completions]
     faults = sum(answer.fault is not None for answer in answers)
     print(f"{len(answers) - faults - model.reused:,} answers came in, {model.reused:,} were already there")
     if faults:
@@ -250,10 +232,10 @@ def _judging(chosen: argparse.Namespace, settings: Settings, manner: Manner) -> 
     seen = {
         key: value for key in ("names", "syntax") if (value := getattr(manner, key)) != getattr(plain, key)
     }
-    given = {**_given(chosen), "mode": manner.mode, **seen}
+    options = {**given(chosen), "mode": manner.mode, **seen}
     words = ["pytest"]
     for option in OPTIONS:
-        value = given[option.key]
+        value = options[option.key]
         words += [f"{option.flag}={one}" for one in (value if isinstance(value, list) else [value]) if one]
     return redacted(shlex.join([*words, "--fcbench-offline"]))
 
@@ -280,12 +262,14 @@ def _identity(settings: Settings) -> Mapping[str, object]:
     return identity_of(settings.model, settings.api_base, settings.parameters)
 
 
-def _answers(model: StoredModel, run: Run, entries: Iterable[Entry]) -> Iterator[tuple[Entry, Completion]]:
-    """What entries are judged by, of several trials in the first; entries without an answer are left out."""
+def _conversations(
+    model: StoredModel, run: Run, entries: Iterable[Entry]
+) -> Iterator[tuple[Entry, Transcript]]:
+    """Whole conversations, of several trials the first; entries that lack an answer are left out."""
     dispatcher = Dispatcher(model, run.converse)
     for entry in entries:
         try:
-            yield entry, dispatcher.transcript(entry).last
+            yield entry, dispatcher.transcript(entry)
         except NotScoredError as error:
-            if error.cause != "offline":
+            if error.cause not in ("offline", "no_result"):
                 raise

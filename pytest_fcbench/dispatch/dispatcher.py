@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 
 from pytest_fcbench.answers import AskModel, Completion, Transcript
-from pytest_fcbench.conversation import Conversation
+from pytest_fcbench.conversation import Asking
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import NotScoredError, RunStoppedError
-from pytest_fcbench.models.model import Model
+from pytest_fcbench.models.model import Model, run_through
 from pytest_fcbench.redaction import redacted
 
 _AHEAD = 8
@@ -33,7 +33,7 @@ class Dispatcher:
     def __init__(
         self,
         model: Model,
-        converse: Callable[[Entry], Conversation],
+        converse: Callable[[Entry], Asking],
         concurrency: int = 1,
         entry_timeout_s: float | None = None,
     ) -> None:
@@ -82,7 +82,7 @@ class Dispatcher:
         where there was none.
         """
         if self._model.immediate:
-            return _run_through(self._converse_with_model(entry))
+            return run_through(self._converse_with_model(entry))
         with self._lock:
             if self._closed:
                 raise _cancelled()
@@ -216,14 +216,3 @@ def _failed(answer: Future[Transcript]) -> bool:
 
 def _cancelled() -> RunStoppedError:
     return RunStoppedError("cancelled", "the run ended before the answer came")
-
-
-def _run_through(coroutine: Coroutine[object, object, Transcript]) -> Transcript:
-    """The result of a coroutine that never waits."""
-    try:
-        coroutine.send(None)
-    except StopIteration as done:
-        transcript: Transcript = done.value
-        return transcript
-    coroutine.close()
-    raise RuntimeError("a model that says it answers at once has waited")

@@ -102,8 +102,9 @@ class LexicalModel:
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The best guess from words alone."""
-        text = next((m.content for m in reversed(entry.turns[-1]) if m.role == "user"), "")
-        calls = list(_calls(text, entry.functions))
+        said = entry.turns[request.turn]
+        text = next((m.content for m in reversed(said) if m.role == "user"), "")
+        calls = [] if request.step else list(_calls(text, entry.functions))
         if not calls:
             return Completion(text="No function seems to fit.")
         return render(calls, entry, self.ask_mode, self.names)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Coroutine
+from typing import Protocol, TypeVar
 
 from pytest_fcbench.answers import AskModel, Completion
 from pytest_fcbench.entries import Entry
+
+T = TypeVar("T")
 
 
 class Model(Protocol):
@@ -24,3 +27,14 @@ class Model(Protocol):
 
         Raises ``NotScoredError`` where there is no answer to judge.
         """
+
+
+def run_through(coroutine: Coroutine[object, object, T]) -> T:
+    """The result of a coroutine that never waits, such as what asks a model that is ``immediate``."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    coroutine.close()
+    raise RuntimeError("a model that says it answers at once has waited")

@@ -1,7 +1,8 @@
 """Rows of an official result file (``BFCL_v4_<category>_result.json``), read and written.
 
 A row is ``{id, result, input_token_count, output_token_count, latency}``, with ``reasoning_content`` where
-there is one. The result is text, or a list of ``{name: arguments}`` and text parts.
+there is one. The result is text, or a list of ``{name: arguments}`` and text parts. In a multi-turn row it,
+the counts and the reasoning are lists of turns, each a list of steps.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
 
-from pytest_fcbench.answers import Completion, Fault, completion_to_json, part_from_json
-from pytest_fcbench.entries import Category
+from pytest_fcbench.answers import Completion, Fault, Turns, completion_to_json, part_from_json
+from pytest_fcbench.entries import Category, Entry
 
 _ERROR = "Error during inference:"
 _OVERFLOW = ("context length", "context window", "maximum context", "context_length_exceeded")
@@ -23,8 +24,29 @@ def path_of(category: Category) -> Path:
     return Path(category.group, f"BFCL_v4_{category.name}_result.json")
 
 
-def completion_of(row: Mapping[str, object]) -> Completion:
-    """The completion of a row. Counts of any other shape than a number are unknown."""
+_PER_STEP = ("result", "input_token_count", "output_token_count", "latency", "reasoning_content")
+
+
+def turns_of(row: Mapping[str, object]) -> Turns:
+    """The completions of a row."""
+    result = row["result"]
+    if not isinstance(result, list) or not result or not all(isinstance(turn, list) for turn in result):
+        return ((_completion(row),),)
+
+    def step(turn: int, number: int) -> Completion:
+        return _completion({key: _at(_at(row.get(key), turn), number) for key in _PER_STEP})
+
+    return tuple(
+        tuple(step(turn, number) for number in range(len(steps))) for turn, steps in enumerate(result)
+    )
+
+
+def _at(value: object, index: int) -> object:
+    return value[index] if isinstance(value, list) and index < len(value) else None
+
+
+def _completion(row: Mapping[str, object]) -> Completion:
+    """The completion of a step. Counts of any other shape than a number are unknown."""
     result = row["result"]
     text, tool_calls, fault = None, None, None
     if isinstance(result, list):
@@ -47,22 +69,34 @@ def completion_of(row: Mapping[str, object]) -> Completion:
     )
 
 
-def row_of(entry_id: str, completion: Completion) -> dict[str, object]:
-    """The row of a completion, what is unknown left out.
+def row_of(entry: Entry, turns: Turns) -> dict[str, object]:
+    """The row of an entry's completions, what is unknown left out.
 
     A row cannot hold a text beside tool calls, ids of tool calls, nor a fault that its text does not tell.
     """
+    steps = [[_step(completion) for completion in turn] for turn in turns]
+    row: dict[str, object] = {"id": entry.id}
+    for name in _PER_STEP:
+        values = [[step[name] for step in turn] for turn in steps]
+        if entry.category.single_turn or turns[-1][-1].fault:
+            value = values[-1][-1]
+            known = value is not None or name == "result"
+        else:
+            value = values
+            known = name == "result" or any(part is not None for turn in values for part in turn)
+        if known:
+            row[name] = value
+    return row
+
+
+def _step(completion: Completion) -> Mapping[str, object]:
     answer = completion_to_json(completion)
-    counts = {
+    return {
+        "result": answer["text"] if answer["tool_calls"] is None else answer["tool_calls"],
         "input_token_count": completion.input_tokens,
         "output_token_count": completion.output_tokens,
         "latency": completion.latency_s,
         "reasoning_content": completion.reasoning,
-    }
-    return {
-        "id": entry_id,
-        "result": answer["text"] if answer["tool_calls"] is None else answer["tool_calls"],
-        **{name: value for name, value in counts.items() if value is not None},
     }
 
 

@@ -2,19 +2,31 @@
 
 It must score 100 % in the corrected profile: an entry it misses is broken. Where several values are
 accepted it gives the first, leaves out what may be left out, and for relevance entries, which have no
-ground truth, it fills the first function with values of the declared types.
+ground truth, it fills the first function with values of the declared types. In a conversation it makes all
+calls of a turn at once and then says that it is done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fcbench.answers import AskModel, Call, Completion, Mode, Names
+from pytest_fcbench.codecs import python_calls
 from pytest_fcbench.codecs.rendering import render
-from pytest_fcbench.entries import AnyCall, Entry, ExpectedCall, ExpectedCalls, FunctionDoc, Schema
+from pytest_fcbench.codecs.syntaxes import Offer
+from pytest_fcbench.entries import (
+    AnyCall,
+    Entry,
+    ExpectedCall,
+    ExpectedCalls,
+    FunctionDoc,
+    Schema,
+    Trajectory,
+)
 
 ABSTENTION = "None of the offered functions can serve this request."
+DONE = "All of this is done."
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +41,12 @@ class OracleModel:
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The right answer."""
         match entry.expectation:
+            case Trajectory(turns=turns):
+                calls = _calls_of_turn(entry, turns[request.turn])
+                if request.step:
+                    return Completion(text=DONE)
+                if not calls:
+                    return Completion(text=ABSTENTION)
             case ExpectedCalls(calls=expected):
                 calls = [_call(wanted, entry.function(wanted.name)) for wanted in expected]
             case AnyCall():
@@ -36,6 +54,13 @@ class OracleModel:
             case _:
                 return Completion(text=ABSTENTION)
         return render(calls, entry, self.ask_mode, self.names)
+
+
+def _calls_of_turn(entry: Entry, texts: Sequence[str]) -> list[Call]:
+    """Calls of a trajectory, positional arguments under the names of the function docs."""
+    late = entry.scene.withheld.values() if entry.scene else ()
+    offer = Offer(entry.functions + tuple(doc for docs in late for doc in docs), Names.DOTTED)
+    return [offer.own(call) for text in texts for call in python_calls.corrected(text)]
 
 
 def _call(wanted: ExpectedCall, doc: FunctionDoc | None) -> Call:

@@ -7,15 +7,15 @@ Whether they hold tool calls or text, and in which syntax, is seen from the resu
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_fcbench.answers import AskModel, Completion, Mode, Names, completion_from_json
+from pytest_fcbench.answers import AskModel, Completion, Mode, Names, Turns, completion_from_json
 from pytest_fcbench.codecs.syntaxes import SYNTAXES
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import NotScoredError, UsageError
-from pytest_fcbench.models.official_results import completion_of, count_of, number_of
+from pytest_fcbench.models.official_results import count_of, number_of, turns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class ReplayModel:
     """Gives stored completions by entry key (``suite:id``)."""
 
     path: Path
-    completions: Mapping[str, Completion]
+    answers: Mapping[str, Turns]
     """By item id; the first of several trials goes by the plain key."""
     mode: Mode | None
     syntax: str | None
@@ -35,10 +35,15 @@ class ReplayModel:
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The stored completion; an entry without one is not scored."""
         name = entry.key if entry.trial == 1 else entry.item_id
-        completion = self.completions.get(name)
-        if completion is None:
+        turns = self.answers.get(name)
+        if turns is None:
             raise NotScoredError("no_result", f"{self.path} has no result for {name}")
-        return completion
+        if len(turns) == len(turns[-1]) == 1 and turns[0][0].fault:
+            return turns[0][0]  # the error of a whole conversation
+        if request.turn >= len(turns) or request.step >= len(turns[request.turn]):
+            where = f"turn {request.turn + 1}, step {request.step + 1}"
+            raise NotScoredError("no_result", f"{self.path} has no result for {where} of {name}")
+        return turns[request.turn][request.step]
 
 
 def load(path: Path) -> ReplayModel:
@@ -51,18 +56,18 @@ def load(path: Path) -> ReplayModel:
             f"replay:{path}: no *_result.json below it; give the folder of one model's results "
             "(result/<model>) or a scorecard.json"
         )
-    completions: dict[str, Completion] = {}
+    answers: dict[str, Turns] = {}
     origin: dict[str, Path] = {}
     for file in files:
-        for key, completion in _rows(file):
-            if key in completions:
+        for key, turns in _rows(file):
+            if key in answers:
                 raise UsageError(f"{key} has results in {origin[key]} and in {file}; give one model's folder")
-            completions[key], origin[key] = completion, file
-    mode, syntax = _form(completions)
-    return ReplayModel(path, completions, mode, syntax)
+            answers[key], origin[key] = turns, file
+    mode, syntax = _form([step for turns in answers.values() for turn in turns for step in turn])
+    return ReplayModel(path, answers, mode, syntax)
 
 
-def _rows(file: Path) -> Iterator[tuple[str, Completion]]:
+def _rows(file: Path) -> Iterator[tuple[str, Turns]]:
     for number, line in enumerate(file.read_bytes().splitlines(), 1):
         if not line.strip():
             continue
@@ -72,14 +77,14 @@ def _rows(file: Path) -> Iterator[tuple[str, Completion]]:
             raise UsageError(f"{file}:{number}: not JSON: {error}") from None
         if not isinstance(row, Mapping) or not isinstance(row.get("id"), str) or "result" not in row:
             raise UsageError(f"{file}:{number}: a result needs 'id' and 'result'")
-        yield f"bfcl:{row['id']}", completion_of(row)
+        yield f"bfcl:{row['id']}", turns_of(row)
 
 
-def _form(completions: Mapping[str, Completion]) -> tuple[Mode, str]:
+def _form(completions: Sequence[Completion]) -> tuple[Mode, str]:
     """Mode and syntax that fit the results as a whole."""
-    if any(completion.tool_calls for completion in completions.values()):
+    if any(completion.tool_calls for completion in completions):
         return Mode.FC, "tool_calls"
-    texts = [completion.text.strip() for completion in completions.values() if completion.text]
+    texts = [completion.text.strip() for completion in completions if completion.text]
     marks = {
         "hermes": sum(text.startswith("<tool_call>") for text in texts),
         "xlam": sum(text.startswith(('{"tool_calls"', '[{"name"')) for text in texts),
@@ -93,24 +98,24 @@ def _form(completions: Mapping[str, Completion]) -> tuple[Mode, str]:
     return (reader.mode if reader else Mode.FC), syntax
 
 
-def _scorecard(path: Path) -> tuple[Mapping[str, Completion], Mode, str, Names]:
+def _scorecard(path: Path) -> tuple[Mapping[str, Turns], Mode, str, Names]:
     """The answers that a scorecard of ours holds."""
     try:
         tests = json.loads(path.read_text(encoding="utf-8"))["tests"]
         records = [test["metadata"]["fcbench"] for test in tests if "fcbench" in test.get("metadata", {})]
-        completions = {_item_id(r): _recorded(r) for r in records if r["answer"] is not None}
+        answers = {_item_id(r): _recorded(r) for r in records if r["turns"]}
         manners = {(Mode(r["mode"]), str(r["syntax"]), Names(r["names"])) for r in records}
     except OSError as error:
         raise UsageError(f"replay:{path}: cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise UsageError(f"replay:{path}: neither a *_result.json nor a scorecard of fcbench") from None
-    if not completions:
+    if not answers:
         raise UsageError(f"replay:{path}: holds no answer of fcbench")
     if len(manners) != 1:
         raise UsageError(
             f"replay:{path}: needs answers that were all asked for in one manner, has {len(manners)}"
         )
-    return completions, *manners.pop()
+    return answers, *manners.pop()
 
 
 def _item_id(record: Mapping[str, object]) -> str:
@@ -118,11 +123,21 @@ def _item_id(record: Mapping[str, object]) -> str:
     return str(key) if trial in (None, 1) else f"{key}-t{trial}"
 
 
-def _recorded(record: Mapping[str, object]) -> Completion:
-    answer = record["answer"]
+def _recorded(record: Mapping[str, list[object]]) -> Turns:
+    """The completions of a Record, with what each took. Raises KeyError or TypeError on any other object."""
+    turns = [list(turn) if isinstance(turn, list) else [] for turn in record["turns"]]
+    usage = iter(record["steps"])
+    if sum(map(len, turns)) != len(record["steps"]):
+        raise TypeError("each step has a completion")
+    return tuple(tuple(_used(answer, next(usage)) for answer in turn) for turn in turns)
+
+
+def _used(answer: object, usage: object) -> Completion:
+    if not isinstance(answer, Mapping) or not isinstance(usage, Mapping):
+        raise TypeError("a completion and its usage are objects")
     return replace(
-        completion_from_json(answer if isinstance(answer, Mapping) else {}),
-        latency_s=number_of(record["latency_s"]),
-        input_tokens=count_of(record["input_tokens"]),
-        output_tokens=count_of(record["output_tokens"]),
+        completion_from_json(answer),
+        latency_s=number_of(usage["latency_s"]),
+        input_tokens=count_of(usage["input_tokens"]),
+        output_tokens=count_of(usage["output_tokens"]),
     )

@@ -4,7 +4,11 @@
       core:simple_python_0: "[weather.forecast(city='Bergen', days=3)]"
       core:parallel_1:                 # calls, written in the run's mode
         - lamp.set: {room: kitchen, on: true}
-    default: I cannot help with that.  # for every other entry; without it they are not scored
+      core:multi_turn_base_3:          # turns of steps, each a text or calls
+        turns:
+          - - - cd: {folder: docs}
+            - I am there.
+    default: I cannot help with that.  # for every other entry and step; without it they are not scored
 
 An argument list given as text (``lamp.set: '{"room": '``) goes into the answer as it is.
 """
@@ -36,9 +40,11 @@ class ScriptedModel:
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The scripted answer; an entry without one is not scored."""
-        answer = self.answers.get(entry.key, self.default)
+        answer = _step(self.answers.get(entry.key), request) or self.default
         if answer is None:
-            raise NotScoredError("no_result", f"{self.path} has no answer for {entry.key} and no default")
+            where = f"turn {request.turn + 1}, step {request.step + 1} of " if entry.scene else ""
+            reason = f"{self.path} has no answer for {where}{entry.key} and no default"
+            raise NotScoredError("no_result", reason)
         if not isinstance(answer.value, list):
             return Completion(text=answer.text())
         calls = [next(iter(element.members().items())) for element in answer.elements()]
@@ -50,6 +56,15 @@ class ScriptedModel:
                 tool_calls=tuple(ToolCall(self.names.shown(name), field.value) for name, field in calls)
             )
         return render([_call(name, field) for name, field in calls], entry, self.ask_mode, self.names)
+
+
+def _step(answer: Field | None, request: AskModel) -> Field | None:
+    """The answer of a step, where answers are written down turn by turn."""
+    if answer is None or not isinstance(answer.value, Mapping):
+        return answer
+    turns = list(answer.members()["turns"].elements())
+    steps = list(turns[request.turn].elements()) if request.turn < len(turns) else []
+    return steps[request.step] if request.step < len(steps) else None
 
 
 def _call(name: str, arguments: Field) -> Call:
@@ -69,6 +84,15 @@ def load(path: Path, mode: Mode, names: Names) -> ScriptedModel:
 
 
 def _check(answer: Field) -> None:
+    if isinstance(answer.value, Mapping):
+        for turn in answer.members(("turns",))["turns"].elements():
+            for step in turn.elements():
+                _check_step(step)
+    else:
+        _check_step(answer)
+
+
+def _check_step(answer: Field) -> None:
     if not isinstance(answer.value, list):
         answer.text()
         return

@@ -12,6 +12,7 @@ from pytest_fcbench.config import Settings
 from pytest_fcbench.dispatch.link import Link
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.errors import FcbenchError, NotScoredError, RunStoppedError
+from pytest_fcbench.matchers.state import Fresh
 from pytest_fcbench.run import Ask, Run, Score
 from pytest_fcbench.scorecard.records import Record, from_json, to_json
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, Judgement, NotScored, Passed
@@ -131,6 +132,11 @@ class Benchmark:
     def score(self) -> Score:
         """Records a judgement and returns the verdict of the selected profile."""
         return self._score
+
+    @pytest.fixture
+    def fresh(self) -> Fresh:
+        """Makes the environments of an entry in their initial state."""
+        return self.run.environments
 
     def _score(self, judgement: Judgement) -> Passed | Failed:
         stash = self.item.stash

@@ -33,6 +33,9 @@ GROUPS: Mapping[str, Formula] = {
         ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple"), Weighing.BY_COUNT
     ),
     "irrelevance_all": Formula(("irrelevance", "live_irrelevance")),
+    "multi_turn": Formula(
+        ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context")
+    ),
 }
 """Groups in the order they can be computed. ``live_relevance`` is reported and has no weight."""
 

@@ -22,6 +22,9 @@ class Usage:
     usd: float | None = None
 
 
+Turns: TypeAlias = tuple[tuple[Mapping[str, object], ...], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """What became of one entry, or of one trial of it."""
@@ -39,8 +42,8 @@ class Record:
     """Which trial, from 1 on; None in a run that puts each entry once."""
     steps: tuple[Usage, ...] = ()
     """One for each completion, in order."""
-    answer: Mapping[str, object] | None = None
-    """The last completion as JSON values; None where there was none."""
+    turns: Turns = ()
+    """The completions of each turn as JSON values; none where no answer came."""
 
     def verdict(self, profile: Profile) -> Verdict:
         """The verdict of one profile."""
@@ -91,7 +94,9 @@ def record(
         verdicts=judgement,
         trial=entry.trial,
         steps=tuple(Usage(c.latency_s, c.input_tokens, c.output_tokens, usd(c)) for c in completions),
-        answer=completion_to_json(completions[-1]) if completions else None,
+        turns=tuple(tuple(map(completion_to_json, turn)) for turn in transcript.answers)
+        if transcript
+        else (),
     )
 
 
@@ -127,7 +132,7 @@ def to_json(record: Record) -> dict[str, object]:
         "trial": record.trial,
         **asdict(record.usage),
         "steps": [asdict(step) for step in record.steps],
-        "answer": record.answer,
+        "turns": [list(turn) for turn in record.turns],
     }
 
 
@@ -144,9 +149,7 @@ def _verdict_to_json(verdict: Verdict) -> dict[str, object]:
 def from_json(value: Mapping[str, object]) -> Record:
     """The Record of a JSON object that ``to_json`` made. Raises KeyError or TypeError on any other."""
     verdicts = _table(value["verdicts"])
-    answer, steps = value["answer"], value["steps"]
-    if not isinstance(steps, list):
-        raise TypeError("steps must be a list")
+    steps, turns = _list(value["steps"]), _list(value["turns"])
     return Record(
         entry=str(value["entry"]),
         suite=str(value["suite"]),
@@ -161,7 +164,7 @@ def from_json(value: Mapping[str, object]) -> Record:
         ),
         trial=_whole(_number(value["trial"])),
         steps=tuple(_usage(_table(step)) for step in steps),
-        answer=None if answer is None else _table(answer),
+        turns=tuple(tuple(map(_table, _list(turn))) for turn in turns),
     )
 
 
@@ -177,6 +180,12 @@ def _usage(value: Mapping[str, object]) -> Usage:
 def _table(value: object) -> Mapping[str, object]:
     if not isinstance(value, Mapping):
         raise TypeError(f"expected an object, found {type(value).__name__}")
+    return value
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise TypeError(f"expected a list, found {type(value).__name__}")
     return value
 
 

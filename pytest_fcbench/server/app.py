@@ -9,19 +9,14 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from aiohttp import web
 
-from pytest_fcbench.answers import Mode, Names
+from pytest_fcbench.answers import AskModel, Mode, Names
 from pytest_fcbench.errors import NotScoredError
-from pytest_fcbench.models.model import Model
 from pytest_fcbench.server import replies
 from pytest_fcbench.server.faults import Draw, Kind
-from pytest_fcbench.server.lookup import Asked, Lookup, Refused, read_body
-
-Models: TypeAlias = Callable[[Mode, Names], Model]
-"""The model that answers in a manner."""
+from pytest_fcbench.server.lookup import Asked, Lookup, Models, Refused, read_body
 
 ENTRY_HEADER = "X-Fcbench-Entry"
 """The header of a request that names its entry: ``suite:id``, or ``suite:id-t2`` for a trial."""
@@ -57,7 +52,7 @@ class ChatServer:
         self._draws = draws
         self._retry_after = {"Retry-After": f"{retry_after:g}"}
         self._stats = Stats()
-        self._replies: dict[tuple[str, Mode, Names, bool], bytes] = {}
+        self._replies: dict[tuple[str, Mode, Names, int, int, bool], bytes] = {}
 
     def run(self, listening: socket.socket, ready: Callable[..., None]) -> None:
         """Serve until SIGINT or SIGTERM; ``ready`` is called as soon as requests are taken."""
@@ -110,10 +105,11 @@ class ChatServer:
 
     async def _reply(self, asked: Asked, *, broken: bool) -> bytes:
         """What ``replies.reply`` gives, made once. Raises ``Refused`` where the model has no answer."""
-        key = asked.entry.key, asked.mode, asked.names, broken
+        key = asked.entry.key, asked.mode, asked.names, asked.turn, asked.step, broken
         if key not in self._replies:
             try:
-                completion = await self._models(asked.mode, asked.names).complete(asked.entry, asked.request)
+                request = AskModel((), turn=asked.turn, step=asked.step)
+                completion = await self._models(asked.mode, asked.names).complete(asked.entry, request)
             except NotScoredError as error:
                 raise Refused(404, error.cause, error.reason) from None
             self._replies[key] = replies.reply(self._name, asked, completion, broken=broken)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from pytest_fcbench.answers import AskModel, Mode, Names
-from pytest_fcbench.codecs import presenting
-from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
+from pytest_fcbench.conversation import Manner, converse, performed
 from pytest_fcbench.entries import Entry
+from pytest_fcbench.environments import opened
+from pytest_fcbench.errors import NotScoredError
+from pytest_fcbench.models.model import Model, run_through
 from pytest_fcbench.suites.suite import Suite
 
 MANNERS = (
@@ -34,17 +38,37 @@ class Refused(Exception):  # noqa: N818 - reads as what happened to the request
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An entry, and the manner in which it was put."""
+    """An entry, the manner in which it was put, and how far its conversation is."""
 
     entry: Entry
-    wording: Wording
     mode: Mode
     names: Names
+    turn: int = 0
+    step: int = 0
+    prompt_tokens: int = 0
+    """An estimate, a token for four bytes of messages and tools."""
 
-    @property
-    def request(self) -> AskModel:
-        """The request that puts the entry so."""
-        return presenting.ask(self.entry, self.wording, self.mode, self.names)
+
+Models: TypeAlias = Callable[[Mode, Names], Model]
+"""The model that answers in a manner."""
+
+
+def requests(entry: Entry, suite: Suite, mode: Mode, names: Names, models: Models) -> Iterator[AskModel]:
+    """Every request that the conversation about an entry comes to when this model answers.
+
+    It ends where the model has no answer.
+    """
+    talk = converse(entry, Manner("", mode, names, DEFAULT_SYNTAX[mode]), suite.wording)
+    asking = performed(talk, opened(entry, suite.world).perform)
+    request = next(asking)
+    while True:
+        yield request
+        if entry.category.single_turn:
+            return
+        try:
+            request = asking.send(run_through(models(mode, names).complete(entry, request)))
+        except (StopIteration, NotScoredError):
+            return
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +101,12 @@ def _number(text: str) -> float:
 class Lookup:
     """Finds entries by what they ask. A manner is indexed when a request is not found in those before."""
 
-    def __init__(self, suites: Sequence[Suite]) -> None:
+    def __init__(self, suites: Sequence[Suite], models: Models) -> None:
         """Loads all entries. Raises ``SuiteError``."""
         self._suites = ", ".join(suite.name for suite in suites)
+        self._models = models
         self._entries = {
-            entry.key: (entry, suite.wording)
+            entry.key: (entry, suite)
             for suite in suites
             for category in suite.categories
             for entry in suite.load(category)
@@ -109,8 +134,13 @@ class Lookup:
         raise Refused(404, "unknown_request", f"no entry of these suites asks this: {self._suites}")
 
     def _add(self, mode: Mode, names: Names) -> None:
-        for key, (entry, wording) in self._entries.items():
-            asked = Asked(entry, wording, mode, names)
-            request = asked.request
-            body = read_body(json.dumps({"messages": request.messages, "tools": request.tools}))
-            self._index.setdefault(body.digest, {}).setdefault(key, asked)
+        for key, (entry, suite) in self._entries.items():
+            for request in requests(entry, suite, mode, names, self._models):
+                text = json.dumps({"messages": request.messages, "tools": request.tools})
+                asked = Asked(entry, mode, names, request.turn, request.step, estimated_tokens(text))
+                self._index.setdefault(read_body(text).digest, {}).setdefault(key, asked)
+
+
+def estimated_tokens(text: str) -> int:
+    """A token for four bytes of UTF-8, one at least."""
+    return max(1, len(text.encode(errors="replace")) // 4)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 
 from pytest_fcbench.answers import Completion, ToolCall
-from pytest_fcbench.server.lookup import Asked
+from pytest_fcbench.server.lookup import Asked, estimated_tokens
 
 
 def reply(model: str, asked: Asked, completion: Completion, *, broken: bool) -> bytes:
     """A completion without its opening brace, id and time, which differ each time it is sent.
 
-    Its usage is an estimate, a token for four bytes of UTF-8 and one at least. Arguments go out as they
-    are; where the reply is to be ``broken`` they, or the text, end in the middle.
+    Its usage is an estimate. Arguments go out as they are; where the reply is to be ``broken`` they, or the
+    text, end in the middle.
     """
     calls = [call for call in completion.tool_calls or () if isinstance(call, ToolCall)]
     text, arguments = completion.text, [str(call.arguments) for call in calls]
@@ -28,9 +28,8 @@ def reply(model: str, asked: Asked, completion: Completion, *, broken: bool) -> 
             }
             for index, (call, written) in enumerate(zip(calls, arguments, strict=True))
         ]
-    request = asked.request
-    prompt = _tokens(json.dumps([request.messages, request.tools], ensure_ascii=False))
-    answer = _tokens("".join([text or "", *(call.name for call in calls), *arguments]))
+    prompt = asked.prompt_tokens
+    answer = estimated_tokens("".join([text or "", *(call.name for call in calls), *arguments]))
     body = {
         "object": "chat.completion",
         "model": model,
@@ -42,7 +41,3 @@ def reply(model: str, asked: Asked, completion: Completion, *, broken: bool) -> 
 
 def _half(text: str) -> str:
     return text[: len(text) // 2]
-
-
-def _tokens(text: str) -> int:
-    return max(1, len(text.encode(errors="replace")) // 4)

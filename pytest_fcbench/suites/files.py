@@ -19,7 +19,7 @@ A file holds one category:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_fcbench.entries import (
@@ -39,23 +39,47 @@ from pytest_fcbench.entries import (
 )
 from pytest_fcbench.errors import unknown
 from pytest_fcbench.schemas import TYPES, WITH_ELEMENTS, conforms
+from pytest_fcbench.suites import trajectories
 from pytest_fcbench.suites.fields import Field, yaml_value
+from pytest_fcbench.suites.trajectories import Withheld
 
 
 def read(path: Path, suite: str) -> tuple[Entry, ...]:
     """All entries of a file. Raises ``SuiteError`` with file, line and field."""
-    top = Field(yaml_value(path), path).members(("category", "functions", "entries"))
-    name = top["category"].text()
+    top = Field(yaml_value(path), path).members(("category", "entries"), ("functions",))
+    category = _category(top["category"])
+    if category.rule is Rule.STATE:
+        return tuple(entry for entry, _ in read_trajectories(path, suite))
+    if "functions" not in top:
+        raise Field(yaml_value(path), path).error("has no 'functions'")
+    docs = _docs(top["functions"], category.language)
+    entries = [(field, _entry(field, suite, category, docs)) for field in top["entries"].elements()]
+    return tuple(_unique(entries))
+
+
+def read_trajectories(path: Path, suite: str) -> Sequence[tuple[Entry, Withheld | None]]:
+    """All entries of a file of multi-turn entries. Raises ``SuiteError`` with file, line and field."""
+    top = Field(yaml_value(path), path).members(("category", "entries"))
+    found = list(trajectories.entries(top["entries"], suite, _category(top["category"])))
+    entries = _unique(list(zip(top["entries"].elements(), [entry for entry, _ in found], strict=True)))
+    return list(zip(entries, [withheld for _, withheld in found], strict=True))
+
+
+def _category(field: Field) -> Category:
+    name = field.text()
     if name not in CATEGORIES:
-        raise top["category"].error(unknown("category", name, CATEGORIES))
-    docs = _docs(top["functions"], CATEGORIES[name].language)
-    entries: dict[str, Entry] = {}
-    for field in top["entries"].elements():
-        entry = _entry(field, suite, CATEGORIES[name], docs)
-        if entry.id in entries:
+        raise field.error(unknown("category", name, CATEGORIES))
+    return CATEGORIES[name]
+
+
+def _unique(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
+    """The entries, each under an id of its own."""
+    found: dict[str, Entry] = {}
+    for field, entry in entries:
+        if entry.id in found:
             raise field.error(f"the id {entry.id!r} is taken by an entry above")
-        entries[entry.id] = entry
-    return tuple(entries.values())
+        found[entry.id] = entry
+    return list(found.values())
 
 
 _SCHEMA_KEYS = ("type", "description", "enum", "default", "items", "properties", "required")

@@ -197,7 +197,7 @@ def _keep(source: PackSource, members: Iterator[tuple[str, bytes]], folder: Path
             files[_write(folder, str(PurePosixPath(name).relative_to(source.data)), content)] = _sha256(
                 content
             )
-    constants = json.dumps(source.read_constants(texts), ensure_ascii=False, indent=1, sort_keys=True)
+    constants = json.dumps(source.read_constants(texts), ensure_ascii=False, indent=1)
     files[_write(folder, CONSTANTS, constants.encode())] = _sha256(constants.encode())
     content_sha256 = _sha256(json.dumps(sorted(files.items())).encode())
     if content_sha256 != source.content_sha256:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.entries import Category, Entry
+from pytest_fcbench.environments.world import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,5 +19,7 @@ class Suite:
     pack_sha256: str | None
     categories: tuple[Category, ...]
     wording: Wording
+    world: World
+    """What the environments of its entries share."""
     load: Callable[[Category], tuple[Entry, ...]]
     """All entries of a category, in the suite's order. Raises ``SuiteError``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from pytest_fcbench.codecs.wording import Notes, Wording
@@ -20,9 +20,13 @@ from pytest_fcbench.entries import (
     Message,
     NoCall,
     Rule,
+    Scene,
+    Trajectory,
 )
+from pytest_fcbench.environments.world import World, world_from_json
 from pytest_fcbench.errors import SuiteError
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
+from pytest_fcbench.suites.bfcl.world import CLASSES
 from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.suites.packs import CONSTANTS, Pack, PackSource, installed
 from pytest_fcbench.suites.suite import Suite
@@ -32,7 +36,7 @@ SOURCE = PackSource(
     package="bfcl-eval",
     version="2026.3.23",
     wheel_sha256="3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a",
-    content_sha256="cc599fae097f36570788d3b018ceeb18dc934aab8411e1e7643db2677e532c85",
+    content_sha256="58d358ee90f9fcd5b5a5f7671570654ecebe695cbea6909c74d03f2c67370cd8",
     data="bfcl_eval/data",
     sources=SOURCES,
     read_constants=read_constants,
@@ -43,12 +47,14 @@ def open_suite(cache: Path) -> Suite:
     """The suite. Raises ``PackMissing`` where its pack is not in the cache."""
     pack = installed(SOURCE, cache)
     ledger = _ledger()
+    constants: object = json.loads(pack.read(CONSTANTS))
     return Suite(
         name=SOURCE.name,
         version=pack.version,
         pack_sha256=pack.content_sha256,
         categories=tuple(CATEGORIES.values()),
-        wording=_wording(json.loads(pack.read(CONSTANTS))),
+        wording=_wording(constants),
+        world=_world(constants),
         load=lambda category: tuple(_entries(pack, category, ledger)),
     )
 
@@ -59,42 +65,97 @@ def _ledger() -> Mapping[str, str]:
     return {key: reason.text() for key, reason in Field(yaml_value(path), path).members().items()}
 
 
+_UNUSED = {"multi_turn_composite": ("unused_datasets/question/", "unused_datasets/possible_answer/")}
+"""Folders of the questions and answers of a category that official runs leave out."""
+
+
 def _entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
     file = f"BFCL_v4_{category.name}.json"
+    questions, answers = _UNUSED.get(category.name, ("", "possible_answer/"))
+    read = _multi_turn(pack) if category.rule is Rule.STATE else _single_turn
     try:
-        yield from _joined(pack, category, file, ledger)
+        truths: Mapping[str, object] = {}
+        if category.expects_calls:
+            truths = {str(row["id"]): row["ground_truth"] for row in _rows(pack, answers + file)}
+        for row in _rows(pack, questions + file):
+            entry_id = str(row["id"])
+            if category.expects_calls and entry_id not in truths:
+                raise SuiteError(f"{file}: the answer of {entry_id!r} is missing; run 'fcbench pull bfcl'")
+            yield read(row, category, truths.get(entry_id), ledger.get(entry_id))
     except (ValueError, KeyError, TypeError) as error:
         raise SuiteError(f"{file}: not a file of BFCL ({error!r}); run 'fcbench pull bfcl'") from None
 
 
-def _joined(pack: Pack, category: Category, file: str, ledger: Mapping[str, str]) -> Iterator[Entry]:
-    """Entries with their answers, joined by id."""
-    answers: Mapping[str, object] = {}
-    if category.expects_calls:
-        answers = {str(row["id"]): row["ground_truth"] for row in _rows(pack, f"possible_answer/{file}")}
-    for row in _rows(pack, file):
-        entry_id = str(row["id"])
-        if category.expects_calls and entry_id not in answers:
-            raise SuiteError(f"{file}: the answer of {entry_id!r} is missing; run 'fcbench pull bfcl'")
-        yield Entry(
+def _single_turn(
+    row: Mapping[str, object], category: Category, truth: object, set_aside: str | None
+) -> Entry:
+    return Entry(
+        suite=SOURCE.name,
+        id=str(row["id"]),
+        category=category,
+        turns=_turns(row),
+        functions=tuple(_doc(doc) for doc in _list(row["function"])),
+        expectation=_expectation(category, truth),
+        set_aside=set_aside,
+    )
+
+
+_DOCS = {
+    "file_system": "gorilla_file_system",
+    "math": "math_api",
+    "messages": "message_api",
+    "posting": "posting_api",
+    "tickets": "ticket_api",
+    "trading": "trading_bot",
+    "travel": "travel_booking",
+    "vehicle": "vehicle_control",
+}
+"""File of the function docs of a domain."""
+
+
+def _multi_turn(pack: Pack) -> Callable[[Mapping[str, object], Category, object, str | None], Entry]:
+    docs: dict[str, tuple[FunctionDoc, ...]] = {}
+
+    def read(row: Mapping[str, object], category: Category, truth: object, set_aside: str | None) -> Entry:
+        domains = tuple(CLASSES[str(name)] for name in _list(row["involved_classes"]))
+        for domain in domains:
+            if domain not in docs:
+                rows = _rows(pack, f"multi_turn_func_doc/{_DOCS[domain]}.json", key="name")
+                docs[domain] = tuple(map(_doc, rows))
+        functions = [doc for domain in domains for doc in docs[domain]]
+        missed = _mapping(row.get("missed_function"))
+        withheld = {
+            int(turn): tuple(doc for name in _list(names) for doc in functions if doc.name == name)
+            for turn, names in missed.items()
+        }
+        late = {doc.name for found in withheld.values() for doc in found}
+        given = _mapping(row["initial_config"])
+        config = {ours: _mapping(given[name]) for name, ours in CLASSES.items() if name in given}
+        calls = tuple(tuple(map(str, _list(turn))) for turn in _list(truth))
+        return Entry(
             suite=SOURCE.name,
-            id=entry_id,
+            id=str(row["id"]),
             category=category,
-            turns=tuple(
-                tuple(_message(message) for message in _list(turn)) for turn in _list(row["question"])
-            ),
-            functions=tuple(_doc(doc) for doc in _list(row["function"])),
-            expectation=_expectation(category, answers.get(entry_id)),
-            set_aside=ledger.get(entry_id),
+            turns=_turns(row),
+            functions=tuple(doc for doc in functions if doc.name not in late),
+            expectation=Trajectory(calls),
+            scene=Scene(domains, config, withheld),
+            set_aside=set_aside,
         )
 
+    return read
 
-def _rows(pack: Pack, file: str) -> Iterator[Mapping[str, object]]:
+
+def _turns(row: Mapping[str, object]) -> tuple[tuple[Message, ...], ...]:
+    return tuple(tuple(map(_message, _list(turn))) for turn in _list(row["question"]))
+
+
+def _rows(pack: Pack, file: str, key: str = "id") -> Iterator[Mapping[str, object]]:
     for number, line in enumerate(pack.read(file).splitlines(), 1):
         if line.strip():
             row: object = json.loads(line)
-            if not isinstance(row, Mapping) or "id" not in row:
-                raise SuiteError(f"{file}:{number}: not a record with an id")
+            if not isinstance(row, Mapping) or key not in row:
+                raise SuiteError(f"{file}:{number}: not a record with the key {key!r}")
             yield row
 
 
@@ -102,15 +163,19 @@ def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
+
+
 def _message(value: object) -> Message:
-    message = value if isinstance(value, Mapping) else {}
+    message = _mapping(value)
     return Message(str(message["role"]), str(message["content"]))
 
 
 def _doc(value: object) -> FunctionDoc:
-    doc = dict(value) if isinstance(value, Mapping) else {}
+    doc = dict(_mapping(value))
     name, description, parameters = doc.pop("name"), doc.pop("description"), doc.pop("parameters")
-    return FunctionDoc(str(name), str(description), parameters, doc)
+    return FunctionDoc(str(name), str(description), _mapping(parameters), doc)
 
 
 def _expectation(category: Category, truth: object) -> Expectation:
@@ -120,6 +185,15 @@ def _expectation(category: Category, truth: object) -> Expectation:
     return ExpectedCalls(
         tuple(ExpectedCall(name, accepted) for item in calls for name, accepted in item.items())
     )
+
+
+_MORE_FUNCTIONS = "DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC"
+"""The prompting one is the same sentence behind the docs."""
+
+
+def _world(constants: object) -> World:
+    """Default states, tables and filler of the API domains."""
+    return world_from_json(_mapping(_mapping(constants).get("world")))
 
 
 def _wording(constants: object) -> Wording:
@@ -142,6 +216,7 @@ def _wording(constants: object) -> Wording:
             language: Notes(**_text_table(constants, "hints", "languages", language)) for language in Language
         },
         float_note=_text_table(constants, "hints")["float"],
+        more_functions=_text_table(constants, "default_prompts")[_MORE_FUNCTIONS],
     )
 
 

@@ -6,27 +6,30 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from pytest_fcbench.errors import PackError
+from pytest_fcbench.suites.bfcl import world
 
 _PROMPTS = "bfcl_eval/constants/default_prompts.py"
 _DOCS = "bfcl_eval/utils.py"
 _TOOLS = "bfcl_eval/model_handler/utils.py"
 
-SOURCES = (_PROMPTS, _DOCS, _TOOLS)
+SOURCES = (_PROMPTS, _DOCS, _TOOLS, *world.SOURCES)
 
 
 def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
-    """Prompt texts and language hints from source texts by path. Raises ``PackError``."""
+    """Prompt texts, language hints and the tables of the API classes. Raises ``PackError``."""
     for path in SOURCES:
         if path not in texts:
             raise PackError(f"{path} is missing")
     try:
-        docs, tools, prompts = (ast.parse(texts[path]) for path in (_DOCS, _TOOLS, _PROMPTS))
+        modules = {path: ast.parse(texts[path]) for path in SOURCES}
     except (SyntaxError, ValueError) as error:
         raise PackError(f"not Python sources: {error}; the package has changed") from None
+    docs, tools, prompts = (modules[path] for path in (_DOCS, _TOOLS, _PROMPTS))
     (float_note,) = _expect(_added_texts(_function(tools, "_cast_to_openai_type")), 1, _TOOLS)
     return {
         "default_prompts": _assigned(prompts),
         "hints": {"languages": _hints(docs), "float": float_note},
+        "world": world.read_world(modules),
     }
 
 

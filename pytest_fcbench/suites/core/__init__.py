@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from pytest_fcbench.codecs.wording import Notes, Wording
 from pytest_fcbench.entries import CATEGORIES, Category, Entry, Language
+from pytest_fcbench.environments.world import World, world_from_json
 from pytest_fcbench.suites import files
+from pytest_fcbench.suites.build.filler import filler
+from pytest_fcbench.suites.build.multi_turn import missing_function, of_category
 from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.suites.suite import Suite
 
 NAME = "core"
-VERSION = "1"
+VERSION = "2"
 
 _FOLDER = Path(__file__).parent
 
@@ -23,10 +28,19 @@ def open_suite(cache: Path) -> Suite:
         name=NAME,
         version=VERSION,
         pack_sha256=_sha256(),
-        categories=tuple(c for c in CATEGORIES.values() if _path(c).exists()),
+        categories=tuple(c for c in CATEGORIES.values() if c.name in _MADE_OF or _path(c).exists()),
         wording=_wording(),
+        world=_world(),
         load=_load,
     )
+
+
+_MADE_OF = {
+    "multi_turn_miss_func": "multi_turn_base",
+    "multi_turn_long_context": "multi_turn_base",
+    "multi_turn_composite": "multi_turn_miss_param",
+}
+"""From the entries of which category those of another are made by code."""
 
 
 def _path(category: Category) -> Path:
@@ -34,7 +48,16 @@ def _path(category: Category) -> Path:
 
 
 def _load(category: Category) -> tuple[Entry, ...]:
-    return files.read(_path(category), NAME)
+    if category.name not in _MADE_OF:
+        return files.read(_path(category), NAME)
+    plain = files.read_trajectories(_path(CATEGORIES[_MADE_OF[category.name]]), NAME)
+    if category.name == "multi_turn_long_context":
+        return tuple(of_category(entry, category.name) for entry, _ in plain)
+    return tuple(
+        of_category(missing_function(entry, missing.turn, missing.functions), category.name)
+        for entry, missing in plain
+        if missing
+    )
 
 
 def _sha256() -> str:
@@ -46,9 +69,17 @@ def _sha256() -> str:
 
 def _wording() -> Wording:
     path = _FOLDER / "wording.yaml"
-    top = Field(yaml_value(path), path).members(("system_prompt", "float_note", *Language))
+    top = Field(yaml_value(path), path).members(("system_prompt", "float_note", "more_functions", *Language))
     notes = {}
     for language in Language:
         fields = top[language].members(("hint",), ("any_type", "typed", "elements", "members"))
         notes[language] = Notes(**{name: field.text() for name, field in fields.items()})
-    return Wording(top["system_prompt"].text(), notes, top["float_note"].text())
+    sentences = (top[name].text() for name in ("float_note", "more_functions"))
+    return Wording(top["system_prompt"].text(), notes, *sentences)
+
+
+@cache
+def _world() -> World:
+    path = _FOLDER / "world.yaml"
+    fields = Field(yaml_value(path), path).members()
+    return replace(world_from_json({name: field.value for name, field in fields.items()}), filler=filler())

@@ -1,0 +1,48 @@
+"""Calls as the Python text that is carried out (the official ``decode_execute``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pytest_fcbench.answers import Call, Completion
+from pytest_fcbench.codecs.reading import Calls, Undecodable
+from pytest_fcbench.codecs.syntaxes import read_official
+from pytest_fcbench.entries import Language
+
+
+def calls_to_make(completion: Completion, syntax: str) -> tuple[str, ...]:
+    """What an answer wants carried out; nothing for one that is no call or cannot be read."""
+    reading = read_official(completion, syntax, Language.PYTHON)
+    try:
+        return official_texts(reading.calls, syntax) if isinstance(reading, Calls) else ()
+    except (Undecodable, RecursionError):
+        return ()
+
+
+def official_texts(calls: Sequence[Call], syntax: str) -> tuple[str, ...]:
+    """The text of each call as the official handlers write it. Raises ``Undecodable``.
+
+    In a text, unlike in tool calls, a nested call was read as a dict of a dict. So there every dict of
+    dicts is written as a call: its first member is the function, the others are lost, and an empty dict
+    makes the whole answer undecodable.
+    """
+    if syntax == "tool_calls":
+        return tuple(_written(call.name, call.arguments, ",", repr) for call in calls)
+    return tuple(_written(call.name, call.arguments, ", ", _nested) for call in calls)
+
+
+def _written(name: object, arguments: object, between: str, write: Callable[[object], str]) -> str:
+    if not isinstance(arguments, dict):
+        raise Undecodable(f"the arguments of {name} are {type(arguments).__name__}")
+    return f"{name}({between.join(f'{key}={write(value)}' for key, value in arguments.items())})"
+
+
+def _nested(value: object) -> str:
+    if not isinstance(value, dict):
+        return repr(value)
+    if not all(isinstance(member, dict) for member in value.values()):
+        return f"{{{', '.join(f'{key!r}: {_nested(member)}' for key, member in value.items())}}}"
+    if not value:
+        raise Undecodable("an empty dict reads as a call without a name")
+    name, arguments = next(iter(value.items()))
+    return _written(name, arguments, ", ", _nested)

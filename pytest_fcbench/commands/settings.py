@@ -1,0 +1,51 @@
+"""Options of a run, for commands that look at what a run would do."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pytest_fcbench.config import Settings, config_file, load
+from pytest_fcbench.errors import UsageError
+from pytest_fcbench.options import OPTIONS
+
+PLACE = ("store", "config")
+ASKED = ("mode", "names", "syntax", "api_base", "temperature", "max_tokens", "seed", "param")
+"""Options of a run that decide what is asked, and so which answers it finds."""
+
+
+def declare(parser: argparse.ArgumentParser, keys: Sequence[str], *, required: bool = False) -> None:
+    """Options of a run, here without the prefix."""
+    for option in OPTIONS:
+        if option.key in keys:
+            parser.add_argument(
+                option.flag.replace("--fcbench-", "--"),
+                action="append" if option.repeatable else "store",
+                metavar=option.metavar,
+                required=required,
+                help=option.help,
+            )
+
+
+def given(chosen: argparse.Namespace) -> Mapping[str, object]:
+    """Options of a run that were given here, None for the others."""
+    return {option.key: getattr(chosen, option.key, None) for option in OPTIONS}
+
+
+def settings_of(chosen: argparse.Namespace, suite: str, model: str | None = None) -> Settings:
+    """The settings of a run over one suite that asks nobody. Raises ``UsageError``."""
+    # Nobody is asked, so the key need not be there.
+    named = {} if model is None else {"model": model}
+    try:
+        return load(
+            {**given(chosen), **named, "suite": [suite], "api_key_env": ""},
+            config_file(Path(), chosen.config),
+        )
+    except UsageError as error:
+        raise without_prefix(error) from None
+
+
+def without_prefix(error: UsageError) -> UsageError:
+    """An error about options as they are called here."""
+    return UsageError(str(error).replace("--fcbench-", "--"))

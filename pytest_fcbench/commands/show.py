@@ -1,0 +1,210 @@
+"""``fcbench show``: one entry, or one conversation about it, to read."""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_fcbench.answers import Step, ToolCall, Transcript
+from pytest_fcbench.commands.settings import ASKED, PLACE, declare, settings_of
+from pytest_fcbench.entries import AnyCall, Entry, ExpectedCalls, FunctionDoc, NoCall, Rule, Trajectory
+from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.errors import NotScoredError, UsageError, unknown
+from pytest_fcbench.matchers import ast, relevance, state
+from pytest_fcbench.matchers.differences import between
+from pytest_fcbench.run import Run
+from pytest_fcbench.suites import SUITES
+from pytest_fcbench.verdicts import Judgement, Passed, Profile, Verdict, printable
+
+if TYPE_CHECKING:
+    from pytest_fcbench.cli import Commands
+
+_LONGEST = 240
+"""Characters of a value that are shown unless all are asked for."""
+
+
+def register(commands: Commands) -> None:
+    """Declare the command."""
+    show = commands.add_parser("show", help="one entry, or one stored conversation about it, to read")
+    show.add_argument("entry", metavar="ENTRY", help="suite:id as in a node id; -t2 behind it for a trial")
+    show.add_argument("--scorecard", metavar="FILE", help="show the conversation that a scorecard holds")
+    show.add_argument("--full", action="store_true", help="show long values in full")
+    declare(show, ("model", *PLACE, *ASKED))
+    show.set_defaults(run=_show)
+
+
+def _show(chosen: argparse.Namespace) -> int:
+    if chosen.scorecard and chosen.model:
+        raise UsageError("--scorecard and --model: give one of them")
+    model = f"replay:{chosen.scorecard}" if chosen.scorecard else chosen.model
+    suite = chosen.entry.partition(":")[0]
+    if ":" not in chosen.entry or suite not in SUITES:
+        raise UsageError(f"{chosen.entry!r}: {unknown('suite', suite, SUITES)}; an entry is named suite:id")
+    settings = replace(settings_of(chosen, suite, model or "oracle"), offline=True)
+    run = Run(settings)
+    entry = _found(run, chosen.entry)
+    longest = None if chosen.full else _LONGEST
+    transcript = _transcript(run, entry) if model else None
+    for line in lines(entry, transcript, run.environments(entry), longest):
+        print(printable_line(line))
+    if transcript:
+        for line in _verdicts(judgement_of(entry, transcript, run)):
+            print(line)
+    run.close()
+    return 0
+
+
+def printable_line(text: str) -> str:
+    """A line as any terminal can show it, whatever its length."""
+    return "".join(printable(text[at : at + 500]) for at in range(0, len(text), 500))
+
+
+def _found(run: Run, name: str) -> Entry:
+    entries = {
+        entry.key: entry
+        for suite in run.suites.values()
+        for category in suite.categories
+        for entry in suite.load(category)
+    }
+    if name in entries:
+        return entries[name]
+    key, _, trial = name.rpartition("-t")
+    if key not in entries or not trial.isdecimal():
+        raise UsageError(unknown("entry", name, entries))
+    return replace(entries[key], trial=int(trial))
+
+
+def _transcript(run: Run, entry: Entry) -> Transcript:
+    try:
+        return run.dispatcher.transcript(entry)
+    except NotScoredError as error:
+        raise UsageError(f"{entry.item_id}: {error.cause}: {error.reason}") from None
+
+
+def judgement_of(entry: Entry, transcript: Transcript, run: Run) -> Judgement:
+    """What the entry's matcher says."""
+    match entry.category.rule:
+        case Rule.STATE:
+            return state.judge(entry, transcript, run.environments)
+        case Rule.IRRELEVANCE | Rule.RELEVANCE:
+            return relevance.judge(entry, transcript)
+    return ast.judge(entry, transcript)
+
+
+def lines(
+    entry: Entry, transcript: Transcript | None, environments: Environments, longest: int | None
+) -> Iterator[str]:
+    """An entry with what is right, or with what was answered; the calls act on these environments."""
+    domains = f" · {', '.join(entry.scene.domains)}" if entry.scene else ""
+    yield f"{entry.item_id} · {entry.category.name}{domains}"
+    if entry.set_aside:
+        yield f"set aside in the corrected profile: {entry.set_aside}"
+    yield from _row("functions", _names(entry.functions), longest)
+    for name, environment in environments.by_domain.items():
+        for attribute, value in environment.state().items():
+            yield from _row(f"{name}.{attribute}", _text(value), longest)
+    truth = entry.expectation.turns if isinstance(entry.expectation, Trajectory) else ()
+    for number, said in enumerate(entry.turns):
+        yield ""
+        yield f"turn {number + 1}"
+        if late := entry.scene.withheld.get(number) if entry.scene else None:
+            yield from _row("  new", _names(late), longest)
+        for message in said:
+            yield from _row(f"  {message.role}", message.content, longest)
+        if transcript is None:
+            expected = truth[number] if truth else ()
+            yield from _acted(expected, environments, longest) if truth else _expected(entry, longest)
+            if truth and not expected:
+                yield "  (nothing can be called yet)"
+        elif number < len(transcript.turns):
+            for step in transcript.turns[number]:
+                yield from _step(step, environments, longest)
+            if truth:
+                yield from _row("  truth", "; ".join(truth[number]) or "no call", longest)
+        else:
+            yield "  (the conversation was over)"
+
+
+def _step(step: Step, environments: Environments, longest: int | None) -> Iterator[str]:
+    completion = step.completion
+    if completion.reasoning:
+        yield from _row("  reasoning", completion.reasoning, longest)
+    if completion.text:
+        yield from _row("  model", completion.text, longest)
+    if completion.fault:
+        yield from _row("  fault", completion.fault, longest)
+    if step.calls:
+        yield from _acted(step.calls, environments, longest)
+    else:
+        for part in completion.tool_calls or ():
+            text = f"{part.name} {_text(part.arguments)}" if isinstance(part, ToolCall) else part
+            yield from _row("  tool call", text, longest)
+
+
+def _acted(calls: Sequence[str], environments: Environments, longest: int | None) -> Iterator[str]:
+    """Calls, what they return and what they change."""
+    for call in calls:
+        before = _snapshot(environments)
+        (result,) = environments.perform([call])
+        yield from _row("  call", call, longest)
+        yield from _row("    returns", result, longest)
+        for change in between(before, _snapshot(environments)):
+            old = "" if change.expected is None else f"{change.expected} "
+            new = "is gone" if change.found is None else f"→ {change.found}"
+            yield from _row("    changes", f"{change.at}: {old}{new}", longest)
+
+
+def _snapshot(environments: Environments) -> Mapping[str, object]:
+    return {
+        name: copy.deepcopy({**environment.state(), **environment.hidden()})
+        for name, environment in environments.by_domain.items()
+    }
+
+
+def _expected(entry: Entry, longest: int | None) -> Iterator[str]:
+    match entry.expectation:
+        case ExpectedCalls(calls=calls):
+            for call in calls:
+                accepted = ", ".join(f"{name}: {_text(values)}" for name, values in call.accepted.items())
+                yield from _row("  accepted", f"{call.name}  {accepted}", longest)
+        case NoCall():
+            yield "  accepted  no call"
+        case AnyCall():
+            yield "  accepted  any call"
+
+
+def _verdicts(judgement: Judgement) -> Iterator[str]:
+    yield ""
+    for profile in Profile:
+        yield f"{profile.value:<10}{_verdict(judgement.under(profile))}"
+
+
+def _verdict(verdict: Verdict) -> str:
+    return verdict.status if isinstance(verdict, Passed) else f"{verdict.status}  {verdict}"
+
+
+def _names(docs: Iterable[FunctionDoc]) -> str:
+    return ", ".join(doc.name for doc in docs)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return repr(value)
+
+
+def _row(name: str, text: str, longest: int | None) -> Iterator[str]:
+    """A value under its name; further lines of it are indented as far."""
+    if longest is not None and len(text) > longest:
+        text = f"{text[:longest]}… ({len(text) - longest:,} more characters)"
+    first, *rest = text.splitlines() or [""]
+    yield f"{name:<14} {first}"
+    for line in rest:
+        yield f"{'':<14} {line}"

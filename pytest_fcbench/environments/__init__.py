@@ -1,0 +1,41 @@
+"""What calls act on: eight API domains, each a small class without global state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_fcbench.entries import Entry, Scene
+from pytest_fcbench.environments.environment import Environment
+from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.environments.file_system import FileSystem
+from pytest_fcbench.environments.math import Math
+from pytest_fcbench.environments.messages import Messages
+from pytest_fcbench.environments.posting import Posting
+from pytest_fcbench.environments.tickets import Tickets
+from pytest_fcbench.environments.trading import Trading
+from pytest_fcbench.environments.travel import Travel
+from pytest_fcbench.environments.vehicle import Vehicle
+from pytest_fcbench.environments.world import World
+
+DOMAINS: Mapping[str, type[Environment]] = {
+    "file_system": FileSystem,
+    "math": Math,
+    "messages": Messages,
+    "posting": Posting,
+    "tickets": Tickets,
+    "trading": Trading,
+    "travel": Travel,
+    "vehicle": Vehicle,
+}
+"""Every domain by name."""
+
+
+def opened(entry: Entry, world: World) -> Environments:
+    """Fresh environments of an entry in their initial state; none where its calls are only read."""
+    scene = entry.scene or Scene((), {})
+    return Environments(
+        {
+            name: DOMAINS[name](scene.config.get(name, {}), world, long_context=entry.category.long_context)
+            for name in scene.domains
+        }
+    )

@@ -1,0 +1,77 @@
+"""Where two states differ, in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+_LONGEST = 60
+"""Characters of a value that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place: the way to it, and both values as short text; None where there is none."""
+
+    at: str
+    expected: str | None
+    found: str | None
+
+    def __str__(self) -> str:
+        if self.expected is None:
+            return f"{self.at} is {self.found}, which should not be there"
+        if self.found is None:
+            return f"{self.at} is missing, expected {self.expected}"
+        return f"{self.at} is {self.found}, expected {self.expected}"
+
+
+def between(expected: object, found: object, at: str = "") -> Iterator[Difference]:
+    """Every place where two values differ, as deep as possible."""
+    if expected == found:
+        return
+    if isinstance(expected, Mapping) and isinstance(found, Mapping):
+        for key in (*expected, *(key for key in found if key not in expected)):
+            place = f"{at}.{key}" if at else str(key)
+            if key not in found:
+                yield Difference(place, _short(expected[key]), None)
+            elif key not in expected:
+                yield Difference(place, None, _short(found[key]))
+            else:
+                yield from between(expected[key], found[key], place)
+    elif isinstance(expected, list) and isinstance(found, list):
+        for index in range(max(len(expected), len(found))):
+            place = f"{at}[{index}]"
+            if index >= len(found):
+                yield Difference(place, _short(expected[index]), None)
+            elif index >= len(expected):
+                yield Difference(place, None, _short(found[index]))
+            else:
+                yield from between(expected[index], found[index], place)
+    else:
+        yield Difference(at, *_around(_text(expected), _text(found)))
+
+
+def _short(value: object) -> str:
+    text = _text(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _text(value: object) -> str:
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):
+        return f"<{type(value).__name__}>"
+
+
+def _around(expected: str, found: str) -> tuple[str, str]:
+    """Two different texts cut so that their first difference shows."""
+    if max(len(expected), len(found)) <= _LONGEST:
+        return expected, found
+    same = next((i for i, (a, b) in enumerate(zip(expected, found, strict=False)) if a != b), None)
+    start = max(0, (min(len(expected), len(found)) if same is None else same) - _LONGEST // 3)
+
+    def cut(text: str) -> str:
+        end = start + _LONGEST
+        return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+    return cut(expected), cut(found)

@@ -1,0 +1,206 @@
+"""Judging multi-turn entries by what their calls did (BFCL's ``multi_turn_checker``).
+
+The calls of the conversation are carried out once more in fresh environments, and those of the ground
+truth in others. After each turn in which the truth makes calls, the model
+
+- must have made a call in that turn (``multi_turn:empty_turn_model_response``),
+- must have left every environment in the same state (``multi_turn:instance_state_mismatch``),
+- must have got, in this turn or before, everything that the truth's calls of this turn returned, as often
+  (``multi_turn:execution_response_mismatch``).
+
+A conversation that was ended by force has too few turns (``multi_turn:force_terminated``); an answer that
+is an error of the call has none (``multi_turn:inference_error``).
+
+The corrected profile differs in this:
+
+- A call in a turn in which nothing can be called yet fails (``multi_turn:irrelevance_error:decoder_success``,
+  which the official code has and never asks for), and so does one that cannot be read
+  (``multi_turn:irrelevance_error:unreadable_call``).
+- What the official comparison forgets is compared (``multi_turn:hidden_state_mismatch``): the current
+  folder, the forces of both brakes and the slope. So is nothing else: see each ``hidden()``.
+- What calls returned is compared by value where it is JSON, so that 3 is 3.0.
+- Text stays text: the official executor rewrites whatever looks like a function's name before a bracket,
+  also inside strings, so that a model that writes ``ls()`` into a file never has the truth's file.
+- A request that outgrew the model's context fails under a code of its own (``context_overflow``).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from pytest_fcbench.answers import Fault, Transcript
+from pytest_fcbench.codecs.reading import Unreadable
+from pytest_fcbench.codecs.syntaxes import Offer, read_corrected
+from pytest_fcbench.entries import Entry, FunctionDoc, Trajectory
+from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.matchers.differences import Difference, between
+from pytest_fcbench.matchers.scoring import OVERFLOW, not_scored
+from pytest_fcbench.verdicts import Failed, Judgement, Passed, Profile, Verdict
+
+Fresh: TypeAlias = Callable[[Entry], Environments]
+"""Makes the environments of an entry in their initial state."""
+
+_SHOWN = 3
+"""Differences that a verdict names; the number of the others follows."""
+
+
+def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
+    """Both verdicts on a conversation. ``entry`` must have a trajectory."""
+    if not isinstance(entry.expectation, Trajectory):
+        raise TypeError(f"{entry.key} has no trajectory")
+    truth = entry.expectation
+    unscored = not_scored(entry, transcript)
+    if transcript.last.fault:
+        error = Failed("multi_turn:inference_error", f"the model's call failed: {transcript.last.text}")
+        overflow = transcript.last.fault is Fault.OVERFLOW
+        return Judgement(error, unscored or (OVERFLOW if overflow else error))
+    made = [[step.calls for step in turn if step.calls] for turn in transcript.turns]
+    official = match(truth, made, lambda: fresh(entry), Profile.OFFICIAL)
+    if unscored:
+        return Judgement(official, unscored)
+    corrected = match(truth, made, lambda: fresh(entry), Profile.CORRECTED)
+    return Judgement(official, _unread(entry, truth, transcript) if corrected.passed else corrected)
+
+
+Made: TypeAlias = Sequence[Sequence[Sequence[str]]]
+"""Calls by turn and step; a step without calls is left out."""
+
+
+def match(
+    truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
+) -> Passed | Failed:
+    """The verdict on calls: turn by turn until something is wrong."""
+    corrected = profile is Profile.CORRECTED
+    if len(made) != len(truth.turns):
+        ended = len(made)
+        reason = f"the conversation was ended by force in turn {ended} of {len(truth.turns)}"
+        return Failed("multi_turn:force_terminated", reason, {"turn": ended})
+    model, right = fresh(), fresh()
+    results: Counter[object] = Counter()
+    for number, (steps, expected) in enumerate(zip(made, truth.turns, strict=True), 1):
+        calls = [call for step in steps for call in step]
+        carried_out = calls if corrected else [_rewritten(call, model.functions) for call in calls]
+        results.update(map(_value if corrected else str, model.perform(carried_out)))
+        returned = right.perform(expected)
+        if not expected:
+            if corrected and calls:
+                reason = f"turn {number}: nothing can be called yet, but the model called {_listed(calls)}"
+                code = "multi_turn:irrelevance_error:decoder_success"
+                return Failed(code, reason, {"turn": number, "calls": calls})
+            continue
+        # The official check takes one step without calls for none, but not several.
+        if len(steps) < 2 and not any(steps):
+            reason = f"turn {number}: no call was made; the truth makes {_listed(expected)}"
+            return Failed("multi_turn:empty_turn_model_response", reason, {"turn": number})
+        if failure := _state_mismatch(number, model, right) or (
+            _hidden_mismatch(number, model, right) if corrected else None
+        ):
+            return failure
+        missing = Counter(map(_value if corrected else str, returned)) - results
+        if missing:
+            return _response_mismatch(number, missing, expected, returned, corrected=corrected)
+    return Passed()
+
+
+def _unread(entry: Entry, truth: Trajectory, transcript: Transcript) -> Verdict:
+    """Whether the model tried to call something, unreadably, in a turn in which nothing can be called yet."""
+    for number, (turn, expected) in enumerate(zip(transcript.turns, truth.turns, strict=True), 1):
+        offer = Offer(_offered(entry, number - 1), transcript.names)
+        for step in () if expected else turn:
+            reading = read_corrected(step.completion, transcript.syntax, entry.category.language, offer)
+            if isinstance(reading, Unreadable):
+                reason = f"turn {number}: nothing can be called yet, but the model tried: {reading.reason}"
+                return Failed("multi_turn:irrelevance_error:unreadable_call", reason, {"turn": number})
+    return Passed()
+
+
+def _offered(entry: Entry, turn: int) -> tuple[FunctionDoc, ...]:
+    late = entry.scene.withheld if entry.scene else {}
+    return entry.functions + tuple(doc for at, docs in late.items() if at <= turn for doc in docs)
+
+
+def _state_mismatch(number: int, model: Environments, right: Environments) -> Failed | None:
+    found = {name: environment.state() for name, environment in model.by_domain.items()}
+    expected = {name: environment.state() for name, environment in right.by_domain.items()}
+    if found == expected:
+        return None
+    return _mismatch("multi_turn:instance_state_mismatch", number, expected, found)
+
+
+def _hidden_mismatch(number: int, model: Environments, right: Environments) -> Failed | None:
+    found = {name: environment.hidden() for name, environment in model.by_domain.items()}
+    expected = {name: environment.hidden() for name, environment in right.by_domain.items()}
+    if found == expected:
+        return None
+    return _mismatch("multi_turn:hidden_state_mismatch", number, expected, found)
+
+
+def _mismatch(code: str, number: int, expected: Mapping[str, object], found: Mapping[str, object]) -> Failed:
+    differences = list(between(expected, found))
+    more = f" (and {len(differences) - _SHOWN} more)" if len(differences) > _SHOWN else ""
+    shown = "; ".join(map(str, differences[:_SHOWN]))
+    details = {"turn": number, "differences": [_as_json(item) for item in differences[:_SHOWN]]}
+    return Failed(code, f"turn {number}: {shown}{more}", details)
+
+
+def _as_json(difference: Difference) -> dict[str, object]:
+    return {"at": difference.at, "expected": difference.expected, "found": difference.found}
+
+
+def _response_mismatch(
+    number: int,
+    missing: Counter[object],
+    expected: Sequence[str],
+    returned: Sequence[str],
+    *,
+    corrected: bool,
+) -> Failed:
+    call, result = next(
+        (call, text)
+        for call, text in zip(expected, returned, strict=True)
+        if (_value(text) if corrected else text) in missing
+    )
+    more = f" (and {missing.total() - 1} more)" if missing.total() > 1 else ""
+    reason = f"turn {number}: no call returned what {call:.120} returns: {result:.200}{more}"
+    details = {"turn": number, "call": call, "expected": result}
+    return Failed("multi_turn:execution_response_mismatch", reason, details)
+
+
+def _listed(calls: Iterable[str]) -> str:
+    return ", ".join(f"{call:.80}" for call in calls)
+
+
+def _value(text: str) -> object:
+    """What a result is compared by: JSON by its value, in a form that can be counted."""
+    try:
+        return _hashable(json.loads(text))
+    except (ValueError, RecursionError):
+        return text
+
+
+def _hashable(value: object) -> object:
+    if isinstance(value, dict):
+        return "dict", frozenset((key, _hashable(member)) for key, member in value.items())
+    if isinstance(value, list):
+        return "list", tuple(map(_hashable, value))
+    return ("bool", value) if isinstance(value, bool) else value
+
+
+def _rewritten(call: str, functions: Sequence[str]) -> str:
+    """A call as the official executor evaluates it: names of functions in its strings get a prefix."""
+    names = re.compile(rf"\b({'|'.join(functions)})\s*(?=\()")
+    if sum(1 for _ in names.finditer(call)) < 2:
+        return call
+    try:
+        tree = ast.parse(call.lstrip(" \t"), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return call
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node.value = names.sub(r"instance.\1", node.value)
+    return ast.unparse(tree)

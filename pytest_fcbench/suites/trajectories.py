@@ -1,0 +1,112 @@
+"""Multi-turn entries written by hand in YAML.
+
+category: multi_turn_base
+entries:
+  - id: multi_turn_base_0
+    domains:                       # what calls act on, each with what differs from its default state
+      file_system: {root: {home: {type: directory, contents: {}}}}
+      math: {}
+    turns:
+      - user: Make a folder called drafts.
+        calls: ["mkdir(dir_name='drafts')"]     # what does it, as Python text
+      - user: Now rename it.
+        calls: []                  # nothing can be called yet: the new name is missing
+      - user: To finals.
+        calls: ["mv(source='drafts', destination='finals')"]
+    withhold: {turn: 0, functions: [mkdir]}     # optional: what build.missing_function takes away
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from pytest_fcbench.codecs import python_calls
+from pytest_fcbench.codecs.reading import Undecodable
+from pytest_fcbench.entries import Category, Entry, FunctionDoc, Message, Scene, Trajectory
+from pytest_fcbench.environments import DOMAINS
+from pytest_fcbench.environments.docs import documented
+from pytest_fcbench.errors import unknown
+from pytest_fcbench.suites.fields import Field
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """Functions without which a turn cannot be answered."""
+
+    turn: int
+    functions: tuple[str, ...]
+
+
+def entries(field: Field, suite: str, category: Category) -> Iterator[tuple[Entry, Withheld | None]]:
+    """The entries of a file and what can be withheld from each. Raises ``SuiteError``."""
+    for element in field.elements():
+        members = element.members(("id", "domains", "turns"), ("withhold",))
+        entry = _entry(members, suite, category)
+        yield entry, _withheld(members["withhold"], entry) if "withhold" in members else None
+
+
+def _entry(members: Mapping[str, Field], suite: str, category: Category) -> Entry:
+    config: dict[str, Mapping[str, object]] = {}
+    for name, state in members["domains"].members().items():
+        if name not in DOMAINS:
+            raise state.error(unknown("domain", name, DOMAINS))
+        config[name] = {key: field.value for key, field in state.members().items()} if state.value else {}
+    if not config:
+        raise members["domains"].error("needs a domain")
+    docs = tuple(doc for name in config for doc in _docs(name))
+    turns = list(members["turns"].elements())
+    if not turns:
+        raise members["turns"].error("needs a turn")
+    asked, calls = zip(*(_turn(turn, docs) for turn in turns), strict=True)
+    return Entry(
+        suite=suite,
+        id=members["id"].text(),
+        category=category,
+        turns=asked,
+        functions=docs,
+        expectation=Trajectory(calls),
+        scene=Scene(tuple(config), config),
+    )
+
+
+@cache
+def _docs(domain: str) -> tuple[FunctionDoc, ...]:
+    return documented(DOMAINS[domain])
+
+
+def _turn(field: Field, docs: tuple[FunctionDoc, ...]) -> tuple[tuple[Message, ...], tuple[str, ...]]:
+    members = field.members(("user", "calls"))
+    calls = list(members["calls"].elements())
+    for call in calls:
+        _check_call(call, {doc.name: doc for doc in docs})
+    return (Message("user", members["user"].text()),), tuple(call.text() for call in calls)
+
+
+def _check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
+    """A call of a function that is there, with parameters that it has."""
+    try:
+        found = python_calls.official(field.text())
+    except Undecodable as error:
+        raise field.error(str(error)) from None
+    if len(found) != 1:
+        raise field.error(f"must be one call, is {len(found)}")
+    (call,) = found
+    if call.name not in docs:
+        raise field.error(unknown("function", call.name, docs))
+    for name in call.arguments:
+        if name not in docs[call.name].properties:
+            raise field.error(unknown("parameter", name, docs[call.name].properties))
+
+
+def _withheld(field: Field, entry: Entry) -> Withheld:
+    members = field.members(("turn", "functions"))
+    turn = members["turn"].value
+    if not isinstance(turn, int) or not 0 <= turn < len(entry.turns):
+        raise members["turn"].error(f"must be the index of a turn, from 0 to {len(entry.turns) - 1}")
+    names = tuple(name.text() for name in members["functions"].elements())
+    for name in names:
+        if entry.function(name) is None:
+            raise members["functions"].error(unknown("function", name, [doc.name for doc in entry.functions]))
+    return Withheld(turn, names)

@@ -1,0 +1,122 @@
+"""Our environments and state matcher beside recorded official runs.
+
+``multi_turn_gt_<category>`` holds what each call of the ground truth returned and every state after each
+turn; ``multi_turn_mut_<category>`` holds changed trajectories with their verdicts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from pytest_fcbench.entries import CATEGORIES, Entry, Trajectory
+from pytest_fcbench.environments import opened
+from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.environments.file_system import Directory, FileSystem
+from pytest_fcbench.matchers import state
+from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.verdicts import Failed, Profile
+from tests.parity.comparison import Comparison, records
+
+_OFFICIAL = {
+    "file_system": "GorillaFileSystem",
+    "math": "MathAPI",
+    "messages": "MessageAPI",
+    "posting": "TwitterAPI",
+    "tickets": "TicketAPI",
+    "trading": "TradingBot",
+    "travel": "TravelAPI",
+    "vehicle": "VehicleControlAPI",
+}
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What became of the calls of one file."""
+
+    calls: int
+    states: int
+    worded_differently: int
+    """Calls that failed on both sides; the errors are worded differently."""
+    different: tuple[str, ...]
+
+
+def entries_of(suite: Suite, path: Path) -> Mapping[str, Entry]:
+    category = path.name.removesuffix(".jsonl.gz").split("_", 3)[3]
+    return {entry.id: entry for entry in suite.load(CATEGORIES[f"multi_turn_{category}"])}
+
+
+def replay(path: Path, suite: Suite) -> Replayed:
+    """Carry out every recorded call in fresh environments of ours."""
+    entries = entries_of(suite, path)
+    calls = states = worded = 0
+    different: list[str] = []
+    for record in records(path):
+        entry = entries[str(record["id"])]
+        environments = opened(entry, suite.world)
+        turns = record["turns"]
+        assert isinstance(turns, list)
+        for number, turn in enumerate(turns):
+            for call, expected in zip(turn["calls"], turn["results"], strict=True):
+                calls += 1
+                (found,) = environments.perform([call])
+                if is_error(expected) and is_error(found):
+                    worded += expected != found
+                elif found != expected:
+                    different.append(
+                        f"{entry.id} turn {number}: {call:.100}: {found:.200} not {expected:.200}"
+                    )
+            states += 1
+            for name, expected in turn["state"].items():
+                found = recorded_state(environments, name)
+                if found != expected:
+                    keys = [key for key in {**expected, **found} if expected.get(key) != found.get(key)]
+                    pairs = [f"{key}: {found.get(key)!r:.200} not {expected.get(key)!r:.200}" for key in keys]
+                    different.append(f"{entry.id} turn {number}: {name}: {pairs}")
+    return Replayed(calls, states, worded, tuple(different))
+
+
+def is_error(text: str) -> bool:
+    """Whether a result tells that a call failed, in the official form or in ours."""
+    return '"error":' in text or text.startswith(("Error during execution:", "Error:", "['Error:"))
+
+
+def recorded_state(environments: Environments, official: str) -> dict[str, object]:
+    """The state of a domain as the oracle's files hold it: through JSON, a file system as its repr."""
+    domain = next(name for name, known in _OFFICIAL.items() if known == official)
+    environment = environments.by_domain[domain]
+    attributes = {name: value for name, value in vars(environment).items() if not name.startswith("_")}
+    if isinstance(environment, FileSystem):
+        attributes["root"] = _shown(environment.root, None)
+    state: dict[str, object] = json.loads(json.dumps(attributes, default=str))
+    return state
+
+
+def _shown(item: object, parent: str | None) -> str:
+    """A file or folder as the official classes show themselves."""
+    if isinstance(item, Directory):
+        inside = ", ".join(f"{name!r}: {_shown(child, item.name)}" for name, child in item.contents.items())
+        return f"<Directory: {item.name}, Parent: {parent}, Contents: {{{inside}}}>"
+    return f"<<File: {item.name}, Content: {item.content}>>"  # type: ignore[attr-defined]
+
+
+def compare_mutated(path: Path, suite: Suite) -> Comparison:
+    """Judge every changed trajectory; each difference is a sentence."""
+    entries = entries_of(suite, path)
+    total = 0
+    different = []
+    for record in records(path):
+        total += 1
+        entry = entries[str(record["id"])]
+        turns = record["decoded_turns"]
+        assert isinstance(turns, list)
+        assert isinstance(entry.expectation, Trajectory)
+        verdict = state.match(entry.expectation, turns, partial(opened, entry, suite.world), Profile.OFFICIAL)
+        expected = record["error_type"]
+        found = verdict.code if isinstance(verdict, Failed) else None
+        if found != expected or verdict.passed is not record["valid"]:  # type: ignore[union-attr]
+            different.append(f"{entry.id} {record['mutation']} {record['info']}: {verdict} not {expected}")
+    return Comparison(path.name, total, 0, 0, tuple(different))
