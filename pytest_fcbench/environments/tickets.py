@@ -1,0 +1,184 @@
+"""Tickets: the queue of a support desk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+from pytest_fcbench.environments.environment import Environment
+from pytest_fcbench.environments.world import World
+
+_EDITABLE = ("title", "description", "status", "priority")
+
+
+class Tickets(Environment):
+    """A support desk where users open tickets, follow them, and have them resolved or closed."""
+
+    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        super().__init__(config, world, long_context=long_context)
+        del self.long_context  # the official class has no such attribute, and it makes no difference here
+        start: dict[str, Any] = deepcopy({**world.defaults["tickets"], **config})
+        self.ticket_queue: list[dict[str, Any]] = start["ticket_queue"]
+        self.ticket_counter: int = start["ticket_counter"]
+        self.current_user: str | None = start["current_user"]
+
+    def create_ticket(self, title: str, description: str = "", priority: int = 1) -> dict[str, object]:
+        """Open a new ticket in the name of the user, who must be logged in.
+
+        Args:
+            title: What the ticket is about, in a few words.
+            description: The whole story.
+            priority: How pressing it is, from 1 (least) to 5 (most).
+
+        Returns:
+            The new ticket: ``id``, ``title``, ``description``, ``status``, ``priority`` and ``created_by``.
+        """
+        if not self.current_user:
+            return _error("Log in first: a ticket needs a user who creates it.")
+        if priority < 1 or priority > 5:
+            return _error(f"A priority goes from 1 to 5, not {priority!r}.")
+        ticket: dict[str, object] = {
+            "id": self.ticket_counter,
+            "title": title,
+            "description": description,
+            "status": "Open",
+            "priority": priority,
+            "created_by": self.current_user,
+        }
+        self.ticket_queue.append(ticket)
+        self.ticket_counter += 1
+        return ticket
+
+    # The next four work without a login and on tickets of other users: that is the official behaviour.
+
+    def get_ticket(self, ticket_id: int) -> dict[str, object]:
+        """Look up one ticket.
+
+        Args:
+            ticket_id: Number of the ticket.
+
+        Returns:
+            The ticket with all its fields.
+        """
+        ticket = self._find(ticket_id)
+        return _no_ticket(ticket_id) if ticket is None else ticket
+
+    def close_ticket(self, ticket_id: int) -> dict[str, object]:
+        """Close a ticket that is not closed yet.
+
+        Args:
+            ticket_id: Number of the ticket.
+
+        Returns:
+            ``status``: a confirmation.
+        """
+        return self._finish(ticket_id, "Closed")
+
+    def resolve_ticket(self, ticket_id: int, resolution: str) -> dict[str, object]:
+        """Mark a ticket as resolved and note how.
+
+        Args:
+            ticket_id: Number of the ticket.
+            resolution: What solved the matter.
+
+        Returns:
+            ``status``: a confirmation.
+        """
+        return self._finish(ticket_id, "Resolved", resolution=resolution)
+
+    def edit_ticket(self, ticket_id: int, updates: dict[str, object]) -> dict[str, object]:
+        """Change fields of a ticket.
+
+        Args:
+            ticket_id: Number of the ticket.
+            updates: New values by field: any of ``title``, ``description``, ``status`` and ``priority``.
+
+        Returns:
+            ``status``: a confirmation.
+        """
+        ticket = self._find(ticket_id)
+        if ticket is None:
+            return _no_ticket(ticket_id)
+        unknown = [field for field in updates.keys() if field not in _EDITABLE]  # noqa: SIM118 - no list
+        if unknown:
+            return _error(f"Not a field that can be edited: {', '.join(unknown)}.")
+        # Officially no value is checked here: a priority of 9 passes. None leaves a field as it is.
+        ticket.update({field: value for field, value in updates.items() if value is not None})
+        return _done(ticket_id, "updated")
+
+    def ticket_login(self, username: str, password: str) -> dict[str, bool]:
+        """Log in to the support desk.
+
+        Args:
+            username: Name of the user.
+            password: Password of the user.
+
+        Returns:
+            ``success``: whether the login worked.
+        """
+        # Officially any name and password will do that are not empty.
+        welcome = bool(username and password)
+        if welcome:
+            self.current_user = username
+        return {"success": welcome}
+
+    def ticket_get_login_status(self) -> dict[str, bool]:
+        """Tell whether a user is logged in.
+
+        Returns:
+            ``login_status``: true if there is one.
+        """
+        return {"login_status": bool(self.current_user)}
+
+    def logout(self) -> dict[str, bool]:
+        """Log the current user out.
+
+        Returns:
+            ``success``: false if nobody was logged in.
+        """
+        if not self.current_user:
+            return {"success": False}
+        self.current_user = None
+        return {"success": True}
+
+    def get_user_tickets(self, status: str | None = None) -> list[dict[str, object]]:
+        """List the tickets that the user created. The user must be logged in.
+
+        Args:
+            status: Only tickets with this status, in upper or lower case; all if left out.
+
+        Returns:
+            The tickets with all their fields.
+        """
+        if not self.current_user:
+            return [_error("Log in first: the tickets of nobody cannot be listed.")]
+        own = [ticket for ticket in self.ticket_queue if ticket["created_by"] == self.current_user]
+        if not status:
+            return own
+        return [ticket for ticket in own if ticket["status"].lower() == status.lower()]
+
+    def _find(self, ticket_id: int) -> dict[str, Any] | None:
+        return next((ticket for ticket in self.ticket_queue if ticket["id"] == ticket_id), None)
+
+    def _finish(self, ticket_id: int, status: str, **notes: str) -> dict[str, object]:
+        # Official: only the same end twice is refused; a resolved ticket can be closed and the reverse.
+        ticket = self._find(ticket_id)
+        if ticket is None:
+            return _no_ticket(ticket_id)
+        if ticket["status"] == status:
+            return _error(f"Ticket {ticket_id!r} was {status.lower()} before.")
+        ticket.update(status=status, **notes)
+        return _done(ticket_id, status.lower())
+
+
+def _done(ticket_id: object, what: str) -> dict[str, object]:
+    return {"status": f"Ticket {ticket_id} has been {what} successfully."}
+
+
+def _no_ticket(ticket_id: object) -> dict[str, object]:
+    return _error(f"There is no ticket {ticket_id!r}.")
+
+
+def _error(text: str) -> dict[str, object]:
+    return {"error": text}

@@ -1,0 +1,457 @@
+"""Vehicle: the controls of a car and what a driver asks it."""
+
+# The names of functions, parameters and attributes are those of the benchmark.
+# ruff: noqa: N802, N803
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from random import Random
+from typing import Any, Literal
+
+from pytest_fcbench.environments.environment import Environment
+from pytest_fcbench.environments.world import World
+
+_TANK = 50
+"""Gallons."""
+_MILES_PER_GALLON = 20.0
+_FULL_BRAKE = 1000.0
+"""Newtons on the pedal, which are needed to start the engine."""
+_PARKING_BRAKE = 500.0
+"""Newtons."""
+_SLOPE = 10.0
+"""Degrees: the slope that is reported after any use of the parking brake."""
+_DOORS = 4
+_TIRES = ("frontLeftTirePressure", "frontRightTirePressure", "rearLeftTirePressure", "rearRightTirePressure")
+_NO_ZIP_CODE = "00000"
+_TIRE_SHOP = "456 Oakwood Avenue, Rivermist, 83214"
+
+
+class Vehicle(Environment):
+    """A car with engine, fuel, doors, air conditioning, lights, brakes, cruise control and navigation."""
+
+    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        super().__init__(config, world, long_context=long_context)
+        defaults = world.defaults["vehicle"]
+
+        def start(attribute: str, key: str = "") -> Any:
+            return deepcopy(config.get(key or attribute, defaults[attribute]))
+
+        self.fuelLevel: float = start("fuelLevel")
+        self.batteryVoltage: float = start("batteryVoltage")
+        self.engine_state: str = start("engine_state", "engineState")
+        self.doorStatus: dict[str, str] = start("doorStatus")
+        self.remainingUnlockedDoors = _DOORS - list(self.doorStatus.values()).count("locked")
+        self.acTemperature: float = start("acTemperature")
+        self.fanSpeed: int = start("fanSpeed")
+        self.acMode: str = start("acMode")
+        self.humidityLevel: float = start("humidityLevel")
+        self.headLightStatus: str = start("headLightStatus")
+        self.parkingBrakeStatus: str = start("parkingBrakeStatus")
+        self.brakePedalStatus: str = start("brakePedalStatus")
+        self.distanceToNextVehicle: float = start("distanceToNextVehicle")
+        self.cruiseStatus: str = start("cruiseStatus")
+        self.destination: str = start("destination")
+        self.frontLeftTirePressure: float = start("frontLeftTirePressure")
+        self.frontRightTirePressure: float = start("frontRightTirePressure")
+        self.rearLeftTirePressure: float = start("rearLeftTirePressure")
+        self.rearRightTirePressure: float = start("rearRightTirePressure")
+        # Private in the official class as well, so its checker does not see them.
+        self._parking_brake_force: float = start("_parkingBrakeForce", "parkingBrakeForce")
+        self._slope_angle: float = start("_slopeAngle", "slopeAngle")
+        self._brake_pedal_force: float = start("brakePedalForce")
+        seed = start("random_seed")
+        # Officially a seed of null draws from the entropy of the system; here it is a seed like any other.
+        self._random = Random(0 if seed is None else seed)  # noqa: S311 - the draws of the benchmark
+        self._world = world
+
+    def hidden(self) -> Mapping[str, object]:
+        return {
+            "brakePedalForce": self._brake_pedal_force,
+            "parkingBrakeForce": self._parking_brake_force,
+            "slopeAngle": self._slope_angle,
+        }
+
+    def startEngine(self, ignitionMode: Literal["START", "STOP"]) -> dict[str, object]:
+        """Start or stop the engine. To start it, all doors must be locked and the brake pedal fully pressed.
+
+        Args:
+            ignitionMode: ``START`` or ``STOP``.
+
+        Returns:
+            ``engineState``, ``fuelLevel`` in gallons and ``batteryVoltage``.
+        """
+        # Official: STOP does stop the engine, but the conditions for a start are checked all the same, and
+        # in the end STOP is no valid mode, so it always answers with an error.
+        if ignitionMode == "STOP":
+            self.engine_state = "stopped"
+        if self.remainingUnlockedDoors > 0:
+            unlocked = [door for door, status in self.doorStatus.items() if status == "unlocked"]
+            return _error(
+                f"Lock all doors before you start the engine; still unlocked: {', '.join(unlocked)}."
+            )
+        if self.brakePedalStatus != "pressed":
+            return _error("Press the brake pedal to start the engine.")
+        if self._brake_pedal_force != _FULL_BRAKE:
+            return _error(
+                f"Press the brake pedal fully: {self._brake_pedal_force} N are not {_FULL_BRAKE} N."
+            )
+        if self.fuelLevel < 0:
+            return _error("There is no fuel to start the engine with.")
+        if ignitionMode != "START":
+            return _error(f"{ignitionMode!r} does not start the engine.")
+        self.engine_state = "running"
+        return {
+            "engineState": self.engine_state,
+            "fuelLevel": self.fuelLevel,
+            "batteryVoltage": self.batteryVoltage,
+        }
+
+    def fillFuelTank(self, fuelAmount: float) -> dict[str, object]:
+        """Add fuel to the tank, which holds 50 gallons.
+
+        Args:
+            fuelAmount: Gallons to add to what is in the tank.
+
+        Returns:
+            ``fuelLevel``: gallons in the tank afterwards.
+        """
+        if fuelAmount < 0:
+            return _error(f"Fuel cannot be taken out: {fuelAmount!r} is below zero.")
+        level = self.fuelLevel + fuelAmount
+        if level < 0 or level > _TANK:
+            return _error(f"The tank holds 0 to {_TANK} gallons, not {level}.")
+        self.fuelLevel = level
+        return {"fuelLevel": self.fuelLevel}
+
+    def lockDoors(self, unlock: bool, door: list[str]) -> dict[str, object]:
+        """Lock or unlock doors.
+
+        Args:
+            unlock: True to unlock, false to lock.
+            door: The doors: any of ``driver``, ``passenger``, ``rear_left`` and ``rear_right``.
+
+        Returns:
+            ``lockStatus`` of these doors and ``remainingUnlockedDoors``, the number of unlocked ones.
+        """
+        status = "unlocked" if unlock else "locked"
+        for name in door:
+            if self.doorStatus[name] != status:
+                self.doorStatus[name] = status
+                self.remainingUnlockedDoors += 1 if unlock else -1
+        return {"lockStatus": status, "remainingUnlockedDoors": self.remainingUnlockedDoors}
+
+    def adjustClimateControl(
+        self,
+        temperature: float,
+        unit: Literal["celsius", "fahrenheit"] = "celsius",
+        fanSpeed: int = 50,
+        mode: Literal["auto", "cool", "heat", "defrost"] = "auto",
+    ) -> dict[str, object]:
+        """Set the air conditioning.
+
+        Args:
+            temperature: The temperature to reach.
+            unit: Unit of the temperature.
+            fanSpeed: Speed of the fan, from 0 to 100.
+            mode: What the air conditioning does.
+
+        Returns:
+            ``currentACTemperature``, ``climateMode`` and ``humidityLevel``.
+        """
+        if not 0 <= fanSpeed <= 100:
+            return _error(f"The fan goes from 0 to 100, not {fanSpeed!r}.")
+        self.acTemperature = temperature
+        if unit == "fahrenheit":
+            self.acTemperature = (temperature - 32) * 5 / 9
+        self.fanSpeed = fanSpeed
+        self.acMode = mode
+        # Official: the temperature comes back as it was given, whatever its unit.
+        return {
+            "currentACTemperature": temperature,
+            "climateMode": mode,
+            "humidityLevel": self.humidityLevel,
+        }
+
+    def get_outside_temperature_from_google(self) -> dict[str, object]:
+        """Ask Google for the temperature outside.
+
+        Returns:
+            ``outsideTemperature`` in degrees Celsius.
+        """
+        weather = deepcopy(dict(self._world.filler.weather)) if self.long_context else {}
+        return {**weather, "outsideTemperature": self._random.uniform(-10, 40)}
+
+    def get_outside_temperature_from_weather_com(self) -> dict[str, object]:
+        """Ask weather.com for the temperature outside.
+
+        Returns:
+            ``outsideTemperature`` in degrees Celsius.
+        """
+        return {"error": 404}  # the official site is never there
+
+    def setHeadlights(self, mode: Literal["on", "off", "auto"]) -> dict[str, object]:
+        """Switch the headlights.
+
+        Args:
+            mode: ``on``, ``off`` or ``auto``.
+
+        Returns:
+            ``headlightStatus``: ``on`` or ``off``.
+        """
+        if mode not in ("on", "off", "auto"):
+            return _error(f"Headlights can be on, off or auto, not {mode!r}.")
+        self.headLightStatus = "on" if mode == "on" else "off"
+        return {"headlightStatus": self.headLightStatus}
+
+    def displayCarStatus(
+        self,
+        option: Literal[
+            "fuel", "battery", "doors", "climate", "headlights", "parkingBrake", "brakePedal", "engine"
+        ],
+    ) -> dict[str, object]:
+        """Show the state of one part of the car.
+
+        Args:
+            option: The part.
+
+        Returns:
+            The values of that part by name.
+        """
+        status = {"metadata": self._world.filler.car_status} if self.long_context else {}
+        return {**status, **self._status(option)}
+
+    def _status(self, option: str) -> dict[str, object]:
+        match option:
+            case "fuel":
+                return {"fuelLevel": self.fuelLevel}
+            case "battery":
+                return {"batteryVoltage": self.batteryVoltage}
+            case "doors":
+                return {"doorStatus": self.doorStatus}
+            case "climate":
+                return {
+                    "currentACTemperature": self.acTemperature,
+                    "fanSpeed": self.fanSpeed,
+                    "climateMode": self.acMode,
+                    "humidityLevel": self.humidityLevel,
+                }
+            case "headlights":
+                return {"headlightStatus": self.headLightStatus}
+            case "parkingBrake":
+                return {
+                    "parkingBrakeStatus": self.parkingBrakeStatus,
+                    "parkingBrakeForce": self._parking_brake_force,
+                    "slopeAngle": self._slope_angle,
+                }
+            case "brakePedal":
+                return {
+                    "brakePedalStatus": self.brakePedalStatus,
+                    "brakePedalForce": self._brake_pedal_force,
+                }
+            case "engine":
+                return {"engineState": self.engine_state}
+            case _:
+                return _error(f"The car has no display for {option!r}.")
+
+    def activateParkingBrake(self, mode: Literal["engage", "release"]) -> dict[str, object]:
+        """Engage or release the parking brake.
+
+        Args:
+            mode: ``engage`` or ``release``.
+
+        Returns:
+            ``parkingBrakeStatus``, ``_parkingBrakeForce`` in newtons and ``_slopeAngle`` in degrees.
+        """
+        if mode not in ("engage", "release"):
+            return _error(f"The parking brake can be engaged or released, not {mode!r}.")
+        engaged = mode == "engage"
+        self.parkingBrakeStatus = "engaged" if engaged else "released"
+        self._parking_brake_force = _PARKING_BRAKE if engaged else 0.0
+        self._slope_angle = _SLOPE
+        manual = {"parkingBrakeInstruction": self._world.filler.parking_brake} if self.long_context else {}
+        return {
+            **manual,
+            "parkingBrakeStatus": self.parkingBrakeStatus,
+            "_parkingBrakeForce": self._parking_brake_force,
+            "_slopeAngle": self._slope_angle,
+        }
+
+    def pressBrakePedal(self, pedalPosition: float) -> dict[str, object]:
+        """Press the brake pedal and keep it there until it is released.
+
+        Args:
+            pedalPosition: How far, from 0 (not at all) to 1 (fully).
+
+        Returns:
+            ``brakePedalStatus`` and ``brakePedalForce`` in newtons.
+        """
+        if not 0 <= pedalPosition <= 1:
+            return _error(f"The pedal goes from 0 to 1, not to {pedalPosition!r}.")
+        if pedalPosition == 0:
+            return self.releaseBrakePedal()
+        self.brakePedalStatus = "pressed"
+        # Kept as a whole number for a whole one, and so displayed, but a float in the answer: official.
+        self._brake_pedal_force = 1000 * pedalPosition
+        return {"brakePedalStatus": self.brakePedalStatus, "brakePedalForce": float(self._brake_pedal_force)}
+
+    def releaseBrakePedal(self) -> dict[str, object]:
+        """Take the foot off the brake pedal.
+
+        Returns:
+            ``brakePedalStatus`` and ``brakePedalForce`` in newtons.
+        """
+        self.brakePedalStatus = "released"
+        self._brake_pedal_force = 0.0
+        return {"brakePedalStatus": self.brakePedalStatus, "brakePedalForce": self._brake_pedal_force}
+
+    def setCruiseControl(
+        self, speed: float, activate: bool, distanceToNextVehicle: float
+    ) -> dict[str, object]:
+        """Switch the cruise control on or off. The engine must be running.
+
+        Args:
+            speed: Speed in miles per hour: a multiple of 5, from 0 to 120.
+            activate: True to switch on, false to switch off.
+            distanceToNextVehicle: Meters to keep to the vehicle in front.
+
+        Returns:
+            ``cruiseStatus``, ``currentSpeed`` and ``distanceToNextVehicle``.
+        """
+        pace, distance = float(speed), float(distanceToNextVehicle)
+        if self.engine_state == "stopped":
+            return _error("Start the engine first: cruise control needs it running.")
+        # Official: the distance is kept even if the speed is refused.
+        self.distanceToNextVehicle = distance
+        if activate and (not 0 <= pace <= 120 or pace % 5 != 0):
+            return _error(f"The speed must be a multiple of 5 from 0 to 120, not {speed!r}.")
+        self.cruiseStatus = "active" if activate else "inactive"
+        return {
+            "cruiseStatus": self.cruiseStatus,
+            "currentSpeed": pace,
+            "distanceToNextVehicle": self.distanceToNextVehicle,
+        }
+
+    def get_current_speed(self) -> dict[str, float]:
+        """Read the speedometer.
+
+        Returns:
+            ``currentSpeed`` in km/h.
+        """
+        return {"currentSpeed": self._random.uniform(0, 120)}
+
+    def display_log(self, messages: list[str]) -> dict[str, list[str]]:
+        """Show messages on the display.
+
+        Args:
+            messages: The messages.
+
+        Returns:
+            ``log``: the messages that are shown.
+        """
+        return {"log": messages}
+
+    def estimate_drive_feasibility_by_mileage(self, distance: float) -> dict[str, bool]:
+        """Estimate whether the fuel in the tank is enough for a distance.
+
+        Args:
+            distance: Miles to drive.
+
+        Returns:
+            ``canDrive``: whether it is enough.
+        """
+        too_far = self.fuelLevel * _MILES_PER_GALLON < distance
+        return {"canDrive": not too_far}
+
+    def liter_to_gallon(self, liter: float) -> dict[str, float]:
+        """Convert liters to gallons.
+
+        Args:
+            liter: Number of liters.
+
+        Returns:
+            ``gallon``: the same in gallons.
+        """
+        return {"gallon": liter * 0.264172}
+
+    def gallon_to_liter(self, gallon: float) -> dict[str, float]:
+        """Convert gallons to liters.
+
+        Args:
+            gallon: Number of gallons.
+
+        Returns:
+            ``liter``: the same in liters.
+        """
+        return {"liter": gallon * 3.78541}
+
+    def estimate_distance(self, cityA: str, cityB: str) -> dict[str, object]:
+        """Estimate the distance between two cities.
+
+        Args:
+            cityA: Zip code of one city.
+            cityB: Zip code of the other city.
+
+        Returns:
+            ``distance`` in km.
+        """
+        known = (km for a, b, km in self._world.distances if (a, b) in ((cityA, cityB), (cityB, cityA)))
+        km = next(known, None)
+        if km is None:
+            answer = _error(f"No distance is known between {cityA!r} and {cityB!r}.")
+        else:
+            answer = {"distance": km}
+        return (
+            {**answer, "intermediaryCities": list(self._world.filler.cities)} if self.long_context else answer
+        )
+
+    def get_zipcode_based_on_city(self, city: str) -> dict[str, str]:
+        """Look up the zip code of a city.
+
+        Args:
+            city: Name of the city.
+
+        Returns:
+            ``zipcode``: its zip code, ``00000`` if it is not known.
+        """
+        codes = (code for name, code in self._world.zip_codes.items() if name == city)
+        return {"zipcode": next(codes, _NO_ZIP_CODE)}
+
+    def set_navigation(self, destination: str) -> dict[str, str]:
+        """Let the navigation lead to a destination.
+
+        Args:
+            destination: Street, city and state.
+
+        Returns:
+            ``status``: where the car is led to.
+        """
+        self.destination = destination
+        return {"status": "Navigating to " + destination}
+
+    def check_tire_pressure(self) -> dict[str, object]:
+        """Measure the pressure of the tires.
+
+        Returns:
+            The pressure of each tire in psi, ``healthy_tire_pressure`` and ``car_info``.
+        """
+        pressures: dict[str, float] = {tire: getattr(self, tire) for tire in _TIRES}
+        return {
+            **pressures,
+            # Official: the mean decides, so a flat tire beside a hard one is healthy.
+            "healthy_tire_pressure": 30 <= sum(pressures.values()) / len(_TIRES) <= 35,
+            "car_info": self._world.filler.car_status if self.long_context else {},
+        }
+
+    def find_nearest_tire_shop(self) -> dict[str, str]:
+        """Find the nearest shop for tires.
+
+        Returns:
+            ``shopLocation``: its address.
+        """
+        return {"shopLocation": _TIRE_SHOP}
+
+
+def _error(text: str) -> dict[str, object]:
+    return {"error": text}
