@@ -1,0 +1,486 @@
+"""A travel agency: flights, bookings, credit cards, insurance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from datetime import date, datetime
+from functools import partial
+from random import Random
+from typing import Any, Literal
+
+from pytest_fcbench.environments.environment import Environment
+from pytest_fcbench.environments.world import World
+
+Result = dict[str, object]
+TravelClass = Literal["economy", "business", "first"]
+
+_CLASS_FACTORS = {"economy": 1, "business": 2, "first": 5}
+_ADULT = 18
+
+
+class Travel(Environment):
+    """A travel agency: book flights, register credit cards, buy insurance, keep a budget."""
+
+    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        super().__init__(config, world, long_context=long_context)
+        state: dict[str, Any] = deepcopy({**world.defaults.get("travel", {}), **config})
+        self.credit_card_list: dict[str, dict[str, Any]] = state["credit_card_list"]
+        self.booking_record: dict[str, dict[str, Any]] = state["booking_record"]
+        self.access_token: str | None = state["access_token"]
+        self.token_type: str | None = state["token_type"]
+        self.token_expires_in: int | None = state["token_expires_in"]
+        self.token_scope: str | None = state["token_scope"]
+        self.user_first_name: str | None = state["user_first_name"]
+        self.user_last_name: str | None = state["user_last_name"]
+        self.budget_limit: float | None = state["budget_limit"]
+        self._world = world
+        self._random = Random(state["random_seed"])  # noqa: S311 - to be repeated, not to be secret
+        if long_context:
+            self._lengthen()
+
+    def _lengthen(self) -> None:
+        """Add the cards and bookings of strangers, except where the configuration has its own."""
+        filler = self._world.filler
+        for own, more in (
+            (self.credit_card_list, filler.credit_cards),
+            (self.booking_record, filler.bookings),
+        ):
+            for key, value in more.items():
+                own.setdefault(key, deepcopy(dict(value)))
+
+    def authenticate_travel(
+        self,
+        client_id: str,
+        client_secret: str,
+        refresh_token: str,
+        grant_type: Literal["read_write", "read", "write"],
+        user_first_name: str,
+        user_last_name: str,
+    ) -> Result:
+        """Log the user in and get the access token that other functions ask for.
+
+        Args:
+            client_id: Id of the client application.
+            client_secret: Secret of the client application.
+            refresh_token: Refresh token from the first login.
+            grant_type: What the token allows.
+            user_first_name: First name of the user.
+            user_last_name: Last name of the user.
+
+        Returns:
+            ``access_token``, with ``expires_in``, ``token_type`` and ``scope``.
+        """
+        self.access_token = self._number(6)
+        self.token_type = "Bearer"  # noqa: S105 - a kind of token
+        self.token_expires_in = 2
+        self.token_scope = grant_type
+        self.user_first_name = user_first_name
+        self.user_last_name = user_last_name
+        return {
+            "expires_in": self.token_expires_in,
+            "access_token": self.access_token,
+            "token_type": self.token_type,
+            "scope": self.token_scope,
+        }
+
+    def travel_get_login_status(self) -> Result:
+        """Tell whether the user is logged in.
+
+        Returns:
+            ``status``: true or false.
+        """
+        # Official behaviour: the lifetime of the token decides, not the token.
+        return {"status": self.token_expires_in is not None and self.token_expires_in != 0}
+
+    def verify_traveler_information(
+        self, first_name: str, last_name: str, date_of_birth: str, passport_number: str
+    ) -> Result:
+        """Check a traveler: the user who is logged in, at least 18 years old, with a passport of the US.
+
+        Args:
+            first_name: First name of the traveler.
+            last_name: Last name of the traveler.
+            date_of_birth: Birthday, as YYYY-MM-DD.
+            passport_number: Number of the passport, which starts with "US".
+
+        Returns:
+            ``verification_status``, and ``verification_failure`` with the reason if it is false.
+        """
+        if first_name != self.user_first_name or last_name != self.user_last_name:
+            expected = f"{self.user_first_name} {self.user_last_name}"
+            return _unverified(
+                "Cannot book flight information for another user."
+                f"Expected {expected}, got {first_name} {last_name}"
+            )
+        try:
+            born = _day(date_of_birth)
+        except ValueError:
+            return _unverified("Invalid date of birth format. Please use YYYY-MM-DD.")
+        if _age(born, _day(self._world.today)) < _ADULT:
+            return _unverified("Traveler must be at least 18 years old.")
+        if not passport_number.startswith("US"):
+            return _unverified("Passport must be issued by the United States.")
+        return {"verification_status": True}
+
+    def register_credit_card(
+        self,
+        access_token: str,
+        card_number: str,
+        expiration_date: str,
+        cardholder_name: str,
+        card_verification_number: int,
+    ) -> Result:
+        """Register a credit card for payments.
+
+        Args:
+            access_token: Access token of the user.
+            card_number: Number on the card.
+            expiration_date: End of the card's life, as MM/YYYY.
+            cardholder_name: Name on the card.
+            card_verification_number: Verification number of the card.
+
+        Returns:
+            ``card_id``, by which other functions know the card.
+        """
+        # Official behaviour: only here, a token without a lifetime is no token.
+        if self.token_expires_in is None:
+            return _error("Authenticate first: there is no access token yet.")
+        if refusal := self._refusal(access_token):
+            return _error(refusal)
+        # Official behaviour: the number is looked for among the ids, not the numbers of the cards.
+        if card_number in self.credit_card_list:
+            return _error(f"Card {card_number} is registered already.")
+        card_id = self._number(12)
+        self.credit_card_list[card_id] = {
+            "card_number": card_number,
+            "expiration_date": expiration_date,
+            "cardholder_name": cardholder_name,
+            "card_verification_number": card_verification_number,
+            "balance": int(self._number(5)),
+        }
+        return {"card_id": card_id}
+
+    def get_credit_card_balance(self, access_token: str, card_id: str) -> Result:
+        """Show the balance of a registered credit card.
+
+        Args:
+            access_token: Access token of the user.
+            card_id: Id of the card.
+
+        Returns:
+            ``card_balance``.
+        """
+        if refusal := self._refusal(access_token):
+            return _error(refusal)
+        if card_id not in self.credit_card_list:
+            known = ", ".join(self.credit_card_list)
+            return _error(f"No card {card_id!r} is registered; the cards are: {known or 'none'}.")
+        return {"card_balance": self.credit_card_list[card_id]["balance"]}
+
+    def get_all_credit_cards(self) -> Result:
+        """List the registered credit cards.
+
+        Returns:
+            ``credit_card_list``: the cards by their ids.
+        """
+        return {"credit_card_list": deepcopy(self.credit_card_list)}
+
+    def set_budget_limit(self, access_token: str, budget_limit: float) -> Result:
+        """Set the budget of the user.
+
+        Args:
+            access_token: Access token of the user.
+            budget_limit: The budget in USD.
+
+        Returns:
+            ``budget_limit``: the budget that holds now.
+        """
+        if refusal := self._refusal(access_token):
+            return _error(refusal)
+        self.budget_limit = float(budget_limit)
+        return {"budget_limit": self.budget_limit}
+
+    def get_budget_fiscal_year(
+        self,
+        lastModifiedAfter: str | None = None,  # noqa: N803 - the official name
+        includeRemoved: str | None = None,  # noqa: N803 - the official name
+    ) -> Result:
+        """Tell the fiscal year of the budget.
+
+        Args:
+            lastModifiedAfter: Only fiscal years changed after this moment, as YYYY-MM-DDTHH:MM:SS.
+            includeRemoved: "true" for removed fiscal years too.
+
+        Returns:
+            ``budget_fiscal_year``.
+        """
+        return {"budget_fiscal_year": "2018"}  # official behaviour: whatever is asked
+
+    def compute_exchange_rate(self, base_currency: str, target_currency: str, value: float) -> Result:
+        """Convert an amount of money to another currency.
+
+        Args:
+            base_currency: Currency to convert from, a code such as USD, EUR or RMB.
+            target_currency: Currency to convert to.
+            value: Amount in the base currency.
+
+        Returns:
+            ``exchanged_value``: the amount in the target currency.
+        """
+        rates = self._world.exchange_rates
+        if rate := rates.get(f"{base_currency}|{target_currency}"):
+            return {"exchanged_value": float(value * rate)}
+        if rate := rates.get(f"{target_currency}|{base_currency}"):
+            return {"exchanged_value": round(value / rate, 2)}
+        raise ValueError(f"there is no rate between {base_currency!r} and {target_currency!r}")
+
+    def list_all_airports(self) -> list[str]:
+        """List all airports.
+
+        Returns:
+            The codes of the airports.
+        """
+        return list(self._world.airports)
+
+    def get_nearest_airport_by_city(self, location: str) -> Result:
+        """Find the airport of a city.
+
+        Args:
+            location: Name of the city, such as "San Francisco".
+
+        Returns:
+            ``nearest_airport``: its code, or "Unknown".
+        """
+        return {"nearest_airport": self._world.nearest_airports.get(location, "Unknown")}
+
+    def get_flight_cost(
+        self, travel_from: str, travel_to: str, travel_date: str, travel_class: TravelClass
+    ) -> Result:
+        """Show what a flight costs in USD.
+
+        Args:
+            travel_from: Code of the airport of departure.
+            travel_to: Code of the airport of arrival.
+            travel_date: Day of the flight, as YYYY-MM-DD.
+            travel_class: Class of the seat.
+
+        Returns:
+            ``travel_cost_list``: a list with the cost.
+        """
+        fare = self._fare(travel_from, travel_to)
+        factor = _factor(travel_date, travel_class)
+        # Official behaviour: in a long context, the costs of all flights and no word which is which.
+        fares = self._world.fares.values() if self.long_context else (fare,)
+        return {"travel_cost_list": [float(fare * factor) for fare in fares]}
+
+    def book_flight(
+        self,
+        access_token: str,
+        card_id: str,
+        travel_date: str,
+        travel_from: str,
+        travel_to: str,
+        travel_class: TravelClass,
+    ) -> Result:
+        """Book a flight and pay it by credit card.
+
+        Args:
+            access_token: Access token of the user.
+            card_id: Id of the credit card that pays.
+            travel_date: Day of the flight, as YYYY-MM-DD.
+            travel_from: Code of the airport of departure.
+            travel_to: Code of the airport of arrival.
+            travel_class: Class of the seat.
+
+        Returns:
+            ``booking_id``, ``transaction_id``, ``booking_status`` and ``booking_history``.
+        """
+        refused = partial(_refused, "booking_status")
+        if refusal := self._refusal(access_token):
+            return refused(refusal)
+        if card_id not in self.credit_card_list:
+            return refused(f"No card {card_id!r} is registered.")
+        card = self.credit_card_list[card_id]
+        if "balance" not in card:
+            return refused(f"The balance of card {card_id!r} is not known.")
+        for code in (travel_from, travel_to):
+            if code not in self._world.airports:
+                return refused(f"There is no airport {code!r}.")
+        try:
+            _day(travel_date)
+            cost = float(_factor(travel_date, travel_class) * self._fare(travel_from, travel_to))
+        except ValueError as error:
+            return refused(str(error))
+        if card["balance"] < cost:
+            return refused(f"The flight costs {cost}, more than the balance of the card.")
+        # Official behaviour: the balance is measured by the budget, not the cost.
+        if self.budget_limit is not None and card["balance"] < self.budget_limit:
+            return refused(f"The balance of the card is below the budget limit of {self.budget_limit}.")
+        card["balance"] -= cost
+        booking_id, transaction_id = self._number(7), self._number(8)
+        self.booking_record[booking_id] = {
+            "card_id": card_id,
+            "travel_date": travel_date,
+            "travel_from": travel_from,
+            "travel_to": travel_to,
+            "travel_class": travel_class,
+            "travel_cost": cost,
+            "transaction_id": transaction_id,
+        }
+        return {
+            "booking_id": booking_id,
+            "transaction_id": transaction_id,
+            "booking_status": True,
+            # Official behaviour: only a long context shows it.
+            "booking_history": deepcopy(self.booking_record) if self.long_context else {},
+        }
+
+    def get_booking_history(self, access_token: str) -> Result:
+        """List all bookings of the user.
+
+        Args:
+            access_token: Access token of the user.
+
+        Returns:
+            ``booking_history``: the bookings by their ids.
+        """
+        if refusal := self._refusal(access_token):
+            return _error(refusal)
+        return {"booking_history": deepcopy(self.booking_record)}
+
+    def retrieve_invoice(
+        self, access_token: str, booking_id: str | None = None, insurance_id: str | None = None
+    ) -> Result:
+        """Show the invoice of a booking.
+
+        Args:
+            access_token: Access token of the user.
+            booking_id: Id of the booking.
+            insurance_id: Id of an insurance of the booking.
+
+        Returns:
+            ``invoice``: flight, cost and transaction of the booking.
+        """
+        # Official behaviour: the insurance makes no difference.
+        if refusal := self._refusal(access_token):
+            return _error(refusal)
+        if booking_id is None or booking_id not in self.booking_record:
+            return _error(f"There is no booking {booking_id!r}.")
+        booking = self.booking_record[booking_id]
+        shown = ("travel_date", "travel_from", "travel_to", "travel_class", "travel_cost", "transaction_id")
+        return {"invoice": {"booking_id": booking_id, **{name: booking[name] for name in shown}}}
+
+    def cancel_booking(self, access_token: str, booking_id: str) -> Result:
+        """Cancel a booking; its cost goes back to the card.
+
+        Args:
+            access_token: Access token of the user.
+            booking_id: Id of the booking.
+
+        Returns:
+            ``cancel_status``: whether it worked.
+        """
+        refused = partial(_refused, "cancel_status")
+        if refusal := self._refusal(access_token):
+            return refused(refusal)
+        if booking_id not in self.booking_record:
+            return refused(f"There is no booking {booking_id!r}.")
+        booking = self.booking_record[booking_id]
+        self.credit_card_list[booking["card_id"]]["balance"] += booking["travel_cost"]
+        del self.booking_record[booking_id]
+        return {"cancel_status": True}
+
+    def purchase_insurance(
+        self, access_token: str, insurance_type: str, booking_id: str, insurance_cost: float, card_id: str
+    ) -> Result:
+        """Buy an insurance for a booking and pay it by credit card.
+
+        Args:
+            access_token: Access token of the user.
+            insurance_type: Kind of insurance.
+            booking_id: Id of the booking.
+            insurance_cost: What the insurance costs, within the budget.
+            card_id: Id of the credit card that pays.
+
+        Returns:
+            ``insurance_id`` and ``insurance_status``.
+        """
+        # Official behaviour: the card may go below 0, and the booking never hears of the insurance.
+        refused = partial(_refused, "insurance_status")
+        if refusal := self._refusal(access_token):
+            return refused(refusal)
+        if self.budget_limit is not None and self.budget_limit < insurance_cost:
+            return refused(f"{insurance_cost} is more than the budget limit of {self.budget_limit}.")
+        if booking_id not in self.booking_record:
+            return refused(f"There is no booking {booking_id!r}.")
+        if card_id not in self.credit_card_list:
+            return refused(f"No card {card_id!r} is registered.")
+        self.credit_card_list[card_id]["balance"] -= insurance_cost
+        return {"insurance_id": self._number(9), "insurance_status": True}
+
+    def contact_customer_support(self, booking_id: str, message: str) -> Result:
+        """Send a message about a booking to customer support.
+
+        Args:
+            booking_id: Id of the booking.
+            message: What to tell them.
+
+        Returns:
+            ``customer_support_message``: their answer.
+        """
+        if booking_id not in self.booking_record:
+            return _error(f"There is no booking {booking_id!r}.")
+        return {
+            "customer_support_message": "Thank you for contacting customer support. "
+            "Your message has been received and we will get back to you shortly."
+        }
+
+    def _refusal(self, access_token: str) -> str | None:
+        """Why the token is refused; None if it is not."""
+        if self.token_expires_in == 0:
+            return "The access token has expired; authenticate again."
+        if access_token != self.access_token:
+            return f"{access_token!r} is not the access token."
+        return None
+
+    def _fare(self, travel_from: str, travel_to: str) -> float:
+        fare = self._world.fares.get(f"{travel_from}|{travel_to}")
+        if fare is None:
+            raise ValueError(f"no flight goes from {travel_from!r} to {travel_to!r}")
+        return fare
+
+    def _number(self, digits: int) -> str:
+        return str(self._random.randint(10 ** (digits - 1), 10**digits - 1))
+
+
+def _factor(travel_date: str, travel_class: str) -> int:
+    """What makes a flight dearer: its class, and a date whose digits have an even sum."""
+    if travel_class not in _CLASS_FACTORS:
+        raise ValueError(f"there is no class {travel_class!r}, only {', '.join(_CLASS_FACTORS)}")
+    digits = sum(int(character) for character in travel_date if character.isdigit())
+    return _CLASS_FACTORS[travel_class] * (2 if digits % 2 == 0 else 1)
+
+
+def _day(text: str) -> date:
+    """Raises ValueError for a text that is no day, TypeError for what is no text."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").date()
+    except ValueError:
+        raise ValueError(f"{text!r} is no day of the form YYYY-MM-DD") from None
+
+
+def _age(born: date, today: date) -> int:
+    return today.year - born.year - ((today.month, today.day) < (born.month, born.day))
+
+
+def _error(text: str) -> Result:
+    return {"error": text}
+
+
+def _refused(status: str, why: str) -> Result:
+    return {status: False, "error": why}
+
+
+def _unverified(why: str) -> Result:
+    return {"verification_status": False, "verification_failure": why}
