@@ -9,10 +9,12 @@ calls of a turn at once and then says that it is done.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pytest_fcbench.answers import AskModel, Call, Completion, Mode, Names
 from pytest_fcbench.codecs import python_calls
+from pytest_fcbench.codecs.reading import Undecodable
 from pytest_fcbench.codecs.rendering import render
 from pytest_fcbench.codecs.syntaxes import Offer
 from pytest_fcbench.entries import (
@@ -57,10 +59,17 @@ class OracleModel:
 
 
 def _calls_of_turn(entry: Entry, texts: Sequence[str]) -> list[Call]:
-    """Calls of a trajectory, positional arguments under the names of the function docs."""
+    """Calls of a trajectory, positional arguments under the names of the function docs.
+
+    What is no call cannot be made; entries with such a truth stand in the ledger of their suite.
+    """
     late = entry.scene.withheld.values() if entry.scene else ()
     offer = Offer(entry.functions + tuple(doc for docs in late for doc in docs), Names.DOTTED)
-    return [offer.own(call) for text in texts for call in python_calls.corrected(text)]
+    calls = []
+    for text in texts:
+        with suppress(Undecodable):
+            calls += map(offer.own, python_calls.corrected(text))
+    return calls
 
 
 def _call(wanted: ExpectedCall, doc: FunctionDoc | None) -> Call:

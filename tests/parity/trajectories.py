@@ -7,6 +7,7 @@ turn; ``multi_turn_mut_<category>`` holds changed trajectories with their verdic
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -15,8 +16,10 @@ from pathlib import Path
 from pytest_fcbench.entries import CATEGORIES, Entry, Trajectory
 from pytest_fcbench.environments import opened
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.environments.file_system import Directory, FileSystem
+from pytest_fcbench.environments.file_system import Directory, File, FileSystem
 from pytest_fcbench.matchers import state
+from pytest_fcbench.matchers.differences import between
+from pytest_fcbench.suites import open_suite
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Failed, Profile
 from tests.parity.comparison import Comparison, records
@@ -39,7 +42,7 @@ class Replayed:
 
     calls: int
     states: int
-    worded_differently: int
+    errors: int
     """Calls that failed on both sides; the errors are worded differently."""
     different: tuple[str, ...]
 
@@ -52,7 +55,7 @@ def entries_of(suite: Suite, path: Path) -> Mapping[str, Entry]:
 def replay(path: Path, suite: Suite) -> Replayed:
     """Carry out every recorded call in fresh environments of ours."""
     entries = entries_of(suite, path)
-    calls = states = worded = 0
+    calls = states = errors = 0
     different: list[str] = []
     for record in records(path):
         entry = entries[str(record["id"])]
@@ -64,19 +67,18 @@ def replay(path: Path, suite: Suite) -> Replayed:
                 calls += 1
                 (found,) = environments.perform([call])
                 if is_error(expected) and is_error(found):
-                    worded += expected != found
+                    errors += 1
                 elif found != expected:
                     different.append(
                         f"{entry.id} turn {number}: {call:.100}: {found:.200} not {expected:.200}"
                     )
             states += 1
             for name, expected in turn["state"].items():
-                found = recorded_state(environments, name)
-                if found != expected:
-                    keys = [key for key in {**expected, **found} if expected.get(key) != found.get(key)]
-                    pairs = [f"{key}: {found.get(key)!r:.200} not {expected.get(key)!r:.200}" for key in keys]
-                    different.append(f"{entry.id} turn {number}: {name}: {pairs}")
-    return Replayed(calls, states, worded, tuple(different))
+                different += [
+                    f"{entry.id} turn {number}: {name}.{difference}"
+                    for difference in between(expected, recorded_state(environments, name))
+                ]
+    return Replayed(calls, states, errors, tuple(different))
 
 
 def is_error(text: str) -> bool:
@@ -100,7 +102,8 @@ def _shown(item: object, parent: str | None) -> str:
     if isinstance(item, Directory):
         inside = ", ".join(f"{name!r}: {_shown(child, item.name)}" for name, child in item.contents.items())
         return f"<Directory: {item.name}, Parent: {parent}, Contents: {{{inside}}}>"
-    return f"<<File: {item.name}, Content: {item.content}>>"  # type: ignore[attr-defined]
+    assert isinstance(item, File)
+    return f"<<File: {item.name}, Content: {item.content}>>"
 
 
 def compare_mutated(path: Path, suite: Suite) -> Comparison:
@@ -120,3 +123,10 @@ def compare_mutated(path: Path, suite: Suite) -> Comparison:
         if found != expected or verdict.passed is not record["valid"]:  # type: ignore[union-attr]
             different.append(f"{entry.id} {record['mutation']} {record['info']}: {verdict} not {expected}")
     return Comparison(path.name, total, 0, 0, tuple(different))
+
+
+if __name__ == "__main__":
+    bfcl = open_suite("bfcl", Path(sys.argv[1]))
+    for file in map(Path, sys.argv[2:]):
+        found = (replay if "_gt_" in file.name else compare_mutated)(file, bfcl).different
+        print(f"{file.name}: {len(found)} different", *found[:3], sep="\n  ")

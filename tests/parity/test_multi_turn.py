@@ -1,0 +1,161 @@
+"""Environments, executor and state matcher are the official ones in what they do, on every recorded run."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.answers import Mode, Names
+from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
+from pytest_fcbench.conversation import Manner, converse, performed
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Entry
+from pytest_fcbench.environments import opened
+from pytest_fcbench.models.model import run_through
+from pytest_fcbench.models.oracle import OracleModel
+from pytest_fcbench.suites.suite import Suite
+from tests.parity.comparison import Comparison, records
+from tests.parity.conftest import oracle_files
+from tests.parity.trajectories import compare_mutated, replay
+
+TRUTHS = oracle_files("multi_turn_gt_*.jsonl.gz")
+MUTATED = oracle_files("multi_turn_mut_*.jsonl.gz")
+NEEDS_ORACLE = pytest.mark.skipif(
+    not TRUTHS or not MUTATED, reason="FCBENCH_ORACLE names no folder with multi_turn_*.jsonl.gz"
+)
+
+
+def _name(path: Path) -> str:
+    return path.name.removesuffix(".jsonl.gz")
+
+
+@NEEDS_ORACLE
+@pytest.mark.parametrize("path", TRUTHS, ids=_name)
+def test_every_result_and_every_state_is_the_official_one(path: Path, bfcl: Suite) -> None:
+    """Errors, which occur in the composite file only, are errors here too; their wording is ours."""
+    replayed = replay(path, bfcl)
+    assert replayed.calls > 1100
+    assert replayed.different == ()
+    assert (replayed.errors > 0) is ("composite" in path.name)
+
+
+@NEEDS_ORACLE
+@pytest.mark.parametrize("path", MUTATED, ids=_name)
+def test_every_verdict_is_the_official_one(path: Path, bfcl: Suite, compared: list[Comparison]) -> None:
+    comparison = compare_mutated(path, bfcl)
+    compared.append(comparison)
+    assert comparison.records >= 600
+    assert comparison.different == (), "\n".join(comparison.different[:20])
+
+
+@NEEDS_ORACLE
+@pytest.mark.parametrize("field", ["results", "state"])
+def test_a_changed_result_is_found(bfcl: Suite, tmp_path: Path, field: str) -> None:
+    source = next(path for path in TRUTHS if "base" in path.name)
+    changed = [dict(record) for record in records(source)]
+    turns = changed[3]["turns"]
+    assert isinstance(turns, list)
+    turns[0][field] = (
+        [f"{text} " for text in turns[0]["results"]]
+        if field == "results"
+        else {name: {**state, "more": 1} for name, state in turns[0]["state"].items()}
+    )
+    path = _written(tmp_path / source.name, changed)
+    different = replay(path, bfcl).different
+    assert different
+    assert all(text.startswith(f"{changed[3]['id']} turn 0: ") for text in different)
+
+
+@NEEDS_ORACLE
+def test_a_flipped_verdict_is_found(bfcl: Suite, tmp_path: Path) -> None:
+    source = next(path for path in MUTATED if "base" in path.name)
+    changed = [dict(record) for record in records(source)]
+    victim = next(
+        record for record in changed if record["error_type"] == "multi_turn:instance_state_mismatch"
+    )
+    victim["error_type"] = "multi_turn:execution_response_mismatch"
+    (difference,) = compare_mutated(_written(tmp_path / source.name, changed), bfcl).different
+    assert difference.startswith(f"{victim['id']} {victim['mutation']}")
+
+
+def _written(path: Path, rows: list[dict[str, object]]) -> Path:
+    with gzip.open(path, "wt") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    return path
+
+
+@NEEDS_ORACLE
+def test_nothing_depends_on_order_or_on_what_ran_before(bfcl: Suite, tmp_path: Path) -> None:
+    """All records twice in one process, the second time shuffled."""
+    for path in (*TRUTHS, *MUTATED):
+        rows = [dict(record) for record in records(path)]
+        random.Random(7).shuffle(rows)
+        shuffled = _written(tmp_path / path.name, rows)
+        for _ in range(2):
+            if path in TRUTHS:
+                assert replay(shuffled, bfcl).different == ()
+            else:
+                assert compare_mutated(shuffled, bfcl).different == ()
+
+
+@NEEDS_ORACLE
+@pytest.mark.parametrize(("zone", "seed"), [("Pacific/Kiritimati", "1"), ("America/Los_Angeles", "4242")])
+def test_nothing_depends_on_time_zone_or_hash_seed(pack_cache: Path, zone: str, seed: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.parity.trajectories", str(pack_cache), *map(str, (*TRUTHS, *MUTATED))],
+        env={**os.environ, "TZ": zone, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(" 0 different") == len(TRUTHS) + len(MUTATED)
+
+
+OFFICIAL_REQUESTS_SHA256 = "cba3dcbdc9a7a848cea8a46b3e6453aa0b739c3d213f25d645f68b90ba612335"
+"""Of all requests that bfcl-eval 2026.3.23 makes (``inference_multi_turn_FC`` and ``_prompting`` of its
+OpenAI handler) when it is given the answers of our oracle: for each of the 800 entries in both modes the
+digests of messages and tools of each request, sorted by mode and id."""
+
+
+def test_whole_conversations_are_the_official_ones(bfcl: Suite) -> None:
+    """Messages and tools of every request, with results of calls and functions that come late."""
+    found = []
+    for mode, names in ((Mode.FC, Names.UNDERSCORED), (Mode.PROMPT, Names.DOTTED)):
+        for category in SELECTIONS["multi_turn"]:
+            for entry in bfcl.load(CATEGORIES[category]):
+                found.append((f"{mode}:{entry.id}", _requests(entry, bfcl, mode, names)))
+    assert len(found) == 1600
+    assert hashlib.sha256(json.dumps(sorted(found)).encode()).hexdigest() == OFFICIAL_REQUESTS_SHA256
+
+
+def _requests(entry: Entry, suite: Suite, mode: Mode, names: Names) -> list[str]:
+    """A digest of each request of the conversation with the oracle."""
+    talk = converse(entry, Manner("x", mode, names, DEFAULT_SYNTAX[mode]), suite.wording)
+    asking = performed(talk, opened(entry, suite.world).perform)
+    model = OracleModel(mode, names)
+    digests = []
+    request = next(asking)
+    while True:
+        asked = [[_message(message) for message in request.messages], list(request.tools)]
+        digests.append(hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16])
+        try:
+            request = asking.send(run_through(model.complete(entry, request)))
+        except StopIteration:
+            return digests
+
+
+def _message(message: object) -> list[object]:
+    assert isinstance(message, dict)
+    calls = [
+        [call["id"], call["function"]["name"], call["function"]["arguments"]]
+        for call in message.get("tool_calls") or []
+    ]
+    return [message["role"], message.get("content"), calls, message.get("tool_call_id")]
