@@ -1,0 +1,520 @@
+"""A tree of folders and files, and the commands of a shell on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pytest_fcbench.environments.environment import Environment
+from pytest_fcbench.environments.world import Filler, World
+
+# Ours: folders that share children can make a tree that doubles with every call.
+MAX_ITEMS = 10_000
+"""Most files and folders that one walk through a tree meets."""
+
+_FORBIDDEN = '|/\\?%*:"><'
+"""Characters that the name of a new file or folder must not have."""
+
+_COUNTS: Mapping[str, tuple[str, Callable[[str], int]]] = {
+    "l": ("lines", lambda text: len(text.splitlines())),
+    "w": ("words", lambda text: len(text.split())),
+    "c": ("characters", len),
+}
+
+
+@dataclass
+class File:
+    """Equal to a file of the same name and content."""
+
+    name: str
+    content: str = ""  # Official: echo writes whatever it is given
+
+
+@dataclass(eq=False, repr=False)
+class Directory:
+    """Equal to a folder of the same name and contents, in whatever order and wherever it lies."""
+
+    name: str
+    parent: Directory | None = None
+    contents: dict[str, File | Directory] = field(default_factory=dict)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Directory) and _alike(self, other)
+
+    def __repr__(self) -> str:
+        return f"Directory({self.name!r}, {list(self.contents)})"  # short: a folder may lie in itself
+
+
+_Contents = dict[str, File | Directory]
+
+
+def tree(directory: Directory) -> dict[str, object]:
+    """What lies in a folder: the content of a file or the tree of a folder by its name.
+
+    Raises ValueError if a folder lies in itself or the tree has more than ``MAX_ITEMS`` items.
+    """
+    shown: dict[str, object] = {}
+    folders: dict[tuple[str, ...], dict[str, object]] = {(): shown}
+    for path, item in _walk(directory):
+        if isinstance(item, File):
+            folders[path[:-1]][path[-1]] = item.content
+        else:
+            folders[path[:-1]][path[-1]] = folders[path] = {}
+    return shown
+
+
+class FileSystem(Environment):
+    """A small file system with a current folder; commands take names in that folder, not paths."""
+
+    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        super().__init__(config, world, long_context=long_context)
+        state: dict[str, Any] = deepcopy({**(world.defaults.get("file_system") or {}), **config})
+        if "root" not in state:
+            self.root = Directory("/")
+        elif state["root"]:
+            name, root = next(iter(state["root"].items()))  # Official: only the first root counts
+            self.root = _loaded(name, root["contents"], None, world.filler if long_context else None)
+        else:
+            raise ValueError("the file system's root has no folder")
+        self._here = self.root
+
+    def hidden(self) -> Mapping[str, object]:
+        """The current folder, as the names of the folders that lead to it."""
+        return {"current_directory": [folder.name for folder in self._path()]}
+
+    def pwd(self) -> dict[str, object]:
+        """Tell the current folder.
+
+        Returns:
+            current_working_directory: its full path.
+        """
+        return {"current_working_directory": "/" + "/".join(folder.name for folder in self._path())}
+
+    def ls(self, a: bool = False) -> dict[str, object]:
+        """List the current folder.
+
+        Args:
+            a: Whether to list hidden items too, those whose name starts with a dot.
+
+        Returns:
+            current_directory_content: the names of its files and folders.
+        """
+        names = list(self._here.contents)
+        return {"current_directory_content": names if a else [n for n in names if not n.startswith(".")]}
+
+    def cd(self, folder: str) -> dict[str, object]:
+        """Go to another folder, one step at a time.
+
+        Args:
+            folder: Name of a folder in the current one, or `..` for the folder above, or `/` for the top.
+
+        Returns:
+            current_working_directory: the name of the new current folder; nothing after `..`.
+        """
+        name = folder.rstrip("/")
+        if name == "..":
+            if self._here.parent is None:
+                return {"error": "there is no folder above this one"}
+            self._here = self._here.parent
+            return {}
+        if not name:
+            self._here = self.root
+        elif name != ".":
+            target = self._here.contents.get(name)
+            if not isinstance(target, Directory):
+                return {"error": f"there is no folder {folder!r} here to go to"}
+            self._here = target
+        return {"current_working_directory": self._here.name}
+
+    def mkdir(self, dir_name: str) -> dict[str, object] | None:
+        """Make a new folder in the current one.
+
+        Args:
+            dir_name: Name of the new folder.
+
+        Returns:
+            Nothing, or the error.
+        """
+        return self._add(dir_name, lambda: Directory(dir_name, self._here))
+
+    def touch(self, file_name: str) -> dict[str, object] | None:
+        """Make a new empty file in the current folder.
+
+        Args:
+            file_name: Name of the new file, with its extension.
+
+        Returns:
+            Nothing, or the error.
+        """
+        return self._add(file_name, lambda: File(file_name))
+
+    def echo(self, content: str, file_name: str | None = None) -> dict[str, object] | None:
+        """Show a text, or write it over the content of a file that exists in the current folder.
+
+        Args:
+            content: The text.
+            file_name: Name of the file to write to; without it the text is shown.
+
+        Returns:
+            terminal_output: the text, if no file was named; otherwise nothing, or the error.
+        """
+        if file_name is not None and _is_misnamed(file_name):
+            return _misnamed(file_name)
+        if not file_name:
+            return {"terminal_output": content}
+        item = self._item(file_name)
+        if item is None:  # Official: it never makes a file
+            return _no_file(file_name)
+        if isinstance(item, Directory):
+            raise IsADirectoryError(f"{file_name!r} is a folder and cannot be written to")
+        item.content = content
+        return None
+
+    def cat(self, file_name: str) -> dict[str, object]:
+        """Show the content of a file in the current folder.
+
+        Args:
+            file_name: Name of the file.
+
+        Returns:
+            file_content: the whole content.
+        """
+        if _is_misnamed(file_name):
+            return _misnamed(file_name)
+        file = self._file(file_name)
+        return _no_file(file_name) if file is None else {"file_content": file.content}
+
+    def find(self, path: str = ".", name: str | None = None) -> dict[str, object]:
+        """Find files and folders by a part of their name, in a folder and everything below it.
+
+        Args:
+            path: Folder to search in, from the current folder or, with a leading `/`, from the top.
+            name: Part of the name; without it everything is found.
+
+        Returns:
+            matches: paths of what was found, each beginning with the given path.
+        """
+        start = self._folder(path)
+        if start is None:
+            return {"error": f"there is no folder {path!r} to search in"}
+        prefix = path.rstrip("/")
+        found = [steps for steps, _ in _walk(start) if name is None or name in steps[-1]]
+        return {"matches": ["/".join((prefix, *map(str, steps))) for steps in found]}
+
+    def wc(self, file_name: str, mode: Literal["l", "w", "c"] = "l") -> dict[str, object]:
+        """Count the lines, words or characters of a file in the current folder.
+
+        Args:
+            file_name: Name of the file.
+            mode: What to count: `l` lines, `w` words, `c` characters.
+
+        Returns:
+            count: the number; type: what was counted, `lines`, `words` or `characters`.
+        """
+        if mode not in list(_COUNTS):
+            return {"error": f"{mode!r} is nothing to count; use one of {', '.join(_COUNTS)}"}
+        file = self._file(file_name)
+        if file is None:
+            return _no_file(file_name)
+        unit, count = _COUNTS[mode]
+        return {"count": count(file.content), "type": unit}
+
+    def sort(self, file_name: str) -> dict[str, object]:
+        """Show the lines of a file in the current folder in alphabetical order; the file stays as it is.
+
+        Args:
+            file_name: Name of the file.
+
+        Returns:
+            sorted_content: the sorted lines.
+        """
+        file = self._file(file_name)
+        if file is None:
+            return _no_file(file_name)
+        return {"sorted_content": "\n".join(sorted(file.content.splitlines()))}
+
+    def grep(self, file_name: str, pattern: str) -> dict[str, object]:
+        """Find the lines of a file in the current folder that contain a text.
+
+        Args:
+            file_name: Name of the file.
+            pattern: The text to look for, taken literally.
+
+        Returns:
+            matching_lines: the lines found.
+        """
+        file = self._file(file_name)
+        if file is None:
+            return _no_file(file_name)
+        return {"matching_lines": [line for line in file.content.splitlines() if pattern in line]}
+
+    def du(self, human_readable: bool = False) -> dict[str, object]:
+        """Tell how much room the files in the current folder and below it take.
+
+        Args:
+            human_readable: Whether to use larger units for larger sizes.
+
+        Returns:
+            disk_usage: the size and its unit.
+        """
+        files = (item for _, item in _walk(self._here) if isinstance(item, File))
+        size = sum(len(file.content.encode("utf-8")) for file in files)
+        return {"disk_usage": _in_units(size) if human_readable else f"{size} bytes"}
+
+    def tail(self, file_name: str, lines: int = 10) -> dict[str, object]:
+        """Show the last lines of a file in the current folder.
+
+        Args:
+            file_name: Name of the file.
+            lines: How many lines.
+
+        Returns:
+            last_lines: these lines.
+        """
+        file = self._file(file_name)
+        if file is None:
+            return _no_file(file_name)
+        every = file.content.splitlines()
+        return {"last_lines": "\n".join(every[-min(lines, len(every)) :])}  # Official: 0 gives every line
+
+    def diff(self, file_name1: str, file_name2: str) -> dict[str, object]:
+        """Compare two files in the current folder line by line, up to the end of the shorter one.
+
+        Args:
+            file_name1: Name of one file.
+            file_name2: Name of the other file.
+
+        Returns:
+            diff_lines: for each line that differs, `- ` and the first file's, then `+ ` and the second's.
+        """
+        first = self._item(file_name1)
+        second = None if first is None else self._item(file_name2)
+        if not (isinstance(first, File) and isinstance(second, File)):
+            return {"error": f"{file_name1!r} and {file_name2!r} are not both files here"}
+        pairs = zip(first.content.splitlines(), second.content.splitlines(), strict=False)
+        return {"diff_lines": "\n".join(f"- {old}\n+ {new}" for old, new in pairs if old != new)}
+
+    def mv(self, source: str, destination: str) -> dict[str, object]:
+        """Move a file or folder into another folder, or rename it.
+
+        Args:
+            source: Name of the file or folder, in the current folder.
+            destination: Name of a folder in the current folder to move it into; any other name is the
+                new name.
+
+        Returns:
+            result: the outcome in words.
+        """
+        transfer = self._transfer(source, destination)
+        if not isinstance(transfer, _Transfer):
+            return transfer
+        if transfer.name in transfer.folder.contents:
+            return {"error": f"{transfer.path!r} exists already"}
+        del self._here.contents[source]
+        # Official: a moved folder is a new one with the old contents, where `..` still leads to the old one.
+        transfer.carry_out(lambda contents: contents)
+        return {"result": f"'{source}' moved to '{transfer.path}'"}
+
+    def cp(self, source: str, destination: str) -> dict[str, object]:
+        """Copy a file or folder into another folder, or under another name.
+
+        Args:
+            source: Name of the file or folder, in the current folder.
+            destination: Name of a folder in the current folder to copy it into; any other name is the name of
+                the copy.
+
+        Returns:
+            result: the outcome in words.
+        """
+        transfer = self._transfer(source, destination)
+        if not isinstance(transfer, _Transfer):
+            return transfer
+        if transfer.name in transfer.folder.contents:
+            raise FileExistsError(f"{transfer.path!r} exists already")
+        # Official: a copied folder shares its children; copied into itself it is one of them.
+        transfer.carry_out(dict)
+        return {"result": f"'{source}' copied to '{transfer.path}'"}
+
+    def rm(self, file_name: str) -> dict[str, object]:
+        """Remove a file, or a folder with everything in it.
+
+        Args:
+            file_name: Name of the file or folder, in the current folder.
+
+        Returns:
+            result: the outcome in words.
+        """
+        if file_name not in self._here.contents:
+            return _nothing(file_name)
+        del self._here.contents[file_name]
+        return {"result": f"'{file_name}' removed"}
+
+    def rmdir(self, dir_name: str) -> dict[str, object]:
+        """Remove an empty folder.
+
+        Args:
+            dir_name: Name of the folder, in the current folder.
+
+        Returns:
+            result: the outcome in words.
+        """
+        folder = self._item(dir_name)
+        if folder is None:
+            return _nothing(dir_name)
+        if isinstance(folder, File):
+            return {"error": f"{dir_name!r} is a file, not a folder"}
+        if folder.contents:
+            return {"error": f"the folder {dir_name!r} is not empty"}
+        return self.rm(dir_name)
+
+    def _path(self) -> list[Directory]:
+        """The current folder and those above it, outermost first."""
+        path = [self._here]
+        while path[0].parent is not None:
+            path.insert(0, path[0].parent)
+        return path
+
+    def _item(self, name: str) -> File | Directory | None:
+        item = self._here.contents.get(name)
+        # Official: an item named "." counts as there, but stands for the current folder.
+        return self._here if item is not None and name == "." else item
+
+    def _file(self, name: str) -> File | None:
+        item = self._item(name)
+        return item if isinstance(item, File) else None
+
+    def _folder(self, path: str) -> Directory | None:
+        folder = self.root if path.startswith("/") else self._here
+        if path == "/":
+            return folder
+        for step in path.strip("/").split("/"):
+            item = folder if step == "." else folder.contents.get(step)
+            if not isinstance(item, Directory):
+                return None
+            folder = item
+        return folder
+
+    def _add(self, name: str, make: Callable[[], File | Directory]) -> dict[str, object] | None:
+        if _is_misnamed(name):
+            return _misnamed(name)
+        if name in self._here.contents:
+            return {"error": f"there is an item named {name!r} already"}
+        self._here.contents[name] = make()
+        return None
+
+    def _transfer(self, source: str, destination: str) -> _Transfer | dict[str, object]:
+        """What a move or copy takes where, or the error why it does not."""
+        item = self._item(source)
+        if item is None:
+            return _nothing(source)
+        if "/" in destination:
+            return {"error": f"{destination!r} is a path; name a file or folder of the current folder"}
+        target = self._item(destination)
+        if isinstance(target, File):
+            return {"error": f"{source!r} cannot go to {destination!r}, which is a file"}
+        if target is None:
+            return _Transfer(item, self._here, destination, destination)
+        return _Transfer(item, target, source, f"{destination}/{source}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Transfer:
+    item: File | Directory
+    folder: Directory
+    """Where the item arrives."""
+    name: str
+    """What it is called there."""
+    path: str
+    """The same from the current folder."""
+
+    def carry_out(self, share: Callable[[_Contents], _Contents]) -> None:
+        if isinstance(self.item, File):
+            self.folder.contents[self.name] = File(self.name, self.item.content)
+        else:
+            arrived = self.folder.contents[self.name] = Directory(self.name, self.folder)
+            arrived.contents = share(self.item.contents)
+
+
+def _loaded(
+    name: str, described: Mapping[str, Any], parent: Directory | None, filler: Filler | None
+) -> Directory:
+    """A folder as configurations describe it; with filler, long files and many of them."""
+    folder = Directory(name, parent)
+    for child, item in described.items():
+        if item["type"] == "directory":
+            folder.contents[child] = _loaded(child, item["contents"], folder, filler)
+        elif item["type"] == "file":
+            content = item["content"]
+            if filler is not None and child not in filler.spared_files:
+                content += filler.file_text
+            folder.contents[child] = File(child, content)
+    if filler is not None and not any(isinstance(item, Directory) for item in folder.contents.values()):
+        for extra in filler.file_names:
+            folder.contents.setdefault(extra, File(extra))
+    return folder
+
+
+def _walk(directory: Directory) -> Iterator[tuple[tuple[str, ...], File | Directory]]:
+    """Everything below a folder with the names that lead to it, a folder before what lies in it."""
+    met = 0
+    start: tuple[str, ...] = ()
+    trail = [(start, directory, iter(directory.contents.items()))]
+    while trail:
+        path, _, items = trail[-1]
+        for name, item in items:
+            met += 1
+            if met > MAX_ITEMS:
+                raise ValueError(f"the folder {directory.name!r} has more than {MAX_ITEMS} items below it")
+            yield (*path, name), item
+            if isinstance(item, Directory):
+                if any(item is folder for _, folder, _ in trail):
+                    raise ValueError(f"the folder {item.name!r} lies in itself")
+                trail.append(((*path, name), item, iter(item.contents.items())))
+                break
+        else:
+            trail.pop()
+
+
+def _alike(left: Directory, right: Directory) -> bool:
+    """Compares each pair of folders once, so it ends even where folders share or contain themselves."""
+    todo, begun = [(left, right)], set()
+    while todo:
+        one, other = todo.pop()
+        if one is other or (id(one), id(other)) in begun:
+            continue
+        begun.add((id(one), id(other)))
+        if one.name != other.name or one.contents.keys() != other.contents.keys():
+            return False
+        for name, item in one.contents.items():
+            twin = other.contents[name]
+            if isinstance(item, Directory) and isinstance(twin, Directory):
+                todo.append((item, twin))
+            elif item != twin:
+                return False
+    return True
+
+
+def _in_units(size: float) -> str:
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1024:
+            return f"{size:.2f} {unit}"
+        size /= 1024
+    return f"{size:.2f} TB"
+
+
+def _is_misnamed(name: str) -> bool:
+    return any(mark in name for mark in _FORBIDDEN)
+
+
+def _misnamed(name: str) -> dict[str, object]:
+    return {"error": f"the name {name!r} has one of the characters {_FORBIDDEN}"}
+
+
+def _no_file(name: str) -> dict[str, object]:
+    return {"error": f"there is no file named {name!r} here"}
+
+
+def _nothing(name: str) -> dict[str, object]:
+    return {"error": f"there is nothing named {name!r} here"}

@@ -1,0 +1,352 @@
+"""A calculator."""
+
+from __future__ import annotations
+
+import decimal
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import mpmath
+
+from pytest_fcbench.environments.environment import Environment
+from pytest_fcbench.environments.world import World
+
+# These limits are ours. The official functions compute without end, or until memory is gone.
+MAX_DIGITS = 10_000
+"""Most digits that a precision or a rounding may ask for."""
+MAX_BITS = 1_000_000
+"""Most bits of a whole number that a power may give."""
+
+MAX_TEXT = 200
+"""Most characters of a number given as text; a long exponent takes long."""
+
+_SI_UNITS = {"km": 1000, "m": 1, "cm": 0.01, "mm": 0.001, "um": 1e-6, "nm": 1e-9}
+"""Metres in one of each."""
+
+_IMPERIAL_SI: Mapping[tuple[str, str], Callable[[float], float]] = {
+    ("cm", "in"): lambda value: value * 0.393701,
+    ("in", "cm"): lambda value: value * 2.54,
+    ("m", "ft"): lambda value: value * 3.28084,
+    ("ft", "m"): lambda value: value * 0.3048,
+    ("m", "yd"): lambda value: value * 1.09361,
+    ("yd", "m"): lambda value: value * 0.9144,
+    ("km", "miles"): lambda value: value * 0.621371,
+    ("miles", "km"): lambda value: value * 1.60934,
+    ("kg", "lb"): lambda value: value * 2.20462,
+    ("lb", "kg"): lambda value: value * 0.453592,
+    ("celsius", "fahrenheit"): lambda value: value * 1.8 + 32,
+    ("fahrenheit", "celsius"): lambda value: (value - 32) * (5 / 9),
+}
+
+
+class Math(Environment):
+    """A calculator: arithmetic, statistics of lists of numbers, and conversions of units. It has no state."""
+
+    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        super().__init__(config, world, long_context=long_context)
+        del self.long_context  # not part of this domain's state
+
+    def logarithm(self, value: float, base: float, precision: int) -> dict[str, object]:
+        """Logarithm of a number to any base, with as many digits as wanted.
+
+        Args:
+            value: Number whose logarithm is wanted.
+            base: Base of the logarithm.
+            precision: Number of significant digits to compute with.
+
+        Returns:
+            result: the logarithm.
+        """
+        # A context of its own: the official one changes the precision of the whole process.
+        context = mpmath.MPContext()
+        try:
+            context.dps = _digits(int(precision))
+            # Official: two logarithms and a quotient, each rounded to the precision.
+            return {"result": context.log(_short(value)) / context.log(_short(base))}
+        except (TypeError, ValueError, ArithmeticError, AttributeError) as error:
+            return {
+                "error": f"no logarithm of {value!r} to the base {base!r}: {type(error).__name__} {error}"
+            }
+
+    def mean(self, numbers: list[float]) -> dict[str, object]:
+        """Arithmetic mean of a list of numbers.
+
+        Args:
+            numbers: The numbers, at least one.
+
+        Returns:
+            result: their mean.
+        """
+        return _statistic(_mean, numbers)
+
+    def standard_deviation(self, numbers: list[float]) -> dict[str, object]:
+        """Standard deviation of a list of numbers, taken as the whole population.
+
+        Args:
+            numbers: The numbers, at least one.
+
+        Returns:
+            result: their standard deviation.
+        """
+        return _statistic(_deviation, numbers)
+
+    def si_unit_conversion(self, value: float, unit_in: str, unit_out: str) -> dict[str, object]:
+        """Convert a length from one metric unit to another.
+
+        Args:
+            value: The length in the unit it is given in.
+            unit_in: Unit of the value: km, m, cm, mm, um or nm.
+            unit_out: Unit of the result, one of the same.
+
+        Returns:
+            result: the length in the new unit.
+        """
+        if not _is_number(value):
+            return _calls_for_numbers(value)
+        if unit_in not in _SI_UNITS or unit_out not in _SI_UNITS:
+            return _unknown_conversion(unit_in, unit_out)
+        # Times the inverse, as the official function does it: a quotient rounds differently.
+        return _converted(lambda: value * _SI_UNITS[unit_in] * (1 / _SI_UNITS[unit_out]))
+
+    def imperial_si_conversion(self, value: float, unit_in: str, unit_out: str) -> dict[str, object]:
+        """Convert a value from an imperial to a metric unit or back.
+
+        The pairs are cm and in, m and ft, m and yd, km and miles, kg and lb, celsius and fahrenheit.
+
+        Args:
+            value: The value in the unit it is given in.
+            unit_in: Unit of the value.
+            unit_out: Unit of the result, the other one of the pair.
+
+        Returns:
+            result: the value in the new unit.
+        """
+        if not _is_number(value):
+            return _calls_for_numbers(value)
+        if unit_in == unit_out:  # Official: whatever the unit
+            return {"result": value}
+        convert = _IMPERIAL_SI.get((str(unit_in), str(unit_out)))
+        if convert is None:
+            return _unknown_conversion(unit_in, unit_out)
+        return _converted(lambda: convert(value))
+
+    def add(self, a: float, b: float) -> dict[str, object]:
+        """Add two numbers.
+
+        Args:
+            a: First number.
+            b: Second number.
+
+        Returns:
+            result: their sum.
+        """
+        return _calculated(operator.add, a, b)  # Official: texts and lists are joined
+
+    def subtract(self, a: float, b: float) -> dict[str, object]:
+        """Subtract one number from another.
+
+        Args:
+            a: Number to subtract from.
+            b: Number to subtract.
+
+        Returns:
+            result: the difference.
+        """
+        return _calculated(operator.sub, a, b)
+
+    def multiply(self, a: float, b: float) -> dict[str, object]:
+        """Multiply two numbers.
+
+        Args:
+            a: First number.
+            b: Second number.
+
+        Returns:
+            result: their product.
+        """
+        if not (_is_number(a) and _is_number(b)):
+            return _calls_for_numbers(a, b)
+        return _calculated(operator.mul, a, b)
+
+    def divide(self, a: float, b: float) -> dict[str, object]:
+        """Divide one number by another.
+
+        Args:
+            a: Number to be divided.
+            b: Number to divide by, not zero.
+
+        Returns:
+            result: the quotient.
+        """
+        if b == 0:
+            return {"error": f"{a!r} cannot be divided by {b!r}"}
+        return _calculated(operator.truediv, a, b)
+
+    def power(self, base: float, exponent: float) -> dict[str, object]:
+        """Raise a number to a power.
+
+        Args:
+            base: Number to be raised.
+            exponent: The power.
+
+        Returns:
+            result: the base to the power of the exponent.
+        """
+        whole = isinstance(base, int) and isinstance(exponent, int)
+        if whole and abs(base) > 1 and int(base).bit_length() * exponent > MAX_BITS:
+            return {"error": f"the power would have more than {MAX_BITS} bits"}
+        return _calculated(operator.pow, base, exponent)
+
+    def square_root(self, number: float, precision: int) -> dict[str, object]:
+        """Square root of a number, with as many digits as wanted.
+
+        Args:
+            number: The number, not negative.
+            precision: Number of significant digits of the result, at least one.
+
+        Returns:
+            result: the square root.
+        """
+        try:
+            if number < 0:
+                return {"error": f"{number!r} is negative and has no square root"}
+            # A context of its own: the official one changes the precision of the whole process.
+            context = decimal.Context(prec=_digits(precision))
+            return {"result": context.sqrt(decimal.Decimal(number))}
+        except (TypeError, decimal.InvalidOperation):
+            return _calls_for_numbers(number, precision)
+
+    def absolute_value(self, number: float) -> dict[str, object]:
+        """Absolute value of a number.
+
+        Args:
+            number: The number.
+
+        Returns:
+            result: the number without its sign.
+        """
+        return _calculated(operator.abs, number)
+
+    def round_number(self, number: float, decimal_places: int = 0) -> dict[str, object]:
+        """Round a number.
+
+        Args:
+            number: The number.
+            decimal_places: How many decimal places remain.
+
+        Returns:
+            result: the rounded number.
+        """
+        if _is_number(decimal_places) and decimal_places < -MAX_DIGITS:
+            return {"error": f"{decimal_places} decimal places are less than {-MAX_DIGITS}"}
+        return _calculated(round, number, decimal_places)
+
+    def percentage(self, part: float, whole: float) -> dict[str, object]:
+        """Tell how many percent of a whole a part is.
+
+        Args:
+            part: The part.
+            whole: The whole, not zero.
+
+        Returns:
+            result: the percentage.
+        """
+        if whole == 0:
+            return {"error": f"no percentage of {whole!r}"}
+        return _calculated(lambda a, b: (a / b) * 100, part, whole)
+
+    def min_value(self, numbers: list[float]) -> dict[str, object]:
+        """Smallest number of a list.
+
+        Args:
+            numbers: The numbers, at least one.
+
+        Returns:
+            result: the smallest.
+        """
+        return _statistic(min, numbers)
+
+    def max_value(self, numbers: list[float]) -> dict[str, object]:
+        """Largest number of a list.
+
+        Args:
+            numbers: The numbers, at least one.
+
+        Returns:
+            result: the largest.
+        """
+        return _statistic(max, numbers)
+
+    def sum_values(self, numbers: list[float]) -> dict[str, object]:
+        """Sum of a list of numbers.
+
+        Args:
+            numbers: The numbers, at least one.
+
+        Returns:
+            result: their sum.
+        """
+        return _statistic(_sum, numbers)
+
+
+def _calculated(operation: Callable[..., object], *operands: object) -> dict[str, object]:
+    """The result, or an error result for a wrong type. An overflow goes on, as officially."""
+    try:
+        return {"result": operation(*operands)}
+    except TypeError:
+        return _calls_for_numbers(*operands)
+
+
+def _statistic(operation: Callable[[Any], object], numbers: Sequence[float]) -> dict[str, object]:
+    if not numbers:
+        return {"error": f"this takes at least one number, not {numbers!r}"}
+    return _calculated(operation, numbers)
+
+
+def _converted(conversion: Callable[[], float]) -> dict[str, object]:
+    try:
+        return {"result": conversion()}
+    except OverflowError:
+        return {"error": "the value is too large to be converted"}
+
+
+def _calls_for_numbers(*given: object) -> dict[str, object]:
+    return {"error": f"this takes numbers, not {', '.join(map(repr, given))}"}
+
+
+def _unknown_conversion(unit_in: object, unit_out: object) -> dict[str, object]:
+    return {"error": f"no conversion from {unit_in!r} to {unit_out!r} is known"}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
+def _short(value: object) -> object:
+    if isinstance(value, str) and len(value) > MAX_TEXT:
+        raise ValueError(f"a number of {len(value)} characters is longer than {MAX_TEXT}")
+    return value
+
+
+def _digits(precision: int) -> int:
+    """The precision, if it is a whole number (else TypeError) and not too large (else ValueError)."""
+    if operator.index(precision) > MAX_DIGITS:
+        raise ValueError(f"a precision of {precision} digits is more than {MAX_DIGITS}")
+    return precision
+
+
+def _sum(numbers: Iterable[float]) -> float:
+    """One by one from the left. The built-in sum rounds differently from Python 3.12 on."""
+    return reduce(operator.add, numbers, 0)
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return _sum(numbers) / len(numbers)
+
+
+def _deviation(numbers: Sequence[float]) -> float:
+    mean = _mean(numbers)
+    return math.sqrt(_mean([(number - mean) ** 2 for number in numbers]))
