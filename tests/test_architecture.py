@@ -25,12 +25,22 @@ ROOMS = {
     "prices": set(),
     "codecs": {"entries", "answers"},
     "conversation": {"entries", "answers", "codecs"},
-    "matchers": {"entries", "answers", "verdicts", "codecs", "schemas"},
+    "environments": {"entries", "codecs"},
+    "matchers": {"entries", "answers", "verdicts", "codecs", "schemas", "environments"},
     "schemas": {"entries"},
-    "suites": {"entries", "codecs", "errors", "schemas"},
+    "suites": {"entries", "codecs", "environments", "errors", "schemas"},
     "models": {"entries", "answers", "errors", "codecs", "conversation", "suites", "config", "redaction"},
     "dispatch": {"entries", "answers", "errors", "conversation", "models", "prices", "redaction"},
-    "server": {"entries", "answers", "errors", "codecs", "suites", "models"},
+    "server": {
+        "entries",
+        "answers",
+        "errors",
+        "codecs",
+        "conversation",
+        "environments",
+        "suites",
+        "models",
+    },
     "scorecard": {"entries", "answers", "verdicts", "errors", "conversation", "prices"},
     "config": {
         "entries",
@@ -53,6 +63,7 @@ ONLY = {
     "tree_sitter": {"codecs/trees.py", "codecs/java.py", "codecs/javascript.py"},
     "tree_sitter_java": {"codecs/trees.py"},
     "tree_sitter_javascript": {"codecs/trees.py"},
+    "mpmath": {"environments/math.py"},
     "bfcl_eval": set(),
 }
 """Which files may import a package."""
@@ -90,6 +101,20 @@ def test_no_text_is_ever_evaluated(path: Path) -> None:
             assert node.func.id not in ("eval", "exec", "compile", "__import__"), f"line {node.lineno}"
 
 
+ENVIRONMENTS = sorted((PACKAGE / "environments").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", ENVIRONMENTS, ids=lambda path: path.stem)
+def test_environments_know_nothing_outside_themselves(path: Path) -> None:
+    """No file, no network, no process, no clock; chance only from a seed."""
+    outside = {"io", "locale", "os", "pathlib", "secrets", "shutil", "socket", "subprocess", "sys", "time"}
+    assert not outside & {imported.split(".")[0] for imported in imports(path)}
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
+                assert name not in ("now", "open", "today", "utcnow", "SystemRandom"), f"line {node.lineno}"
+
+
 def test_the_import_rules_can_fail(tmp_path: Path) -> None:
     path = tmp_path / "x.py"
     path.write_text("import litellm\nfrom pytest_fcbench.scorecard import gate\n")
@@ -97,7 +122,7 @@ def test_the_import_rules_can_fail(tmp_path: Path) -> None:
     assert room("pytest_fcbench.scorecard.gate") == "scorecard"
 
 
-HEAVY = ("litellm", "openai", "aiohttp", "tree_sitter", "scipy", "pydantic", "yaml")
+HEAVY = ("litellm", "openai", "aiohttp", "tree_sitter", "scipy", "pydantic", "yaml", "mpmath")
 
 
 def test_an_unrelated_run_loads_nothing_heavy(tmp_path: Path) -> None:

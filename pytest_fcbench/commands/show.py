@@ -105,7 +105,7 @@ def lines(
         yield f"set aside in the corrected profile: {entry.set_aside}"
     yield from _row("functions", _names(entry.functions), longest)
     for name, environment in environments.by_domain.items():
-        for attribute, value in environment.state().items():
+        for attribute, value in environment.shown().items():
             yield from _row(f"{name}.{attribute}", _text(value), longest)
     truth = entry.expectation.turns if isinstance(entry.expectation, Trajectory) else ()
     for number, said in enumerate(entry.turns):
@@ -159,10 +159,7 @@ def _acted(calls: Sequence[str], environments: Environments, longest: int | None
 
 
 def _snapshot(environments: Environments) -> Mapping[str, object]:
-    return {
-        name: copy.deepcopy({**environment.state(), **environment.hidden()})
-        for name, environment in environments.by_domain.items()
-    }
+    return {name: copy.deepcopy(environment.shown()) for name, environment in environments.by_domain.items()}
 
 
 def _expected(entry: Entry, longest: int | None) -> Iterator[str]:

@@ -27,6 +27,10 @@ class Environment:
         """What calls can change and the official checker does not compare."""
         return {}
 
+    def shown(self) -> Mapping[str, object]:
+        """All of this in values that a person can read."""
+        return {**self.state(), **self.hidden()}
+
 
 def functions_of(domain: type[Environment]) -> tuple[str, ...]:
     """Names of the functions of a domain, in the order in which they are written."""

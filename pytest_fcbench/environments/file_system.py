@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -83,6 +84,12 @@ class FileSystem(Environment):
     def hidden(self) -> Mapping[str, object]:
         """The current folder, as the names of the folders that lead to it."""
         return {"current_directory": [folder.name for folder in self._path()]}
+
+    def shown(self) -> Mapping[str, object]:
+        """With the root as a tree, where it can be one."""
+        with suppress(ValueError):
+            return {**super().shown(), "root": {self.root.name: tree(self.root)}}
+        return super().shown()
 
     def pwd(self) -> dict[str, object]:
         """Tell the current folder.

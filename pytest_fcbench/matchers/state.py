@@ -30,7 +30,7 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from pytest_fcbench.answers import Fault, Transcript
@@ -97,9 +97,7 @@ def match(
         if len(steps) < 2 and not any(steps):
             reason = f"turn {number}: no call was made; the truth makes {_listed(expected)}"
             return Failed("multi_turn:empty_turn_model_response", reason, {"turn": number})
-        if failure := _state_mismatch(number, model, right) or (
-            _hidden_mismatch(number, model, right) if corrected else None
-        ):
+        if failure := _mismatch(number, model, right, corrected=corrected):
             return failure
         missing = Counter(map(_value if corrected else str, returned)) - results
         if missing:
@@ -124,28 +122,24 @@ def _offered(entry: Entry, turn: int) -> tuple[FunctionDoc, ...]:
     return entry.functions + tuple(doc for at, docs in late.items() if at <= turn for doc in docs)
 
 
-def _state_mismatch(number: int, model: Environments, right: Environments) -> Failed | None:
-    found = {name: environment.state() for name, environment in model.by_domain.items()}
-    expected = {name: environment.state() for name, environment in right.by_domain.items()}
-    if found == expected:
+def _mismatch(number: int, model: Environments, right: Environments, *, corrected: bool) -> Failed | None:
+    """Where the environments differ after a turn."""
+    pairs = [(environment, right.by_domain[name]) for name, environment in model.by_domain.items()]
+    if any(found.state() != expected.state() for found, expected in pairs):
+        code = "multi_turn:instance_state_mismatch"
+    elif corrected and any(found.hidden() != expected.hidden() for found, expected in pairs):
+        code = "multi_turn:hidden_state_mismatch"
+    else:
         return None
-    return _mismatch("multi_turn:instance_state_mismatch", number, expected, found)
-
-
-def _hidden_mismatch(number: int, model: Environments, right: Environments) -> Failed | None:
-    found = {name: environment.hidden() for name, environment in model.by_domain.items()}
-    expected = {name: environment.hidden() for name, environment in right.by_domain.items()}
-    if found == expected:
-        return None
-    return _mismatch("multi_turn:hidden_state_mismatch", number, expected, found)
-
-
-def _mismatch(code: str, number: int, expected: Mapping[str, object], found: Mapping[str, object]) -> Failed:
-    differences = list(between(expected, found))
+    differences = list(between(_shown(right), _shown(model)))
     more = f" (and {len(differences) - _SHOWN} more)" if len(differences) > _SHOWN else ""
-    shown = "; ".join(map(str, differences[:_SHOWN]))
+    shown = "; ".join(map(str, differences[:_SHOWN])) or "the states differ"
     details = {"turn": number, "differences": [_as_json(item) for item in differences[:_SHOWN]]}
     return Failed(code, f"turn {number}: {shown}{more}", details)
+
+
+def _shown(environments: Environments) -> dict[str, object]:
+    return {name: environment.shown() for name, environment in environments.by_domain.items()}
 
 
 def _as_json(difference: Difference) -> dict[str, object]:

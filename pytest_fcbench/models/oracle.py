@@ -65,7 +65,7 @@ def _calls_of_turn(entry: Entry, texts: Sequence[str]) -> list[Call]:
     """
     late = entry.scene.withheld.values() if entry.scene else ()
     offer = Offer(entry.functions + tuple(doc for docs in late for doc in docs), Names.DOTTED)
-    calls = []
+    calls: list[Call] = []
     for text in texts:
         with suppress(Undecodable):
             calls += map(offer.own, python_calls.corrected(text))

@@ -120,7 +120,7 @@ def compare_mutated(path: Path, suite: Suite) -> Comparison:
         verdict = state.match(entry.expectation, turns, partial(opened, entry, suite.world), Profile.OFFICIAL)
         expected = record["error_type"]
         found = verdict.code if isinstance(verdict, Failed) else None
-        if found != expected or verdict.passed is not record["valid"]:  # type: ignore[union-attr]
+        if found != expected or verdict.passed is not record["valid"]:
             different.append(f"{entry.id} {record['mutation']} {record['info']}: {verdict} not {expected}")
     return Comparison(path.name, total, 0, 0, tuple(different))
 
