@@ -7,7 +7,7 @@ calling and prompting differ by the manner, not by the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -106,6 +106,17 @@ def _call(
 
 def _transcript(entry: Entry, manner: Manner, turns: Sequence[tuple[Step, ...]]) -> Transcript:
     return Transcript(entry.key, manner.model, manner.mode, manner.names, manner.syntax, tuple(turns))
+
+
+def requests(asking: Asking, answer: Callable[[AskModel], Completion]) -> Iterator[AskModel]:
+    """Every request that a conversation comes to with these answers."""
+    request = next(asking)
+    while True:
+        yield request
+        try:
+            request = asking.send(answer(request))
+        except StopIteration:
+            return
 
 
 def performed(conversation: Conversation, perform: Callable[[Sequence[str]], tuple[str, ...]]) -> Asking:

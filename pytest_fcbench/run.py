@@ -24,6 +24,8 @@ from pytest_fcbench.entries import CATEGORIES, Category, Entry
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.models import registry
+from pytest_fcbench.models.model import run_through
+from pytest_fcbench.models.oracle import OracleModel
 from pytest_fcbench.prices import Price
 from pytest_fcbench.scorecard import gate, records
 from pytest_fcbench.scorecard.document import RunFacts, section
@@ -159,11 +161,22 @@ class Run:
             yield f"{len(entries)} entries; {self.settings.label} needs no network: no call, no cost"
             return
 
-        def is_stored(entry: Entry, request: AskModel) -> bool:
-            return isinstance(self.stored, StoredModel) and self.stored.has(entry, request)
+        yield from plan.lines(plan.plan(entries, self._to_ask), self.price)
 
-        plans = plan.plan(entries, lambda entry: next(self.converse(entry)), is_stored)
-        yield from plan.lines(plans, self.price)
+    def _to_ask(self, entry: Entry) -> Sequence[AskModel]:
+        """The calls that an entry needs: how a conversation goes on, the oracle's answers say."""
+        oracle = OracleModel(self.chosen.manner.mode, self.chosen.manner.names)
+        needed: list[AskModel] = []
+
+        def answer(request: AskModel) -> Completion:
+            if isinstance(self.stored, StoredModel) and (kept := self.stored.kept(entry, request)):
+                return kept
+            needed.append(request)
+            return run_through(oracle.complete(entry, request))
+
+        for _ in conversation.requests(self.converse(entry), answer):
+            pass
+        return needed
 
     def progress(self) -> Progress:
         """How far the run is."""

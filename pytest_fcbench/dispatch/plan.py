@@ -35,27 +35,23 @@ class Plan:
 
 def plan(
     entries: Iterable[Entry],
-    first_request: Callable[[Entry], AskModel],
-    is_stored: Callable[[Entry, AskModel], bool],
+    to_ask: Callable[[Entry], Sequence[AskModel]],
 ) -> Sequence[Plan]:
-    """One plan for each category in the order of the entries.
+    """One plan for each category in the order of the entries; ``to_ask`` gives the calls that an entry needs.
 
-    An entry of several turns is counted with one call for each, all as long as the first: what is asked
-    later depends on the answers.
+    An entry that needs none is stored.
     """
     plans: dict[str, Plan] = {}
     for entry in entries:
         before = plans.get(entry.category.name, Plan(entry.category.name))
-        request = first_request(entry)
-        stored = is_stored(entry, request)
-        calls = 0 if stored else len(entry.turns)
+        requests = to_ask(entry)
         plans[entry.category.name] = Plan(
             before.name,
             before.entries + 1,
-            before.stored + stored,
-            before.calls + calls,
-            before.input_tokens + calls * estimated_tokens(request, TYPICAL),
-            before.output_tokens + calls * _OUTPUT_TOKENS,
+            before.stored + (not requests),
+            before.calls + len(requests),
+            before.input_tokens + sum(estimated_tokens(request, TYPICAL) for request in requests),
+            before.output_tokens + len(requests) * _OUTPUT_TOKENS,
         )
     return list(plans.values())
 

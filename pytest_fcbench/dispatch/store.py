@@ -185,22 +185,25 @@ class StoredModel:
         reused = f"{self.reused} answers came from {self.store.path.name}"
         return (*self.model.notes, reused) if self.reused else self.model.notes
 
-    def has(self, entry: Entry, request: AskModel) -> bool:
-        """Whether nothing would have to be asked."""
-        return not self.refresh and self.store.get(digest(self.identity, entry, request)) is not None
+    def kept(self, entry: Entry, request: AskModel) -> Completion | None:
+        """The stored answer, where nothing would have to be asked."""
+        return None if self.refresh else self.store.get(digest(self.identity, entry, request))
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The stored answer, or a new one that is stored first: one that cannot be kept is not scored."""
-        key = digest(self.identity, entry, request)
-        stored = None if self.refresh else self.store.get(key)
-        if stored is not None:
+        if stored := self.kept(entry, request):
             self.reused += 1
             return stored
         if self.offline:
             raise NotScoredError("offline", f"{self.store.path.name} has no answer for {entry.item_id}")
         completion = await self.model.complete(entry, request)
         if completion.fault is None:
-            kept = key, entry.item_id, str(self.identity.get("model")), completion
+            kept = (
+                digest(self.identity, entry, request),
+                entry.item_id,
+                str(self.identity.get("model")),
+                completion,
+            )
             try:
                 if self.immediate:
                     self.store.put(*kept)

@@ -6,12 +6,13 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from pytest_fcbench.answers import AskModel, Mode, Names
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
-from pytest_fcbench.conversation import Manner, converse, performed
+from pytest_fcbench.conversation import Manner, converse, performed, requests
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.environments import opened
 from pytest_fcbench.errors import NotScoredError
@@ -53,22 +54,19 @@ Models: TypeAlias = Callable[[Mode, Names], Model]
 """The model that answers in a manner."""
 
 
-def requests(entry: Entry, suite: Suite, mode: Mode, names: Names, models: Models) -> Iterator[AskModel]:
+def asked_with(entry: Entry, suite: Suite, mode: Mode, names: Names, models: Models) -> Iterator[AskModel]:
     """Every request that the conversation about an entry comes to when this model answers.
 
     It ends where the model has no answer.
     """
+    model = models(mode, names)
     talk = converse(entry, Manner("", mode, names, DEFAULT_SYNTAX[mode]), suite.wording)
     asking = performed(talk, opened(entry, suite.world).perform)
-    request = next(asking)
-    while True:
-        yield request
-        if entry.category.single_turn:
-            return
-        try:
-            request = asking.send(run_through(models(mode, names).complete(entry, request)))
-        except (StopIteration, NotScoredError):
-            return
+    if entry.category.single_turn:
+        yield next(asking)
+        return
+    with suppress(NotScoredError):
+        yield from requests(asking, lambda request: run_through(model.complete(entry, request)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +84,18 @@ def read_body(text: str | bytes) -> Body:
         body: object = json.loads(text, parse_float=_number)
         if not isinstance(body, Mapping) or not isinstance(body.get("messages"), list):
             raise Refused(400, "invalid_request", "the body must be an object with a list of messages")
-        asked = json.dumps([body["messages"], body.get("tools") or []], sort_keys=True)
+        messages = [_without_nulls(message) for message in body["messages"]]
+        asked = json.dumps([messages, body.get("tools") or []], sort_keys=True)
     except (ValueError, RecursionError) as error:
         raise Refused(400, "invalid_json", f"the body is not JSON: {error}") from None
     return Body(hashlib.sha256(asked.encode()).digest(), bool(body.get("stream")))
+
+
+def _without_nulls(message: object) -> object:
+    """Clients leave out the content of a message that has none, or send null."""
+    if not isinstance(message, Mapping):
+        return message
+    return {key: value for key, value in message.items() if value is not None}
 
 
 def _number(text: str) -> float:
@@ -135,7 +141,7 @@ class Lookup:
 
     def _add(self, mode: Mode, names: Names) -> None:
         for key, (entry, suite) in self._entries.items():
-            for request in requests(entry, suite, mode, names, self._models):
+            for request in asked_with(entry, suite, mode, names, self._models):
                 text = json.dumps({"messages": request.messages, "tools": request.tools})
                 asked = Asked(entry, mode, names, request.turn, request.step, estimated_tokens(text))
                 self._index.setdefault(read_body(text).digest, {}).setdefault(key, asked)

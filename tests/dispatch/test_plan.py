@@ -16,7 +16,7 @@ TOKENS = estimated_tokens(REQUEST, TYPICAL)
 
 
 def _plan(*entries: Entry, stored: str = "") -> list[Plan]:
-    return list(plan(entries, lambda entry: REQUEST, lambda entry, request: entry.id == stored))
+    return list(plan(entries, lambda entry: [] if entry.id == stored else [REQUEST] * len(entry.turns)))
 
 
 def test_each_entry_is_one_call() -> None:
@@ -29,7 +29,7 @@ def test_what_is_stored_is_not_called() -> None:
     assert _plan(*entries, stored="simple_python_1") == [Plan("simple_python", 3, 1, 2, 2 * TOKENS, 150)]
 
 
-def test_each_turn_is_a_call() -> None:
+def test_each_request_is_a_call() -> None:
     entry = replace(make_entry(), turns=((Message("user", "a"),), (Message("user", "b"),)))
     assert _plan(entry)[0].calls == 2
 

@@ -28,6 +28,7 @@ import psutil
 
 from pytest_fcbench.answers import Mode, Names
 from pytest_fcbench.codecs import presenting
+from pytest_fcbench.entries import Entry
 from pytest_fcbench.suites import core
 from tests.conftest import ROOT
 from tests.served import served, stats
@@ -145,23 +146,25 @@ def run(scenario: Scenario) -> Result:
 
 def _ours(scenario: Scenario, project: Path) -> list[str]:
     shutil.copytree(ROOT / "benchmarks", project / "benchmarks")
-    trials = math.ceil(scenario.entries / 126)
+    trials = math.ceil(scenario.entries / len(_single_turn()))
     at_once = f"--fcbench-concurrency={scenario.concurrency}"
     return [
         "--fcbench-model=openai/oracle",
+        "--fcbench-category=single_turn",
         f"--fcbench-trials={trials}",
         at_once,
         "--fcbench-profile=corrected",
     ]
 
 
-def _blocking(scenario: Scenario, project: Path, api_base: str) -> list[str]:
+def _single_turn() -> list[Entry]:
     suite = core.open_suite(Path())
-    asked = [
-        presenting.ask(entry, suite.wording, Mode.FC, Names.UNDERSCORED)
-        for category in suite.categories
-        for entry in suite.load(category)
-    ]
+    return [entry for category in suite.categories if category.single_turn for entry in suite.load(category)]
+
+
+def _blocking(scenario: Scenario, project: Path, api_base: str) -> list[str]:
+    wording = core.open_suite(Path()).wording
+    asked = [presenting.ask(entry, wording, Mode.FC, Names.UNDERSCORED) for entry in _single_turn()]
     requests = [{"messages": request.messages, "tools": request.tools or None} for request in asked]
     (project / "requests.json").write_text(json.dumps(requests, default=dict))
     text = BLOCKING.replace("ENTRIES", str(scenario.entries)).replace("API_BASE", api_base)

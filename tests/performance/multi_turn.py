@@ -1,0 +1,188 @@
+"""Multi-turn entries: our environments beside the official ones, and a live run beside what latency allows.
+
+    python -m tests.performance.multi_turn --official PATH_OF_A_PYTHON_WITH_BFCL_EVAL
+    python -m tests.performance.multi_turn --live [--latency 0.2] [--concurrency 64]
+
+Needs the pack (``fcbench pull bfcl``). The first carries out the ground truth of the 200 base entries, both
+from the same call texts, each in a process of its own, best of five. The second puts the official 800 entries
+to the oracle through litellm and ``fcbench serve``. Its limit is the critical path: calls / calls at once x
+latency, or the longest conversation if that takes more. Beside it stands what litellm alone needs for the
+same requests in one process when the endpoint takes no time at all: no run can be faster than that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from pytest_fcbench.answers import AskModel, Mode, Names
+from pytest_fcbench.config import cache_folder
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Trajectory
+from pytest_fcbench.environments import opened
+from pytest_fcbench.models.oracle import OracleModel
+from pytest_fcbench.server.lookup import asked_with
+from pytest_fcbench.suites import open_suite
+from tests.conftest import ROOT
+from tests.served import served, stats
+
+_RUNS = 5
+
+_OFFICIAL = """
+import json, os, sys, time
+os.environ["BFCL_PROJECT_ROOT"] = sys.argv[1]
+from bfcl_eval.eval_checker.multi_turn_eval import multi_turn_utils
+rows = json.load(open(sys.argv[2]))
+best = None
+for run in range(int(sys.argv[3])):
+    started = time.perf_counter()
+    for row in rows:
+        for calls in row["calls"]:
+            multi_turn_utils.execute_multi_turn_func_call(
+                calls, row["config"], row["classes"], f"run{run}", row["id"], False, True
+            )
+    took = time.perf_counter() - started
+    best = took if best is None else min(best, took)
+print(best)
+"""
+
+
+def ours() -> float:
+    """Seconds for the ground truth of the base entries in our environments."""
+    suite = open_suite("bfcl", cache_folder())
+    entries = suite.load(CATEGORIES["multi_turn_base"])
+    truths = [entry.expectation.turns for entry in entries if isinstance(entry.expectation, Trajectory)]
+
+    def carry_out() -> None:
+        for entry, turns in zip(entries, truths, strict=True):
+            environments = opened(entry, suite.world)
+            for calls in turns:
+                environments.perform(calls)
+
+    return min(_seconds(carry_out) for _ in range(_RUNS))
+
+
+def _seconds(work: Callable[[], None]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def official(python: str) -> float:
+    """Seconds for the same in the official executor."""
+    folder = cache_folder() / "packs" / "bfcl" / open_suite("bfcl", cache_folder()).version
+    file = "BFCL_v4_multi_turn_base.json"
+    questions = [json.loads(line) for line in (folder / file).read_text().splitlines()]
+    answers = [json.loads(line) for line in (folder / "possible_answer" / file).read_text().splitlines()]
+    rows = [
+        {
+            "id": question["id"],
+            "classes": question["involved_classes"],
+            "config": question["initial_config"],
+            "calls": answer["ground_truth"],
+        }
+        for question, answer in zip(questions, answers, strict=True)
+    ]
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "rows.json"
+        path.write_text(json.dumps(rows))
+        command = [python, "-c", _OFFICIAL, scratch, str(path), str(_RUNS)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def live(latency_s: float, concurrency: int) -> None:
+    """The run, its critical path and what litellm alone takes."""
+    conversations = _conversations()
+    calls = sum(map(len, conversations))
+    path = max(calls / concurrency, max(map(len, conversations))) * latency_s
+    with served("--model", "oracle", "--suite", "bfcl", "--latency", f"{latency_s:g}") as api_base:
+        took = _run(api_base, concurrency)
+        asked = stats(api_base)["requests"]
+    with served("--model", "oracle", "--suite", "bfcl") as api_base:
+        alone = asyncio.run(_bare([r for requests in conversations for r in requests], api_base, concurrency))
+    print(f"{asked} calls, {concurrency} at once, {latency_s:g} s each")
+    print(f"critical path        {path:6.1f} s")
+    print(f"litellm alone        {alone:6.1f} s {alone / path:6.2f}   (endpoint without latency)")
+    print(f"run                  {took:6.1f} s {took / path:6.2f}   of the critical path")
+    print(f"                              {took / max(path, alone):6.2f}   of the larger of both")
+
+
+def _conversations() -> list[list[AskModel]]:
+    suite = open_suite("bfcl", cache_folder())
+    return [
+        list(asked_with(entry, suite, Mode.FC, Names.UNDERSCORED, OracleModel))
+        for name in SELECTIONS["multi_turn"]
+        for entry in suite.load(CATEGORIES[name])
+    ]
+
+
+def _run(api_base: str, concurrency: int) -> float:
+    """Seconds from the first call to the end of the run. Raises ``AssertionError`` if an entry fails."""
+    options = [
+        "--fcbench-suite=bfcl",
+        "--fcbench-category=multi_turn",
+        "--fcbench-tag",
+        "--fcbench-store=none",
+    ]
+    options += ["--fcbench-model=hosted_vllm/oracle", f"--fcbench-api-base={api_base}"]
+    options += [f"--fcbench-concurrency={concurrency}", "--fcbench-profile=corrected"]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "pytest", "benchmarks/test_multi_turn.py", "-q", *options]
+        command += [f"--fcbench-scorecard={folder}/scorecard.json", "-p", "no:cacheprovider"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    ended = time.time()
+    assert "800 passed" in done.stdout, done.stdout[-3000:]
+    first: float = stats(api_base)["first_request"]
+    return ended - first
+
+
+async def _bare(requests: Sequence[AskModel], api_base: str, concurrency: int) -> float:
+    """Seconds for the requests with nothing around litellm."""
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "true"
+    from litellm import acompletion
+
+    slots = asyncio.Semaphore(concurrency)
+
+    async def ask(request: AskModel) -> None:
+        async with slots:
+            asked: Mapping[str, object] = {
+                "model": "hosted_vllm/oracle",
+                "api_base": api_base,
+                "api_key": "x",
+            }
+            tools = [dict(tool) for tool in request.tools]
+            messages = [dict(message) for message in request.messages]
+            await acompletion(**asked, messages=messages, tools=tools, max_retries=0)
+
+    await ask(requests[0])
+    started = time.perf_counter()
+    await asyncio.gather(*map(ask, requests))
+    return time.perf_counter() - started
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--official", metavar="PYTHON")
+    parser.add_argument("--live", action="store_true")
+    parser.add_argument("--latency", type=float, default=0.2, help="seconds")
+    parser.add_argument("--concurrency", type=int, default=64)
+    chosen = parser.parse_args()
+    if chosen.official:
+        mine, theirs = ours(), official(chosen.official)
+        print(
+            f"ground truth of 200 base entries: {mine:.3f} s, officially {theirs:.3f} s, {mine / theirs:.2f}"
+        )
+    if chosen.live:
+        live(chosen.latency, chosen.concurrency)
+
+
+if __name__ == "__main__":
+    main()

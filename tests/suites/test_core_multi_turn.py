@@ -1,0 +1,262 @@
+"""The embedded multi-turn entries: the truth can be carried out and passes, and nothing short of it does."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench import suites
+from pytest_fcbench.answers import AskModel, Mode, Names, Transcript
+from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
+from pytest_fcbench.conversation import Manner, converse, performed
+from pytest_fcbench.entries import CATEGORIES, Entry, Trajectory
+from pytest_fcbench.environments import DOMAINS, opened
+from pytest_fcbench.environments.docs import documented
+from pytest_fcbench.matchers import state
+from pytest_fcbench.models.model import run_through
+from pytest_fcbench.models.oracle import OracleModel
+from pytest_fcbench.verdicts import Failed, Judgement, Passed, Profile
+from tests.parity.trajectories import is_error
+
+_SUITE = suites.open_suite("core", Path("no cache is needed"))
+_KINDS = [name for name in CATEGORIES if name.startswith("multi_turn_")]
+_BY_KIND = {kind: _SUITE.load(CATEGORIES[kind]) for kind in _KINDS}
+_ENTRIES = [entry for entries in _BY_KIND.values() for entry in entries]
+
+_EMPTY = {"multi_turn_miss_func": 1, "multi_turn_miss_param": 1, "multi_turn_composite": 2}
+"""In how many turns nothing can be called; in none of the others' entries."""
+
+_LOOKS = {
+    "file_system": "pwd()",
+    "math": "absolute_value(number=-1)",
+    "messages": "list_users()",
+    "posting": "posting_get_login_status()",
+    "tickets": "ticket_get_login_status()",
+    "trading": "get_current_time()",
+    "travel": "list_all_airports()",
+    "vehicle": "displayCarStatus(option='battery')",
+}
+"""A call for each domain that changes nothing."""
+
+_NOT_TOLD_APART = {
+    ("contact_customer_support", "message"),
+    ("estimate_drive_feasibility_by_mileage", "distance"),
+    ("filter_stocks_by_price", "max_price"),
+    ("filter_stocks_by_price", "min_price"),
+    ("purchase_insurance", "insurance_type"),
+    ("ticket_login", "password"),
+    ("trading_login", "password"),
+    ("trading_login", "username"),
+    ("verify_traveler_information", "date_of_birth"),
+    ("verify_traveler_information", "passport_number"),
+}
+"""Arguments of which a slightly different value changes neither a state nor a result."""
+
+each_entry = pytest.mark.parametrize("entry", _ENTRIES, ids=lambda entry: entry.id)
+each_kind = pytest.mark.parametrize("kind", _KINDS)
+
+Turns = Sequence[Sequence[str]]
+
+
+def _truth(entry: Entry) -> Turns:
+    assert isinstance(entry.expectation, Trajectory)
+    return entry.expectation.turns
+
+
+def _match(entry: Entry, made: Turns, profile: Profile = Profile.CORRECTED) -> Passed | Failed:
+    """The verdict on these calls, those of a turn made in one step."""
+    assert isinstance(entry.expectation, Trajectory)
+    steps = [[calls] if calls else [] for calls in made]
+    return state.match(entry.expectation, steps, partial(opened, entry, _SUITE.world), profile)
+
+
+def _converse(entry: Entry, mode: Mode) -> tuple[Transcript, list[AskModel]]:
+    """The oracle's conversation, and what it was asked."""
+    model = OracleModel(mode, Names.UNDERSCORED)
+    manner = Manner("oracle", mode, Names.UNDERSCORED, DEFAULT_SYNTAX[mode])
+    asking = performed(converse(entry, manner, _SUITE.wording), opened(entry, _SUITE.world).perform)
+    requests = [next(asking)]
+    try:
+        while True:
+            requests.append(asking.send(run_through(model.complete(entry, requests[-1]))))
+    except StopIteration as ended:
+        return ended.value, requests
+
+
+@each_kind
+def test_there_are_enough_entries_under_running_ids(kind: str) -> None:
+    ids = [entry.id for entry in _BY_KIND[kind]]
+    assert len(ids) >= 16
+    assert ids == [f"{kind}_{number}" for number in range(len(ids))]
+
+
+@each_kind
+def test_every_domain_occurs_in_at_least_two_entries(kind: str) -> None:
+    counts = Counter(domain for entry in _BY_KIND[kind] if entry.scene for domain in entry.scene.domains)
+    assert counts.keys() == DOMAINS.keys()
+    assert min(counts.values()) >= 2
+
+
+@each_entry
+def test_nothing_can_be_called_in_as_many_turns_as_the_kind_says(entry: Entry) -> None:
+    empty = [not calls for calls in _truth(entry)]
+    assert sum(empty) == _EMPTY.get(entry.category.name, 0)
+    assert not empty[-1]
+    assert 2 <= len(empty) - empty.count(True) <= 5
+
+
+@each_entry
+def test_every_call_of_the_truth_succeeds(entry: Entry) -> None:
+    environments = opened(entry, _SUITE.world)
+    results = [(call, environments.perform([call])[0]) for calls in _truth(entry) for call in calls]
+    assert not [(call, text) for call, text in results if is_error(text) or "false" in text]
+
+
+@pytest.mark.parametrize("mode", Mode)
+@each_entry
+def test_the_oracle_passes(entry: Entry, mode: Mode) -> None:
+    transcript, _ = _converse(entry, mode)
+    verdicts = state.judge(entry, transcript, lambda entry: opened(entry, _SUITE.world))
+    assert verdicts == Judgement(Passed(), Passed())
+
+
+@pytest.mark.parametrize("profile", Profile)
+@each_entry
+def test_every_call_counts(entry: Entry, profile: Profile) -> None:
+    unneeded = []
+    for turn, calls in enumerate(_truth(entry)):
+        for index, call in enumerate(calls):
+            made = _with(entry, turn, [*calls[:index], *calls[index + 1 :]])
+            if _match(entry, made, profile).passed:
+                unneeded.append(call)
+    assert not unneeded
+
+
+@pytest.mark.parametrize("profile", Profile)
+@each_entry
+def test_every_argument_counts(entry: Entry, profile: Profile) -> None:
+    passed = [
+        (name, changed)
+        for turn, calls in enumerate(_truth(entry))
+        for index, call in enumerate(calls)
+        for name, argument, changed in _changed(call)
+        if (name, argument) not in _NOT_TOLD_APART
+        and _match(entry, _with(entry, turn, [*calls[:index], changed, *calls[index + 1 :]]), profile).passed
+    ]
+    assert not passed
+
+
+@pytest.mark.parametrize("place", [0, None], ids=["before", "after"])
+@each_entry
+def test_looking_around_changes_no_verdict(entry: Entry, place: int | None) -> None:
+    assert entry.scene is not None
+    looks = [_LOOKS[domain] for domain in entry.scene.domains]
+    made = [
+        ([*looks, *calls] if place == 0 else [*calls, *looks]) if calls else [] for calls in _truth(entry)
+    ]
+    assert _match(entry, made, Profile.OFFICIAL).passed
+    assert _match(entry, made, Profile.CORRECTED).passed
+
+
+@pytest.mark.parametrize(
+    "entry", [e for e in _ENTRIES if e.category.name in _EMPTY], ids=lambda entry: entry.id
+)
+def test_a_call_where_nothing_can_be_called_fails_in_the_corrected_profile_only(entry: Entry) -> None:
+    assert entry.scene is not None
+    look = _LOOKS[entry.scene.domains[0]]
+    for turn, calls in enumerate(_truth(entry)):
+        if not calls:
+            made = _with(entry, turn, [look])
+            assert _match(entry, made, Profile.OFFICIAL).passed
+            verdict = _match(entry, made, Profile.CORRECTED)
+            assert isinstance(verdict, Failed)
+            assert verdict.code == "multi_turn:irrelevance_error:decoder_success"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [*_BY_KIND["multi_turn_miss_func"], *_BY_KIND["multi_turn_composite"]],
+    ids=lambda entry: entry.id,
+)
+def test_withheld_functions_are_offered_only_after_they_were_missed(entry: Entry) -> None:
+    assert entry.scene is not None
+    ((turn, late),) = entry.scene.withheld.items()
+    _, requests = _converse(entry, Mode.FC)
+    names = {doc.name for doc in late}
+    for request in requests:
+        offered = {tool["function"]["name"] for tool in request.tools}  # type: ignore[index]
+        assert names & offered == (names if request.turn >= turn else set())
+    assert not _truth(entry)[turn - 1]
+    assert names & {_name(call) for call in _truth(entry)[turn]}
+
+
+@pytest.mark.parametrize("entry", _BY_KIND["multi_turn_miss_func"], ids=lambda entry: entry.id)
+def test_the_truth_fails_where_functions_are_withheld(entry: Entry) -> None:
+    """The plain entry's calls, made before the functions are there, come a turn too early."""
+    assert entry.scene is not None
+    ((turn, _),) = entry.scene.withheld.items()
+    early = list(_truth(entry))
+    early[turn - 1], early[turn] = early[turn], []
+    assert not _match(entry, early, Profile.CORRECTED).passed
+    assert not _match(entry, early, Profile.OFFICIAL).passed
+
+
+def test_a_long_context_makes_results_longer_where_there_is_filler() -> None:
+    longer: set[str] = set()
+    for short, long in zip(_BY_KIND["multi_turn_base"], _BY_KIND["multi_turn_long_context"], strict=True):
+        assert _truth(short) == _truth(long)
+        sizes = [len(repr(_converse(entry, Mode.FC)[1][-1].messages)) for entry in (short, long)]
+        assert sizes[0] <= sizes[1]
+        if sizes[0] + 500 < sizes[1] and short.scene:
+            longer |= set(short.scene.domains)
+    assert longer >= {"file_system", "trading", "travel", "vehicle"}
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_function_docs_of_a_domain_can_be_derived(domain: str) -> None:
+    docs = documented(DOMAINS[domain])
+    assert docs
+    assert all(doc.description and doc.parameters for doc in docs)
+
+
+def _with(entry: Entry, turn: int, calls: Sequence[str]) -> Turns:
+    """The truth with other calls in one turn."""
+    return [calls if number == turn else truth for number, truth in enumerate(_truth(entry))]
+
+
+def _name(call: str) -> str:
+    return call.partition("(")[0]
+
+
+def _changed(call: str) -> Iterator[tuple[str, str, str]]:
+    """Function, argument and call for each argument, with another value of the same type in its place."""
+    tree = ast.parse(call, mode="eval").body
+    assert isinstance(tree, ast.Call)
+    for keyword in tree.keywords:
+        right = keyword.value
+        keyword.value = ast.parse(repr(_other(ast.literal_eval(right))), mode="eval").body
+        yield _name(call), str(keyword.arg), ast.unparse(tree)
+        keyword.value = right
+
+
+def _other(value: object) -> object:
+    match value:
+        case bool():
+            return not value
+        case int() | float():
+            return value / 2 if 0 < value <= 1 else value - 1
+        case list():
+            return value[1:] or ["other"]
+        case dict():
+            return {name: _other(member) for name, member in value.items()}
+        case "celsius":
+            return "fahrenheit"
+        case str() if value[-1:].isdigit():
+            return f"{value[:-1]}{(int(value[-1]) + 1) % 10}"
+        case _:
+            return f"{value}x"
