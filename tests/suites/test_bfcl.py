@@ -29,11 +29,14 @@ from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.fields import yaml_value
 from pytest_fcbench.suites.suite import Suite
 from tests.factories import pinned, write_tree
+from tests.suites.world_sources import WORLD_TEXTS
 
-PROMPTS, DOCS, TOOLS = SOURCES
+PROMPTS, DOCS, TOOLS, *_ = SOURCES
 
 TEXTS: Mapping[str, str] = {
+    **WORLD_TEXTS,
     PROMPTS: """
+DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC = "There is more now."
 import nothing_like_this
 GIVEN = "Functions as "
 PROMPT_STYLE_TEMPLATES = {
@@ -203,7 +206,7 @@ def test_a_row_without_id_is_told_with_its_line(
     suite = _suite(tmp_path, monkeypatch, "irrelevance", [_question("irrelevance_0", "?"), row])
     with pytest.raises(SuiteError) as caught:
         suite.load(CATEGORIES["irrelevance"])
-    assert str(caught.value) == "BFCL_v4_irrelevance.json:2: not a record with an id"
+    assert str(caught.value) == "BFCL_v4_irrelevance.json:2: not a record with the key 'id'"
 
 
 def test_a_data_file_changed_in_the_cache_is_not_read(
@@ -236,6 +239,7 @@ def test_the_wording_is_put_together_from_the_constants(
         "You are brief. Call functions. Write [f(a=1)] with literals. Go on. Functions as json: {functions}"
     )
     assert wording.float_note == " A fraction."
+    assert wording.more_functions == "There is more now."
     assert wording.notes == {
         Language.PYTHON: Notes(" In Python."),
         Language.JAVA: Notes(" In Java.", " Any Java object.", " A Java {} as {{text}}.", " Of {}s."),
@@ -351,6 +355,11 @@ def test_every_category_has_its_official_number_of_entries(entries: tuple[Entry,
         "live_parallel_multiple": 24,
         "live_irrelevance": 884,
         "live_relevance": 16,
+        "multi_turn_base": 200,
+        "multi_turn_miss_func": 200,
+        "multi_turn_miss_param": 200,
+        "multi_turn_long_context": 200,
+        "multi_turn_composite": 200,
     }
     assert len(entries) == 3641
 
