@@ -361,7 +361,7 @@ def test_every_category_has_its_official_number_of_entries(entries: tuple[Entry,
         "multi_turn_long_context": 200,
         "multi_turn_composite": 200,
     }
-    assert len(entries) == 3641
+    assert len(entries) == 4641
 
 
 def test_official_ids_are_unique_and_name_their_category(entries: tuple[Entry, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Sources of the shape in which the official package holds the tables of its API classes, in our own words."""
+"""Sources of the shape in which the official package holds its tables, in our own words."""
 
 from __future__ import annotations
 
