@@ -106,7 +106,7 @@ def lines(
     yield from _row("functions", _names(entry.functions), longest)
     for name, environment in environments.by_domain.items():
         for attribute, value in environment.shown().items():
-            yield from _row(f"{name}.{attribute}", _text(value), longest)
+            yield from _row("state", f"{name}.{attribute}: {_text(value)}", longest)
     truth = entry.expectation.turns if isinstance(entry.expectation, Trajectory) else ()
     for number, said in enumerate(entry.turns):
         yield ""

@@ -1,0 +1,1 @@
+"""Growing a suite: entries made from entries by code."""

@@ -1,0 +1,37 @@
+"""Harder kinds of multi-turn entries, made from plain ones (BFCL v3's augmentations)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pytest_fcbench.entries import CATEGORIES, Category, Entry, Scene, Trajectory
+
+
+def missing_function(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
+    """The entry without these functions until they have been missed.
+
+    What is asked in ``turn`` cannot be done in it; in a new turn after it the functions are offered, and
+    then it can. Raises ValueError where the truth calls one of them before, or none in that turn.
+    """
+    scene, truth = entry.scene, entry.expectation
+    if scene is None or not isinstance(truth, Trajectory):
+        raise ValueError(f"{entry.key} is no multi-turn entry")
+    called = [{call.partition("(")[0].strip() for call in calls} for calls in truth.turns]
+    if any(set(names) & before for before in called[:turn]) or not set(names) & called[turn]:
+        raise ValueError(f"{entry.key}: turn {turn} is not the first that calls {', '.join(names)}")
+    late = tuple(doc for doc in entry.functions if doc.name in names)
+    following = turn + 1
+    return replace(
+        entry,
+        turns=(*entry.turns[:following], (), *entry.turns[following:]),
+        functions=tuple(doc for doc in entry.functions if doc.name not in names),
+        expectation=Trajectory((*truth.turns[:turn], (), *truth.turns[turn:])),
+        scene=Scene(scene.domains, scene.config, {following: late}),
+    )
+
+
+def of_category(entry: Entry, category: str) -> Entry:
+    """The entry under a category's name and rules, such as a long context; its number stays."""
+    new: Category = CATEGORIES[category]
+    return replace(entry, id=entry.id.replace(entry.category.name, new.name, 1), category=new)

@@ -1,0 +1,209 @@
+"""``fcbench show``: an entry with what is right, or with what was answered, for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from pytest_fcbench import cli
+from pytest_fcbench.answers import Completion, Mode, Names, ToolCall
+from pytest_fcbench.config import load
+from pytest_fcbench.dispatch.store import AnswerStore, StoredModel, identity_of
+from pytest_fcbench.entries import CATEGORIES
+from pytest_fcbench.models.model import run_through
+from pytest_fcbench.models.oracle import OracleModel
+from pytest_fcbench.run import Run
+from pytest_fcbench.scorecard import records
+from pytest_fcbench.verdicts import Judgement, Passed
+
+Show: TypeAlias = Callable[..., str]
+
+
+@pytest.fixture
+def show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Show:
+    """Runs the command in an empty folder; gives what it prints."""
+    monkeypatch.chdir(tmp_path)
+
+    def shown(*words: str) -> str:
+        assert cli.main(["show", *words]) == 0
+        return capsys.readouterr().out
+
+    return shown
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["show", *words])
+    assert ended.value.code == 2
+    return capsys.readouterr().err
+
+
+def scripted(folder: Path, *turns: object, key: str = "core:multi_turn_base_0") -> str:
+    """The id of a model that says this."""
+    path = folder / "script.yaml"
+    path.write_text(json.dumps({"answers": {key: {"turns": list(turns)}}, "default": "I see."}))
+    return f"--model=scripted:{path}"
+
+
+# What an entry is
+
+
+def test_an_entry_with_its_truth(show: Show) -> None:
+    lines = show("core:multi_turn_base_3").splitlines()
+    assert lines[0] == "core:multi_turn_base_3 · multi_turn_base · travel, posting"
+    assert "state          posting.tweet_counter: 7" in lines
+    assert [line for line in lines if line.startswith("turn")] == [f"turn {n}" for n in (1, 2, 3, 4)]
+    call = next(n for n, line in enumerate(lines) if line.startswith("  call         post_tweet("))
+    assert lines[call + 1].startswith('    returns    {"id": 7,')
+    assert lines[call + 2].startswith("    changes    posting.tweets.7: → {'id': 7")
+    assert lines[call + 3] == "    changes    posting.tweet_counter: 7 → 8"
+    assert not [line for line in lines if line.startswith("official")]
+
+
+@pytest.mark.parametrize(
+    ("entry", "line"),
+    [
+        ("core:parallel_0", "  accepted     "),
+        ("core:irrelevance_0", "  accepted  no call"),
+        ("core:live_relevance_0", "  accepted  any call"),
+        ("core:multi_turn_miss_param_0", "  (nothing can be called yet)"),
+        ("core:multi_turn_miss_func_0", "  new          "),
+    ],
+)
+def test_what_is_right_depends_on_the_kind(show: Show, entry: str, line: str) -> None:
+    assert any(shown.startswith(line) for shown in show(entry).splitlines())
+
+
+def test_long_values_are_cut_unless_all_is_asked_for(show: Show) -> None:
+    entry = "core:multi_turn_long_context_0"
+    assert " more characters)" in show(entry)
+    assert " more characters)" not in show(entry, "--full")
+    assert len(show(entry, "--full")) > len(show(entry))
+
+
+# What was answered
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_a_right_conversation(show: Show, mode: Mode) -> None:
+    text = show("core:multi_turn_base_0", "--model=oracle", f"--mode={mode}")
+    assert text.count("  truth        ") == text.count("\nturn ")
+    assert text.endswith("official  passed\ncorrected passed\n")
+
+
+def test_a_wrong_conversation_says_where(show: Show, tmp_path: Path) -> None:
+    text = show("core:multi_turn_base_0", scripted(tmp_path, [[{"nonsense": {"a": 1}}], "Well."]))
+    assert "  call         nonsense(a=1)\n    returns    Error: there is no function nonsense\n" in text
+    assert "  model        I see.\n" in text
+    assert "\nofficial  failed  multi_turn:instance_state_mismatch: turn 1: " in text
+
+
+def test_a_conversation_that_was_ended_by_force(show: Show, tmp_path: Path) -> None:
+    endless = [[{"nonsense": {"a": n}}] for n in range(21)]
+    text = show("core:multi_turn_base_0", scripted(tmp_path, endless))
+    assert text.count("  call ") == 21
+    assert "  (the conversation was over)" in text
+    assert "multi_turn:force_terminated" in text
+
+
+def test_an_answer_that_is_only_read(show: Show) -> None:
+    text = show("core:simple_python_0", "--model=oracle")
+    assert "  tool call    " in text
+    assert text.endswith("official  passed\ncorrected passed\n")
+
+
+def test_what_a_model_writes_cannot_touch_the_terminal(show: Show, tmp_path: Path) -> None:
+    key = "core:simple_python_0"
+    path = tmp_path / "script.yaml"
+    path.write_text(json.dumps({"answers": {key: "\x1b[31mred \ud83d" + "x" * 2000}}))
+    text = show(key, f"--model=scripted:{path}", "--full")
+    assert "\x1b" not in text
+    assert "\\x1b[31mred" in text
+    assert "x" * 2000 in text.replace("\n", "").replace(" ", "")
+
+
+def test_a_scorecard_has_the_conversation(show: Show, tmp_path: Path) -> None:
+    run = Run(load({"model": "oracle"}, None))
+    entry = run.suites["core"].load(CATEGORIES["multi_turn_base"])[1]
+    transcript = run.dispatcher.transcript(entry)
+    record = records.record(entry, run.chosen.manner, Judgement.both(Passed()), transcript)
+    card = tmp_path / "card.json"
+    card.write_text(json.dumps({"tests": [{"metadata": {"fcbench": records.to_json(record)}}]}))
+    text = show(entry.key, "--scorecard=card.json")
+    assert text == show(entry.key, "--model=oracle")
+    assert "official  passed" in text
+
+
+def test_stored_answers_are_shown_and_nobody_is_asked(
+    show: Show, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a trial too. Where an answer is missing, it says so."""
+    settings = load({"model": "openai/x", "api_key_env": ""}, None)
+    run = Run(settings)
+    entry = replace(run.suites["core"].load(CATEGORIES["multi_turn_base"])[0], trial=2)
+    store = AnswerStore(tmp_path / ".fcbench/answers.sqlite")
+    identity = identity_of(settings.model, settings.api_base, settings.parameters)
+    model = StoredModel(OracleModel(Mode.FC, Names.UNDERSCORED), store, identity, immediate=True)
+    talk = run.converse(entry)
+    request = next(talk)
+    while True:
+        try:
+            request = talk.send(run_through(model.complete(entry, request)))
+        except StopIteration:
+            break
+    store.close()
+    assert "official  passed" in show("core:multi_turn_base_0-t2", "--model=openai/x")
+    assert "offline" in refusal(capsys, "core:multi_turn_base_0", "--model=openai/x")
+
+
+def test_tool_calls_and_text_beside_each_other(show: Show, tmp_path: Path) -> None:
+    """A text that a provider puts beside the calls, and reasoning, are shown too."""
+    completion = Completion(
+        text="Let me see.", tool_calls=(ToolCall("f", "{"), "and a part"), reasoning="Hm."
+    )
+    run = Run(load({"model": "oracle"}, None))
+    entry = run.suites["core"].load(CATEGORIES["simple_python"])[0]
+    transcript = replace(run.dispatcher.transcript(entry))
+    transcript = replace(transcript, turns=((replace(transcript.turns[0][0], completion=completion),),))
+    record = records.record(entry, run.chosen.manner, Judgement.both(Passed()), transcript)
+    (tmp_path / "card.json").write_text(
+        json.dumps({"tests": [{"metadata": {"fcbench": records.to_json(record)}}]})
+    )
+    text = show(entry.key, "--scorecard=card.json")
+    for line in (
+        "  reasoning    Hm.",
+        "  model        Let me see.",
+        "  tool call    f {",
+        "  tool call    and a part",
+    ):
+        assert line in text
+
+
+# Wrong words
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ["core:multi_turn_bse_3"],
+            "unknown entry 'core:multi_turn_bse_3'. Did you mean 'core:multi_turn_base_3'",
+        ),
+        (["core:multi_turn_base_0-tx"], "unknown entry 'core:multi_turn_base_0-tx'"),
+        (["cor:multi_turn_base_0"], "unknown suite 'cor'. Did you mean 'core'?"),
+        (["multi_turn_base_0"], "an entry is named suite:id"),
+        (
+            ["core:multiple_0", "--model=oracle", "--scorecard=x.json"],
+            "--scorecard and --model: give one of them",
+        ),
+        (["core:multiple_0", "--scorecard=none.json"], "none.json does not exist"),
+        (["core:multiple_0", "--model=oracle", "--mode=x"], "unknown mode 'x'"),
+    ],
+)
+def test_wrong_words(show: Show, capsys: pytest.CaptureFixture[str], words: list[str], says: str) -> None:
+    assert says in refusal(capsys, *words)
