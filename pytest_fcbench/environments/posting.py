@@ -255,4 +255,4 @@ def _login_needed(action: str) -> dict[str, object]:
 
 
 def _no_tweet(tweet_id: object) -> dict[str, object]:
-    return {"error": f"There is no tweet {tweet_id!r}."}
+    return {"error": f"There is no tweet {tweet_id}."}

@@ -66,7 +66,7 @@ class Trading(Environment):
             ``price``, ``percent_change``, ``volume``, ``MA(5)`` and ``MA(20)``.
         """
         if symbol not in self.stocks:
-            return _error(f"There is no stock with the symbol {symbol!r}.")
+            return _error(f"There is no stock with the symbol {symbol}.")
         info = deepcopy(self.stocks[symbol])
         if self.long_context:
             filler = self._world.filler
@@ -178,7 +178,7 @@ class Trading(Environment):
         if not self.authenticated:
             return _login_first("fund the account")
         if amount <= 0:
-            return _error(f"An account is funded with more than 0, not with {amount}.")
+            return _error("An account is funded with more than 0.")
         self.account_info["balance"] += amount
         self._record("deposit", amount)
         return {"status": "Account funded successfully", "new_balance": self.account_info["balance"]}
@@ -197,9 +197,9 @@ class Trading(Environment):
         if self.market_status != "Open":
             return _error("Money can be withdrawn only while the market is open.")
         if amount <= 0:
-            return _error(f"A withdrawal takes more than 0, not {amount}.")
+            return _error("A withdrawal takes more than 0.")
         if amount > self.account_info["balance"]:
-            return _error(f"A withdrawal of {amount} is more than the balance.")
+            return _error("A withdrawal takes no more than the balance.")
         self.account_info["balance"] -= amount
         self._record("withdrawal", amount)
         return {"status": "Withdrawal successful", "new_balance": self.account_info["balance"]}
@@ -245,14 +245,16 @@ class Trading(Environment):
         if not self.authenticated:
             return _login_first("place an order")
         if symbol not in self.stocks:
-            return _error(f"There is no stock with the symbol {symbol!r}.")
+            return _error(f"Nothing to order: {symbol} is no stock.")
         if price <= 0 or amount <= 0:
-            return _error(f"Price and amount are more than 0, unlike {price} and {amount}.")
+            return _error("Price and amount of an order are more than 0.")
         price = float(price)
         # Official behaviour: any text but "buy" is an order too, only whole shares must be covered, nothing
         # is paid yet, the order is told to be pending though kept as open, and takes over an id in use.
-        if order_type.lower() == "buy" and price * int(amount) > self.account_info.get("balance", 0):
-            return _error(f"{amount} shares for {price} each cost more than the balance.")
+        if order_type.lower() == "buy":
+            cost, balance = price * int(amount), self.account_info.get("balance", 0)
+            if cost > balance:
+                return _error(f"The order costs ${cost:.2f}, the balance is ${balance:.2f}.")
         order_id = self.order_counter
         self.orders[order_id] = {
             "id": order_id,
@@ -281,7 +283,7 @@ class Trading(Environment):
             ``order_id`` and the new ``status``.
         """
         if order_id not in self.orders:
-            return self._no_order(order_id)
+            return _error(f"There is no order {order_id} to cancel.")
         order = self.orders[order_id]
         if order["status"] == "Completed":
             return _error(f"Order {order_id} is completed and stays so.")
@@ -298,7 +300,7 @@ class Trading(Environment):
             ``id``, ``order_type``, ``symbol``, ``price``, ``amount`` and ``status``.
         """
         if order_id not in self.orders:
-            return self._no_order(order_id)
+            return _error(f"There is no order {order_id}, only these: {list(self.orders)}.")
         order: dict[str, Any] = deepcopy(self.orders[order_id])
         if self.long_context:
             texts = self._world.filler.order_details
@@ -342,7 +344,7 @@ class Trading(Environment):
         if not self.authenticated:
             return _login_first("change the watch list")
         if symbol not in self.watch_list:
-            return _error(f"{symbol!r} is not on the watch list.")
+            return _error(f"{symbol} is not on the watch list.")
         self.watch_list.remove(symbol)
         return {"status": f"Stock {symbol} removed from watchlist successfully."}
 
@@ -357,10 +359,6 @@ class Trading(Environment):
             return ["Error: log in to see the watch list."]
         watched = deepcopy(self.watch_list)
         return [*watched, *self._world.filler.watch_list] if self.long_context else {"watchlist": watched}
-
-    def _no_order(self, order_id: int) -> Result:
-        known = ", ".join(str(known) for known in self.orders)
-        return _error(f"There is no order {order_id!r}; the orders are: {known or 'none'}.")
 
     def _record(self, kind: Literal["deposit", "withdrawal"], amount: float) -> None:
         # Official behaviour: some time within a day from now, in no order.

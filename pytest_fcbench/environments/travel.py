@@ -17,6 +17,7 @@ TravelClass = Literal["economy", "business", "first"]
 
 _CLASS_FACTORS = {"economy": 1, "business": 2, "first": 5}
 _ADULT = 18
+_NO_BOOKING = "There is no such booking."
 
 
 class Travel(Environment):
@@ -109,17 +110,15 @@ class Travel(Environment):
         """
         if first_name != self.user_first_name or last_name != self.user_last_name:
             expected = f"{self.user_first_name} {self.user_last_name}"
-            return _unverified(
-                "Cannot book flight information for another user."
-                f"Expected {expected}, got {first_name} {last_name}"
-            )
+            return _unverified(f"The user is {expected}, not {first_name} {last_name}.")
         try:
             born = _day(date_of_birth)
         except ValueError:
-            return _unverified("Invalid date of birth format. Please use YYYY-MM-DD.")
+            return _unverified("A birthday is a day of the form YYYY-MM-DD.")
         if _age(born, _day(self._world.today)) < _ADULT:
-            return _unverified("Traveler must be at least 18 years old.")
+            return _unverified(f"Who is below the age of {_ADULT} is not verified.")
         if not passport_number.startswith("US"):
+            # The only one of these texts that recorded official results contain.
             return _unverified("Passport must be issued by the United States.")
         return {"verification_status": True}
 
@@ -150,7 +149,7 @@ class Travel(Environment):
             return _error(refusal)
         # Official behaviour: the number is looked for among the ids, not the numbers of the cards.
         if card_number in self.credit_card_list:
-            return _error(f"Card {card_number} is registered already.")
+            return _error("The card is registered already.")
         card_id = self._number(12)
         self.credit_card_list[card_id] = {
             "card_number": card_number,
@@ -174,8 +173,7 @@ class Travel(Environment):
         if refusal := self._refusal(access_token):
             return _error(refusal)
         if card_id not in self.credit_card_list:
-            known = ", ".join(self.credit_card_list)
-            return _error(f"No card {card_id!r} is registered; the cards are: {known or 'none'}.")
+            return _error(f"Only these cards are registered: {list(self.credit_card_list)}.")
         return {"card_balance": self.credit_card_list[card_id]["balance"]}
 
     def get_all_credit_cards(self) -> Result:
@@ -233,7 +231,7 @@ class Travel(Environment):
             return {"exchanged_value": float(value * rate)}
         if rate := rates.get(f"{target_currency}|{base_currency}"):
             return {"exchanged_value": round(value / rate, 2)}
-        raise ValueError(f"there is no rate between {base_currency!r} and {target_currency!r}")
+        raise ValueError("there is no rate between these currencies")
 
     def list_all_airports(self) -> list[str]:
         """List all airports.
@@ -269,6 +267,8 @@ class Travel(Environment):
             ``travel_cost_list``: a list with the cost.
         """
         fare = self._fare(travel_from, travel_to)
+        if travel_class not in list(_CLASS_FACTORS):  # what cannot be hashed is such a class too
+            raise ValueError(f"the classes are {', '.join(_CLASS_FACTORS)}")
         factor = _factor(travel_date, travel_class)
         # Official behaviour: in a long context, the costs of all flights and no word which is which.
         fares = self._world.fares.values() if self.long_context else (fare,)
@@ -300,23 +300,28 @@ class Travel(Environment):
         if refusal := self._refusal(access_token):
             return refused(refusal)
         if card_id not in self.credit_card_list:
-            return refused(f"No card {card_id!r} is registered.")
+            return refused("The card for the flight is not registered.")
         card = self.credit_card_list[card_id]
         if "balance" not in card:
-            return refused(f"The balance of card {card_id!r} is not known.")
-        for code in (travel_from, travel_to):
+            return refused("The balance of the card is not known.")
+        for purpose, code in (("depart from", travel_from), ("arrive at", travel_to)):
             if code not in self._world.airports:
-                return refused(f"There is no airport {code!r}.")
+                return refused(f"There is no airport {code} to {purpose}.")
         try:
             _day(travel_date)
+        except ValueError:
+            return refused("A flight goes on a day of the form YYYY-MM-DD.")
+        if travel_class not in _CLASS_FACTORS:
+            return refused(f"A flight has the classes {', '.join(_CLASS_FACTORS)}.")
+        try:
             cost = float(_factor(travel_date, travel_class) * self._fare(travel_from, travel_to))
         except ValueError as error:
             return refused(str(error))
         if card["balance"] < cost:
-            return refused(f"The flight costs {cost}, more than the balance of the card.")
+            return refused("The flight costs more than the balance of the card.")
         # Official behaviour: the balance is measured by the budget, not the cost.
         if self.budget_limit is not None and card["balance"] < self.budget_limit:
-            return refused(f"The balance of the card is below the budget limit of {self.budget_limit}.")
+            return refused("The balance of the card is below the budget limit.")
         card["balance"] -= cost
         booking_id, transaction_id = self._number(7), self._number(8)
         self.booking_record[booking_id] = {
@@ -366,7 +371,7 @@ class Travel(Environment):
         if refusal := self._refusal(access_token):
             return _error(refusal)
         if booking_id is None or booking_id not in self.booking_record:
-            return _error(f"There is no booking {booking_id!r}.")
+            return _error(_NO_BOOKING)
         booking = self.booking_record[booking_id]
         shown = ("travel_date", "travel_from", "travel_to", "travel_class", "travel_cost", "transaction_id")
         return {"invoice": {"booking_id": booking_id, **{name: booking[name] for name in shown}}}
@@ -385,7 +390,7 @@ class Travel(Environment):
         if refusal := self._refusal(access_token):
             return refused(refusal)
         if booking_id not in self.booking_record:
-            return refused(f"There is no booking {booking_id!r}.")
+            return refused(_NO_BOOKING)
         booking = self.booking_record[booking_id]
         self.credit_card_list[booking["card_id"]]["balance"] += booking["travel_cost"]
         del self.booking_record[booking_id]
@@ -411,11 +416,11 @@ class Travel(Environment):
         if refusal := self._refusal(access_token):
             return refused(refusal)
         if self.budget_limit is not None and self.budget_limit < insurance_cost:
-            return refused(f"{insurance_cost} is more than the budget limit of {self.budget_limit}.")
+            return refused("The insurance costs more than the budget limit.")
         if booking_id not in self.booking_record:
-            return refused(f"There is no booking {booking_id!r}.")
+            return refused(_NO_BOOKING)
         if card_id not in self.credit_card_list:
-            return refused(f"No card {card_id!r} is registered.")
+            return refused("The card for the insurance is not registered.")
         self.credit_card_list[card_id]["balance"] -= insurance_cost
         return {"insurance_id": self._number(9), "insurance_status": True}
 
@@ -430,7 +435,7 @@ class Travel(Environment):
             ``customer_support_message``: their answer.
         """
         if booking_id not in self.booking_record:
-            return _error(f"There is no booking {booking_id!r}.")
+            return _error(_NO_BOOKING)
         return {
             "customer_support_message": "Thank you for contacting customer support. "
             "Your message has been received and we will get back to you shortly."
@@ -441,13 +446,13 @@ class Travel(Environment):
         if self.token_expires_in == 0:
             return "The access token has expired; authenticate again."
         if access_token != self.access_token:
-            return f"{access_token!r} is not the access token."
+            return "This is not the access token."
         return None
 
     def _fare(self, travel_from: str, travel_to: str) -> float:
         fare = self._world.fares.get(f"{travel_from}|{travel_to}")
         if fare is None:
-            raise ValueError(f"no flight goes from {travel_from!r} to {travel_to!r}")
+            raise ValueError("no flight goes between these airports")
         return fare
 
     def _number(self, digits: int) -> str:
@@ -456,18 +461,13 @@ class Travel(Environment):
 
 def _factor(travel_date: str, travel_class: str) -> int:
     """What makes a flight dearer: its class, and a date whose digits have an even sum."""
-    if travel_class not in _CLASS_FACTORS:
-        raise ValueError(f"there is no class {travel_class!r}, only {', '.join(_CLASS_FACTORS)}")
     digits = sum(int(character) for character in travel_date if character.isdigit())
     return _CLASS_FACTORS[travel_class] * (2 if digits % 2 == 0 else 1)
 
 
 def _day(text: str) -> date:
     """Raises ValueError for a text that is no day, TypeError for what is no text."""
-    try:
-        return datetime.strptime(text, "%Y-%m-%d").date()
-    except ValueError:
-        raise ValueError(f"{text!r} is no day of the form YYYY-MM-DD") from None
+    return datetime.strptime(text, "%Y-%m-%d").date()
 
 
 def _age(born: date, today: date) -> int:

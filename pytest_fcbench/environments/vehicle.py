@@ -94,13 +94,11 @@ class Vehicle(Environment):
         if self.brakePedalStatus != "pressed":
             return _error("Press the brake pedal to start the engine.")
         if self._brake_pedal_force != _FULL_BRAKE:
-            return _error(
-                f"Press the brake pedal fully: {self._brake_pedal_force} N are not {_FULL_BRAKE} N."
-            )
+            return _error(f"Press the brake pedal fully, with {_FULL_BRAKE} N, to start the engine.")
         if self.fuelLevel < 0:
             return _error("There is no fuel to start the engine with.")
         if ignitionMode != "START":
-            return _error(f"{ignitionMode!r} does not start the engine.")
+            return _error("Only START starts the engine.")
         self.engine_state = "running"
         return {
             "engineState": self.engine_state,
@@ -118,10 +116,12 @@ class Vehicle(Environment):
             ``fuelLevel``: gallons in the tank afterwards.
         """
         if fuelAmount < 0:
-            return _error(f"Fuel cannot be taken out: {fuelAmount!r} is below zero.")
+            return _error("Fuel cannot be taken out of the tank.")
         level = self.fuelLevel + fuelAmount
-        if level < 0 or level > _TANK:
-            return _error(f"The tank holds 0 to {_TANK} gallons, not {level}.")
+        if level > _TANK:
+            return _error(f"The tank holds no more than {_TANK} gallons.")
+        if level < 0:
+            return _error("That is too little: the tank would still be below zero.")
         self.fuelLevel = level
         return {"fuelLevel": self.fuelLevel}
 
@@ -161,7 +161,7 @@ class Vehicle(Environment):
             ``currentACTemperature``, ``climateMode`` and ``humidityLevel``.
         """
         if not 0 <= fanSpeed <= 100:
-            return _error(f"The fan goes from 0 to 100, not {fanSpeed!r}.")
+            return _error("The fan goes from 0 to 100.")
         self.acTemperature = temperature
         if unit == "fahrenheit":
             self.acTemperature = (temperature - 32) * 5 / 9
@@ -201,7 +201,7 @@ class Vehicle(Environment):
             ``headlightStatus``: ``on`` or ``off``.
         """
         if mode not in ("on", "off", "auto"):
-            return _error(f"Headlights can be on, off or auto, not {mode!r}.")
+            return _error("Headlights can be on, off or auto.")
         self.headLightStatus = "on" if mode == "on" else "off"
         return {"headlightStatus": self.headLightStatus}
 
@@ -253,7 +253,7 @@ class Vehicle(Environment):
             case "engine":
                 return {"engineState": self.engine_state}
             case _:
-                return _error(f"The car has no display for {option!r}.")
+                return _error("The car has no display for that.")
 
     def activateParkingBrake(self, mode: Literal["engage", "release"]) -> dict[str, object]:
         """Engage or release the parking brake.
@@ -265,7 +265,7 @@ class Vehicle(Environment):
             ``parkingBrakeStatus``, ``_parkingBrakeForce`` in newtons and ``_slopeAngle`` in degrees.
         """
         if mode not in ("engage", "release"):
-            return _error(f"The parking brake can be engaged or released, not {mode!r}.")
+            return _error("The parking brake can only be engaged or released.")
         engaged = mode == "engage"
         self.parkingBrakeStatus = "engaged" if engaged else "released"
         self._parking_brake_force = _PARKING_BRAKE if engaged else 0.0
@@ -288,7 +288,7 @@ class Vehicle(Environment):
             ``brakePedalStatus`` and ``brakePedalForce`` in newtons.
         """
         if not 0 <= pedalPosition <= 1:
-            return _error(f"The pedal goes from 0 to 1, not to {pedalPosition!r}.")
+            return _error("The pedal goes from 0 to 1.")
         if pedalPosition == 0:
             return self.releaseBrakePedal()
         self.brakePedalStatus = "pressed"
@@ -319,13 +319,13 @@ class Vehicle(Environment):
         Returns:
             ``cruiseStatus``, ``currentSpeed`` and ``distanceToNextVehicle``.
         """
-        pace, distance = float(speed), float(distanceToNextVehicle)
+        distance, pace = float(distanceToNextVehicle), float(speed)
         if self.engine_state == "stopped":
             return _error("Start the engine first: cruise control needs it running.")
         # Official: the distance is kept even if the speed is refused.
         self.distanceToNextVehicle = distance
         if activate and (not 0 <= pace <= 120 or pace % 5 != 0):
-            return _error(f"The speed must be a multiple of 5 from 0 to 120, not {speed!r}.")
+            return _error("The speed must be a multiple of 5 from 0 to 120.")
         self.cruiseStatus = "active" if activate else "inactive"
         return {
             "cruiseStatus": self.cruiseStatus,
@@ -398,10 +398,7 @@ class Vehicle(Environment):
         """
         known = (km for a, b, km in self._world.distances if (a, b) in ((cityA, cityB), (cityB, cityA)))
         km = next(known, None)
-        if km is None:
-            answer = _error(f"No distance is known between {cityA!r} and {cityB!r}.")
-        else:
-            answer = {"distance": km}
+        answer = _error("No distance is known between these cities.") if km is None else {"distance": km}
         return (
             {**answer, "intermediaryCities": list(self._world.filler.cities)} if self.long_context else answer
         )

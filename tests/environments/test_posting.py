@@ -108,7 +108,39 @@ def test_what_needs_a_login_changes_nothing_without_one(function: str, arguments
     ],
 )
 def test_a_tweet_that_is_not_there_is_named(function: str, arguments: list[object]) -> None:
-    assert getattr(network(), function)(*arguments) == {"error": f"There is no tweet {arguments[0]!r}."}
+    assert getattr(network(), function)(*arguments) == {"error": f"There is no tweet {arguments[0]}."}
+
+
+Failing = tuple[str, list[object], bool]
+ALIKE: list[list[Failing]] = [
+    [("post_tweet", ["a"], False), ("post_tweet", ["b", ["#c"]], False)],
+    [("retweet", [4], False), ("retweet", [9], False)],
+    [("comment", [4, "a"], False), ("comment", [9, "b"], False)],
+    [("follow_user", ["grace"], False), ("follow_user", ["charles"], False)],
+    [("unfollow_user", ["grace"], False), ("unfollow_user", ["charles"], False)],
+    [("list_all_following", [], False)],
+    [
+        ("retweet", [9], True),
+        ("comment", ["9", "a"], True),  # as a text it is the same
+        ("mention", [9, ["grace"]], False),
+        ("get_tweet", [9], False),
+        ("get_tweet_comments", ["9"], False),
+    ],
+    [("get_tweet", [8], True)],
+    [("get_tweet", [9.0], True)],
+]
+"""Functions, their arguments and whether the user is logged in: one list for each text."""
+
+
+def error_of(function: str, arguments: list[object], authenticated: bool) -> str:
+    return str(getattr(network(authenticated=authenticated), function)(*arguments)["error"])
+
+
+@pytest.mark.parametrize("calls", ALIKE, ids=str)
+def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]) -> None:
+    """Verdicts compare texts: what an error names, and which functions share it, is part of them."""
+    [text] = {error_of(*call) for call in calls}
+    assert text not in {error_of(*call) for others in ALIKE if others is not calls for call in others}
 
 
 def test_a_posted_tweet_gets_the_next_number() -> None:

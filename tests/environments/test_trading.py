@@ -293,7 +293,7 @@ def test_cancel_an_order() -> None:
 def test_order_details() -> None:
     account = trading(authenticated=False)
     assert account.get_order_details(7) == BOUGHT
-    assert account.get_order_details(9) == {"error": "There is no order 9; the orders are: 7, 8."}
+    assert account.get_order_details(9) == {"error": "There is no order 9, only these: [7, 8]."}
 
 
 def test_a_long_context_tells_more_about_an_order() -> None:
@@ -325,6 +325,55 @@ def test_a_long_context_makes_the_watch_list_bare_and_long() -> None:
     account = trading(long_context=True)
     assert account.get_watchlist() == ["BRCH", "ZZA", ...]
     assert account.watch_list == ["BRCH"]
+
+
+Failing = tuple[str, list[object], dict[str, Any]]
+OUT: dict[str, Any] = {"authenticated": False}
+ALIKE: list[list[Failing]] = [
+    [("get_account_info", [], OUT)],
+    [("fund_account", [1], OUT), ("fund_account", [-1], OUT)],
+    [("withdraw_funds", [1], OUT), ("withdraw_funds", [1], OUT | {"market_status": "Closed"})],
+    [("place_order", ["Buy", "ACRN", 1, 1], OUT), ("place_order", ["Sell", "NONE", 0, 0], OUT)],
+    [("get_transaction_history", [], OUT), ("get_transaction_history", ["no day"], OUT)],
+    [("get_order_history", [], OUT)],
+    [("remove_stock_from_watchlist", [stock], OUT) for stock in ("ACRN", "BRCH")],
+    [("get_watchlist", [], OUT)],
+    [("get_stock_info", ["5"], {}), ("get_stock_info", [5], OUT)],
+    [("get_stock_info", ["6"], {})],
+    [("place_order", ["Buy", "5", 1, 1], {}), ("place_order", ["Sell", 5, 0, 0], {})],
+    [("place_order", ["Buy", "6", 1, 1], {})],
+    [("place_order", ["Buy", "ACRN", 0, 1], {}), ("place_order", ["Sell", "BRCH", 5, -1], {})],
+    [("place_order", ["Buy", *order], {}) for order in (("ACRN", 70.0001, 10), ("BRCH", 350, 2.5))],
+    [("place_order", ["Buy", "ACRN", 70.01, 10], {})],
+    [("place_order", ["Buy", "ACRN", 70, 10], {"account_info": {"balance": 5}})],
+    [("fund_account", [0], {}), ("fund_account", [-1], {})],
+    [("withdraw_funds", [0], {}), ("withdraw_funds", [-1], {})],
+    [("withdraw_funds", [101], {}), ("withdraw_funds", [500], {})],
+    [("withdraw_funds", [amount], {"market_status": "Closed"}) for amount in (0, 500)],
+    [("get_order_details", [9], {}), ("get_order_details", ["9"], {})],
+    [("get_order_details", [9], {"orders": {}})],
+    [("get_order_details", [6], {})],
+    [("cancel_order", [9], {}), ("cancel_order", ["9"], {"orders": {}})],
+    [("cancel_order", [6], {})],
+    [("cancel_order", [7], {}), ("cancel_order", [7], OUT)],
+    [("cancel_order", [7.0], {})],
+    [("remove_stock_from_watchlist", ["5"], {}), ("remove_stock_from_watchlist", [5], {})],
+    [("remove_stock_from_watchlist", ["6"], {})],
+]
+"""Functions, their arguments and the configuration of the account: one list for each text."""
+
+
+def error_of(function: str, arguments: list[object], config: dict[str, Any]) -> str:
+    answer = getattr(trading(**config), function)(*arguments)
+    [error] = answer if isinstance(answer, list) else [answer]
+    return str(error["error"] if isinstance(error, dict) else error)
+
+
+@pytest.mark.parametrize("calls", ALIKE, ids=str)
+def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]) -> None:
+    """Verdicts compare texts: what an error names, and which functions share it, is part of them."""
+    [text] = {error_of(*call) for call in calls}
+    assert text not in {error_of(*call) for others in ALIKE if others is not calls for call in others}
 
 
 def test_results_are_not_the_state() -> None:

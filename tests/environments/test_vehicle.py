@@ -112,7 +112,7 @@ def test_an_engine_starts_with_locked_doors_and_the_brake_fully_pressed() -> Non
         ({}, "START", "Press the brake pedal"),
         (READY | {"brakePedalForce": 999.0}, "START", "fully"),
         (READY | {"fuelLevel": -1.0}, "START", "no fuel"),
-        (READY, "start", "'start'"),
+        (READY, "start", "Only START"),
     ],
 )
 def test_an_engine_that_does_not_start_says_why(config: dict[str, object], mode: Any, problem: str) -> None:
@@ -162,7 +162,7 @@ def test_a_temperature_is_kept_in_celsius_and_answered_as_it_came() -> None:
         "humidityLevel": 40.0,
     }
     assert (vehicle.acTemperature, vehicle.fanSpeed, vehicle.acMode) == (100.0, 100, "heat")
-    assert "101" in str(vehicle.adjustClimateControl(20, fanSpeed=101)["error"])
+    assert "error" in vehicle.adjustClimateControl(20, fanSpeed=101)
     assert vehicle.acTemperature == 100.0
 
 
@@ -171,7 +171,7 @@ def test_headlights_on_auto_are_off(mode: Any, status: str) -> None:
     vehicle = car(headLightStatus="on")
     assert vehicle.setHeadlights(mode) == {"headlightStatus": status}
     assert vehicle.headLightStatus == status
-    assert "'dim'" in str(vehicle.setHeadlights("dim")["error"])  # type: ignore[arg-type]
+    assert "error" in vehicle.setHeadlights("dim")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_headlights_on_auto_are_off(mode: Any, status: str) -> None:
         ("parkingBrake", {"parkingBrakeStatus": "released", "parkingBrakeForce": 0.0, "slopeAngle": 0.0}),
         ("brakePedal", {"brakePedalStatus": "released", "brakePedalForce": 0.0}),
         ("engine", {"engineState": "stopped"}),
-        ("roof", {"error": "The car has no display for 'roof'."}),
+        ("roof", {"error": "The car has no display for that."}),
     ],
 )
 def test_each_part_has_its_display(option: Any, shown: dict[str, object]) -> None:
@@ -230,7 +230,7 @@ def test_the_brake_pedal_has_a_force(position: float, status: str, force: float)
 @pytest.mark.parametrize("position", [-0.1, 1.1])
 def test_the_brake_pedal_goes_from_0_to_1(position: float) -> None:
     vehicle = car(brakePedalStatus="pressed")
-    assert repr(position) in str(vehicle.pressBrakePedal(position)["error"])
+    assert "error" in vehicle.pressBrakePedal(position)
     assert vehicle.brakePedalStatus == "pressed"
 
 
@@ -252,7 +252,7 @@ def test_cruise_control_is_switched_on_and_off() -> None:
 @pytest.mark.parametrize("speed", [-5, 125, 62])
 def test_cruise_control_refuses_a_speed_and_keeps_the_distance(speed: float) -> None:
     vehicle = car(engineState="running")
-    assert str(speed) in str(vehicle.setCruiseControl(speed, True, 30)["error"])
+    assert "speed" in str(vehicle.setCruiseControl(speed, True, 30)["error"])
     assert (vehicle.cruiseStatus, vehicle.distanceToNextVehicle) == ("inactive", 30.0)
 
 
@@ -349,6 +349,48 @@ def test_tires_are_healthy_by_their_mean(first: float, healthy: bool) -> None:
 
 def test_there_is_a_tire_shop() -> None:
     assert list(car().find_nearest_tire_shop()) == ["shopLocation"]
+
+
+Failing = tuple[str, list[object], dict[str, Any]]
+RUNNING: dict[str, Any] = {"engineState": "running"}
+OPEN: dict[str, Any] = {
+    "doorStatus": {"driver": "locked", "boot": "unlocked", "hatch": "locked", "roof": "unlocked"}
+}
+ALIKE: list[list[Failing]] = [
+    [("startEngine", ["START"], OPEN), ("startEngine", ["STOP"], OPEN | READY)],
+    [("startEngine", ["START"], {"doorStatus": {"boot": "unlocked"}})],
+    [("startEngine", ["START"], {}), ("startEngine", ["STOP"], {})],
+    [("startEngine", ["START"], READY | {"brakePedalForce": force}) for force in (1.0, 999.0)],
+    [("startEngine", ["START"], READY | {"fuelLevel": level}) for level in (-1.0, -2.0)],
+    [("startEngine", [mode], READY) for mode in ("STOP", "start")],
+    [("fillFuelTank", [-1], {}), ("fillFuelTank", [-2.5], {})],
+    [("fillFuelTank", [47], {}), ("fillFuelTank", [99.5], {})],
+    [("fillFuelTank", [1], {"fuelLevel": -2.0}), ("fillFuelTank", [2], {"fuelLevel": -3.0})],
+    [("adjustClimateControl", [20, "celsius", speed], {}) for speed in (-1, 101)],
+    [("setHeadlights", [mode], {}) for mode in ("dim", 1)],
+    [("displayCarStatus", [option], {}) for option in ("roof", 1)],
+    [("activateParkingBrake", [mode], {}) for mode in ("pull", 1)],
+    [("pressBrakePedal", [position], {}) for position in (-0.1, 1.1)],
+    [("setCruiseControl", [speed, True, 30], {}) for speed in (60, 62)],
+    [("setCruiseControl", [speed, True, 30], RUNNING) for speed in (62, 125)],
+    [("setCruiseControl", ["fast", True, "near"], {}), ("setCruiseControl", [5, True, "near"], {})],
+    [("estimate_distance", [city, "11111"], {}) for city in ("1", "2")],
+]
+"""Functions, their arguments and the configuration of the car: one list for each text."""
+
+
+def error_of(function: str, arguments: list[object], config: dict[str, Any]) -> str:
+    try:
+        return str(getattr(car(config), function)(*arguments)["error"])
+    except ValueError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("calls", ALIKE, ids=str)
+def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]) -> None:
+    """Verdicts compare texts: what an error names, and which functions share it, is part of them."""
+    [text] = {error_of(*call) for call in calls}
+    assert text not in {error_of(*call) for others in ALIKE if others is not calls for call in others}
 
 
 @given(CALLS, st.booleans())
