@@ -70,15 +70,14 @@ def converse(entry: Entry, manner: Manner, wording: Wording) -> Conversation:
         turns.append(())
         while True:
             completion = yield from _ask(AskModel(tuple(messages), tuple(tools), number, len(steps)))
-            messages.append(presenting.answered(completion, number, len(steps)))
+            tool_calls = presenting.tool_calls(completion) if manner.syntax == "tool_calls" else ()
+            messages.append(presenting.answered(completion, tool_calls, number, len(steps)))
             calls = calls_to_make(completion, manner.syntax) if entry.scene and not completion.fault else ()
             results = yield from _call(calls)
             steps.append(Step(completion, calls, results))
             turns[-1] = tuple(steps)
-            if not calls and not completion.tool_calls:
-                break
-            texts = results or (_UNREAD,) * len(completion.tool_calls or ())
-            messages += presenting.results(completion, calls, texts, number, len(steps) - 1)
+            texts = results or (_UNREAD,) * len(tool_calls)
+            messages += presenting.results(tool_calls, calls, texts, number, len(steps) - 1)
             if not calls:
                 break
             if len(steps) > MOST_STEPS:

@@ -24,7 +24,7 @@ def official_texts(calls: Sequence[Call], syntax: str) -> tuple[str, ...]:
 
     In a text, unlike in tool calls, a nested call was read as a dict of a dict. So there every dict of
     dicts is written as a call: its first member is the function, the others are lost, and an empty dict
-    makes the whole answer undecodable.
+    makes the whole answer undecodable. The keys of any other dict become texts.
     """
     if syntax == "tool_calls":
         return tuple(_written(call.name, call.arguments, ",", repr) for call in calls)
@@ -41,7 +41,8 @@ def _nested(value: object) -> str:
     if not isinstance(value, dict):
         return repr(value)
     if not all(isinstance(member, dict) for member in value.values()):
-        return f"{{{', '.join(f'{key!r}: {_nested(member)}' for key, member in value.items())}}}"
+        members = (f"'{key}': {_nested(member)}" for key, member in value.items())
+        return f"{{{', '.join(members)}}}"
     if not value:
         raise Undecodable("an empty dict reads as a call without a name")
     name, arguments = next(iter(value.items()))

@@ -48,40 +48,42 @@ def revealed(late: Sequence[FunctionDoc], wording: Wording, mode: Mode, names: N
     return AskModel(({"role": "user", "content": f"{docs}\n{wording.more_functions}"},))
 
 
-def answered(completion: Completion, turn: int, step: int) -> Mapping[str, object]:
-    """A completion as the message that stands for it in later requests.
+def tool_calls(completion: Completion) -> tuple[ToolCall, ...]:
+    """The tool calls of a completion, without the text parts that can stand among them."""
+    return tuple(part for part in completion.tool_calls or () if isinstance(part, ToolCall))
+
+
+def answered(completion: Completion, calls: Sequence[ToolCall], turn: int, step: int) -> Mapping[str, object]:
+    """A completion with its tool calls as the message that stands for it in later requests.
 
     Calls get ids of our own, so that a request is the same whether the answer before it came from the
     interface or from the store. Some interfaces take nothing but nine letters and digits.
     """
-    message: dict[str, object] = {"role": "assistant", "content": completion.text}
-    calls = [call for call in completion.tool_calls or () if isinstance(call, ToolCall)]
-    if calls:
-        message["tool_calls"] = [
-            {
-                "id": _call_id(turn, step, index),
-                "type": "function",
-                "function": {"name": call.name, "arguments": _json_text(call.arguments)},
-            }
-            for index, call in enumerate(calls)
-        ]
-    elif completion.text is None:
-        message["content"] = ""
-    return message
+    if not calls:
+        return {"role": "assistant", "content": completion.text or ""}
+    made = [
+        {
+            "id": _call_id(turn, step, index),
+            "type": "function",
+            "function": {"name": call.name, "arguments": _json_text(call.arguments)},
+        }
+        for index, call in enumerate(calls)
+    ]
+    return {"role": "assistant", "content": completion.text, "tool_calls": made}
 
 
 def results(
-    completion: Completion, calls: Sequence[str], texts: Sequence[str], turn: int, step: int
+    tool_calls: Sequence[ToolCall], calls: Sequence[str], texts: Sequence[str], turn: int, step: int
 ) -> list[Mapping[str, object]]:
     """What calls returned, as messages: one for each tool call, or one of the user for all."""
-    if not completion.tool_calls:
-        named = zip(calls, texts, strict=True)
-        shown = [{"role": "tool", "name": call, "content": text} for call, text in named]
-        return [{"role": "user", "content": repr(shown)}]
-    return [
-        {"role": "tool", "tool_call_id": _call_id(turn, step, index), "content": text}
-        for index, text in enumerate(texts)
-    ]
+    if tool_calls:
+        return [
+            {"role": "tool", "tool_call_id": _call_id(turn, step, index), "content": text}
+            for index, text in enumerate(texts)
+        ]
+    named = zip(calls, texts, strict=True)
+    shown = [{"role": "tool", "name": call, "content": text} for call, text in named]
+    return [{"role": "user", "content": repr(shown)}] if shown else []
 
 
 def _call_id(turn: int, step: int, index: int) -> str:

@@ -229,12 +229,14 @@ def _too_large(compute: _Binary, left: object, right: object) -> bool:
         return left.bit_length() + right.bit_length() > _MAX_BITS
     sequence, count = (left, right) if isinstance(right, int) else (right, left)
     if isinstance(sequence, (str, bytes, list, tuple)) and isinstance(count, int):
-        return _size(sequence) * count > _MAX_SIZE
+        return size(sequence) * count > _MAX_SIZE
     return False
 
 
-def _size(value: object) -> int:
+def size(value: object) -> int:
     """Characters and elements, at every depth."""
-    if isinstance(value, (list, tuple)):
-        return 1 + sum(map(_size, value))
+    if isinstance(value, Mapping):
+        return 1 + sum(size(key) + size(member) for key, member in value.items())
+    if isinstance(value, (list, tuple, set)):
+        return 1 + sum(map(size, value))
     return len(value) if isinstance(value, (str, bytes)) else 1

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcbench.answers import Transcript, Turns
+from pytest_fcbench.answers import Completion, Transcript, Turns
 from pytest_fcbench.commands.settings import ASKED, PLACE, declare, given, settings_of, without_prefix
 from pytest_fcbench.config import Settings
 from pytest_fcbench.conversation import Manner
@@ -215,10 +215,15 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
         raise UsageError(f"{chosen.folder}: none of its {len(results):,} ids is an entry of {_SUITE}")
     with _opened(settings, new=True) as store:
         model = StoredModel(found.model, store, _identity(settings), refresh=chosen.force, immediate=True)
-        held = _conversations(model, run, entries)
-        answers = [completion for _, transcript in held for completion in transcript.completions]
+        answers: list[Completion] = []
+        reused = 0
+        for entry in entries:
+            before = model.reused
+            for _, transcript in _conversations(model, run, [entry]):
+                answers += transcript.completions
+                reused += model.reused - before
     faults = sum(answer.fault is not None for answer in answers)
-    print(f"{len(answers) - faults - model.reused:,} answers came in, {model.reused:,} were already there")
+    print(f"{len(answers) - faults - reused:,} answers came in, {reused:,} were already there")
     if faults:
         print(f"{faults:,} results are errors of a call, which are not kept")
     if unknown := len(results) - len(entries):

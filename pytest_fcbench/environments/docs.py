@@ -6,6 +6,7 @@ import inspect
 import re
 import types
 from collections.abc import Iterator, Mapping
+from textwrap import dedent
 from typing import Literal, Union, get_args, get_origin, get_type_hints
 
 from pytest_fcbench.entries import FunctionDoc
@@ -37,7 +38,11 @@ def _documented(domain: type[Environment], name: str, about: str) -> FunctionDoc
     for parameter in list(inspect.signature(function).parameters.values())[1:]:
         if parameter.name not in described:
             raise ValueError(f"{domain.__name__}.{name}: the docstring does not describe {parameter.name!r}")
-        schema = {**_schema(hints[parameter.name]), "description": described.pop(parameter.name)}
+        try:
+            schema = _schema(hints[parameter.name])
+        except (KeyError, IndexError):
+            raise ValueError(f"{domain.__name__}.{name}: {parameter.name} needs another type") from None
+        schema["description"] = described.pop(parameter.name)
         if parameter.default is parameter.empty:
             required.append(parameter.name)
         elif parameter.default is not None:
@@ -57,7 +62,7 @@ def _paragraph(text: str) -> str:
 def _arguments(text: str) -> Iterator[tuple[str, str]]:
     """Name and description of each argument; further lines of one are indented deeper."""
     found = re.search(r"\n\s*Args:\n(.*?)(?=\n\s*(?:Returns|Raises):|\Z)", text, re.DOTALL)
-    section = inspect.cleandoc(found[1]) if found else ""
+    section = dedent(found[1]) if found else ""
     for name, words in re.findall(r"^(\w+): (.*(?:\n[ ].*)*)", section, re.MULTILINE):
         yield name, " ".join(words.split())
 
@@ -70,7 +75,5 @@ def _schema(hint: object) -> dict[str, object]:
         parts = [_schema(part) for part in inner if part is not type(None)]
         # Of a number that may be whole or not, the wider type.
         return next((part for part in parts if part["type"] == "float"), parts[0])
-    kind = _TYPES.get(origin or hint)
-    if kind is None:
-        raise ValueError(f"{hint} is no type of a function doc")
+    kind = _TYPES[origin or hint]
     return {"type": kind, "items": _schema(inner[0])} if kind == "array" else {"type": kind}

@@ -13,7 +13,7 @@ import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 
-from pytest_fcbench.codecs.python_calls import folded
+from pytest_fcbench.codecs.python_calls import folded, size
 from pytest_fcbench.codecs.reading import Undecodable
 from pytest_fcbench.environments.environment import Environment, functions_of
 
@@ -50,10 +50,10 @@ class Environments:
         name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
         if name not in self._functions:
             raise _NoCallError(f"there is no function {name:.200}")
-        positional = [self._value(argument) for argument in node.args]
+        positional = [_bounded(self._value(argument)) for argument in node.args]
         named: dict[str, object] = {}
         for keyword in node.keywords:
-            value = self._value(keyword.value)
+            value = _bounded(self._value(keyword.value))
             members = {keyword.arg: value} if keyword.arg is not None else value
             if not isinstance(members, dict) or not members.keys().isdisjoint(named):
                 raise _NoCallError(f"the arguments of {name} are not one value for each name")
@@ -82,6 +82,16 @@ class Environments:
 
 class _NoCallError(Exception):
     """The text is not a call that can be carried out."""
+
+
+_LARGEST = 1_000_000
+"""Characters and elements of an argument: calls can double what others return, officially without end."""
+
+
+def _bounded(value: object) -> object:
+    if size(value) > _LARGEST:
+        raise _NoCallError(f"an argument has more than {_LARGEST:,} characters")
+    return value
 
 
 def _parsed(text: str) -> ast.expr:

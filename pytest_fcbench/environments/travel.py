@@ -119,7 +119,7 @@ class Travel(Environment):
             return _unverified(f"Who is below the age of {_ADULT} is not verified.")
         if not passport_number.startswith("US"):
             # The only one of these texts that recorded official results contain.
-            return _unverified("Passport must be issued by the United States.")
+            return _unverified(self._world.foreign_passport)
         return {"verification_status": True}
 
     def register_credit_card(
@@ -436,10 +436,7 @@ class Travel(Environment):
         """
         if booking_id not in self.booking_record:
             return _error(_NO_BOOKING)
-        return {
-            "customer_support_message": "Thank you for contacting customer support. "
-            "Your message has been received and we will get back to you shortly."
-        }
+        return {"customer_support_message": self._world.support_reply}
 
     def _refusal(self, access_token: str) -> str | None:
         """Why the token is refused; None if it is not."""

@@ -25,7 +25,6 @@ _SLOPE = 10.0
 _DOORS = 4
 _TIRES = ("frontLeftTirePressure", "frontRightTirePressure", "rearLeftTirePressure", "rearRightTirePressure")
 _NO_ZIP_CODE = "00000"
-_TIRE_SHOP = "456 Oakwood Avenue, Rivermist, 83214"
 
 
 class Vehicle(Environment):
@@ -447,7 +446,7 @@ class Vehicle(Environment):
         Returns:
             ``shopLocation``: its address.
         """
-        return {"shopLocation": _TIRE_SHOP}
+        return {"shopLocation": self._world.tire_shop}
 
 
 def _error(text: str) -> dict[str, object]:

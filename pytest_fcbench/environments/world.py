@@ -61,6 +61,12 @@ class World:
     """``[zip code, zip code, distance]``, the same in both directions; the distance in km."""
     zip_codes: Mapping[str, str] = field(default_factory=dict)
     """Zip code by city."""
+    tire_shop: str = ""
+    """Address of the only one."""
+    support_reply: str = ""
+    """What customer support answers to everything."""
+    foreign_passport: str = ""
+    """Why a traveler with another passport than one of the United States is not verified."""
     today: str = "2024-09-01"
     """The date that environments go by, ``YYYY-MM-DD``."""
     filler: Filler = field(default_factory=Filler)

@@ -192,9 +192,9 @@ def _rewritten(call: str, functions: Sequence[str]) -> str:
         return call
     try:
         tree = ast.parse(call.lstrip(" \t"), mode="eval")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                node.value = names.sub(r"instance.\1", node.value)
+        return ast.unparse(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return call
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            node.value = names.sub(r"instance.\1", node.value)
-    return ast.unparse(tree)

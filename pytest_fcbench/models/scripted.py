@@ -76,8 +76,10 @@ def load(path: Path, mode: Mode, names: Names) -> ScriptedModel:
     try:
         top = Field(yaml_value(path), path).members(("answers",), ("default",))
         answers = top["answers"].members()
-        for answer in (*answers.values(), *filter(None, [top.get("default")])):
+        for answer in answers.values():
             _check(answer)
+        if "default" in top:
+            _check_step(top["default"])
     except SuiteError as error:
         raise UsageError(f"scripted:{error}") from None
     return ScriptedModel(path, answers, top.get("default"), mode, names)

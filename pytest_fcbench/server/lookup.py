@@ -142,7 +142,8 @@ class Lookup:
     def _add(self, mode: Mode, names: Names) -> None:
         for key, (entry, suite) in self._entries.items():
             for request in asked_with(entry, suite, mode, names, self._models):
-                text = json.dumps({"messages": request.messages, "tools": request.tools})
+                asked_for = {"messages": request.messages, "tools": request.tools}
+                text = json.dumps(asked_for, ensure_ascii=False)
                 asked = Asked(entry, mode, names, request.turn, request.step, estimated_tokens(text))
                 self._index.setdefault(read_body(text).digest, {}).setdefault(key, asked)
 

@@ -27,6 +27,7 @@ TRIP = {
 STRANGER = {"card_number": "5", "balance": 10.0}
 
 WORLD = World(
+    foreign_passport="A passport from elsewhere.",
     defaults={
         "travel": {
             "random_seed": 4,
@@ -155,7 +156,7 @@ def test_only_cards_ask_for_a_lifetime_of_the_token() -> None:
         ("Lund", "2013-03-01", "US1", None),
         ("Lund", "2013-03-02", "US1", "Who is below the age of 18 is not verified."),
         ("Lund", "1 May", "US1", "A birthday is a day of the form YYYY-MM-DD."),
-        ("Lund", "1990-01-01", "us1", "Passport must be issued by the United States."),
+        ("Lund", "1990-01-01", "us1", "A passport from elsewhere."),
         ("Lunt", "", "", "The user is Ada Lund, not Ada Lunt."),
     ],
 )

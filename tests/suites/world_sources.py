@@ -34,6 +34,12 @@ class TravelAPI:
     def compute_exchange_rate(self, base_currency, target_currency, value):
         exchange_rates = {("USD", "EUR"): 0.5}
         return {"exchanged_value": value}
+    def contact_customer_support(self, booking_id, message):
+        return {"customer_support_message": "We heard you."}
+    def verify_traveler_information(self, passport_number):
+        if not passport_number:
+            return {"verification_status": False, "verification_failure": "No passport."}
+        return {"verification_status": False, "verification_failure": "Not from here."}
 """,
     "vehicle_control": """
 DEFAULT_STATE = {"fuelLevel": 0.0, "random_seed": 7}
@@ -53,6 +59,8 @@ class VehicleControlAPI:
             return {"zipcode": "00002"}
         else:
             return {"zipcode": "00000"}
+    def find_nearest_tire_shop(self):
+        return {"shopLocation": "1 Wheel Lane"}
 """,
     "long_context": """
 FILE_CONTENT_EXTENSION = "More."

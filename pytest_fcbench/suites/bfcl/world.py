@@ -55,6 +55,9 @@ def read_world(modules: Mapping[str, ast.Module]) -> Mapping[str, object]:
         "zip_codes": {
             str(city): code for (city, *_), code in _branches(_function(vehicle, "get_zipcode_based_on_city"))
         },
+        "tire_shop": _member(_function(vehicle, "find_nearest_tire_shop"), "shopLocation"),
+        "support_reply": _member(_function(travel, "contact_customer_support"), "customer_support_message"),
+        "foreign_passport": _member(_function(travel, "verify_traveler_information"), "verification_failure"),
         "filler": _filler(modules[_FILLER]),
     }
 
@@ -106,6 +109,20 @@ def _assigned(inside: ast.AST, name: str) -> object:
             case ast.AnnAssign(target=ast.Name(id=found), value=ast.expr() as value) if found == name:
                 return _json(value)
     raise _changed(name)
+
+
+def _member(function: ast.FunctionDef, key: str) -> object:
+    """The last text that a function returns under a key."""
+    found = [
+        (value.lineno, value.value)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Dict)
+        for name, value in zip(node.keys, node.values, strict=True)
+        if isinstance(name, ast.Constant) and name.value == key and isinstance(value, ast.Constant)
+    ]
+    if not found:
+        raise _changed(f"{key} in {function.name}")
+    return max(found)[1]
 
 
 def _returned(function: ast.FunctionDef) -> object:

@@ -10,7 +10,13 @@ from pytest_fcbench.environments.world import Filler
 
 _SUBJECTS = ("The team", "Our supplier", "The committee", "A visitor", "The archive", "Nobody", "The garden")
 _VERBS = ("reviewed", "measured", "painted", "forgot", "described", "ordered", "repaired", "compared")
-_OBJECTS = ("the northern bridge", "two hundred chairs", "last year's harvest", "the ferry timetable", "a map")
+_OBJECTS = (
+    "the northern bridge",
+    "two hundred chairs",
+    "last year's harvest",
+    "the ferry timetable",
+    "a map",
+)
 _ENDINGS = ("without delay", "before noon", "for the third time", "as agreed", "in heavy rain", "by hand")
 _TOPICS = ("history", "management", "products", "suppliers", "risks", "outlook", "locations", "customers")
 _SYLLABLES = ("ka", "lo", "mir", "ven", "sta", "ro", "bel", "tun", "gar", "dis", "fen", "hol")
@@ -60,7 +66,11 @@ def _date(random: Random, form: str = "2023-{:02}-{:02}") -> str:
 
 def _transaction(random: Random) -> dict[str, object]:
     kind = random.choice(("deposit", "withdrawal"))
-    return {"type": kind, "amount": round(random.uniform(10, 9999), 2), "timestamp": f"{_date(random)} 09:00:00"}
+    return {
+        "type": kind,
+        "amount": round(random.uniform(10, 9999), 2),
+        "timestamp": f"{_date(random)} 09:00:00",
+    }
 
 
 def _weather(random: Random) -> dict[str, object]:
