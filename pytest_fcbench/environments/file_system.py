@@ -123,15 +123,17 @@ class FileSystem(Environment):
         name = folder.rstrip("/")
         if name == "..":
             if self._here.parent is None:
-                return {"error": "there is no folder above this one"}
+                return _error("cd", "there is no folder above this one")
             self._here = self._here.parent
             return {}
         if not name:
             self._here = self.root
+        elif "/" in name:
+            return _error("cd", f"one step at a time, not {name}")
         elif name != ".":
             target = self._here.contents.get(name)
             if not isinstance(target, Directory):
-                return {"error": f"there is no folder {folder!r} here to go to"}
+                return _error("cd", f"there is no folder '{name}' here")
             self._here = target
         return {"current_working_directory": self._here.name}
 
@@ -144,7 +146,7 @@ class FileSystem(Environment):
         Returns:
             Nothing, or the error.
         """
-        return self._add(dir_name, lambda: Directory(dir_name, self._here))
+        return self._add("mkdir", dir_name, lambda: Directory(dir_name, self._here))
 
     def touch(self, file_name: str) -> dict[str, object] | None:
         """Make a new empty file in the current folder.
@@ -155,7 +157,7 @@ class FileSystem(Environment):
         Returns:
             Nothing, or the error.
         """
-        return self._add(file_name, lambda: File(file_name))
+        return self._add("touch", file_name, lambda: File(file_name))
 
     def echo(self, content: str, file_name: str | None = None) -> dict[str, object] | None:
         """Show a text, or write it over the content of a file that exists in the current folder.
@@ -168,14 +170,14 @@ class FileSystem(Environment):
             terminal_output: the text, if no file was named; otherwise nothing, or the error.
         """
         if file_name is not None and _is_misnamed(file_name):
-            return _misnamed(file_name)
+            return _misnamed("echo", file_name)
         if not file_name:
             return {"terminal_output": content}
         item = self._item(file_name)
         if item is None:  # Official: it never makes a file
-            return _no_file(file_name)
+            return _no_file("echo", file_name)
         if isinstance(item, Directory):
-            raise IsADirectoryError(f"{file_name!r} is a folder and cannot be written to")
+            raise IsADirectoryError("a folder cannot be written to")
         item.content = content
         return None
 
@@ -189,9 +191,13 @@ class FileSystem(Environment):
             file_content: the whole content.
         """
         if _is_misnamed(file_name):
-            return _misnamed(file_name)
-        file = self._file(file_name)
-        return _no_file(file_name) if file is None else {"file_content": file.content}
+            return _misnamed("cat", file_name)
+        item = self._item(file_name)
+        if item is None:
+            return _no_file("cat", file_name)
+        if isinstance(item, Directory):
+            return _error("cat", f"'{file_name}' is a folder")
+        return {"file_content": item.content}
 
     def find(self, path: str = ".", name: str | None = None) -> dict[str, object]:
         """Find files and folders by a part of their name, in a folder and everything below it.
@@ -205,7 +211,7 @@ class FileSystem(Environment):
         """
         start = self._folder(path)
         if start is None:
-            return {"error": f"there is no folder {path!r} to search in"}
+            return _error("find", f"there is no folder '{path}' to search in")
         prefix = path.rstrip("/")
         found = [steps for steps, _ in _walk(start) if name is None or name in steps[-1]]
         return {"matches": ["/".join((prefix, *map(str, steps))) for steps in found]}
@@ -221,10 +227,10 @@ class FileSystem(Environment):
             count: the number; type: what was counted, `lines`, `words` or `characters`.
         """
         if mode not in list(_COUNTS):
-            return {"error": f"{mode!r} is nothing to count; use one of {', '.join(_COUNTS)}"}
+            return _error("wc", f"'{mode}' is nothing to count; use one of {', '.join(_COUNTS)}")
         file = self._file(file_name)
         if file is None:
-            return _no_file(file_name)
+            return _no_file("wc", file_name)
         unit, count = _COUNTS[mode]
         return {"count": count(file.content), "type": unit}
 
@@ -239,7 +245,7 @@ class FileSystem(Environment):
         """
         file = self._file(file_name)
         if file is None:
-            return _no_file(file_name)
+            return _no_file("sort", file_name)
         return {"sorted_content": "\n".join(sorted(file.content.splitlines()))}
 
     def grep(self, file_name: str, pattern: str) -> dict[str, object]:
@@ -254,7 +260,7 @@ class FileSystem(Environment):
         """
         file = self._file(file_name)
         if file is None:
-            return _no_file(file_name)
+            return _no_file("grep", file_name)
         return {"matching_lines": [line for line in file.content.splitlines() if pattern in line]}
 
     def du(self, human_readable: bool = False) -> dict[str, object]:
@@ -282,7 +288,7 @@ class FileSystem(Environment):
         """
         file = self._file(file_name)
         if file is None:
-            return _no_file(file_name)
+            return _no_file("tail", file_name)
         every = file.content.splitlines()
         return {"last_lines": "\n".join(every[-min(lines, len(every)) :])}  # Official: 0 gives every line
 
@@ -299,7 +305,7 @@ class FileSystem(Environment):
         first = self._item(file_name1)
         second = None if first is None else self._item(file_name2)
         if not (isinstance(first, File) and isinstance(second, File)):
-            return {"error": f"{file_name1!r} and {file_name2!r} are not both files here"}
+            return _error("diff", f"this folder lacks the file {file_name1} or {file_name2}")
         pairs = zip(first.content.splitlines(), second.content.splitlines(), strict=False)
         return {"diff_lines": "\n".join(f"- {old}\n+ {new}" for old, new in pairs if old != new)}
 
@@ -314,11 +320,11 @@ class FileSystem(Environment):
         Returns:
             result: the outcome in words.
         """
-        transfer = self._transfer(source, destination)
+        transfer = self._transfer("mv", source, destination)
         if not isinstance(transfer, _Transfer):
             return transfer
         if transfer.name in transfer.folder.contents:
-            return {"error": f"{transfer.path!r} exists already"}
+            return _no_way("mv", source, transfer.path, "exists already")
         del self._here.contents[source]
         # Official: a moved folder is a new one with the old contents, where `..` still leads to the old one.
         transfer.carry_out(lambda contents: contents)
@@ -335,11 +341,14 @@ class FileSystem(Environment):
         Returns:
             result: the outcome in words.
         """
-        transfer = self._transfer(source, destination)
+        transfer = self._transfer("cp", source, destination)
         if not isinstance(transfer, _Transfer):
             return transfer
         if transfer.name in transfer.folder.contents:
-            raise FileExistsError(f"{transfer.path!r} exists already")
+            kind = "file" if isinstance(transfer.item, File) else "folder"
+            raise FileExistsError(
+                f"the {kind} '{transfer.name}' has a namesake in the folder '{transfer.folder.name}'"
+            )
         # Official: a copied folder shares its children; copied into itself it is one of them.
         transfer.carry_out(dict)
         return {"result": f"'{source}' copied to '{transfer.path}'"}
@@ -354,7 +363,7 @@ class FileSystem(Environment):
             result: the outcome in words.
         """
         if file_name not in self._here.contents:
-            return _nothing(file_name)
+            return _nothing("rm", file_name)
         del self._here.contents[file_name]
         return {"result": f"'{file_name}' removed"}
 
@@ -369,11 +378,11 @@ class FileSystem(Environment):
         """
         folder = self._item(dir_name)
         if folder is None:
-            return _nothing(dir_name)
+            return _nothing("rmdir", dir_name)
         if isinstance(folder, File):
-            return {"error": f"{dir_name!r} is a file, not a folder"}
+            return _error("rmdir", f"'{dir_name}' is a file, not a folder")
         if folder.contents:
-            return {"error": f"the folder {dir_name!r} is not empty"}
+            return _error("rmdir", f"the folder '{dir_name}' is not empty")
         return self.rm(dir_name)
 
     def _path(self) -> list[Directory]:
@@ -403,24 +412,24 @@ class FileSystem(Environment):
             folder = item
         return folder
 
-    def _add(self, name: str, make: Callable[[], File | Directory]) -> dict[str, object] | None:
+    def _add(self, command: str, name: str, make: Callable[[], File | Directory]) -> dict[str, object] | None:
         if _is_misnamed(name):
-            return _misnamed(name)
+            return _misnamed(command, name)
         if name in self._here.contents:
-            return {"error": f"there is an item named {name!r} already"}
+            return _error(command, f"there is an item named '{name}' already")
         self._here.contents[name] = make()
         return None
 
-    def _transfer(self, source: str, destination: str) -> _Transfer | dict[str, object]:
+    def _transfer(self, command: str, source: str, destination: str) -> _Transfer | dict[str, object]:
         """What a move or copy takes where, or the error why it does not."""
         item = self._item(source)
         if item is None:
-            return _nothing(source)
+            return _nothing(command, source)
         if "/" in destination:
-            return {"error": f"{destination!r} is a path; name a file or folder of the current folder"}
+            return _error(command, "the destination must be a name, not a path")
         target = self._item(destination)
         if isinstance(target, File):
-            return {"error": f"{source!r} cannot go to {destination!r}, which is a file"}
+            return _no_way(command, source, destination, "is a file")
         if target is None:
             return _Transfer(item, self._here, destination, destination)
         return _Transfer(item, target, source, f"{destination}/{source}")
@@ -473,11 +482,11 @@ def _walk(directory: Directory) -> Iterator[tuple[tuple[str, ...], File | Direct
         for name, item in items:
             met += 1
             if met > MAX_ITEMS:
-                raise ValueError(f"the folder {directory.name!r} has more than {MAX_ITEMS} items below it")
+                raise ValueError(f"a folder has more than {MAX_ITEMS} items below it")
             yield (*path, name), item
             if isinstance(item, Directory):
                 if any(item is folder for _, folder, _ in trail):
-                    raise ValueError(f"the folder {item.name!r} lies in itself")
+                    raise ValueError("a folder lies in itself")
                 trail.append(((*path, name), item, iter(item.contents.items())))
                 break
         else:
@@ -515,13 +524,22 @@ def _is_misnamed(name: str) -> bool:
     return any(mark in name for mark in _FORBIDDEN)
 
 
-def _misnamed(name: str) -> dict[str, object]:
-    return {"error": f"the name {name!r} has one of the characters {_FORBIDDEN}"}
+# Official: each command words its errors differently from the others, and texts show values as ``str`` does.
+def _error(command: str, problem: str) -> dict[str, object]:
+    return {"error": f"{command}: {problem}"}
 
 
-def _no_file(name: str) -> dict[str, object]:
-    return {"error": f"there is no file named {name!r} here"}
+def _misnamed(command: str, name: str) -> dict[str, object]:
+    return _error(command, f"the name '{name}' has one of the characters {_FORBIDDEN}")
 
 
-def _nothing(name: str) -> dict[str, object]:
-    return {"error": f"there is nothing named {name!r} here"}
+def _no_file(command: str, name: str) -> dict[str, object]:
+    return _error(command, f"there is no file named '{name}' here")
+
+
+def _nothing(command: str, name: str) -> dict[str, object]:
+    return _error(command, f"there is nothing named '{name}' here")
+
+
+def _no_way(command: str, source: str, goal: str, reason: str) -> dict[str, object]:
+    return _error(command, f"no way from '{source}' to '{goal}', which {reason}")

@@ -23,6 +23,10 @@ MAX_BITS = 1_000_000
 MAX_TEXT = 200
 """Most characters of a number given as text; a long exponent takes long."""
 
+# Official: most errors name no values, and functions share them.
+_NOT_TWO_NUMBERS = "this takes two numbers"
+_NO_VALUE = "only a number can be converted"
+
 _SI_UNITS = {"km": 1000, "m": 1, "cm": 0.01, "mm": 0.001, "um": 1e-6, "nm": 1e-9}
 """Metres in one of each."""
 
@@ -67,9 +71,7 @@ class Math(Environment):
             # Official: two logarithms and a quotient, each rounded to the precision.
             return {"result": context.log(_short(value)) / context.log(_short(base))}
         except (TypeError, ValueError, ArithmeticError, AttributeError) as error:
-            return {
-                "error": f"no logarithm of {value!r} to the base {base!r}: {type(error).__name__} {error}"
-            }
+            return {"error": f"no logarithm: {str(error) or 'the base has the logarithm zero'}"}
 
     def mean(self, numbers: list[float]) -> dict[str, object]:
         """Arithmetic mean of a list of numbers.
@@ -80,7 +82,7 @@ class Math(Environment):
         Returns:
             result: their mean.
         """
-        return _statistic(_mean, numbers)
+        return _statistic("mean", _mean, numbers)
 
     def standard_deviation(self, numbers: list[float]) -> dict[str, object]:
         """Standard deviation of a list of numbers, taken as the whole population.
@@ -91,7 +93,7 @@ class Math(Environment):
         Returns:
             result: their standard deviation.
         """
-        return _statistic(_deviation, numbers)
+        return _statistic("standard deviation", _deviation, numbers)
 
     def si_unit_conversion(self, value: float, unit_in: str, unit_out: str) -> dict[str, object]:
         """Convert a length from one metric unit to another.
@@ -105,7 +107,7 @@ class Math(Environment):
             result: the length in the new unit.
         """
         if not _is_number(value):
-            return _calls_for_numbers(value)
+            return {"error": _NO_VALUE}
         if unit_in not in _SI_UNITS or unit_out not in _SI_UNITS:
             return _unknown_conversion(unit_in, unit_out)
         # Times the inverse, as the official function does it: a quotient rounds differently.
@@ -125,7 +127,7 @@ class Math(Environment):
             result: the value in the new unit.
         """
         if not _is_number(value):
-            return _calls_for_numbers(value)
+            return {"error": _NO_VALUE}
         if unit_in == unit_out:  # Official: whatever the unit
             return {"result": value}
         convert = _IMPERIAL_SI.get((str(unit_in), str(unit_out)))
@@ -143,7 +145,7 @@ class Math(Environment):
         Returns:
             result: their sum.
         """
-        return _calculated(operator.add, a, b)  # Official: texts and lists are joined
+        return _calculated(_NOT_TWO_NUMBERS, operator.add, a, b)  # Official: texts and lists are joined
 
     def subtract(self, a: float, b: float) -> dict[str, object]:
         """Subtract one number from another.
@@ -155,7 +157,7 @@ class Math(Environment):
         Returns:
             result: the difference.
         """
-        return _calculated(operator.sub, a, b)
+        return _calculated(_NOT_TWO_NUMBERS, operator.sub, a, b)
 
     def multiply(self, a: float, b: float) -> dict[str, object]:
         """Multiply two numbers.
@@ -168,8 +170,8 @@ class Math(Environment):
             result: their product.
         """
         if not (_is_number(a) and _is_number(b)):
-            return _calls_for_numbers(a, b)
-        return _calculated(operator.mul, a, b)
+            return {"error": _NOT_TWO_NUMBERS}
+        return _calculated(_NOT_TWO_NUMBERS, operator.mul, a, b)
 
     def divide(self, a: float, b: float) -> dict[str, object]:
         """Divide one number by another.
@@ -182,8 +184,8 @@ class Math(Environment):
             result: the quotient.
         """
         if b == 0:
-            return {"error": f"{a!r} cannot be divided by {b!r}"}
-        return _calculated(operator.truediv, a, b)
+            return {"error": "nothing can be divided by 0"}
+        return _calculated(_NOT_TWO_NUMBERS, operator.truediv, a, b)
 
     def power(self, base: float, exponent: float) -> dict[str, object]:
         """Raise a number to a power.
@@ -198,7 +200,7 @@ class Math(Environment):
         whole = isinstance(base, int) and isinstance(exponent, int)
         if whole and abs(base) > 1 and int(base).bit_length() * exponent > MAX_BITS:
             return {"error": f"the power would have more than {MAX_BITS} bits"}
-        return _calculated(operator.pow, base, exponent)
+        return _calculated(_NOT_TWO_NUMBERS, operator.pow, base, exponent)
 
     def square_root(self, number: float, precision: int) -> dict[str, object]:
         """Square root of a number, with as many digits as wanted.
@@ -212,12 +214,12 @@ class Math(Environment):
         """
         try:
             if number < 0:
-                return {"error": f"{number!r} is negative and has no square root"}
+                return {"error": "a number below 0 has no square root"}
             # A context of its own: the official one changes the precision of the whole process.
             context = decimal.Context(prec=_digits(precision))
             return {"result": context.sqrt(decimal.Decimal(number))}
         except (TypeError, decimal.InvalidOperation):
-            return _calls_for_numbers(number, precision)
+            return {"error": "no square root: this takes a number, and a whole number as precision"}
 
     def absolute_value(self, number: float) -> dict[str, object]:
         """Absolute value of a number.
@@ -228,7 +230,7 @@ class Math(Environment):
         Returns:
             result: the number without its sign.
         """
-        return _calculated(operator.abs, number)
+        return _calculated("this takes one number", operator.abs, number)
 
     def round_number(self, number: float, decimal_places: int = 0) -> dict[str, object]:
         """Round a number.
@@ -242,7 +244,9 @@ class Math(Environment):
         """
         if _is_number(decimal_places) and decimal_places < -MAX_DIGITS:
             return {"error": f"{decimal_places} decimal places are less than {-MAX_DIGITS}"}
-        return _calculated(round, number, decimal_places)
+        return _calculated(
+            "this takes a number to round and a whole number of places", round, number, decimal_places
+        )
 
     def percentage(self, part: float, whole: float) -> dict[str, object]:
         """Tell how many percent of a whole a part is.
@@ -255,8 +259,8 @@ class Math(Environment):
             result: the percentage.
         """
         if whole == 0:
-            return {"error": f"no percentage of {whole!r}"}
-        return _calculated(lambda a, b: (a / b) * 100, part, whole)
+            return {"error": "there is no percentage of 0"}
+        return _calculated(_NOT_TWO_NUMBERS, lambda a, b: (a / b) * 100, part, whole)
 
     def min_value(self, numbers: list[float]) -> dict[str, object]:
         """Smallest number of a list.
@@ -267,7 +271,7 @@ class Math(Environment):
         Returns:
             result: the smallest.
         """
-        return _statistic(min, numbers)
+        return _statistic("minimum", min, numbers)
 
     def max_value(self, numbers: list[float]) -> dict[str, object]:
         """Largest number of a list.
@@ -278,7 +282,7 @@ class Math(Environment):
         Returns:
             result: the largest.
         """
-        return _statistic(max, numbers)
+        return _statistic("maximum", max, numbers)
 
     def sum_values(self, numbers: list[float]) -> dict[str, object]:
         """Sum of a list of numbers.
@@ -289,21 +293,21 @@ class Math(Environment):
         Returns:
             result: their sum.
         """
-        return _statistic(_sum, numbers)
+        return _statistic("sum", _sum, numbers)
 
 
-def _calculated(operation: Callable[..., object], *operands: object) -> dict[str, object]:
-    """The result, or an error result for a wrong type. An overflow goes on, as officially."""
+def _calculated(refusal: str, operation: Callable[..., object], *operands: object) -> dict[str, object]:
+    """The result, or the refusal for a wrong type. An overflow goes on, as officially."""
     try:
         return {"result": operation(*operands)}
     except TypeError:
-        return _calls_for_numbers(*operands)
+        return {"error": refusal}
 
 
-def _statistic(operation: Callable[[Any], object], numbers: Sequence[float]) -> dict[str, object]:
+def _statistic(name: str, operation: Callable[[Any], object], numbers: Sequence[float]) -> dict[str, object]:
     if not numbers:
-        return {"error": f"this takes at least one number, not {numbers!r}"}
-    return _calculated(operation, numbers)
+        return {"error": f"without a number there is no {name}"}
+    return _calculated("this takes a list with nothing but numbers", operation, numbers)
 
 
 def _converted(conversion: Callable[[], float]) -> dict[str, object]:
@@ -313,12 +317,8 @@ def _converted(conversion: Callable[[], float]) -> dict[str, object]:
         return {"error": "the value is too large to be converted"}
 
 
-def _calls_for_numbers(*given: object) -> dict[str, object]:
-    return {"error": f"this takes numbers, not {', '.join(map(repr, given))}"}
-
-
 def _unknown_conversion(unit_in: object, unit_out: object) -> dict[str, object]:
-    return {"error": f"no conversion from {unit_in!r} to {unit_out!r} is known"}
+    return {"error": f"no conversion from '{unit_in}' to '{unit_out}' is known"}
 
 
 def _is_number(value: object) -> bool:

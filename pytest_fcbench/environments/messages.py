@@ -51,7 +51,7 @@ class Messages(Environment):
             user_id: the id of that user.
         """
         if user not in self.user_map:
-            return {"error": f"there is no user named {user!r} here"}
+            return {"error": f"there is no user named '{user}' here"}
         return {"user_id": self.user_map[user]}
 
     def message_login(self, user_id: str) -> dict[str, object]:
@@ -89,7 +89,7 @@ class Messages(Environment):
         if not self.current_user:
             return _logged_out()
         if receiver_id not in self.user_map.values():
-            return {"error": f"no user has the id {receiver_id!r}"}
+            return {"error": f"the receiver '{receiver_id}' is unknown"}
         message_id = self._fresh_id()
         self.inbox.append({receiver_id: message})
         self.message_count += 1
@@ -120,7 +120,8 @@ class Messages(Environment):
                     "receiver_id": receiver_id,
                     "message": f"Receiver {receiver_id}'s latest message deleted successfully.",
                 }
-        return {"error": f"nothing was sent to {receiver_id!r}"}
+        # Official: without quotes, where sending has them.
+        return {"error": f"the receiver {receiver_id} is unknown"}
 
     def view_messages_sent(self) -> dict[str, object]:
         """All messages sent so far, by receiver.
@@ -146,12 +147,12 @@ class Messages(Environment):
             added_status: whether the user was added; user_id: the new id; message: the outcome in words.
         """
         if user_name in self.user_map:
-            return {"error": f"the name {user_name!r} is taken"}
+            return {"error": f"the name '{user_name}' is taken"}
         # Official: the count goes up even when the id then turns out to be taken.
         self.user_count += 1
         user_id = f"USR{str(self.user_count).zfill(3)}"
         if user_id in self.user_map.values():
-            return {"error": f"the next id, {user_id!r}, is taken"}
+            return {"error": f"the next id, '{user_id}', is taken"}
         self.user_map[user_name] = user_id
         return {
             "added_status": True,

@@ -143,6 +143,46 @@ def test_a_taken_id_counts_all_the_same() -> None:
     assert "Cy" not in messages.user_map
 
 
+Failing = tuple[str, list[object], dict[str, object]]
+OUT: dict[str, object] = {"current_user": None}
+ALIKE: list[list[Failing]] = [
+    [
+        ("send_message", ["USR002", "x"], OUT),
+        ("send_message", ["x", "y"], OUT),
+        ("delete_message", ["x"], OUT),
+        ("view_messages_sent", [], OUT),
+        ("search_messages", ["x"], OUT),
+        ("get_message_stats", [], OUT),
+    ],
+    [("get_user_id", [None], OUT), ("get_user_id", ["None"], {})],  # as a text it is the same
+    [("get_user_id", ["x"], {})],
+    [
+        ("send_message", ["x", "y"], {}),
+        ("send_message", ["x", "z"], {"inbox": []}),
+        ("delete_message", ["'x'"], {}),  # with the quotes that sending adds
+    ],
+    [("delete_message", ["x"], {}), ("delete_message", ["x"], {"inbox": []})],
+    [("delete_message", [7], {}), ("delete_message", ["7"], {})],
+    [("add_contact", ["Ada"], {}), ("add_contact", ["Ada"], {"user_count": 1})],
+    [("add_contact", ["Ben"], {})],
+    [("add_contact", ["x"], {"user_count": 1}), ("add_contact", ["y"], {"user_count": 1})],
+    [("add_contact", ["x"], {"user_count": 0})],
+]
+"""Functions, their arguments and the configuration of the workspace: one list for each text."""
+
+
+def error_of(function: str, arguments: list[object], config: dict[str, object]) -> str:
+    messages = Messages({"current_user": "USR001", **config}, WORLD)
+    return str(getattr(messages, function)(*arguments)["error"])
+
+
+@pytest.mark.parametrize("calls", ALIKE, ids=str)
+def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]) -> None:
+    """Verdicts compare texts: what an error names, and which functions share it, is part of them."""
+    [text] = {error_of(*call) for call in calls}
+    assert text not in {error_of(*call) for others in ALIKE if others is not calls for call in others}
+
+
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=3)
 names = st.sampled_from(["Ada", "Cy", "USR001", "USR002", "x"])
 values = names | st.recursive(scalars, lambda inner: st.lists(inner, max_size=2), max_leaves=3)
