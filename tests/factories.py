@@ -24,6 +24,8 @@ from pytest_fcbench.entries import (
     Message,
     NoCall,
     Rule,
+    Scene,
+    Trajectory,
 )
 from pytest_fcbench.errors import PackError
 from pytest_fcbench.models.model import Model
@@ -74,6 +76,31 @@ def make_entry(
     )
 
 
+def make_multi_turn(
+    *turns: tuple[str, Sequence[str]],
+    category: str = "multi_turn_base",
+    functions: Sequence[FunctionDoc] | None = None,
+    domains: Sequence[str] = (),
+    withheld: Mapping[int, Sequence[FunctionDoc]] | None = None,
+    suite: str = "core",
+    entry_id: str | None = None,
+) -> Entry:
+    """A multi-turn entry: what the user says in each turn ("" for nothing), and the calls that do it."""
+    return Entry(
+        suite=suite,
+        id=entry_id or f"{category}_0",
+        category=CATEGORIES[category],
+        turns=tuple((Message("user", said),) if said else () for said, _ in turns),
+        functions=tuple([make_doc()] if functions is None else functions),
+        expectation=Trajectory(tuple(tuple(calls) for _, calls in turns)),
+        scene=Scene(
+            tuple(domains),
+            {domain: {} for domain in domains},
+            {turn: tuple(docs) for turn, docs in (withheld or {}).items()},
+        ),
+    )
+
+
 def _expectation(category: str, expect: Sequence[Mapping[str, Mapping[str, object]]]) -> Expectation:
     rule = CATEGORIES[category].rule
     if rule is Rule.IRRELEVANCE:
@@ -108,9 +135,9 @@ def make_transcript(
     return Transcript(entry, "test", mode, names, syntax or DEFAULT_SYNTAX[mode], ((Step(completion),),))
 
 
-def answer_of(model: Model, entry: Entry) -> Completion:
+def answer_of(model: Model, entry: Entry, turn: int = 0, step: int = 0) -> Completion:
     """What a model that needs no network answers."""
-    return asyncio.run(model.complete(entry, AskModel(())))
+    return asyncio.run(model.complete(entry, AskModel((), turn=turn, step=step)))
 
 
 def make_record(

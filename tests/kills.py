@@ -21,11 +21,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS
+from pytest_fcbench.suites import core
 from tests.conftest import ROOT
 from tests.served import served, stats
 
 AT_ONCE = 16
-ENTRIES = 126
+CATEGORY = "single_turn"
+"""Where an entry is one call."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,7 @@ def killed_runs(project: Path, kills: int, trials: int, *, seed: int = 0, worker
                 f"--fcbench-trials={trials}",
                 f"--fcbench-concurrency={AT_ONCE}",
                 "--fcbench-profile=corrected",
+                f"--fcbench-category={CATEGORY}",
             ),
         ]
         killed = 0
@@ -83,9 +87,9 @@ def killed_runs(project: Path, kills: int, trials: int, *, seed: int = 0, worker
         answered = stats(api_base)["answered"]
     with sqlite3.connect(project / ".fcbench" / "answers.sqlite") as store:
         (stored,) = store.execute("SELECT count(DISTINCT entry) FROM answers").fetchone()
-    return Outcome(
-        killed, ENTRIES * trials, len(answered), stored, sum(answered.values()) - len(answered), exit_code
-    )
+    suite = core.open_suite(Path())
+    wanted = trials * sum(len(suite.load(CATEGORIES[name])) for name in SELECTIONS[CATEGORY])
+    return Outcome(killed, wanted, len(answered), stored, sum(answered.values()) - len(answered), exit_code)
 
 
 def _start(command: list[str], project: Path) -> subprocess.Popen[bytes]:
@@ -96,7 +100,7 @@ def _start(command: list[str], project: Path) -> subprocess.Popen[bytes]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--trials", type=int, default=40, help="of each of the 126 entries of core")
+    parser.add_argument("--trials", type=int, default=40, help="of each single-turn entry of core")
     parser.add_argument("--workers", type=int, default=0, help="-n of pytest-xdist")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()

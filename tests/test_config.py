@@ -52,7 +52,7 @@ def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, t
         model="lexical",
         label="lexical",
         suites=("core",),
-        categories=tuple(CATEGORIES.values()),
+        categories=tuple(category for category in CATEGORIES.values() if category.scored),
         mode=None,
         names=None,
         syntax=None,
@@ -219,6 +219,15 @@ def test_a_group_stands_for_its_categories(load: Load, name: str) -> None:
 def test_categories_are_in_the_order_of_the_tables_whatever_was_asked(load: Load) -> None:
     names = ["live_simple", "parallel", "simple_java", "parallel"]
     assert [c.name for c in load(category=names).categories] == ["simple_java", "parallel", "live_simple"]
+
+
+def test_a_category_that_is_not_scored_runs_where_it_is_named(load: Load) -> None:
+    unscored = "multi_turn_composite"
+    for names in (None, ["multi_turn"], list(SELECTIONS)):
+        assert unscored not in [c.name for c in load(category=names).categories]
+    assert [c.name for c in load(category=[unscored]).categories] == [unscored]
+    both = [c.name for c in load(category=[unscored, "multi_turn"]).categories]
+    assert both == [*SELECTIONS["multi_turn"], unscored]
 
 
 @pytest.mark.parametrize("word", ["none", "None", "NONE"])

@@ -77,9 +77,8 @@ def match(
     """The verdict on calls: turn by turn until something is wrong."""
     corrected = profile is Profile.CORRECTED
     if len(made) != len(truth.turns):
-        ended = len(made)
-        reason = f"the conversation was ended by force in turn {ended} of {len(truth.turns)}"
-        return Failed("multi_turn:force_terminated", reason, {"turn": ended})
+        reason = f"the conversation has {len(made)} turns of {len(truth.turns)}, so it was ended by force"
+        return Failed("multi_turn:force_terminated", reason, {"turn": len(made)})
     model, right = fresh(), fresh()
     results: Counter[object] = Counter()
     for number, (steps, expected) in enumerate(zip(made, truth.turns, strict=True), 1):

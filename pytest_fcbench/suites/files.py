@@ -37,6 +37,7 @@ from pytest_fcbench.entries import (
     Rule,
     Schema,
 )
+from pytest_fcbench.environments.world import World
 from pytest_fcbench.errors import unknown
 from pytest_fcbench.schemas import TYPES, WITH_ELEMENTS, conforms
 from pytest_fcbench.suites import trajectories
@@ -44,12 +45,12 @@ from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.suites.trajectories import Withheld
 
 
-def read(path: Path, suite: str) -> tuple[Entry, ...]:
+def read(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...]:
     """All entries of a file. Raises ``SuiteError`` with file, line and field."""
     top = Field(yaml_value(path), path).members(("category", "entries"), ("functions",))
     category = _category(top["category"])
     if category.rule is Rule.STATE:
-        return tuple(entry for entry, _ in read_trajectories(path, suite))
+        return tuple(entry for entry, _ in read_trajectories(path, suite, world))
     if "functions" not in top:
         raise Field(yaml_value(path), path).error("has no 'functions'")
     docs = _docs(top["functions"], category.language)
@@ -57,10 +58,12 @@ def read(path: Path, suite: str) -> tuple[Entry, ...]:
     return tuple(_unique(entries))
 
 
-def read_trajectories(path: Path, suite: str) -> Sequence[tuple[Entry, Withheld | None]]:
+def read_trajectories(
+    path: Path, suite: str, world: World | None = None
+) -> Sequence[tuple[Entry, Withheld | None]]:
     """All entries of a file of multi-turn entries. Raises ``SuiteError`` with file, line and field."""
     top = Field(yaml_value(path), path).members(("category", "entries"))
-    found = list(trajectories.entries(top["entries"], suite, _category(top["category"])))
+    found = list(trajectories.entries(top["entries"], suite, _category(top["category"]), world))
     entries = _unique(list(zip(top["entries"].elements(), [entry for entry, _ in found], strict=True)))
     return list(zip(entries, [withheld for _, withheld in found], strict=True))
 

@@ -22,12 +22,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from pytest_fcbench.answers import Names
 from pytest_fcbench.codecs import python_calls
 from pytest_fcbench.codecs.reading import Undecodable
+from pytest_fcbench.codecs.syntaxes import Offer
 from pytest_fcbench.entries import Category, Entry, FunctionDoc, Message, Scene, Trajectory
-from pytest_fcbench.environments import DOMAINS
+from pytest_fcbench.environments import DOMAINS, opened
 from pytest_fcbench.environments.docs import documented
+from pytest_fcbench.environments.world import World
 from pytest_fcbench.errors import unknown
+from pytest_fcbench.suites.build.multi_turn import missing_function
 from pytest_fcbench.suites.fields import Field
 
 
@@ -39,11 +43,18 @@ class Withheld:
     functions: tuple[str, ...]
 
 
-def entries(field: Field, suite: str, category: Category) -> Iterator[tuple[Entry, Withheld | None]]:
-    """The entries of a file and what can be withheld from each. Raises ``SuiteError``."""
+def entries(
+    field: Field, suite: str, category: Category, world: World | None
+) -> Iterator[tuple[Entry, Withheld | None]]:
+    """The entries of a file and what can be withheld from each. Raises ``SuiteError``.
+
+    Where the world is known, each entry's environments are opened once.
+    """
     for element in field.elements():
         members = element.members(("id", "domains", "turns"), ("withhold",))
         entry = _entry(members, suite, category)
+        if world is not None:
+            _check_state(members["domains"], entry, world)
         yield entry, _withheld(members["withhold"], entry) if "withhold" in members else None
 
 
@@ -52,7 +63,8 @@ def _entry(members: Mapping[str, Field], suite: str, category: Category) -> Entr
     for name, state in members["domains"].members().items():
         if name not in DOMAINS:
             raise state.error(unknown("domain", name, DOMAINS))
-        config[name] = {key: field.value for key, field in state.members().items()} if state.value else {}
+        given = {} if state.value is None else state.members()
+        config[name] = {key: field.value for key, field in given.items()}
     if not config:
         raise members["domains"].error("needs a domain")
     docs = tuple(doc for name in config for doc in _docs(name))
@@ -71,6 +83,13 @@ def _entry(members: Mapping[str, Field], suite: str, category: Category) -> Entr
     )
 
 
+def _check_state(field: Field, entry: Entry, world: World) -> None:
+    try:
+        opened(entry, world)
+    except Exception as error:  # noqa: BLE001 - a state that somebody wrote can break anything
+        raise field.error(f"cannot be opened: {type(error).__name__}: {error}") from None
+
+
 @cache
 def _docs(domain: str) -> tuple[FunctionDoc, ...]:
     return documented(DOMAINS[domain])
@@ -87,7 +106,8 @@ def _turn(field: Field, docs: tuple[FunctionDoc, ...]) -> tuple[tuple[Message, .
 def _check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
     """A call of a function that is there, with parameters that it has."""
     try:
-        found = python_calls.official(field.text())
+        python_calls.official(field.text())  # which is stricter about what a value is
+        found = python_calls.corrected(field.text())
     except Undecodable as error:
         raise field.error(str(error)) from None
     if len(found) != 1:
@@ -95,18 +115,29 @@ def _check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
     (call,) = found
     if call.name not in docs:
         raise field.error(unknown("function", call.name, docs))
-    for name in call.arguments:
-        if name not in docs[call.name].properties:
-            raise field.error(unknown("parameter", name, docs[call.name].properties))
+    doc = docs[call.name]
+    placed = Offer((doc,), Names.DOTTED).own(call)
+    for name in placed.arguments:
+        if name not in doc.properties:
+            raise field.error(unknown("parameter", name, doc.properties))
+    if placed.positional:
+        raise field.error(f"{call.name} is given a parameter twice, or too many")
+    for name in doc.required:
+        if name not in placed.arguments:
+            raise field.error(f"{call.name} needs the parameter {name!r}")
 
 
 def _withheld(field: Field, entry: Entry) -> Withheld:
     members = field.members(("turn", "functions"))
     turn = members["turn"].value
-    if not isinstance(turn, int) or not 0 <= turn < len(entry.turns):
+    if not isinstance(turn, int) or isinstance(turn, bool) or not 0 <= turn < len(entry.turns):
         raise members["turn"].error(f"must be the index of a turn, from 0 to {len(entry.turns) - 1}")
     names = tuple(name.text() for name in members["functions"].elements())
     for name in names:
         if entry.function(name) is None:
             raise members["functions"].error(unknown("function", name, [doc.name for doc in entry.functions]))
+    try:
+        missing_function(entry, turn, names)
+    except ValueError as error:
+        raise field.error(str(error)) from None
     return Withheld(turn, names)

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.answers import AskModel, Mode, Names
-from pytest_fcbench.codecs.presenting import ask, described
+from pytest_fcbench.answers import AskModel, Completion, Mode, Names, ToolCall
+from pytest_fcbench.codecs.presenting import answered, ask, described, results, revealed, tool_calls
 from pytest_fcbench.codecs.wording import Notes, Wording
 from pytest_fcbench.entries import Entry, FunctionDoc, Language, Message
 from tests.factories import make_doc, make_entry
@@ -29,6 +29,7 @@ WORDING = Wording(
         ),
     },
     float_note=" (a float)",
+    more_functions="There is more now.",
 )
 
 
@@ -349,6 +350,111 @@ def test_a_tool_of_java_and_javascript_takes_strings_only(category: str) -> None
     parameters = tool_of(doc, category)["parameters"]
     assert isinstance(parameters, dict)
     assert parameters["properties"] == {"x": {"type": "string", "description": "X. (a float)"}}
+
+
+# Functions that come late
+
+LATE = [make_doc("tide.low", {"depth": {"type": "float"}}), make_doc("tide.high", {})]
+
+
+@pytest.mark.parametrize(("names", "shown"), [(Names.DOTTED, "tide.low"), (Names.UNDERSCORED, "tide_low")])
+def test_late_functions_are_tools_and_a_sentence(names: Names, shown: str) -> None:
+    """Their descriptions get no word about the language; the types are cast."""
+    told = revealed(LATE, WORDING, Mode.FC, names)
+    assert told.messages == ({"role": "user", "content": "There is more now."},)
+    first, second = (tool["function"] for tool in told.tools)
+    assert isinstance(first, dict)
+    assert isinstance(second, dict)
+    assert (first["name"], first["description"]) == (shown, "About tide.low.")
+    depth = {"type": "number", "format": "float", "description": " (a float)"}
+    assert first["parameters"] == {"type": "object", "properties": {"depth": depth}, "required": []}
+    assert second["name"] == names.shown("tide.high")
+
+
+def test_late_functions_are_docs_before_a_sentence_in_prompting() -> None:
+    """The docs as Python writes a list, their types as declared."""
+    told = revealed(LATE[1:], WORDING, Mode.PROMPT, Names.DOTTED)
+    assert told == AskModel(
+        (
+            {
+                "role": "user",
+                "content": "[{'name': 'tide.high', 'description': 'About tide.high.', 'parameters': "
+                "{'type': 'dict', 'properties': {}, 'required': []}}]\nThere is more now.",
+            },
+        )
+    )
+
+
+# Answers and results in later requests
+
+
+@pytest.mark.parametrize(
+    ("parts", "calls"),
+    [
+        (None, ()),
+        ((), ()),
+        (("a text part",), ()),
+        ((ToolCall("a", "{"), "a text part", ToolCall("b", {})), (ToolCall("a", "{"), ToolCall("b", {}))),
+    ],
+)
+def test_text_parts_are_no_tool_calls(
+    parts: tuple[ToolCall | str, ...] | None, calls: tuple[ToolCall, ...]
+) -> None:
+    assert tool_calls(Completion(text="a()", tool_calls=parts)) == calls
+
+
+@pytest.mark.parametrize(
+    ("completion", "content"),
+    [
+        (Completion(text="Low."), "Low."),
+        (Completion(text=""), ""),
+        (Completion(), ""),
+        (Completion(tool_calls=()), ""),
+        (Completion(text="Low.", reasoning="hm", input_tokens=5), "Low."),
+        (Completion(text="Low.", tool_calls=(ToolCall("a", "{}"),)), "Low."),
+    ],
+)
+def test_an_answer_shown_without_calls_is_a_text(completion: Completion, content: str) -> None:
+    assert answered(completion, (), 0, 0) == {"role": "assistant", "content": content}
+
+
+CALLS = (ToolCall("a", '{"b": ', "id_1"), ToolCall("c", {"d": [1]}))
+
+
+@pytest.mark.parametrize("text", [None, "", "At once."])
+def test_an_answer_with_calls_keeps_them_and_its_text(text: str | None) -> None:
+    assert answered(Completion(text=text, tool_calls=("x", *CALLS)), CALLS, 3, 12) == {
+        "role": "assistant",
+        "content": text,
+        "tool_calls": [
+            {"id": "t03s12c00", "type": "function", "function": {"name": "a", "arguments": '{"b": '}},
+            {"id": "t03s12c01", "type": "function", "function": {"name": "c", "arguments": '{"d": [1]}'}},
+        ],
+    }
+
+
+def test_each_tool_call_gets_its_result() -> None:
+    assert results(CALLS, ["a()", "c(d=[1])"], ["one", "two"], 3, 12) == [
+        {"role": "tool", "tool_call_id": "t03s12c00", "content": "one"},
+        {"role": "tool", "tool_call_id": "t03s12c01", "content": "two"},
+    ]
+
+
+def test_calls_in_a_text_get_one_message_for_all() -> None:
+    shown = (
+        "[{'role': 'tool', 'name': 'a()', 'content': 'one'}, "
+        """{'role': 'tool', 'name': "b(c='d')", 'content': 'two\\n'}]"""
+    )
+    assert results((), ["a()", "b(c='d')"], ["one", "two\n"], 3, 12) == [{"role": "user", "content": shown}]
+
+
+def test_without_calls_nothing_is_said() -> None:
+    assert results((), [], [], 0, 0) == []
+
+
+def test_no_result_may_be_missing_in_a_text() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        results((), ["a()", "b()"], ["one"], 0, 0)
 
 
 # Nothing is changed on the way

@@ -20,7 +20,7 @@ from pytest_fcbench import cli
 from pytest_fcbench.answers import Completion, ToolCall
 from pytest_fcbench.config import load
 from pytest_fcbench.dispatch.store import AnswerStore
-from pytest_fcbench.models.official_results import completion_of
+from pytest_fcbench.models.official_results import turns_of
 from pytest_fcbench.options import OPTIONS
 from pytest_fcbench.run import Run
 from tests.conftest import ROOT
@@ -54,7 +54,22 @@ ROWS: Files = {
         {"id": "live_relevance_0-0-0", "result": [], "input_token_count": 5, "output_token_count": 2}
     ],
 }
+TALK = "multi_turn/BFCL_v4_multi_turn_base_result.json"
+TALKS: Files = {
+    TALK: [
+        {
+            "id": "multi_turn_base_3",
+            "result": [[[{"ls": "{}"}, {"pwd": '{"a": 1}'}], "Done."], [[{"ls": "{"}]]],
+            "input_token_count": [[100, 120], [130]],
+            "latency": [[0.5, None], [1.5]],
+        }
+    ]
+}
+"""Two turns, of three steps together, the last of which cannot be read."""
+CUT: Files = {TALK: [{"id": "multi_turn_base_3", "result": [[[{"ls": "{}"}], "Done."]]}]}
+"""Lacks the second turn."""
 PROMPTED: Files = {"non_live/BFCL_v4_multiple_result.json": [{"id": "multiple_0", "result": "[f(a=1)]"}]}
+PROMPTED_TALKS: Files = {TALK: [{"id": "multi_turn_base_3", "result": [["[ls()]", "[ls(]"], ["So."]]}]}
 HERMES: Files = {
     "non_live/BFCL_v4_multiple_result.json": [
         {"id": "multiple_0", "result": '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'}
@@ -323,14 +338,49 @@ def test_what_is_imported_is_exported(folder: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out == (
         "     2  out/openai_x/non_live/BFCL_v4_simple_python_result.json\n"
         "     1  out/openai_x/live/BFCL_v4_live_relevance_result.json\n"
-        "3 answers are written; 3,638 entries have none\n"
+        "3 answers are written; 4,638 entries have none\n"
     )
     assert read(folder / "out") == {f"openai_x/{name}": rows for name, rows in ROWS.items()}
 
 
 @pytest.mark.usefixtures("pack")
+@pytest.mark.parametrize(("files", "mode"), [(TALKS, "fc"), (PROMPTED_TALKS, "prompt")])
+def test_whole_conversations_are_imported_and_exported(
+    folder: Path, files: Files, mode: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder / "given", files)
+    assert run("import", "given", MODEL) == 0
+    assert capsys.readouterr().out.startswith("3 answers came in, 0 were already there\n")
+    assert run("import", "given", MODEL) == 0
+    assert capsys.readouterr().out.startswith("0 answers came in, 3 were already there\n")
+    assert run("export", "out", MODEL, f"--mode={mode}") == 0
+    assert capsys.readouterr().out == (
+        f"     1  out/openai_x/{TALK}\n1 answers are written; 4,640 entries have none\n"
+    )
+    assert read(folder / "out") == {f"openai_x/{name}": rows for name, rows in files.items()}
+
+
+@pytest.mark.usefixtures("pack")
+def test_a_conversation_that_lacks_a_step_is_left_out(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of every count too, though its first steps are kept."""
+    write(folder / "given", {**ROWS, **CUT})
+    for counts in ("3 answers came in, 0 were already there", "0 answers came in, 3 were already there"):
+        assert run("import", "given", MODEL) == 0
+        assert capsys.readouterr().out.splitlines()[0] == counts
+    assert run("export", "out", MODEL) == 0
+    assert read(folder / "out") == {f"openai_x/{name}": rows for name, rows in ROWS.items()}
+
+
+@pytest.mark.usefixtures("pack")
 @pytest.mark.parametrize(
-    ("files", "syntax"), [(ROWS, "tool_calls"), (PROMPTED, "python"), (HERMES, "hermes")]
+    ("files", "syntax"),
+    [
+        ({**ROWS, **TALKS}, "tool_calls"),
+        ({**PROMPTED, **PROMPTED_TALKS}, "python"),
+        (HERMES, "hermes"),
+    ],
 )
 @pytest.mark.parametrize(
     "more",
@@ -359,7 +409,7 @@ def test_the_run_that_is_named_finds_what_was_imported(
     for name, rows in files.items():
         entries = {e.id: e for e in benchmark.entries(name.partition("v4_")[2].removesuffix("_result.json"))}
         for row in rows:
-            assert benchmark.dispatcher.transcript(entries[str(row["id"])]).last == completion_of(row)
+            assert benchmark.dispatcher.transcript(entries[str(row["id"])]).answers == turns_of(row)
     assert benchmark.settings.offline
     assert benchmark.chosen.manner.syntax == syntax
     benchmark.close()

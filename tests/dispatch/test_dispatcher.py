@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from pytest_fcbench.answers import AskModel, Completion, Mode, Names, Step, Transcript
-from pytest_fcbench.conversation import Conversation
+from pytest_fcbench.conversation import Asking
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.entries import Entry
@@ -52,10 +52,10 @@ def _transcript(*completions: Completion) -> Transcript:
     )
 
 
-def _questions(*texts: str) -> Callable[[Entry], Conversation]:
+def _questions(*texts: str) -> Callable[[Entry], Asking]:
     """A conversation of several questions."""
 
-    def converse(entry: Entry) -> Conversation:
+    def converse(entry: Entry) -> Asking:
         completions = []
         for text in texts:
             completions.append((yield _request(text)))
@@ -147,7 +147,7 @@ def test_an_interrupt_is_not_swallowed() -> None:
 
 
 def test_a_fault_of_the_conversation_is_not_blamed_on_the_model() -> None:
-    def converse(entry: Entry) -> Conversation:
+    def converse(entry: Entry) -> Asking:
         yield _request("?")
         raise LookupError("a bug of ours")
 
@@ -363,7 +363,7 @@ def test_an_entry_whose_time_is_up_is_one_answer_missing(concurrency: int) -> No
 def test_the_time_is_that_of_the_whole_conversation() -> None:
     """Each answer comes soon, but there is no end of questions."""
 
-    def converse(entry: Entry) -> Conversation:
+    def converse(entry: Entry) -> Asking:
         while True:
             yield _request("and?")
 
@@ -405,7 +405,7 @@ def test_a_timeout_of_the_model_is_not_told_as_that_of_the_entry() -> None:
 def test_a_timeout_of_ours_is_not_told_as_that_of_the_entry(entry_timeout_s: float | None) -> None:
     """A file on a network drive, for example."""
 
-    def converse(entry: Entry) -> Conversation:
+    def converse(entry: Entry) -> Asking:
         yield _request("?")
         raise TimeoutError(110, "Connection timed out")
 

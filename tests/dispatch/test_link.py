@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_fcbench.answers import AskModel, Completion, Fault, Mode, Names, Step, ToolCall, Transcript
-from pytest_fcbench.conversation import Conversation
+from pytest_fcbench.conversation import Asking
 from pytest_fcbench.dispatch import link as link_module
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.link import Link, LinkServer, Offer
@@ -121,6 +121,9 @@ def with_arguments(arguments: object) -> Transcript:
     return make_transcript(Completion(tool_calls=(ToolCall("f", arguments, "call_0"), "a text part")))
 
 
+ACTED = Step(Completion(text="語"), ("f(a='語')", "g()"), ("\ud800", "{}"))
+
+
 @pytest.mark.parametrize(
     "transcript",
     [
@@ -133,6 +136,7 @@ def with_arguments(arguments: object) -> Transcript:
         with_arguments({"a": [1, None, {"b": (2.5, "\ud800")}], "\udfff": True}),
         with_arguments(nested(200)),
         Transcript("core:x", "m", Mode.PROMPT, Names.DOTTED, "python", ((Step(Completion()),) * 500,) * 4),
+        Transcript("core:x", "m", Mode.FC, Names.DOTTED, "tool_calls", ((), (ACTED, Step(Completion())))),
     ],
     ids=[
         "letters",
@@ -144,6 +148,7 @@ def with_arguments(arguments: object) -> Transcript:
         "arguments of all kinds",
         "deep arguments",
         "many steps",
+        "calls and results",
     ],
 )
 def test_a_transcript_arrives_as_it_was(transcript: Transcript) -> None:
@@ -592,7 +597,7 @@ def test_a_link_that_was_closed_gives_nothing() -> None:
 def test_those_who_wait_learn_that_the_run_has_ended() -> None:
     """As in a run: first the dispatcher is closed, then the link."""
 
-    def converse(entry: Entry) -> Conversation:
+    def converse(entry: Entry) -> Asking:
         return make_transcript((yield AskModel(())), entry=entry.key)
 
     model = SlowModel()

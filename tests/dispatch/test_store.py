@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,14 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import AskModel, Completion, Fault, ToolCall
+from pytest_fcbench.answers import AskModel, Completion, Fault, Mode, Names, ToolCall
+from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
+from pytest_fcbench.conversation import Asking, Manner, converse, performed
+from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.store import AnswerStore, Kept, StoredModel, digest
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import NotScoredError, UsageError
-from tests.factories import make_entry
+from pytest_fcbench.suites import core
+from tests.factories import make_doc, make_entry, make_multi_turn
 
 REQUEST = AskModel(({"role": "user", "content": "Grüße"},), ({"type": "function"},))
 ENTRY = make_entry()
+WORDING = core.open_suite(Path()).wording
 IDENTITY = {"model": "openai/x", "api_base": None, "parameters": {"temperature": 0.0}}
 
 
@@ -90,6 +96,43 @@ def test_the_same_is_asked_once(store: AnswerStore) -> None:
     assert stored.notes == ("a note", "1 answers came from answers.sqlite")
 
 
+TALK = make_multi_turn(("Go.", []), ("On.", []), functions=[make_doc("f", {})])
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_every_step_of_a_conversation_is_asked_once(store: AnswerStore, mode: Mode) -> None:
+    """Whatever ids an interface gives to its calls: those of stored answers are not kept."""
+    call = Completion(tool_calls=(ToolCall("f", '{"a": 1}', "theirs"), ToolCall("f", {}, "other")))
+    if mode is Mode.PROMPT:
+        call = Completion(text="[f(a=1), f()]")
+    model = CountingModel([call, call, Completion(text=""), call, Completion(text="Done.")])
+    manner = Manner("x", mode, Names.DOTTED, DEFAULT_SYNTAX[mode])
+
+    def asking(entry: Entry) -> Asking:
+        return performed(converse(entry, manner, WORDING), lambda calls: tuple(f"did {c}" for c in calls))
+
+    held = []
+    for _ in range(2):
+        stored = StoredModel(model, store, IDENTITY)
+        with closing(Dispatcher(stored, asking)) as dispatcher:
+            held.append(dispatcher.transcript(TALK))
+    first, again = held
+    assert [len(turn) for turn in first.turns] == [3, 2]
+    assert [step.results for turn in again.turns for step in turn] == [
+        step.results for turn in first.turns for step in turn
+    ]
+    assert (len(model.asked), stored.reused) == (5, 5)
+
+
+def test_what_is_kept_needs_not_be_asked(store: AnswerStore) -> None:
+    stored = StoredModel(CountingModel([Completion(text="a")]), store, IDENTITY)
+    assert stored.kept(ENTRY, REQUEST) is None
+    ask(stored)
+    assert stored.kept(ENTRY, REQUEST) == Completion(text="a")
+    assert stored.reused == 0
+    assert StoredModel(stored.model, store, IDENTITY, refresh=True).kept(ENTRY, REQUEST) is None
+
+
 def test_refresh_asks_again_and_keeps_the_new_answer(store: AnswerStore) -> None:
     model = CountingModel([Completion(text="old"), Completion(text="new")])
     ask(StoredModel(model, store, IDENTITY))
@@ -148,6 +191,11 @@ def test_what_can_change_an_answer_changes_the_key(other: dict[str, object]) -> 
 )
 def test_what_is_asked_changes_the_key(request_: AskModel) -> None:
     assert digest(IDENTITY, ENTRY, request_) != digest(IDENTITY, ENTRY, REQUEST)
+
+
+def test_turn_and_step_are_no_part_of_the_key() -> None:
+    """They say nothing that the messages do not say."""
+    assert digest(IDENTITY, ENTRY, replace(REQUEST, turn=1, step=2)) == digest(IDENTITY, ENTRY, REQUEST)
 
 
 def test_entry_and_trial_are_draws_of_their_own() -> None:

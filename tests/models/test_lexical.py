@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.answers import Completion, Mode, Names
 from pytest_fcbench.entries import Entry, FunctionDoc, Message, NoCall
 from pytest_fcbench.models.lexical import LexicalModel
-from tests.factories import answer_of, make_doc, make_entry
+from tests.factories import answer_of, make_doc, make_entry, make_multi_turn
 
 FC = LexicalModel(Mode.FC, Names.DOTTED)
 PROMPT = LexicalModel(Mode.PROMPT, Names.DOTTED)
@@ -185,6 +185,22 @@ def test_it_answers_the_last_words_of_the_user() -> None:
     )
     entry = replace(make_entry(functions=[LAMP, BLINDS], expect=[{"lamp.dim": {}}]), turns=(turn,))
     assert answer_of(PROMPT, entry) == Completion(text="[lamp.dim(room='Attic', percent=5)]")
+
+
+def test_each_turn_is_answered_by_its_own_words_once() -> None:
+    """After its calls it has nothing to say, nor where the user says nothing."""
+    entry = make_multi_turn(
+        ("Lower the blinds in the Hall.", []),
+        ("", []),
+        ("Now dim the lamp in the Attic to 5.", []),
+        functions=[LAMP, BLINDS],
+    )
+    nothing = Completion(text="No function seems to fit.")
+    answers = {(turn, step): answer_of(PROMPT, entry, turn, step) for turn in range(3) for step in range(3)}
+    assert {place: answer.text for place, answer in answers.items() if answer != nothing} == {
+        (0, 0): "[blinds.lower(room='Hall')]",
+        (2, 0): "[lamp.dim(room='Attic', percent=5)]",
+    }
 
 
 def test_names_are_shown_in_the_manner_of_the_run() -> None:

@@ -60,7 +60,7 @@ def test_a_script_by_path(tmp_path: Path) -> None:
 def test_a_replay_by_path(tmp_path: Path) -> None:
     model = _chosen(model=f"replay:{_results(tmp_path, '[f()]')}").model
     assert isinstance(model, ReplayModel)
-    assert model.completions.keys() == {"bfcl:simple_python_0"}
+    assert model.answers.keys() == {"bfcl:simple_python_0"}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from pytest_fcbench.errors import NotScoredError, UsageError
 from pytest_fcbench.models import replay
 from pytest_fcbench.scorecard.records import Record, record, to_json
 from pytest_fcbench.verdicts import Judgement, Passed
-from tests.factories import answer_of, make_entry, tool_calls
+from tests.factories import answer_of, make_entry, make_multi_turn, tool_calls
 
 
 def _file(
@@ -52,10 +52,10 @@ def test_all_result_files_below_a_folder_are_read(tmp_path: Path) -> None:
     )
     _file(tmp_path, "no JSON", name="notes.json")
     model = replay.load(tmp_path)
-    assert model.completions == {
-        "bfcl:simple_python_0": Completion(text="[f()]"),
-        "bfcl:simple_python_1": Completion(text="[g()]"),
-        "bfcl:live_simple_0-0-0": Completion(text="[h()]"),
+    assert model.answers == {
+        "bfcl:simple_python_0": ((Completion(text="[f()]"),),),
+        "bfcl:simple_python_1": ((Completion(text="[g()]"),),),
+        "bfcl:live_simple_0-0-0": ((Completion(text="[h()]"),),),
     }
 
 
@@ -126,6 +126,49 @@ def test_line_separators_inside_a_text_do_not_end_the_line(tmp_path: Path) -> No
     assert answer_of(replay.load(_file(tmp_path, row)), _bfcl()).text == "one\u2028two\x85three"
 
 
+# Several turns
+
+TALK = make_multi_turn(
+    ("Go.", ["f()"]), ("On.", []), ("Stop.", []), suite="bfcl", entry_id="multi_turn_base_0"
+)
+
+
+def _talk(result: object) -> Mapping[str, object]:
+    return {"id": TALK.id, "result": result, "latency": [[0.5, 1.5], [2.5]]}
+
+
+def test_steps_are_given_by_turn_and_step(tmp_path: Path) -> None:
+    model = replay.load(_file(tmp_path, _talk([[[{"f": "{}"}], "Done."], ["Yes."]])))
+    assert answer_of(model, TALK) == replace(tool_calls(("f", "{}")), latency_s=0.5)
+    assert answer_of(model, TALK, step=1) == Completion(text="Done.", latency_s=1.5)
+    assert answer_of(model, TALK, turn=1) == Completion(text="Yes.", latency_s=2.5)
+
+
+@pytest.mark.parametrize(("turn", "step"), [(0, 2), (1, 1), (1, 7), (2, 0), (3, 0)])
+def test_a_step_that_is_not_there_is_not_scored(tmp_path: Path, turn: int, step: int) -> None:
+    model = replay.load(_file(tmp_path, _talk([["[f()]", "Done."], ["Yes."], []])))
+    with pytest.raises(NotScoredError) as caught:
+        answer_of(model, TALK, turn, step)
+    assert caught.value.cause == "no_result"
+    assert caught.value.reason == (
+        f"{model.path} has no result for turn {turn + 1}, step {step + 1} of bfcl:multi_turn_base_0"
+    )
+
+
+def test_the_error_of_a_whole_conversation_answers_wherever_it_is(tmp_path: Path) -> None:
+    model = replay.load(_file(tmp_path, _talk(f"{ERROR}503")))
+    for turn, step in ((0, 0), (0, 1), (2, 0)):
+        assert answer_of(model, TALK, turn, step).fault is Fault.INFERENCE_ERROR
+
+
+def test_an_error_among_steps_stays_where_it_is(tmp_path: Path) -> None:
+    model = replay.load(_file(tmp_path, _talk([["[f()]", f"{ERROR}maximum context"]])))
+    assert answer_of(model, TALK).fault is None
+    assert answer_of(model, TALK, step=1).fault is Fault.OVERFLOW
+    with pytest.raises(NotScoredError):
+        answer_of(model, TALK, turn=1)
+
+
 # Mode and syntax
 
 
@@ -142,6 +185,11 @@ def test_line_separators_inside_a_text_do_not_end_the_line(tmp_path: Path) -> No
         pytest.param(['weather_forecast\n{"a": 1}', "Sorry."], Mode.FC, "glm", id="glm"),
         pytest.param(["Sorry.", None, ""], Mode.PROMPT, "python", id="nothing to go by"),
         pytest.param(["[f()]", "[g()]", "<tool_call>"], Mode.PROMPT, "python", id="the most frequent"),
+        pytest.param(
+            [[["No."], [[], [{"f": "{}"}]]]], Mode.FC, "tool_calls", id="tool calls in a later step"
+        ),
+        pytest.param([[["No."], ["No.", "[f()]"]]], Mode.PROMPT, "python", id="python in a later step"),
+        pytest.param([[["No."], ["<tool_call>"]]], Mode.FC, "hermes", id="hermes in a later turn"),
     ],
 )
 def test_mode_and_syntax_are_seen_from_all_results(
@@ -216,6 +264,26 @@ def test_trials_of_a_scorecard_stay_apart(tmp_path: Path) -> None:
         answer_of(model, replace(make_entry(), trial=3))
 
 
+def _talked(*turns: Sequence[Completion]) -> Record:
+    """The Record of a conversation of several turns."""
+    held = tuple(tuple(map(Step, turn)) for turn in turns)
+    transcript = Transcript(TALK.key, FC.model, FC.mode, FC.names, FC.syntax, held)
+    return record(TALK, FC, Judgement.both(Passed()), transcript)
+
+
+def test_a_scorecard_gives_every_step_back(tmp_path: Path) -> None:
+    turns = (
+        (replace(tool_calls(("f", "{")), input_tokens=5), Completion(text="Done.", latency_s=0.5)),
+        (Completion(),),
+        (Completion(text="a", reasoning="hm"), Completion(text="too long", fault=Fault.OVERFLOW)),
+    )
+    model = replay.load(_scorecard(tmp_path, _talked(*turns), _record(Completion(text="x"))))
+    given_back = [[answer_of(model, TALK, t, s) for s in range(len(turns[t]))] for t in range(3)]
+    assert given_back == [list(turn) for turn in turns]
+    with pytest.raises(NotScoredError, match="no result for turn 2, step 2 of bfcl:multi_turn_base_0"):
+        answer_of(model, TALK, 1, 1)
+
+
 def _report(record: object) -> str:
     return json.dumps({"tests": [{"metadata": {"fcbench": record}}]})
 
@@ -228,8 +296,13 @@ def _report(record: object) -> str:
         pytest.param('{"exitcode": 0}', id="no tests"),
         pytest.param(_report({}), id="an empty record"),
         pytest.param(_report([1]), id="a list for a record"),
-        pytest.param(_report(_RECORD | {"answer": {"x": 1}}), id="an answer of another shape"),
-        pytest.param(_report(_RECORD | {"answer": None, "mode": "f"}), id="an unknown mode"),
+        pytest.param(_report(_RECORD | {"turns": [[{"x": 1}]]}), id="an answer of another shape"),
+        pytest.param(_report(_RECORD | {"turns": [["x"]]}), id="a text for an answer"),
+        pytest.param(_report(_RECORD | {"turns": ["x"]}), id="a text for a turn"),
+        pytest.param(_report(_RECORD | {"turns": 5}), id="a number for turns"),
+        pytest.param(_report(_RECORD | {"steps": []}), id="an answer without usage"),
+        pytest.param(_report(_RECORD | {"steps": [{}]}), id="usage of another shape"),
+        pytest.param(_report(_RECORD | {"turns": [], "mode": "f"}), id="an unknown mode"),
         pytest.param("[" * 100_000, id="nested"),
     ],
 )

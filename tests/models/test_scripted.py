@@ -10,7 +10,7 @@ from pytest_fcbench.answers import Completion, Mode, Names, ToolCall
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import NotScoredError, UsageError
 from pytest_fcbench.models import scripted
-from tests.factories import answer_of, make_doc, make_entry
+from tests.factories import answer_of, make_doc, make_entry, make_multi_turn
 
 FILE = """\
 answers:
@@ -108,6 +108,11 @@ def test_without_answer_and_default_an_entry_is_not_scored(tmp_path: Path) -> No
             id="default of another kind",
         ),
         pytest.param(
+            "answers: {}\ndefault:\n  turns: [[No.]]\n",
+            "2: default: must be text, is dict {'turns': [['No.']]}; put it in quotes",
+            id="turns for a default",
+        ),
+        pytest.param(
             "answers:\n  core:a_0:\n    - f: {}\n      g: {}\n",
             "3: answers.core:a_0.0: must be one function name with its arguments",
             id="two names in a call",
@@ -116,6 +121,36 @@ def test_without_answer_and_default_an_entry_is_not_scored(tmp_path: Path) -> No
             "answers:\n  core:a_0:\n    - f\n",
             "3: answers.core:a_0.0: must be a mapping, is str 'f'",
             id="a call without arguments",
+        ),
+        pytest.param(
+            "answers:\n  core:a_0:\n    turn: []\n",
+            "3: answers.core:a_0.turn: unknown key 'turn'. Did you mean 'turns'? Valid: turns.",
+            id="neither text nor calls nor turns",
+        ),
+        pytest.param(
+            "answers:\n  core:a_0:\n    turns: No.\n",
+            "3: answers.core:a_0.turns: must be a list, is str 'No.'",
+            id="turns are text",
+        ),
+        pytest.param(
+            "answers:\n  core:a_0:\n    turns:\n      - No.\n",
+            "4: answers.core:a_0.turns.0: must be a list, is str 'No.'",
+            id="a turn is text",
+        ),
+        pytest.param(
+            "answers:\n  core:a_0:\n    turns:\n      - [No., 5]\n",
+            "4: answers.core:a_0.turns.0.1: must be text, is int 5; put it in quotes",
+            id="step of another kind",
+        ),
+        pytest.param(
+            "answers:\n  core:a_0:\n    turns:\n      - []\n      - - - f: 5\n",
+            "5: answers.core:a_0.turns.1.0.0.f: must be a mapping, is int 5",
+            id="arguments of another kind in a step",
+        ),
+        pytest.param(
+            "answers:\n  core:a_0:\n    turns:\n      - - turns: []\n",
+            "4: answers.core:a_0.turns.0.0: must be text, is dict {'turns': []}; put it in quotes",
+            id="turns in a step",
         ),
     ],
 )
@@ -161,3 +196,63 @@ def test_the_documented_example_names_its_arguments(tmp_path: Path) -> None:
     )
     answer = answer_of(model, _entry("parallel", 1))
     assert answer == Completion(text="[lamp.set(room='kitchen', on=True)]")
+
+
+# Several turns
+
+TALK = make_multi_turn(("Light.", []), ("More.", []), ("Enough.", []), functions=[LAMP])
+TURNS = """\
+answers:
+  core:multi_turn_base_0:
+    turns:
+      - - - lamp.set: {room: hall}
+          - lamp.set: {room: attic}
+        - It is light.
+      - []
+      - - []
+        - - lamp.set: '{"room": '
+"""
+
+
+def test_each_step_has_its_answer(tmp_path: Path) -> None:
+    model = _model(tmp_path, TURNS)
+    assert answer_of(model, TALK) == Completion(
+        tool_calls=(
+            ToolCall("lamp_set", '{"room": "hall"}', "call_0"),
+            ToolCall("lamp_set", '{"room": "attic"}', "call_1"),
+        )
+    )
+    assert answer_of(model, TALK, step=1) == Completion(text="It is light.")
+    assert answer_of(model, TALK, turn=2) == Completion(tool_calls=())
+    assert answer_of(model, TALK, turn=2, step=1) == Completion(
+        tool_calls=(ToolCall("lamp_set", '{"room": '),)
+    )
+
+
+def test_each_step_is_written_in_the_mode_of_the_run(tmp_path: Path) -> None:
+    model = _model(tmp_path, TURNS, Mode.PROMPT, Names.DOTTED)
+    assert answer_of(model, TALK).text == "[lamp.set(room='hall'), lamp.set(room='attic')]"
+    assert answer_of(model, TALK, step=1).text == "It is light."
+    assert answer_of(model, TALK, turn=2).text == "[]"
+    assert answer_of(model, TALK, turn=2, step=1).text == """[lamp.set({"room": )]"""
+
+
+@pytest.mark.parametrize(("turn", "step"), [(0, 2), (1, 0), (2, 2), (3, 0)])
+def test_a_step_without_answer_gets_the_default_or_is_not_scored(
+    tmp_path: Path, turn: int, step: int
+) -> None:
+    model = _model(tmp_path, TURNS)
+    with pytest.raises(NotScoredError) as caught:
+        answer_of(model, TALK, turn, step)
+    assert caught.value.cause == "no_result"
+    assert caught.value.reason == (
+        f"{model.path} has no answer for turn {turn + 1}, step {step + 1} of core:multi_turn_base_0 "
+        "and no default"
+    )
+    model = _model(tmp_path, TURNS + "default: Done.\n")
+    assert answer_of(model, TALK, turn, step) == Completion(text="Done.")
+
+
+def test_an_answer_without_turns_is_given_at_every_step(tmp_path: Path) -> None:
+    model = _model(tmp_path, "answers:\n  core:multi_turn_base_0: No.\n")
+    assert answer_of(model, TALK, 2, 1) == Completion(text="No.")

@@ -10,7 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fcbench.entries import CATEGORIES
+from pytest_fcbench.suites import core
 from tests.conftest import ROOT
+
+SCORED = tuple(category.name for category in CATEGORIES.values() if category.scored)
+"""The categories that run without options."""
+
+
+def size(*categories: str) -> int:
+    """How many entries of the suite core these categories have."""
+    suite = core.open_suite(Path())
+    return sum(len(suite.load(CATEGORIES[name])) for name in categories)
 
 
 @dataclass(frozen=True)
@@ -33,13 +44,13 @@ class Project:
         """Run pytest in a process of its own."""
         return self.pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
 
-    def scorecard(self) -> Mapping[str, object]:
-        report: Mapping[str, object] = json.loads((self.path / "scorecard.json").read_text())
+    def scorecard(self, name: str = "scorecard.json") -> Mapping[str, object]:
+        report: Mapping[str, object] = json.loads((self.path / name).read_text())
         return report
 
-    def records(self) -> dict[str, dict[str, object]]:
-        """Records of the scorecard by entry."""
-        tests = self.scorecard()["tests"]
+    def records(self, scorecard: str = "scorecard.json") -> dict[str, dict[str, object]]:
+        """Records of a scorecard by entry."""
+        tests = self.scorecard(scorecard)["tests"]
         assert isinstance(tests, list)
         found = [test["metadata"]["fcbench"] for test in tests if "fcbench" in test.get("metadata", {})]
         return {record["entry"]: record for record in found}

@@ -105,7 +105,7 @@ def test_facts_of_the_run(project: Project) -> None:
     )
     suites = found["suites"]
     assert isinstance(suites, dict)
-    assert suites["core"]["version"] == "1"
+    assert suites["core"]["version"] == "2"
     assert len(suites["core"]["pack_hash"]) == 64
 
 
@@ -206,17 +206,52 @@ def test_answers_that_no_channel_could_carry(project: Project) -> None:
         "mode": "fc",
         "syntax": "tool_calls",
         "names": "dotted",
-        "latency_s": 0.5,
-        "input_tokens": 3,
-        "output_tokens": None,
+        "steps": [{"latency_s": 0.5, "input_tokens": 3, "output_tokens": None}],
     }
-    records = [{"entry": f"core:multiple_{i}", "answer": answer, **facts} for i in range(12)]
+    records = [{"entry": f"core:multiple_{i}", "turns": [[answer]], **facts} for i in range(12)]
     report = {"tests": [{"metadata": {"fcbench": record}} for record in records]}
     project.write("old.json", json.dumps(report))
     result = project.run("--fcbench-model=replay:old.json", "--fcbench-category=multiple", "-n", "2")
     result.assert_outcomes(failed=12)
-    assert project.records()["core:multiple_3"]["answer"] == answer
+    assert project.records()["core:multiple_3"]["turns"] == [[answer]]
     assert "\x9b" not in result.stdout.str()
+
+
+TALK = """
+answers:
+  core:multi_turn_base_0:
+    turns:
+      - - - no_such_function: {a: 1}
+        - Done.
+      - - I cannot do that.
+"""
+
+
+@pytest.mark.parametrize("mode", ["fc", "prompt"])
+def test_a_conversation_is_replayed_from_its_scorecard(project: Project, mode: str) -> None:
+    """Step by step, with the same verdicts; a conversation without an end is not scored."""
+    project.write("talk.yaml", TALK)
+    project.write("done.yaml", f"{TALK}default: Done.\n")
+    options = (f"--fcbench-mode={mode}", "--fcbench-category=multi_turn_base")
+    project.run("--fcbench-model=scripted:done.yaml", *options, "--fcbench-scorecard=first.json")
+    first = project.records("first.json")
+    replayed = ("--fcbench-model=replay:first.json", options[1], "--fcbench-scorecard=again.json")
+    for workers in ((), ("-n", "2")):
+        project.run(*replayed, *workers)
+        again = project.records("again.json")
+        assert {key: (r["turns"], r["verdicts"]) for key, r in again.items()} == {
+            key: (r["turns"], r["verdicts"]) for key, r in first.items()
+        }
+    turns = first["core:multi_turn_base_0"]["turns"]
+    assert isinstance(turns, list)
+    assert [len(turn) for turn in turns] == [2, *[1] * (len(turns) - 1)]
+    assert turns[1][0]["text"] == "I cannot do that."
+
+    result = project.run("--fcbench-model=scripted:talk.yaml", *options, "-k", "multi_turn_base_0")
+    result.assert_outcomes(errors=1)
+    verdicts = project.records()["core:multi_turn_base_0"]["verdicts"]
+    assert isinstance(verdicts, dict)
+    assert "no answer for turn 3, step 1 of core:multi_turn_base_0" in verdicts["official"]["reason"]
 
 
 def test_an_entry_whose_worker_died_is_not_scored(project: Project) -> None:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS
-from pytest_fcbench.suites import core
-from tests.plugin.conftest import Project
+from tests.plugin.conftest import SCORED, Project, size
 
 
-def size(*names: str) -> int:
-    from pathlib import Path
-
-    suite = core.open_suite(Path())
-    return sum(len(suite.load(CATEGORIES[name])) for name in names)
-
-
-def test_everything_runs_without_options(project: Project) -> None:
+def test_everything_that_is_scored_runs_without_options(project: Project) -> None:
     result = project.run()
-    result.assert_outcomes(passed=size(*CATEGORIES))
+    result.assert_outcomes(passed=size(*SCORED))
     assert result.ret == 0
+
+
+def test_what_is_not_scored_runs_where_it_is_named(project: Project) -> None:
+    result = project.run("--fcbench-category=multi_turn_composite")
+    result.assert_outcomes(passed=size("multi_turn_composite"))
+    assert size("multi_turn_composite") == size(*CATEGORIES) - size(*SCORED) > 0
+    result.stdout.re_match_lines([r"multi_turn_composite +\d+ .*100\.00%"])
+    both = project.run("--fcbench-category=multi_turn", "--fcbench-category=multi_turn_composite")
+    both.assert_outcomes(passed=size("multi_turn_composite", *SELECTIONS["multi_turn"]))
 
 
 def test_category_is_exact(project: Project) -> None:
@@ -33,13 +34,19 @@ def test_category_takes_groups_and_repeats(project: Project) -> None:
 
 def test_keyword_takes_all_names_with_the_word(project: Project) -> None:
     parallel = [name for name in CATEGORIES if "parallel" in name]
-    project.run("-k", "parallel").assert_outcomes(passed=size(*parallel), deselected=126 - size(*parallel))
+    project.run("-k", "parallel").assert_outcomes(
+        passed=size(*parallel), deselected=size(*SCORED) - size(*parallel)
+    )
 
 
-@pytest.mark.parametrize("mark", ["parallel", "simple_java", "live", "non_python", "core"])
+@pytest.mark.parametrize(
+    "mark", ["parallel", "simple_java", "live", "non_python", "multi_turn", "multi_turn_miss_func", "core"]
+)
 def test_marks_are_exact(project: Project, mark: str) -> None:
-    expected = size(*SELECTIONS.get(mark, CATEGORIES if mark == "core" else (mark,)))
-    project.run("-m", mark, "--strict-markers").assert_outcomes(passed=expected, deselected=126 - expected)
+    expected = size(*SELECTIONS.get(mark, SCORED if mark == "core" else (mark,)))
+    project.run("-m", mark, "--strict-markers").assert_outcomes(
+        passed=expected, deselected=size(*SCORED) - expected
+    )
 
 
 def test_a_node_id_runs_one_entry(project: Project) -> None:

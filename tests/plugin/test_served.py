@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.kills import killed_runs
-from tests.plugin.conftest import Project
+from tests.plugin.conftest import SCORED, Project, size
 from tests.served import served, stats
 
 FAULTS = ("429:0.05", "500:0.05", "hang:0.02", "cut:0.06", "reset:0.06", "garbage:0.06")
@@ -47,28 +47,49 @@ def test_a_model_that_is_served_scores_what_it_scores_in_process(
     in_process = judged(project)
     with served("--model", model) as api_base:
         project.run(*options(api_base, f"--fcbench-mode={mode}"))
-    assert len(in_process) == 126
+        assert stats(api_base)["requests"] == _answers(in_process)
+    assert len(in_process) == size(*SCORED)
     assert _verdicts(judged(project)) == _verdicts(in_process)
 
 
 @pytest.mark.parametrize("mode", ["fc", "prompt"])
+@pytest.mark.parametrize(
+    ("category", "passed", "skipped"), [("single_turn", 3635, 6), ("multi_turn", 800, 0)]
+)
 def test_the_served_oracle_on_the_official_entries(
-    project: Project, monkeypatch: pytest.MonkeyPatch, pack_cache: Path, mode: str
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    pack_cache: Path,
+    mode: str,
+    category: str,
+    passed: int,
+    skipped: int,
 ) -> None:
-    """Also for the six requests that two entries share, three of them with contradicting ground truth."""
+    """Also where entries share requests, of six two, and contradict each other in three of these."""
     monkeypatch.setenv("FCBENCH_CACHE", str(pack_cache))
-    selected = ("--fcbench-suite=bfcl", f"--fcbench-mode={mode}", "--fcbench-profile=corrected")
+    selected = (
+        "--fcbench-suite=bfcl",
+        f"--fcbench-category={category}",
+        f"--fcbench-mode={mode}",
+        "--fcbench-profile=corrected",
+    )
     project.run("--fcbench-model=oracle", *selected)
     in_process = judged(project)
     with served("--model", "oracle", "--suite", "bfcl") as api_base:
         result = project.run(*options(api_base, *selected, "--fcbench-concurrency=32"))
-        assert stats(api_base)["requests"] == 3641
-    result.assert_outcomes(passed=3635, skipped=6)
+        assert stats(api_base)["requests"] == _answers(in_process)
+    result.assert_outcomes(passed=passed, skipped=skipped)
     assert _verdicts(judged(project)) == _verdicts(in_process)
 
 
 def _verdicts(records: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
     return {entry: record["verdicts"] for entry, record in records.items()}
+
+
+def _answers(records: Mapping[str, Mapping[str, object]]) -> int:
+    """How many answers they hold: each was one call."""
+    turns = [record["turns"] for record in records.values()]
+    return sum(len(steps) for found in turns if isinstance(found, list) for steps in found)
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
@@ -81,9 +102,9 @@ def test_faults_change_no_verdict(project: Project, workers: tuple[str, ...]) ->
         impatient = ("--fcbench-timeout=2", "--fcbench-retries=20", "--fcbench-store=none")
         project.run(*options(api_base, *impatient), *workers)
         found = stats(api_base)
-    assert len(clean) == 126
+    assert len(clean) == size(*SCORED)
     assert judged(project) == clean
-    assert found["requests"] - 126 == sum(found["faults"].values()) > 20
+    assert found["requests"] - _answers(clean) == sum(found["faults"].values()) > 20
     assert set(found["faults"]) == {fault.partition(":")[0] for fault in FAULTS}
 
 
@@ -100,9 +121,10 @@ def test_an_endpoint_that_is_down_fails_no_entry(project: Project) -> None:
     with served("--model", "oracle") as api_base:
         pass
     result = project.run(*options(api_base, "--fcbench-no-preflight", "--fcbench-retries=0"))
-    result.assert_outcomes(errors=126)
+    entries = size(*SCORED)
+    result.assert_outcomes(errors=entries)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["not scored (126 of 126, 100.0%)", "  connection: 126"])
+    result.stdout.fnmatch_lines([f"not scored ({entries} of {entries}, 100.0%)", f"  connection: {entries}"])
     gated = project.run(
         *options(api_base, "--fcbench-no-preflight", "--fcbench-retries=0", "--fcbench-gate=overall>=0")
     )
@@ -118,7 +140,7 @@ def test_two_runs_at_once_share_a_store(project: Project) -> None:
         ]
         assert [run.wait(120) for run in runs] == [0, 0]
         before = stats(api_base)["requests"]
-        project.run(*options(api_base)).assert_outcomes(passed=126)
+        project.run(*options(api_base)).assert_outcomes(passed=size(*SCORED))
         assert stats(api_base)["requests"] == before
 
 

@@ -34,9 +34,12 @@ def test_every_part_is_a_category_or_an_earlier_group() -> None:
         known.add(name)
 
 
-def test_every_category_but_live_relevance_has_a_weight() -> None:
+def test_every_scored_category_but_live_relevance_has_a_weight() -> None:
     weighted = {part for formula in GROUPS.values() for part in formula.parts} - GROUPS.keys()
-    assert CATEGORIES.keys() - weighted == {"live_relevance"}
+    scored = {category.name for category in CATEGORIES.values() if category.scored}
+    assert scored - weighted == {"live_relevance"}
+    assert CATEGORIES.keys() - scored == {"multi_turn_composite"}
+    assert weighted <= scored
 
 
 def test_only_live_is_weighted_by_count() -> None:
@@ -44,7 +47,7 @@ def test_only_live_is_weighted_by_count() -> None:
 
 
 def test_a_whole_run() -> None:
-    """Every category run; live_relevance changes nothing."""
+    """Every category run; live_relevance and multi_turn_composite change nothing."""
     scores = _scores(
         simple_python=(3, 1),
         simple_java=(1, 1),
@@ -59,6 +62,11 @@ def test_a_whole_run() -> None:
         live_parallel_multiple=(1, 0),
         live_irrelevance=(1, 1),
         live_relevance=(0, 7),
+        multi_turn_base=(1, 1),
+        multi_turn_miss_func=(1, 3),
+        multi_turn_miss_param=(0, 9),
+        multi_turn_long_context=(1, 0),
+        multi_turn_composite=(0, 5),
     )
     simple = (0.75 + 0.5 + 0) / 3
     non_live = (simple + 0.5 + 1 + 0.25) / 4
@@ -67,9 +75,11 @@ def test_a_whole_run() -> None:
         "non_live": pytest.approx(non_live),
         "live": pytest.approx(7 / 10),
         "irrelevance_all": pytest.approx((0.9 + 0.5) / 2),
+        "multi_turn": pytest.approx((0.5 + 0.25 + 0 + 1) / 4),
     }
-    assert scores.overall.accuracy == pytest.approx(0.1 * non_live + 0.1 * 0.7 + 0.1 * 0.7)
-    assert scores.overall.missing == ("multi_turn", "agentic")
+    overall = 0.1 * non_live + 0.1 * 0.7 + 0.1 * 0.7 + 0.3 * 1.75 / 4
+    assert scores.overall.accuracy == pytest.approx(overall)
+    assert scores.overall.missing == ("agentic",)
 
 
 def test_a_part_that_was_not_run_counts_as_0_in_a_mean() -> None:
@@ -82,6 +92,20 @@ def test_a_part_that_was_not_run_counts_as_0_in_a_mean() -> None:
         "parallel_multiple",
         "simple_java",
         "simple_javascript",
+    )
+
+
+def test_without_multi_turn_the_overall_score_lacks_its_weight() -> None:
+    scores = _scores(live_relevance=(1, 0), multi_turn_composite=(1, 0))
+    assert "multi_turn" not in scores.groups
+    assert scores.overall.missing == ("non_live", "live", "irrelevance_all", "multi_turn", "agentic")
+    some = _scores(multi_turn_base=(3, 1))
+    assert some.groups["multi_turn"].accuracy == pytest.approx(0.75 / 4)
+    assert some.overall.accuracy == pytest.approx(0.3 * 0.75 / 4)
+    assert some.groups["multi_turn"].missing == (
+        "multi_turn_miss_func",
+        "multi_turn_miss_param",
+        "multi_turn_long_context",
     )
 
 
@@ -117,7 +141,7 @@ def test_entries_that_are_set_aside_count_in_the_official_profile_only() -> None
 
 
 @pytest.mark.parametrize("share", [(7, 3), (9, 1), (2, 8)], ids=str)
-@pytest.mark.parametrize("group", ["simple", "irrelevance_all"])
+@pytest.mark.parametrize("group", ["simple", "irrelevance_all", "multi_turn"])
 def test_the_mean_of_equal_parts_is_that_part(share: tuple[int, int], group: str) -> None:
     scores = _scores(**dict.fromkeys(GROUPS[group].parts, share))
     assert scores.groups[group].accuracy == pytest.approx(share[0] / 10)

@@ -38,6 +38,8 @@ def _check(rule: str, *records: Record, interrupted: bool = False) -> Outcome:
         ("simple>=87.5%", "simple", ">=", 0.875),
         ("irrelevance_all>=0", "irrelevance_all", ">=", 0.0),
         ("live>=100%", "live", ">=", 1.0),
+        ("multi_turn>=30%", "multi_turn", ">=", 0.3),
+        ("multi_turn_composite>=1%", "multi_turn_composite", ">=", 0.01),
     ],
 )
 def test_a_rule_is_metric_operator_and_share(text: str, metric: str, operator: str, threshold: float) -> None:
@@ -79,7 +81,7 @@ def test_what_is_no_rule_is_told(text: str, says: str) -> None:
         ("overal", "Did you mean 'overall'?"),
         ("paralel", "Did you mean 'parallel' or 'live_parallel'?"),
         ("non-live", "Did you mean 'non_live'"),
-        ("accuracy", "Valid: overall, simple, non_live, live, irrelevance_all, simple_python, "),
+        ("accuracy", "Valid: overall, simple, non_live, live, irrelevance_all, multi_turn, simple_python, "),
     ],
 )
 def test_an_unknown_metric_is_told_with_the_nearest(metric: str, guess: str) -> None:

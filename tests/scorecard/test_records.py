@@ -5,19 +5,24 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, replace
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import Completion, Mode, Names, Step, Transcript
+from pytest_fcbench.answers import Completion, Mode, Names, Step, Transcript, completion_from_json
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.entries import CATEGORIES
+from pytest_fcbench.scorecard.document import json_schema
 from pytest_fcbench.scorecard.records import Record, Usage, from_json, record, to_json
 from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profile
 from tests.factories import make_entry, make_record, make_transcript, tool_calls
 
 MANNER = Manner("gpt", Mode.FC, Names.UNDERSCORED, "tool_calls")
 PASSED = Judgement.both(Passed())
+
+
+ANSWER = {"text": "x", "tool_calls": None, "reasoning": None, "fault": None}
 
 
 def _of(*completions: Completion) -> Record:
@@ -74,13 +79,23 @@ def test_what_is_unknown_is_none_not_zero() -> None:
     assert found.usage == Usage()
 
 
-def test_the_last_completion_is_the_answer() -> None:
-    assert _of(Completion(text="first"), tool_calls(("f", "{"))).answer == {
-        "text": None,
-        "tool_calls": [{"f": "{"}],
-        "reasoning": None,
-        "fault": None,
-    }
+def test_it_holds_the_completions_of_each_turn() -> None:
+    """What they took is held apart, one for each in the same order."""
+    first = (Completion(text="first", latency_s=0.5), tool_calls(("f", "{")))
+    steps = (tuple(map(Step, first)), (Step(Completion(), ("f()",), ("not held",)),))
+    transcript = Transcript("core:x", "gpt", Mode.FC, Names.UNDERSCORED, "tool_calls", steps)
+    found = record(make_entry(), MANNER, PASSED, transcript)
+    assert found.turns == (
+        ({**ANSWER, "text": "first"}, {**ANSWER, "text": None, "tool_calls": [{"f": "{"}]}),
+        ({**ANSWER, "text": None},),
+    )
+    assert found.steps == (Usage(0.5), Usage(), Usage())
+    held = [[completion_from_json(answer) for answer in turn] for turn in found.turns]
+    assert held == [[Completion(text="first"), first[1]], [Completion()]]
+
+
+def test_without_a_transcript_it_holds_no_turn() -> None:
+    assert record(make_entry(), MANNER, PASSED, None).turns == ()
 
 
 def test_the_verdict_is_that_of_a_profile() -> None:
@@ -115,10 +130,28 @@ def test_as_json_it_has_every_verdict_with_code_and_reason() -> None:
         "output_tokens": None,
         "usd": None,
         "steps": [],
-        "answer": None,
+        "turns": [],
     }
     passed = {"status": "passed", "code": None, "reason": None}
     assert to_json(make_record())["verdicts"] == {"official": passed, "corrected": passed}
+
+
+@pytest.mark.parametrize(
+    ("turns", "fits"),
+    [
+        pytest.param([], True, id="none"),
+        pytest.param([[ANSWER, {**ANSWER, "tool_calls": [{"f": {}}, "part"]}], [ANSWER]], True, id="turns"),
+        pytest.param([ANSWER], False, id="no list of lists"),
+        pytest.param([[{**ANSWER, "more": 1}]], False, id="an unknown key"),
+        pytest.param([[{"text": "x"}]], False, id="keys are missing"),
+        pytest.param([[{**ANSWER, "fault": "else"}]], False, id="an unknown fault"),
+        pytest.param(None, False, id="null"),
+    ],
+)
+def test_the_schema_knows_turns(turns: object, *, fits: bool) -> None:
+    value = {**to_json(make_record()), "turns": turns}
+    schema = {**json_schema(), "$ref": "#/$defs/record"}
+    assert jsonschema.Draft202012Validator(schema).is_valid(value) is fits
 
 
 # Round trip
@@ -151,7 +184,7 @@ _RECORD = st.builds(
         st.builds(Usage, st.none() | st.floats(0, 1e6), _COUNT, _COUNT, st.none() | st.floats(0, 1e6)),
         max_size=3,
     ).map(tuple),
-    answer=st.none() | _TABLE,
+    turns=st.lists(st.lists(_TABLE, max_size=2).map(tuple), max_size=3).map(tuple),
 )
 
 
@@ -180,7 +213,9 @@ def test_json_without_a_key_is_no_record(key: str) -> None:
         pytest.param({"verdicts": None}, id="verdicts"),
         pytest.param({"verdicts": {"official": {"status": "odd"}, "corrected": {}}}, id="status"),
         pytest.param({"verdicts": {"official": [], "corrected": []}}, id="verdict"),
-        pytest.param({"answer": "text"}, id="answer"),
+        pytest.param({"turns": "text"}, id="turns"),
+        pytest.param({"turns": [{}]}, id="turn"),
+        pytest.param({"turns": [["text"]]}, id="answer"),
         pytest.param({"steps": {}}, id="steps"),
         pytest.param({"steps": [{**asdict(Usage()), "latency_s": "0.5"}]}, id="latency"),
         pytest.param({"steps": [{**asdict(Usage()), "input_tokens": True}]}, id="tokens"),

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcbench.answers import Mode, Names
+from pytest_fcbench.answers import AskModel, Mode, Names
+from pytest_fcbench.codecs import presenting
+from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
+from pytest_fcbench.conversation import Manner, converse, performed
 from pytest_fcbench.entries import Entry
-from pytest_fcbench.server.lookup import Asked, Body, read_body
+from pytest_fcbench.environments import opened
+from pytest_fcbench.environments.world import World
+from pytest_fcbench.models.model import Model
+from pytest_fcbench.server.lookup import Body, read_body
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.suite import Suite
+from tests.factories import answer_of
 
 Sent: TypeAlias = dict[str, object]
 
@@ -27,6 +34,7 @@ def suite_of(*entries: Entry, name: str = "core") -> Suite:
         None,
         categories,
         CORE.wording,
+        World(),
         lambda category: tuple(entry for entry in entries if entry.category is category),
     )
 
@@ -40,7 +48,25 @@ def body_of(
     entry: Entry, mode: Mode = Mode.FC, names: Names = Names.UNDERSCORED, suite: Suite = CORE
 ) -> Sent:
     """What a client sends to put an entry so. In prompting mode it sends no tools at all."""
-    request = Asked(entry, suite.wording, mode, names).request
+    return _body(presenting.ask(entry, suite.wording, mode, names))
+
+
+def conversation_with(
+    model: Model, entry: Entry, mode: Mode, names: Names = Names.UNDERSCORED, suite: Suite = CORE
+) -> Iterator[tuple[AskModel, Sent]]:
+    """Every request of the conversation with a model, and what a client sends for it."""
+    talk = converse(entry, Manner("x", mode, names, DEFAULT_SYNTAX[mode]), suite.wording)
+    asking = performed(talk, opened(entry, suite.world).perform)
+    request = next(asking)
+    while True:
+        yield request, _body(request)
+        try:
+            request = asking.send(answer_of(model, entry, request.turn, request.step))
+        except StopIteration:
+            return
+
+
+def _body(request: AskModel) -> Sent:
     body: Sent = {"model": "x", "temperature": 0.001, "messages": request.messages}
     if request.tools:
         body["tools"] = request.tools

@@ -23,7 +23,7 @@ from pytest_fcbench.server.app import ENTRY_HEADER, MOST_BYTES
 from pytest_fcbench.server.faults import Kind, draws, latency
 from tests.factories import answer_of
 from tests.served import served, stats, wait_for
-from tests.server.asking import CORE, Sent, body_of, entries_of
+from tests.server.asking import CORE, Sent, body_of, conversation_with, entries_of
 
 ENTRIES = entries_of(CORE)
 CALLING = ENTRIES[0]
@@ -94,6 +94,25 @@ def test_another_model_gives_other_answers() -> None:
         answer = _ask(api_base, body_of(entry, Mode.PROMPT, Names.DOTTED))
         assert _call(api_base, "GET", "/v1/models").body["data"][0]["id"] == "lexical"
     assert answer.message["content"] == answer_of(LexicalModel(Mode.PROMPT, Names.DOTTED), entry).text
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_a_conversation_goes_on_to_its_end(oracle: str, mode: Mode) -> None:
+    model = OracleModel(mode, Names.UNDERSCORED)
+    entry = next(entry for entry in ENTRIES if entry.category.name == "multi_turn_miss_func")
+    answers = []
+    for request, body in conversation_with(model, entry, mode):
+        answer = _ask(oracle, body, entry.key)
+        expected = answer_of(model, entry, request.turn, request.step)
+        calls = [part for part in expected.tool_calls or () if isinstance(part, ToolCall)]
+        assert answer.message["content"] == expected.text
+        assert [call["function"] for call in answer.message.get("tool_calls", ())] == [
+            {"name": call.name, "arguments": call.arguments} for call in calls
+        ]
+        answers.append(answer)
+    tokens = [answer.body["usage"]["prompt_tokens"] for answer in answers]
+    assert len(tokens) > len(entry.turns)
+    assert tokens == sorted(set(tokens))
 
 
 def test_the_same_question_twice_is_two_replies(oracle: str) -> None:

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import Mode, Names
-from pytest_fcbench.server.lookup import MANNERS, Lookup, Refused, read_body
+from pytest_fcbench.answers import AskModel, Completion, Mode, Names
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.errors import NotScoredError
+from pytest_fcbench.models.lexical import LexicalModel
+from pytest_fcbench.models.oracle import OracleModel
+from pytest_fcbench.server.lookup import (
+    MANNERS,
+    Lookup,
+    Models,
+    Refused,
+    asked_with,
+    estimated_tokens,
+    read_body,
+)
 from pytest_fcbench.suites import open_suite
-from tests.factories import make_doc, make_entry
-from tests.server.asking import CORE, Sent, body_of, entries_of, read, suite_of
+from tests.factories import make_doc, make_entry, make_multi_turn, tool_calls
+from tests.server.asking import CORE, Sent, body_of, conversation_with, entries_of, read, suite_of
 
 DOTTED = make_entry()
 FIRST = make_entry(functions=[make_doc("now")], query="What time is it?", entry_id="first")
@@ -21,8 +34,8 @@ SECOND = make_entry(functions=[make_doc("now")], query="What time is it?", entry
 BARE = make_entry("irrelevance", functions=[], query="Tell me a joke.")
 
 
-def _lookup() -> Lookup:
-    return Lookup([suite_of(DOTTED, FIRST, SECOND, BARE)])
+def _lookup(*entries: Entry, models: Models = OracleModel) -> Lookup:
+    return Lookup([suite_of(*(entries or (DOTTED, FIRST, SECOND, BARE)))], models)
 
 
 def _refused(body: Sent, name: str | None = None) -> tuple[int, str, str]:
@@ -49,13 +62,17 @@ def test_an_entry_that_is_put_alike_in_two_manners_is_found_in_the_usual_one() -
     assert lookup.find(read(body_of(FIRST, Mode.PROMPT, Names.UNDERSCORED))).names is Names.DOTTED
 
 
-@pytest.mark.parametrize("mode", Mode)
-def test_every_entry_of_core_is_found_in_one_lookup(mode: Mode) -> None:
-    lookup = Lookup([CORE])
-    names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
+@pytest.mark.parametrize(("mode", "names"), MANNERS[:2])
+def test_every_entry_of_core_is_found_at_each_step_in_one_lookup(mode: Mode, names: Names) -> None:
+    """By what it asks; multi-turn entries, some of which begin alike, by name too."""
+    lookup = Lookup([CORE], OracleModel)
     for entry in entries_of(CORE):
-        asked = lookup.find(read(body_of(entry, mode, names)))
-        assert (asked.entry, asked.mode) == (entry, mode)
+        for request, body in conversation_with(OracleModel(mode, names), entry, mode, names):
+            asked = lookup.find(read(body), None if entry.category.single_turn else entry.key)
+            assert (asked.entry, asked.mode, asked.names) == (entry, mode, names)
+            assert (asked.turn, asked.step) == (request.turn, request.step)
+            if entry.category.single_turn:
+                break
 
 
 @pytest.mark.parametrize(
@@ -73,13 +90,13 @@ def test_of_entries_that_ask_the_same_the_named_one_is_meant_or_the_first(
 def test_suites_are_searched_in_their_order() -> None:
     twin = make_entry(suite="twin")
     suites = [suite_of(twin, name="twin"), suite_of(DOTTED)]
-    assert Lookup(suites).find(read(body_of(DOTTED))).entry is twin
-    assert Lookup(suites[::-1]).find(read(body_of(DOTTED))).entry is DOTTED
+    assert Lookup(suites, OracleModel).find(read(body_of(DOTTED))).entry is twin
+    assert Lookup(suites[::-1], OracleModel).find(read(body_of(DOTTED))).entry is DOTTED
 
 
 def test_an_entry_whose_name_ends_like_a_trial_is_found_under_it() -> None:
     entry = make_entry(entry_id="core-t2")
-    assert Lookup([suite_of(entry)]).find(read(body_of(entry)), "core:core-t2").entry is entry
+    assert _lookup(entry).find(read(body_of(entry)), "core:core-t2").entry is entry
 
 
 def test_only_messages_and_tools_count_and_as_values() -> None:
@@ -89,13 +106,137 @@ def test_only_messages_and_tools_count_and_as_values() -> None:
     text = json.dumps({**body, "temperature": 1, "user": "me"}, indent=1)
     written_by_javascript = text.replace("1.0", "1").replace("2.0", "2")
     assert written_by_javascript != text
-    assert Lookup([suite_of(entry)]).find(read_body(written_by_javascript)).entry is entry
+    assert _lookup(entry).find(read_body(written_by_javascript)).entry is entry
 
 
 @pytest.mark.parametrize("tools", [[], None])
 def test_no_tools_can_be_said_in_several_ways(tools: object) -> None:
     assert _lookup().find(read({**body_of(DOTTED, Mode.PROMPT), "tools": tools})).mode is Mode.PROMPT
     assert _lookup().find(read({**body_of(BARE), "tools": tools})).mode is Mode.FC
+
+
+# Conversations
+
+NUMBERS = {"a": {"type": "float"}, "b": {"type": "float"}}
+ADD, SUBTRACT = (make_doc(name, NUMBERS, ["a", "b"]) for name in ("add", "subtract"))
+
+
+def _talk(second: str = "subtract(a=5.0, b=1.0)", entry_id: str = "talk") -> Entry:
+    return make_multi_turn(
+        ("Add two and three.", ["add(a=2.0, b=3.0)", "add(a=2.0, b=3.0)"]),
+        ("Now subtract one from it.", []),
+        ("", [second]),
+        category="multi_turn_miss_func",
+        functions=[ADD],
+        domains=["math"],
+        withheld={2: [SUBTRACT]},
+        entry_id=entry_id,
+    )
+
+
+TALK, TWIN = _talk(), _talk("subtract(a=5, b=2)", "twin")
+STEPS = [(0, 0), (0, 1), (1, 0), (2, 0), (2, 1)]
+
+
+def _bodies(entry: Entry, mode: Mode) -> list[Sent]:
+    return [body for _, body in conversation_with(OracleModel(mode, Names.DOTTED), entry, mode)]
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_a_conversation_is_found_at_each_step(mode: Mode) -> None:
+    lookup = _lookup(DOTTED, TALK)
+    found = [lookup.find(read(body)) for body in _bodies(TALK, mode)]
+    assert {(asked.entry.key, asked.mode) for asked in found} == {(TALK.key, mode)}
+    assert [(asked.turn, asked.step) for asked in found] == STEPS
+    tokens = [asked.prompt_tokens for asked in found]
+    assert tokens == sorted(set(tokens))
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_conversations_that_begin_alike_are_told_apart_where_they_differ(mode: Mode) -> None:
+    lookup = _lookup(TALK, TWIN)
+    unnamed = [lookup.find(read(body)).entry for body in _bodies(TWIN, mode)]
+    assert unnamed == [TALK] * 4 + [TWIN]
+    assert [lookup.find(read(body), TWIN.key).entry for body in _bodies(TWIN, mode)] == [TWIN] * 5
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("at", range(2, 5))
+def test_a_conversation_that_goes_otherwise_is_refused(mode: Mode, at: int) -> None:
+    """Where the client made another answer, or another result, of what came before."""
+    lookup = _lookup(TALK)
+    messages = _bodies(TALK, mode)[-1]["messages"]
+    assert isinstance(messages, list)
+    changed = [*messages[:at], {**messages[at], "content": "Else."}, *messages[at + 1 :]]
+    with pytest.raises(Refused) as caught:
+        lookup.find(read({**_bodies(TALK, mode)[-1], "messages": changed}))
+    assert caught.value.code == "unknown_request"
+    with pytest.raises(Refused) as caught:
+        lookup.find(read({**_bodies(TALK, mode)[-1], "messages": messages[:-1]}), TALK.key)
+    assert caught.value.code == "other_request"
+
+
+def test_the_conversation_is_that_with_the_model_which_is_served() -> None:
+    lookup = _lookup(TALK, models=LexicalModel)
+    served = conversation_with(LexicalModel(Mode.FC, Names.UNDERSCORED), TALK, Mode.FC)
+    assert {lookup.find(read(body)).entry.key for _, body in served} == {TALK.key}
+    with pytest.raises(Refused):
+        lookup.find(read(_bodies(TALK, Mode.FC)[-1]))
+
+
+class Silent:
+    """A model that has one answer, or none."""
+
+    immediate = True
+    notes = ()
+
+    def __init__(self, *answers: Completion) -> None:
+        self.answers = list(answers)
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        if not self.answers:
+            raise NotScoredError("no_result", "nothing to say")
+        return self.answers.pop()
+
+
+@pytest.mark.parametrize(
+    ("entry", "model", "steps"),
+    [
+        pytest.param(TALK, Silent(), [(0, 0)], id="none"),
+        pytest.param(TALK, Silent(tool_calls(("add", "{}"))), [(0, 0), (0, 1)], id="one"),
+        pytest.param(TALK, Silent(Completion(text="No.")), [(0, 0), (1, 0)], id="one that ends the turn"),
+        pytest.param(DOTTED, Silent(), [(0, 0)], id="single turn"),
+        pytest.param(DOTTED, Silent(tool_calls(("add", "{}"))), [(0, 0)], id="single turn with calls"),
+    ],
+)
+def test_a_conversation_ends_where_the_model_has_no_answer(
+    entry: Entry, model: Silent, steps: list[tuple[int, int]]
+) -> None:
+    asked = asked_with(entry, suite_of(entry), Mode.FC, Names.DOTTED, lambda mode, names: model)
+    assert [(request.turn, request.step) for request in asked] == steps
+
+
+# Tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("", 1), ("abc", 1), ("abcdefgh", 2), ("åååå", 2), ("\ud800", 1)]
+)
+def test_a_token_is_four_bytes(text: str, tokens: int) -> None:
+    assert estimated_tokens(text) == tokens
+
+
+def test_the_tokens_of_a_prompt_are_those_of_messages_and_tools() -> None:
+    body = body_of(DOTTED)
+    text = json.dumps({"messages": body["messages"], "tools": body["tools"]})
+    assert _lookup().find(read(body)).prompt_tokens == len(text) // 4
+
+
+def test_letters_beyond_ascii_count_as_their_bytes() -> None:
+    plain, accented = (make_entry(query=letter * 400, entry_id=letter) for letter in "aå")
+    lookup = _lookup(plain, accented)
+    few, more = (lookup.find(read(body_of(entry))).prompt_tokens for entry in (plain, accented))
+    assert more - few == 100
 
 
 # Refused
@@ -154,10 +295,32 @@ def test_the_same_values_are_the_same_request_however_written(value: object) -> 
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [(1, True), (1, "1"), (0, None), ([1, 2], [2, 1]), ({"a": None}, {}), (1, 1.5)]
+    ("one", "other"),
+    [
+        (1, True),
+        (1, "1"),
+        (0, None),
+        ([1, 2], [2, 1]),
+        ({"a": {"b": None}}, {"a": {}}),
+        ({"a": [None]}, {"a": []}),
+        (1, 1.5),
+    ],
 )
 def test_other_values_are_another_request(one: object, other: object) -> None:
     assert read({"messages": [one]}).digest != read({"messages": [other]}).digest
+
+
+def test_a_member_of_a_message_that_is_null_can_be_left_out() -> None:
+    """Of a message of tool calls some clients send the content, others do not."""
+    assert read({"messages": [{"role": "assistant", "content": None}]}) == read(
+        {"messages": [{"role": "assistant"}]}
+    )
+    bodies = _bodies(TALK, Mode.FC)
+    messages = bodies[1]["messages"]
+    assert isinstance(messages, list)
+    made = next(message for message in messages if "tool_calls" in message)
+    assert made.pop("content") is None
+    assert (_lookup(TALK).find(read(bodies[1]))).step == 1
 
 
 @pytest.mark.parametrize(
@@ -174,8 +337,10 @@ def test_whether_a_stream_is_asked_for(given: Sent, stream: bool) -> None:
 def test_six_requests_of_bfcl_are_shared_and_names_tell_their_entries_apart(
     mode: Mode, names: Names, pack_cache: Path
 ) -> None:
-    suite = open_suite("bfcl", pack_cache)
-    lookup = Lookup([suite])
+    """Of the single-turn ones; multi-turn entries of several categories begin alike."""
+    whole = open_suite("bfcl", pack_cache)
+    suite = replace(whole, categories=tuple(c for c in whole.categories if c.single_turn))
+    lookup = Lookup([suite], OracleModel)
     bodies = {entry.key: read(body_of(entry, mode, names, suite)) for entry in entries_of(suite)}
     found = {key: lookup.find(body).entry.key for key, body in bodies.items()}
     shared = {key: first for key, first in found.items() if key != first}

@@ -10,10 +10,8 @@ from pytest_fcbench.answers import Completion, Mode, Names
 from pytest_fcbench.server.lookup import Asked
 from pytest_fcbench.server.replies import reply
 from tests.factories import make_entry, tool_calls
-from tests.server.asking import CORE
 
-ASKED = Asked(make_entry(), CORE.wording, Mode.FC, Names.UNDERSCORED)
-REQUEST = len(json.dumps([ASKED.request.messages, ASKED.request.tools]))
+ASKED = Asked(make_entry(), Mode.FC, Names.UNDERSCORED, prompt_tokens=90)
 
 
 def _reply(completion: Completion, *, broken: bool = False) -> object:
@@ -26,9 +24,9 @@ def _whole(message: object, finish: str, answer: int) -> object:
         "model": "oracle",
         "choices": [{"index": 0, "message": message, "finish_reason": finish}],
         "usage": {
-            "prompt_tokens": REQUEST // 4,
+            "prompt_tokens": 90,
             "completion_tokens": answer,
-            "total_tokens": REQUEST // 4 + answer,
+            "total_tokens": 90 + answer,
         },
     }
 

@@ -20,17 +20,19 @@ from tests.conftest import ROOT
 from tests.factories import make_entry
 
 FILES = {"root": {"home": {"type": "directory", "contents": {}}}}
+TRUTH = (("mkdir('box')",), ("mv ('box', 'chest')", "mkdir('box')"), ("ls()", "mkdir(dir_name='end')"))
 PLAIN = Entry(
     suite="core",
     id="multi_turn_base_7",
     category=CATEGORIES["multi_turn_base"],
-    turns=tuple((Message("user", text),) for text in ("Make a box.", "Rename it, and one more.", "What is here?")),
+    turns=tuple(
+        (Message("user", text),) for text in ("Make a box.", "Rename it, and one more.", "What is here?")
+    ),
     functions=documented(DOMAINS["file_system"]),
-    expectation=Trajectory((("mkdir('box')",), ("mv ('box', 'chest')", "mkdir('box')"), ("ls()", "mkdir(dir_name='end')"))),
+    expectation=Trajectory(TRUTH),
     scene=Scene(("file_system",), {"file_system": FILES}),
     set_aside="two truths",
 )
-TRUTH = (("mkdir('box')",), ("mv ('box', 'chest')", "mkdir('box')"), ("ls()", "mkdir(dir_name='end')"))
 
 
 def names_of(entry: Entry) -> list[str]:
@@ -75,8 +77,26 @@ def test_an_empty_turn_before_stays_empty() -> None:
 
 @pytest.mark.parametrize(
     ("turn", "names"),
-    [(1, ["mkdir"]), (2, ["mkdir"]), (0, ["mv"]), (2, ["mv"]), (1, ["mv", "mkdir"]), (0, ["pwd"]), (1, []), (1, ["m"])],
-    ids=["called before", "long before", "after", "only before", "one before", "never", "none", "part of a name"],
+    [
+        (1, ["mkdir"]),
+        (2, ["mkdir"]),
+        (0, ["mv"]),
+        (2, ["mv"]),
+        (1, ["mv", "mkdir"]),
+        (0, ["pwd"]),
+        (1, []),
+        (1, ["m"]),
+    ],
+    ids=[
+        "called before",
+        "long before",
+        "after",
+        "only before",
+        "one before",
+        "never",
+        "none",
+        "part of a name",
+    ],
 )
 def test_a_function_that_the_turn_is_not_the_first_to_call(turn: int, names: list[str]) -> None:
     with pytest.raises(ValueError, match=f"core:multi_turn_base_7: turn {turn} is not the first that calls"):
@@ -93,18 +113,16 @@ def test_only_multi_turn_entries_can_miss_a_function(entry: Entry) -> None:
         missing_function(entry, 0, ["mkdir"])
 
 
-@pytest.mark.xfail(strict=True, reason="only the outermost function of a call is looked at")
 def test_a_function_whose_result_is_needed_before_is_refused() -> None:
     truth = Trajectory((("mkdir(ls()['current_directory_content'][0])",), ("ls()",)))
     with pytest.raises(ValueError, match="turn 1"):
         missing_function(replace(PLAIN, turns=PLAIN.turns[:2], expectation=truth), 1, ["ls"])
 
 
-@pytest.mark.xfail(strict=True, reason="an index of no turn is an IndexError, one below 0 counts from the end")
-@pytest.mark.parametrize("turn", [3, -1])
-def test_a_turn_that_is_not_there_is_refused(turn: int) -> None:
+@pytest.mark.parametrize(("turn", "name"), [(3, "pwd"), (-1, "ls")])
+def test_a_turn_that_is_not_there_is_refused(turn: int, name: str) -> None:
     with pytest.raises(ValueError, match="turn"):
-        missing_function(PLAIN, turn, ["ls"])
+        missing_function(PLAIN, turn, [name])
 
 
 @pytest.mark.parametrize("name", ["multi_turn_long_context", "multi_turn_miss_func", "multi_turn_composite"])
@@ -145,7 +163,10 @@ def test_filler_is_long() -> None:
     assert len(found.file_text) > 1_500
     assert min(len(found.car_status), len(found.parking_brake)) > 2_500
     assert min(map(len, (found.watch_list, found.transactions, found.ma_5, found.ma_20, found.cities))) >= 300
-    assert {sector: len(symbols) for sector, symbols in found.sectors.items()} == {"Technology": 100, "Automobile": 100}
+    assert {sector: len(symbols) for sector, symbols in found.sectors.items()} == {
+        "Technology": 100,
+        "Automobile": 100,
+    }
 
 
 def test_filler_is_json_and_its_names_are_its_own() -> None:
@@ -165,7 +186,15 @@ def test_filler_has_the_fields_that_domains_ask_for() -> None:
         ("card_number", "expiration_date", "cardholder_name", "card_verification_number", "balance")
     }
     assert {tuple(booking) for booking in found.bookings.values()} == {
-        ("card_id", "travel_date", "travel_from", "travel_to", "travel_class", "travel_cost", "transaction_id")
+        (
+            "card_id",
+            "travel_date",
+            "travel_from",
+            "travel_to",
+            "travel_class",
+            "travel_cost",
+            "transaction_id",
+        )
     }
     assert {tuple(one) for one in found.transactions} == {("type", "amount", "timestamp")}
     assert all(text.count("{symbol}") == 1 for text in found.order_details.values())

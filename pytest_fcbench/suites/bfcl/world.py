@@ -49,11 +49,11 @@ def read_world(modules: Mapping[str, ast.Module]) -> Mapping[str, object]:
         "symbols": _assigned(_function(trading, "get_symbol_by_name"), "symbol_map"),
         "sectors": _assigned(_function(trading, "get_available_stocks"), "sector_map"),
         "distances": [
-            [*sorted({value for value in tested if isinstance(value, str)}), found]
-            for tested, found in _branches(_function(vehicle, "estimate_distance"))
+            [*ends, km] for ends, km in _branches(_function(vehicle, "estimate_distance"), compared=2)
         ],
         "zip_codes": {
-            str(city): code for (city, *_), code in _branches(_function(vehicle, "get_zipcode_based_on_city"))
+            str(city): code
+            for (city,), code in _branches(_function(vehicle, "get_zipcode_based_on_city"), compared=1)
         },
         "tire_shop": _member(_function(vehicle, "find_nearest_tire_shop"), "shopLocation"),
         "support_reply": _member(_function(travel, "contact_customer_support"), "customer_support_message"),
@@ -132,19 +132,25 @@ def _returned(function: ast.FunctionDef) -> object:
     raise _changed(f"what {function.name} returns")
 
 
-def _branches(function: ast.FunctionDef) -> list[tuple[list[object], object]]:
-    """Of each ``if x == a …: {key: value}``, what is compared, and the value."""
+def _branches(function: ast.FunctionDef, compared: int) -> list[tuple[list[object], object]]:
+    """Of each ``if x == a …: {key: value}``, the texts that are compared, so many, and the value."""
     found: list[tuple[list[object], object]] = []
     for node in ast.walk(function):
-        if isinstance(node, ast.If) and any(isinstance(part, ast.Compare) for part in ast.walk(node.test)):
-            tested: list[object] = [
-                part.value for part in ast.walk(node.test) if isinstance(part, ast.Constant)
-            ]
-            match node.body:
-                case [
-                    ast.Return(value=ast.Dict(values=[value])) | ast.Assign(value=ast.Dict(values=[value]))
-                ]:
-                    found.append((tested, _json(value)))
+        if not isinstance(node, ast.If):
+            continue
+        with_ = [part.comparators[0] for part in ast.walk(node.test) if isinstance(part, ast.Compare)]
+        texts: list[object] = sorted(
+            {part.value for part in with_ if isinstance(part, ast.Constant)}, key=str
+        )
+        match node.body:
+            case _ if not with_:
+                continue
+            case [
+                ast.Return(value=ast.Dict(values=[value])) | ast.Assign(value=ast.Dict(values=[value]))
+            ] if len(texts) == compared and all(isinstance(part, ast.Constant) for part in with_):
+                found.append((texts, _json(value)))
+            case _:
+                raise _changed(f"a branch of {function.name}")
     if not found:
         raise _changed(f"the branches of {function.name}")
     return found

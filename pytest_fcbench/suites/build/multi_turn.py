@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -17,7 +18,9 @@ def missing_function(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
     scene, truth = entry.scene, entry.expectation
     if scene is None or not isinstance(truth, Trajectory):
         raise ValueError(f"{entry.key} is no multi-turn entry")
-    called = [{call.partition("(")[0].strip() for call in calls} for calls in truth.turns]
+    if not 0 <= turn < len(truth.turns):
+        raise ValueError(f"{entry.key}: there is no turn {turn}")
+    called = [set().union(*map(_called, calls)) for calls in truth.turns]
     if any(set(names) & before for before in called[:turn]) or not set(names) & called[turn]:
         raise ValueError(f"{entry.key}: turn {turn} is not the first that calls {', '.join(names)}")
     late = tuple(doc for doc in entry.functions if doc.name in names)
@@ -29,6 +32,15 @@ def missing_function(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
         expectation=Trajectory((*truth.turns[:turn], (), *truth.turns[turn:])),
         scene=Scene(scene.domains, scene.config, {following: late}),
     )
+
+
+def _called(call: str) -> set[str]:
+    """Names of the functions that a call needs, also inside its arguments."""
+    return {
+        node.func.id
+        for node in ast.walk(ast.parse(call, mode="eval"))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
 
 
 def of_category(entry: Entry, category: str) -> Entry:

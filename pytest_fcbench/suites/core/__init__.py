@@ -49,8 +49,8 @@ def _path(category: Category) -> Path:
 
 def _load(category: Category) -> tuple[Entry, ...]:
     if category.name not in _MADE_OF:
-        return files.read(_path(category), NAME)
-    plain = files.read_trajectories(_path(CATEGORIES[_MADE_OF[category.name]]), NAME)
+        return files.read(_path(category), NAME, _world())
+    plain = files.read_trajectories(_path(CATEGORIES[_MADE_OF[category.name]]), NAME, _world())
     if category.name == "multi_turn_long_context":
         return tuple(of_category(entry, category.name) for entry, _ in plain)
     return tuple(

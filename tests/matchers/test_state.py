@@ -1,0 +1,615 @@
+"""The verdict on a conversation: what its calls did and returned, turn by turn, in both profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_fcbench.answers import Completion, Fault, Mode, Names, Step, ToolCall, Transcript
+from pytest_fcbench.entries import CATEGORIES, Entry, FunctionDoc, Message, Scene, Trajectory
+from pytest_fcbench.environments import DOMAINS, opened
+from pytest_fcbench.environments.docs import documented
+from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.environments.world import World
+from pytest_fcbench.matchers.state import judge, match
+from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profile, Verdict
+from tests.factories import make_entry, make_transcript
+
+Turns: TypeAlias = Sequence[Sequence[str]]
+"""Calls by turn."""
+
+EMPTY = "multi_turn:empty_turn_model_response"
+STATE = "multi_turn:instance_state_mismatch"
+RESPONSE = "multi_turn:execution_response_mismatch"
+FORCED = "multi_turn:force_terminated"
+INFERENCE = "multi_turn:inference_error"
+HIDDEN = "multi_turn:hidden_state_mismatch"
+CALLED = "multi_turn:irrelevance_error:decoder_success"
+UNREADABLE = "multi_turn:irrelevance_error:unreadable_call"
+
+DOORS = ("driver", "passenger", "rear_left", "rear_right")
+WORLD = World(
+    defaults={
+        "vehicle": {
+            "random_seed": 1,
+            "fuelLevel": 20.0,
+            "batteryVoltage": 12.0,
+            "engine_state": "stopped",
+            "doorStatus": dict.fromkeys(DOORS, "unlocked"),
+            "acTemperature": 20.0,
+            "fanSpeed": 10,
+            "acMode": "auto",
+            "humidityLevel": 40.0,
+            "headLightStatus": "off",
+            "parkingBrakeStatus": "released",
+            "_parkingBrakeForce": 0.0,
+            "_slopeAngle": 0.0,
+            "brakePedalStatus": "released",
+            "brakePedalForce": 0.0,
+            "distanceToNextVehicle": 20.0,
+            "cruiseStatus": "inactive",
+            "destination": "None",
+            "frontLeftTirePressure": 32.0,
+            "frontRightTirePressure": 32.0,
+            "rearLeftTirePressure": 32.0,
+            "rearRightTirePressure": 32.0,
+        },
+        "tickets": {
+            "ticket_queue": [
+                {
+                    "id": 1,
+                    "title": "Leak",
+                    "description": "",
+                    "status": "Open",
+                    "priority": 2,
+                    "created_by": "ida",
+                }
+            ],
+            "ticket_counter": 2,
+            "current_user": "ida",
+        },
+    }
+)
+FILES: Mapping[str, object] = {
+    "root": {
+        "home": {
+            "type": "directory",
+            "contents": {
+                "notes.txt": {"type": "file", "content": "one\ntwo"},
+                "drafts": {"type": "directory", "contents": {}},
+            },
+        }
+    }
+}
+DOMAINS_USED = ("file_system", "vehicle", "math", "tickets")
+
+
+def entry_of(
+    truth: Turns,
+    config: Mapping[str, Mapping[str, object]] | None = None,
+    withheld: Mapping[int, Sequence[str]] | None = None,
+) -> Entry:
+    docs = {doc.name: doc for name in DOMAINS_USED for doc in documented(DOMAINS[name])}
+    late: dict[int, tuple[FunctionDoc, ...]] = {
+        turn: tuple(docs.pop(name) for name in names) for turn, names in (withheld or {}).items()
+    }
+    return Entry(
+        suite="test",
+        id="multi_turn_base_0",
+        category=CATEGORIES["multi_turn_base"],
+        turns=tuple((Message("user", "Please."),) for _ in truth),
+        functions=tuple(docs.values()),
+        expectation=Trajectory(tuple(map(tuple, truth))),
+        scene=Scene(DOMAINS_USED, {"file_system": FILES, **(config or {})}, late),
+    )
+
+
+def fresh(entry: Entry) -> Environments:
+    return opened(entry, WORLD)
+
+
+def step(calls: Sequence[str] = (), said: str = "Done.") -> Step:
+    """A step that makes these calls, or says something."""
+    return Step(Completion(f"[{', '.join(calls)}]" if calls else said), tuple(calls))
+
+
+def transcript_of(*turns: Sequence[Step], mode: Mode = Mode.PROMPT) -> Transcript:
+    syntax = "python" if mode is Mode.PROMPT else "tool_calls"
+    names = Names.DOTTED if mode is Mode.PROMPT else Names.UNDERSCORED
+    return Transcript("test:multi_turn_base_0", "test", mode, names, syntax, tuple(map(tuple, turns)))
+
+
+def held(made: Turns) -> Transcript:
+    """A conversation with one step for all calls of a turn, and words at its end."""
+    return transcript_of(*([*([step(calls)] if calls else []), step()] for calls in made))
+
+
+def outcome(verdict: Verdict) -> str | None:
+    match verdict:
+        case Failed(code=code):
+            return code
+        case NotScored(cause=cause):
+            return f"not scored: {cause}"
+    return None
+
+
+def outcomes(judgement: Judgement) -> tuple[str | None, str | None]:
+    """Of the official and the corrected profile: None for a pass, the code, ``not scored: cause``."""
+    return outcome(judgement.official), outcome(judgement.corrected)
+
+
+def failure(verdict: Verdict) -> Failed:
+    assert isinstance(verdict, Failed)
+    return verdict
+
+
+LS, PWD, CAT = "ls()", "pwd()", "cat(file_name='notes.txt')"
+MKDIR, TOUCH = "mkdir(dir_name='new')", "touch(file_name='new.txt')"
+DOWN, UP = "cd(folder='drafts')", "cd(folder='..')"
+
+# Truth and calls by turn, and the code of both profiles
+SAME: Mapping[str, tuple[Turns, Turns, str | None]] = {
+    "the truth": ([[MKDIR, LS], [CAT]], [[MKDIR, LS], [CAT]], None),
+    "other words": ([[MKDIR]], [["mkdir('new',)"]], None),
+    "another order": ([[MKDIR, TOUCH]], [[TOUCH, MKDIR]], None),
+    "another function": ([["rm(file_name='drafts')"]], [["rmdir(dir_name='drafts')"]], None),
+    "a detour": ([[TOUCH]], [[MKDIR, TOUCH, "rmdir(dir_name='new')"]], None),
+    "more that only looks": ([[MKDIR]], [[LS, PWD, CAT, MKDIR, "find(path='.')", "du()"]], None),
+    "more that fails": ([[MKDIR]], [["mkdir(dir_name='a/b')", "nonsense(1)", MKDIR, MKDIR]], None),
+    "no call": ([[MKDIR]], [[]], EMPTY),
+    "no call in the second turn": ([[LS], [PWD]], [[LS], []], EMPTY),
+    "everything in the first turn": ([[MKDIR], [TOUCH]], [[MKDIR, TOUCH], []], STATE),
+    "no call where none is needed": ([[MKDIR], [], [LS]], [[MKDIR], [], [LS]], None),
+    "nothing is made": ([[MKDIR]], [[LS]], STATE),
+    "another name": ([[MKDIR]], [["mkdir(dir_name='old')"]], STATE),
+    "too much is made": ([[MKDIR]], [[MKDIR, TOUCH]], STATE),
+    "another text": ([["echo('a', 'notes.txt')"]], [["echo('b', 'notes.txt')"]], STATE),
+    "another domain": ([[MKDIR]], [[MKDIR, "setHeadlights(mode='on')"]], STATE),
+    "a call that cannot be carried out": ([[MKDIR]], [["mkdir(dir_name=x)"]], STATE),
+    "a state that lies in itself": (
+        [["edit_ticket(ticket_id=1, updates={'title': 'Flood'})"]],
+        [["edit_ticket(ticket_id=1, updates={'title': get_ticket(ticket_id=1)})"]],
+        STATE,
+    ),
+    "right in the end, wrong after a turn": ([[MKDIR], [TOUCH]], [[TOUCH], [MKDIR]], STATE),
+    "something else is looked at": ([[CAT]], [[LS]], RESPONSE),
+    "one of two is looked at": ([[CAT, LS]], [[CAT]], RESPONSE),
+    "another result": ([["add(a=1, b=2)"]], [["add(a=1, b=3)"]], RESPONSE),
+    "the same result of another call": ([["add(a=1, b=2)"]], [["subtract(a=5, b=2)"]], None),
+    "a result of the turn before": ([[LS], [PWD]], [[LS, PWD], [LS]], None),
+    "a result comes a turn too late": ([[LS], [PWD]], [[PWD], [LS]], RESPONSE),
+    "needed in two turns, got in one": ([[PWD], [PWD]], [[PWD], [LS]], None),
+    "needed twice in a turn, got once": ([[PWD, PWD]], [[PWD]], RESPONSE),
+    "needed twice in a turn, once before": ([[LS], [PWD, PWD]], [[LS, PWD], [PWD]], None),
+    "a result that was true before": ([[LS, MKDIR, LS]], [[MKDIR, LS]], RESPONSE),
+    "true is not 1": ([["echo(content=True)"]], [["echo(content=1)"]], RESPONSE),
+    "a text is not a list": ([["echo(content='[1]')"]], [["echo(content=[1])"]], RESPONSE),
+    "too few turns": ([[LS], [LS]], [[LS]], FORCED),
+    "too many turns": ([[LS]], [[LS], [LS]], FORCED),
+    "too few turns, of which one is wrong": ([[MKDIR], [LS]], [[LS]], FORCED),
+}
+
+
+@pytest.mark.parametrize(("truth", "made", "code"), SAME.values(), ids=SAME)
+def test_both_profiles(truth: Turns, made: Turns, code: str | None) -> None:
+    assert outcomes(judge(entry_of(truth), held(made), fresh)) == (code, code)
+
+
+PRESS = "pressBrakePedal(pedalPosition={})".format
+ENGAGED = {"parkingBrakeStatus": "released", "parkingBrakeForce": 300.0, "slopeAngle": 10.0}
+RELEASE = "activateParkingBrake(mode='release')"
+
+# Truth and calls by turn, the configuration of the vehicle, the official and the corrected code
+APART: Mapping[str, tuple[Turns, Turns, Mapping[str, object], str | None, str | None]] = {
+    "a call in an empty turn": ([[], [LS]], [[PWD], [LS]], {}, None, CALLED),
+    "a call in an empty turn that is undone": ([[], [LS]], [[MKDIR, "rmdir('new')"], [LS]], {}, None, CALLED),
+    "a call in an empty turn at the end": ([[LS], []], [[LS], [LS]], {}, None, CALLED),
+    "the call in an empty turn, not after": ([[], [MKDIR]], [[MKDIR], []], {}, EMPTY, CALLED),
+    "a failing call in an empty turn": ([[]], [["nonsense()"]], {}, None, CALLED),
+    "the current folder": ([[DOWN]], [[DOWN, UP]], {}, None, HIDDEN),
+    "the current folder, where nothing is looked at": (
+        [[DOWN], [LS]],
+        [[DOWN, UP], [DOWN, LS]],
+        {},
+        None,
+        HIDDEN,
+    ),
+    "back in the current folder": ([[DOWN]], [[DOWN, UP, DOWN]], {}, None, None),
+    "the pedal": ([[PRESS(1)]], [[PRESS(1), PRESS(0.5)]], {}, None, HIDDEN),
+    "the pedal as far in the end": ([[PRESS(1)]], [[PRESS(0.5), PRESS(1)]], {}, None, None),
+    "the parking brake": (
+        [["lockDoors(False, [])"]],
+        [["lockDoors(False, [])", RELEASE]],
+        ENGAGED,
+        None,
+        HIDDEN,
+    ),
+    "the slope": ([["lockDoors(False, [])"]], [["lockDoors(False, [])", RELEASE]], {}, None, HIDDEN),
+    "3 and 3.0": ([["add(a=1, b=2)"]], [["add(a=1.0, b=2)"]], {}, RESPONSE, None),
+    "3.0 and 3": ([["mean(numbers=[3])"]], [["add(a=1, b=2)"]], {}, RESPONSE, None),
+    "3 and 3.0 in depth": (
+        [["echo({'a': [{'b': 3}]})"]],
+        [["echo({'a': [{'b': 3.0}]})"]],
+        {},
+        RESPONSE,
+        None,
+    ),
+    "the order of a dict": ([["echo({'a': 1, 'b': 2})"]], [["echo({'b': 2, 'a': 1})"]], {}, RESPONSE, None),
+    "the order of a list": ([["echo([1, 2])"]], [["echo([2, 1])"]], {}, RESPONSE, RESPONSE),
+    "3 twice and 3.0 once": (
+        [["add(a=1, b=2)", "add(a=1.0, b=2)"]],
+        [["add(a=1, b=2)"]],
+        {},
+        RESPONSE,
+        RESPONSE,
+    ),
+    "a name of a function in a written text": (
+        [["echo(content='ls() lists', file_name='notes.txt')"]],
+        [["echo(content='ls() lists', file_name='notes.txt')"]],
+        {},
+        STATE,
+        None,
+    ),
+    "a name of a function in a shown text": (
+        [["echo(content='try mkdir (now)')"]],
+        [["echo(content='try mkdir (now)')"]],
+        {},
+        RESPONSE,
+        None,
+    ),
+    "a part of a name in a text": (
+        [["echo(content='skills() and ls')"]],
+        [["echo(content='skills() and ls')"]],
+        {},
+        None,
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("truth", "made", "vehicle", "official", "corrected"), APART.values(), ids=APART)
+def test_profiles_apart(
+    truth: Turns, made: Turns, vehicle: Mapping[str, object], official: str | None, corrected: str | None
+) -> None:
+    entry = entry_of(truth, {"vehicle": vehicle})
+    assert outcomes(judge(entry, held(made), fresh)) == (official, corrected)
+
+
+def test_steps_of_a_turn_count_together_and_their_order_matters() -> None:
+    entry = entry_of([[MKDIR, "cd(folder='new')", TOUCH]])
+    one_by_one = transcript_of([step([MKDIR]), step(["cd(folder='new')"]), step([TOUCH]), step()])
+    assert outcomes(judge(entry, one_by_one, fresh)) == (None, None)
+    other_order = transcript_of([step(["cd(folder='new')"]), step([MKDIR]), step([TOUCH]), step()])
+    assert outcomes(judge(entry, other_order, fresh)) == (STATE, STATE)
+
+
+def test_a_conversation_that_ends_with_calls_is_judged_all_the_same() -> None:
+    assert outcomes(judge(entry_of([[LS]]), transcript_of([step([LS])]), fresh)) == (None, None)
+
+
+def test_results_that_the_model_was_shown_do_not_matter() -> None:
+    shown = Step(Completion(f"[{LS}]"), (LS,), ("whatever",))
+    assert outcomes(judge(entry_of([[LS]]), transcript_of([shown, step()]), fresh)) == (None, None)
+
+
+# Steps without calls
+
+STEPS: Mapping[str, tuple[Sequence[Sequence[str]], str | None]] = {
+    "no step": ([], EMPTY),
+    "one without calls": ([[]], EMPTY),
+    "several without calls": ([[], []], None),
+    "one with a call": ([[CAT]], None),
+    "one of two with a call": ([[], [CAT]], None),
+}
+
+
+@pytest.mark.parametrize("profile", Profile)
+@pytest.mark.parametrize(("steps", "code"), STEPS.values(), ids=STEPS)
+def test_one_step_without_calls_is_none_but_several_are_some(
+    steps: Sequence[Sequence[str]], code: str | None, profile: Profile
+) -> None:
+    entry = entry_of([[LS, CAT], [CAT]])
+    assert isinstance(entry.expectation, Trajectory)
+    verdict = match(entry.expectation, [[[LS, CAT]], steps], lambda: fresh(entry), profile)
+    assert outcome(verdict) == code
+
+
+def test_several_steps_without_calls_have_no_results_of_their_own() -> None:
+    entry = entry_of([[CAT]])
+    assert isinstance(entry.expectation, Trajectory)
+    verdict = match(entry.expectation, [[[], []]], lambda: fresh(entry), Profile.OFFICIAL)
+    assert outcome(verdict) == RESPONSE
+
+
+@pytest.mark.parametrize("words", ["Done.", "", "[]"])
+def test_a_judged_conversation_has_no_steps_without_calls(words: str) -> None:
+    said = transcript_of([step([CAT]), step()], [step(said=words), step(said=words)])
+    assert outcomes(judge(entry_of([[CAT], [CAT]]), said, fresh)) == (EMPTY, EMPTY)
+
+
+# Calls that cannot be read
+
+ATTEMPTS: Mapping[str, tuple[Completion, str | None]] = {
+    "words": (Completion("Which name should the folder have?"), None),
+    "nothing": (Completion(""), None),
+    "empty list": (Completion("[]"), None),
+    "words that name a function": (Completion("I would use mkdir, but for which name?"), None),
+    "a call after words": (Completion("Sure: mkdir(dir_name='new')"), UNREADABLE),
+    "a cut call": (Completion("[mkdir(dir_name='ne"), UNREADABLE),
+    "JSON": (Completion('{"name": "mkdir", "arguments": {}}'), UNREADABLE),
+    "a cut call of a function that is not there": (Completion("[fly(speed='hi"), None),
+}
+TOOL_ATTEMPTS: Mapping[str, tuple[Completion, str | None]] = {
+    "words": (Completion("Which name?", ()), None),
+    "words without the field": (Completion("Which name?"), None),
+    "no JSON": (Completion(None, (ToolCall("mkdir", "{dir_name"),)), UNREADABLE),
+    "no object": (Completion(None, (ToolCall("mkdir", "[1]"),)), UNREADABLE),
+    "a call in the text": (Completion("mkdir(dir_name='new')", ()), None),
+    "a text among the calls": (Completion(None, ("Which name?",)), None),
+}
+
+
+@pytest.mark.parametrize("turn", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("completion", "code", "mode"),
+    [
+        *((*case, Mode.PROMPT) for case in ATTEMPTS.values()),
+        *((*case, Mode.FC) for case in TOOL_ATTEMPTS.values()),
+    ],
+    ids=[*ATTEMPTS, *(f"tools: {name}" for name in TOOL_ATTEMPTS)],
+)
+def test_an_unreadable_call_in_an_empty_turn(
+    completion: Completion, code: str | None, mode: Mode, turn: int
+) -> None:
+    truth = [[LS], [LS], [LS]]
+    truth[turn] = []
+    turns = [[step([LS]), step()] for _ in truth]
+    turns[turn] = [Step(completion)]
+    judgement = judge(entry_of(truth), transcript_of(*turns, mode=mode), fresh)
+    assert outcomes(judgement) == (None, code)
+    if code:
+        assert failure(judgement.corrected).details == {"turn": turn + 1}
+
+
+@pytest.mark.parametrize("completion", [ATTEMPTS["a cut call"][0], ATTEMPTS["JSON"][0]], ids=["cut", "JSON"])
+def test_an_unreadable_call_where_calls_are_right_is_no_failure(completion: Completion) -> None:
+    after = transcript_of([step([LS]), Step(completion)])
+    assert outcomes(judge(entry_of([[LS]]), after, fresh)) == (None, None)
+    instead = transcript_of([Step(completion)])
+    assert outcomes(judge(entry_of([[LS]]), instead, fresh)) == (EMPTY, EMPTY)
+
+
+def test_another_failure_goes_before_an_unreadable_call() -> None:
+    said = transcript_of([Step(ATTEMPTS["a cut call"][0])], [step([PWD]), step()])
+    assert outcomes(judge(entry_of([[], [MKDIR]]), said, fresh)) == (STATE, STATE)
+
+
+@pytest.mark.parametrize(("turn", "code"), [(0, None), (1, UNREADABLE), (2, UNREADABLE)])
+def test_only_a_function_that_is_offered_by_then_can_be_attempted(turn: int, code: str | None) -> None:
+    turns = [[step(said="Which one?")] for _ in range(3)]
+    turns[turn] = [Step(ATTEMPTS["a cut call"][0])]
+    entry = entry_of([[], [], []], withheld={1: ["mkdir"]})
+    assert outcomes(judge(entry, transcript_of(*turns), fresh)) == (None, code)
+
+
+# Faults, data that are known to be bad, and what is no entry of this matcher
+
+FAULTS: Mapping[str, tuple[Fault, str | None, tuple[str, str]]] = {
+    "error": (Fault.INFERENCE_ERROR, None, (INFERENCE, "not scored: inference_error")),
+    "overflow": (Fault.OVERFLOW, None, (INFERENCE, "context_overflow")),
+    "error, set aside": (Fault.INFERENCE_ERROR, "two truths", (INFERENCE, "not scored: set_aside")),
+    "overflow, set aside": (Fault.OVERFLOW, "two truths", (INFERENCE, "not scored: set_aside")),
+}
+
+
+@pytest.mark.parametrize(("fault", "set_aside", "codes"), FAULTS.values(), ids=FAULTS)
+@pytest.mark.parametrize("before", [[], [step([MKDIR])]], ids=["at once", "later"])
+def test_faults(fault: Fault, set_aside: str | None, codes: tuple[str, str], before: list[Step]) -> None:
+    entry = replace(entry_of([[MKDIR], [LS]]), set_aside=set_aside)
+    said = transcript_of([*before, Step(Completion("Error 400: too long", fault=fault))])
+    judgement = judge(entry, said, fresh)
+    assert outcomes(judgement) == codes
+    assert failure(judgement.official).reason == "the model's call failed: Error 400: too long"
+
+
+@pytest.mark.parametrize(("made", "official"), [([[LS]], None), ([[MKDIR]], STATE), ([[]], EMPTY)])
+def test_an_entry_that_is_set_aside_has_an_official_verdict_only(made: Turns, official: str | None) -> None:
+    entry = replace(entry_of([[LS]]), set_aside="nobody can know the name")
+    judgement = judge(entry, held(made), fresh)
+    assert outcome(judgement.official) == official
+    assert judgement.corrected == NotScored("set_aside", "nobody can know the name")
+
+
+def test_an_entry_without_a_trajectory_is_refused() -> None:
+    with pytest.raises(TypeError, match="core:simple_python_0 has no trajectory"):
+        judge(make_entry(), make_transcript("[]"), fresh)
+
+
+def test_the_environments_are_those_of_the_entry() -> None:
+    entry, seen = entry_of([[LS]]), []
+
+    def counted(of: Entry) -> Environments:
+        seen.append(of)
+        return fresh(of)
+
+    judge(entry, held([[LS]]), counted)
+    assert seen == [entry] * 4
+
+
+# What a person is told
+
+
+def told(truth: Turns, made: Turns, profile: Profile = Profile.CORRECTED) -> Failed:
+    return failure(judge(entry_of(truth), held(made), fresh).under(profile))
+
+
+def test_a_difference_of_states_names_turn_place_and_values() -> None:
+    found = told([[LS], ["echo('uno', 'notes.txt')"]], [[LS], ["echo('eins', 'notes.txt')"]])
+    place = "file_system.root.home.notes.txt"
+    assert found.reason == f"turn 2: {place} is 'eins', expected 'uno'"
+    assert found.details == {
+        "turn": 2,
+        "differences": [{"at": place, "expected": "'uno'", "found": "'eins'"}],
+    }
+
+
+def test_what_is_missing_and_what_should_not_be_there() -> None:
+    found = told([[MKDIR]], [[TOUCH]])
+    place = "file_system.root.home"
+    assert found.reason == (
+        f"turn 1: {place}.new is missing, expected {{}}; {place}.new.txt is '', which should not be there"
+    )
+    assert found.details["differences"] == [
+        {"at": f"{place}.new", "expected": "{}", "found": None},
+        {"at": f"{place}.new.txt", "expected": None, "found": "''"},
+    ]
+
+
+@pytest.mark.parametrize(("number", "more"), [(1, ""), (3, ""), (4, " (and 1 more)"), (9, " (and 6 more)")])
+def test_at_most_three_differences_are_shown(number: int, more: str) -> None:
+    found = told([[f"touch('f{index}')" for index in range(number)]], [[LS]])
+    shown = found.reason.removeprefix("turn 1: ").removesuffix(more).split("; ")
+    assert [text.split()[0].rpartition(".")[2] for text in shown] == [f"f{i}" for i in range(min(number, 3))]
+    assert found.reason.endswith(f"expected ''{more}")
+    assert found.details["differences"] == [
+        {"at": f"file_system.root.home.f{index}", "expected": "''", "found": None}
+        for index in range(min(number, 3))
+    ]
+
+
+def test_long_values_are_cut_where_they_differ() -> None:
+    text = "word " * 1_000
+    found = told(
+        [[f"echo({text + 'a' + text!r}, 'notes.txt')"]], [[f"echo({text + 'b' + text!r}, 'notes.txt')"]]
+    )
+    assert "word bword" in found.reason
+    assert "word aword" in found.reason
+    assert len(found.reason) < 250
+
+
+def test_hidden_differences_are_named_like_others() -> None:
+    found = told([[PRESS(1)]], [[PRESS(1), PRESS(0.5)]])
+    assert found.reason == "turn 1: vehicle.brakePedalForce is 500.0, expected 1000"
+    assert found.code == HIDDEN
+
+
+def test_a_missing_result_names_call_and_result() -> None:
+    found = told([[LS], [PWD, CAT, "add(a=1, b=1)"]], [[LS], [LS]], Profile.OFFICIAL)
+    here = '{"current_working_directory": "/home"}'
+    assert found.reason == f"turn 2: no call returned what pwd() returns: {here} (and 2 more)"
+    assert found.details == {"turn": 2, "call": "pwd()", "expected": here}
+
+
+def test_the_first_result_that_is_missing_is_named() -> None:
+    found = told([[PWD, CAT]], [[PWD]])
+    assert found.details["call"] == CAT
+    assert not found.reason.endswith("more)")
+
+
+@pytest.mark.parametrize("profile", Profile)
+def test_no_call_names_those_of_the_truth(profile: Profile) -> None:
+    found = told([[LS], [PWD, CAT]], [[LS], []], profile)
+    assert found.reason == f"turn 2: no call was made; the truth makes pwd(), {CAT}"
+    assert found.details == {"turn": 2}
+
+
+def test_a_call_in_an_empty_turn_is_named() -> None:
+    found = told([[LS], []], [[LS], [PWD, "cat('x')"]])
+    assert found.reason == "turn 2: nothing can be called yet, but the model called pwd(), cat('x')"
+    assert found.details == {"turn": 2, "calls": [PWD, "cat('x')"]}
+
+
+@pytest.mark.parametrize("profile", Profile)
+def test_a_forced_end_names_the_turn(profile: Profile) -> None:
+    found = told([[LS], [LS], [LS]], [[LS], [LS]], profile)
+    assert found.reason == "the conversation has 2 turns of 3, so it was ended by force"
+    assert found.details == {"turn": 2}
+
+
+def test_reasons_are_short_and_printable() -> None:
+    wild = "\x1b[31m" + "x" * 5_000 + "\ud800"
+    calls = [f"echo(content={wild!r})"] * 50
+    for found in (told([[]], [calls]), told([[CAT]], [calls]), told([calls], [[LS]]), told([calls], [[]])):
+        assert len(found.reason) <= 601
+        assert found.reason.isprintable()
+
+
+# Laws
+
+CHANGES = st.sampled_from(
+    [
+        *(
+            f"{name}('{item}')"
+            for name in ("mkdir", "touch", "rm")
+            for item in ("a", "b", "drafts", "notes.txt")
+        ),
+        *("cd('a')", DOWN, UP, "mv('a', 'b')", "cp('notes.txt', 'b')", "echo('x', 'notes.txt')", CAT),
+        *(PRESS(0.5), "releaseBrakePedal()", "add(a=1, b=2)", "create_ticket('t')", "resolve_ticket(1, 'r')"),
+    ]
+)
+TRUTHS = st.lists(st.lists(CHANGES, max_size=4), min_size=1, max_size=4)
+
+
+@given(TRUTHS)
+@settings(max_examples=60)
+def test_the_truth_passes(truth: list[list[str]]) -> None:
+    assert judge(entry_of(truth), held(truth), fresh) == Judgement.both(Passed())
+
+
+LOOKS = st.sampled_from([PWD, LS, "du()", "displayCarStatus('fuel')", "nonsense(1)", "not a call"])
+
+
+@st.composite
+def answers(draw: st.DrawFn) -> tuple[list[list[str]], list[list[str]], list[list[str]]]:
+    """A truth, an answer that may be wrong, and the same with calls that change nothing where it calls."""
+    truth = draw(TRUTHS)
+    made = [draw(st.sampled_from([turn, turn[1:], [*turn, "touch('c')"], turn[::-1]])) for turn in truth]
+    more = [[part for call in turn for part in (*draw(st.lists(LOOKS, max_size=2)), call)] for turn in made]
+    return truth, made, more
+
+
+@given(answers())
+@settings(max_examples=60)
+def test_after_a_pass_of_the_corrected_profile_the_states_are_equal(
+    case: tuple[list[list[str]], list[list[str]], list[list[str]]],
+) -> None:
+    truth, made, _ = case
+    entry = entry_of(truth)
+    if judge(entry, held(made), fresh).corrected == Passed():
+        left, right = fresh(entry), fresh(entry)
+        for calls, expected in zip(made, truth, strict=True):
+            left.perform(calls)
+            right.perform(expected)
+        for one, twin in zip(left.by_domain.values(), right.by_domain.values(), strict=True):
+            assert (one.state(), one.hidden()) == (twin.state(), twin.hidden())
+
+
+@given(answers())
+@settings(max_examples=60)
+def test_calls_that_change_nothing_do_not_change_a_verdict(
+    case: tuple[list[list[str]], list[list[str]], list[list[str]]],
+) -> None:
+    truth, made, more = case
+    plain, looked = (judge(entry_of(truth), held(calls), fresh) for calls in (made, more))
+    assert outcomes(looked) == outcomes(plain)
+    assert looked.official == plain.official
+
+
+# A name of a model's own making is part of the text that is carried out
+
+CRASHES = {
+    "a number that Python does not write": "ls(0x" + "f" * 4_000 + ", ls())",
+    "a sum of many": "ls(" + "1+" * 900 + "1, ls())",
+}
+
+
+@pytest.mark.parametrize("name", CRASHES.values(), ids=CRASHES)
+def test_a_function_name_with_calls_in_it_does_not_crash_the_matcher(name: str) -> None:
+    completion = Completion(None, (ToolCall(name, "{}"),))
+    said = transcript_of([Step(completion, (f"{name}()",)), step()], mode=Mode.FC)
+    assert outcomes(judge(entry_of([[LS]]), said, fresh)) == (RESPONSE, RESPONSE)
