@@ -28,7 +28,7 @@ ROOMS = {
     "environments": {"entries", "codecs"},
     "matchers": {"entries", "answers", "verdicts", "codecs", "schemas", "environments"},
     "schemas": {"entries"},
-    "suites": {"entries", "codecs", "environments", "errors", "schemas"},
+    "suites": {"entries", "answers", "codecs", "environments", "errors", "schemas"},
     "models": {"entries", "answers", "errors", "codecs", "conversation", "suites", "config", "redaction"},
     "dispatch": {"entries", "answers", "errors", "conversation", "models", "prices", "redaction"},
     "server": {

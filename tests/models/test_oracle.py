@@ -238,7 +238,7 @@ def test_corrected_exactly_the_ledger_is_not_scored(official: list[Outcome]) -> 
 
 def test_official_exactly_the_entries_that_nothing_passes_are_failed(official: list[Outcome]) -> None:
     """Of the composite entries, those whose truth is not valid Python."""
-    unplayable = {entry_id for entry_id in _ledger() if entry_id.startswith("multi_turn_composite_")}
+    unplayable = {entry_id for entry_id, reason in _ledger().items() if "not valid Python" in reason}
     assert len(unplayable) == 16
     assert {o.id for o in official if isinstance(o.judgement.official, Failed)} == MISJUDGED | unplayable
     assert not [o.id for o in official if isinstance(o.judgement.official, NotScored)]
