@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 
 from pytest_fcbench import conversation, environments, prices, suites
 from pytest_fcbench.answers import AskModel, Completion, Transcript
+from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
 from pytest_fcbench.config import Settings
 from pytest_fcbench.dispatch import plan
 from pytest_fcbench.dispatch.collector import CalmCollector
@@ -148,7 +149,10 @@ class Run:
 
     def converse(self, entry: Entry) -> conversation.Asking:
         """The conversation about an entry, in environments of its own."""
-        talk = conversation.converse(entry, self.chosen.manner, self.suites[entry.suite].wording)
+        return self._talk(entry, self.chosen.manner)
+
+    def _talk(self, entry: Entry, manner: conversation.Manner) -> conversation.Asking:
+        talk = conversation.converse(entry, manner, self.suites[entry.suite].wording)
         return conversation.performed(talk, self.environments(entry).perform)
 
     def environments(self, entry: Entry) -> Environments:
@@ -164,8 +168,13 @@ class Run:
         yield from plan.lines(plan.plan(entries, self._to_ask), self.price)
 
     def _to_ask(self, entry: Entry) -> Sequence[AskModel]:
-        """The calls that an entry needs: how a conversation goes on, the oracle's answers say."""
-        oracle = OracleModel(self.chosen.manner.mode, self.chosen.manner.names)
+        """The calls that an entry needs: how a conversation goes on, the oracle's answers say.
+
+        The oracle does not write a model's own syntax, so there a conversation is planned in the usual one.
+        """
+        manner = self.chosen.manner
+        plain = replace(manner, syntax=DEFAULT_SYNTAX[manner.mode])
+        oracle = OracleModel(manner.mode, manner.names)
         needed: list[AskModel] = []
 
         def answer(request: AskModel) -> Completion:
@@ -174,7 +183,7 @@ class Run:
             needed.append(request)
             return run_through(oracle.complete(entry, request))
 
-        for _ in conversation.requests(self.converse(entry), answer):
+        for _ in conversation.requests(self._talk(entry, plain), answer):
             pass
         return needed
 

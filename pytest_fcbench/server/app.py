@@ -90,12 +90,15 @@ class ChatServer:
                 raise Refused(400, "unsupported", "this server does not stream; leave 'stream' out")
             name = request.headers.get(ENTRY_HEADER)
             asked = self._lookup.find(body, name)
-            answer = head + await self._reply(asked, broken=draw.fault is Kind.JSON)
-            if draw.latency_s and draw.fault is not Kind.HANG:
+            fault = draw.fault
+            if fault is Kind.JSON and not asked.entry.category.single_turn:
+                fault = None  # what would be asked after a broken answer is not known here
+            answer = head + await self._reply(asked, broken=fault is Kind.JSON)
+            if draw.latency_s and fault is not Kind.HANG:
                 await asyncio.sleep(draw.latency_s)
-            if draw.fault:
-                stats.faults[draw.fault] += 1
-                return await self._go_wrong(request, draw.fault, answer)
+            if fault:
+                stats.faults[fault] += 1
+                return await self._go_wrong(request, fault, answer)
             response = await _send(request, answer)
             stats.answered[name or asked.entry.key] += 1
             stats.last_answer = time.time()

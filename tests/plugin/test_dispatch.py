@@ -331,6 +331,16 @@ def test_a_plan_of_a_model_with_a_price(project: Project) -> None:
     assert not Path(project.path / "scorecard.json").exists()
 
 
+def test_a_plan_counts_the_same_calls_in_every_syntax(project: Project) -> None:
+    options = ("--fcbench-model=openai/x", "--fcbench-plan", "--fcbench-category=multi_turn_base")
+    plans = []
+    for syntax in ("tool_calls", "hermes"):
+        lines = project.run(*options, "--fcbench-mode=fc", f"--fcbench-syntax={syntax}").outlines
+        plans.append([line.split()[:4] for line in lines if line.startswith("multi_turn_base ")])
+    assert len(plans[0]) == 1
+    assert plans[0] == plans[1]
+
+
 # Progress
 
 

@@ -49,7 +49,7 @@ def test_a_model_that_is_served_scores_what_it_scores_in_process(
     in_process = judged(project)
     with served("--model", model) as api_base:
         project.run(*options(api_base, f"--fcbench-mode={mode}"))
-        assert stats(api_base)["requests"] == _answers(in_process)
+        assert sum(stats(api_base)["answered"].values()) == _answers(in_process)
     assert len(in_process) == size(*SCORED)
     assert _verdicts(judged(project)) == _verdicts(in_process)
 
@@ -77,8 +77,9 @@ def test_the_served_oracle_on_the_official_entries(
     project.run("--fcbench-model=oracle", *selected)
     in_process = judged(project)
     with served("--model", "oracle", "--suite", "bfcl") as api_base:
-        result = project.run(*options(api_base, *selected, "--fcbench-concurrency=32"))
-        assert stats(api_base)["requests"] == _answers(in_process)
+        more = ("--fcbench-model=hosted_vllm/served", "--fcbench-concurrency=32")
+        result = project.run(*options(api_base, *selected, *more))
+        assert sum(stats(api_base)["answered"].values()) == _answers(in_process)
     suite = open_suite("bfcl", pack_cache)
     asked = [entry for name in SELECTIONS[category] for entry in suite.load(CATEGORIES[name])]
     assert len(asked) == len(in_process) == entries
@@ -120,6 +121,13 @@ def test_broken_arguments_are_the_models_own_fault(project: Project) -> None:
         assert stats(api_base)["requests"] == 12
     result.assert_outcomes(failed=12)
     result.stdout.fnmatch_lines(["  unreadable 12"])
+
+
+def test_answers_in_a_conversation_are_not_broken(project: Project) -> None:
+    """What would be asked after a broken one is not known to the server."""
+    with served("--model", "oracle", "--fault", "json:1") as api_base:
+        result = project.run(*options(api_base, "--fcbench-category=multi_turn_base"))
+    result.assert_outcomes(passed=size("multi_turn_base"))
 
 
 def test_an_endpoint_that_is_down_fails_no_entry(project: Project) -> None:
