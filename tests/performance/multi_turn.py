@@ -5,9 +5,10 @@
 
 Needs the pack (``fcbench pull bfcl``). The first carries out the ground truth of the 200 base entries, both
 from the same call texts, each in a process of its own, best of five. The second puts the official 800 entries
-to the oracle through litellm and ``fcbench serve``. Its limit is the critical path: calls / calls at once x
-latency, or the longest conversation if that takes more. Beside it stands what litellm alone needs for the
-same requests in one process when the endpoint takes no time at all: no run can be faster than that.
+to the oracle through litellm and ``fcbench serve``. Its limit is the critical path: the calls of an entry one
+after the other, entries in their order, so many at once, each call as long as the latency. Beside it stands
+what litellm alone needs for the same requests in one process when the endpoint takes no time at all: no run
+can be faster than that. Measured is the time from the first call to the last answer.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from heapq import heapreplace
 from pathlib import Path
 
 from pytest_fcbench.answers import AskModel, Mode, Names
@@ -101,18 +103,26 @@ def official(python: str) -> float:
 def live(latency_s: float, concurrency: int) -> None:
     """The run, its critical path and what litellm alone takes."""
     conversations = _conversations()
-    calls = sum(map(len, conversations))
-    path = max(calls / concurrency, max(map(len, conversations))) * latency_s
+    path = _in_order([len(requests) for requests in conversations], concurrency) * latency_s
     with served("--model", "oracle", "--suite", "bfcl", "--latency", f"{latency_s:g}") as api_base:
-        took = _run(api_base, concurrency)
-        asked = stats(api_base)["requests"]
+        _run(api_base, concurrency)
+        done = stats(api_base)
+    took = done["last_answer"] - done["first_request"]
     with served("--model", "oracle", "--suite", "bfcl") as api_base:
         alone = asyncio.run(_bare([r for requests in conversations for r in requests], api_base, concurrency))
-    print(f"{asked} calls, {concurrency} at once, {latency_s:g} s each")
+    print(f"{done['requests']} calls, {concurrency} at once, {latency_s:g} s each")
     print(f"critical path        {path:6.1f} s")
     print(f"litellm alone        {alone:6.1f} s {alone / path:6.2f}   (endpoint without latency)")
     print(f"run                  {took:6.1f} s {took / path:6.2f}   of the critical path")
     print(f"                              {took / max(path, alone):6.2f}   of the larger of both")
+
+
+def _in_order(lengths: Sequence[int], at_once: int) -> int:
+    """Steps until all are done when each free place takes the next."""
+    ends = [0] * at_once
+    for length in lengths:
+        heapreplace(ends, ends[0] + length)
+    return max(ends)
 
 
 def _conversations() -> list[list[AskModel]]:
@@ -124,8 +134,8 @@ def _conversations() -> list[list[AskModel]]:
     ]
 
 
-def _run(api_base: str, concurrency: int) -> float:
-    """Seconds from the first call to the end of the run. Raises ``AssertionError`` if an entry fails."""
+def _run(api_base: str, concurrency: int) -> None:
+    """The run. Raises ``AssertionError`` if an entry fails."""
     options = [
         "--fcbench-suite=bfcl",
         "--fcbench-category=multi_turn",
@@ -133,15 +143,12 @@ def _run(api_base: str, concurrency: int) -> float:
         "--fcbench-store=none",
     ]
     options += ["--fcbench-model=hosted_vllm/oracle", f"--fcbench-api-base={api_base}"]
-    options += [f"--fcbench-concurrency={concurrency}", "--fcbench-profile=corrected"]
+    options += [f"--fcbench-concurrency={concurrency}"]
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pytest", "benchmarks/test_multi_turn.py", "-q", *options]
         command += [f"--fcbench-scorecard={folder}/scorecard.json", "-p", "no:cacheprovider"]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    ended = time.time()
     assert "800 passed" in done.stdout, done.stdout[-3000:]
-    first: float = stats(api_base)["first_request"]
-    return ended - first
 
 
 async def _bare(requests: Sequence[AskModel], api_base: str, concurrency: int) -> float:
