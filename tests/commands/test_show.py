@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -182,6 +184,26 @@ def test_tool_calls_and_text_beside_each_other(show: Show, tmp_path: Path) -> No
         "  tool call    and a part",
     ):
         assert line in text
+
+
+def test_a_reader_that_has_read_enough(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "pytest_fcbench.cli",
+        "show",
+        "core:multi_turn_long_context_10",
+        "--full",
+    ]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith("core:multi_turn_long_context_10")
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
 
 
 # Wrong words
