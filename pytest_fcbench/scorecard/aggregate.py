@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from pytest_fcbench.scorecard import intervals
 from pytest_fcbench.scorecard.formulas import GROUPS, OVERALL, Formula, Weighing
+from pytest_fcbench.scorecard.intervals import Interval, Part
 from pytest_fcbench.scorecard.records import Record, by_category
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 
@@ -16,7 +18,8 @@ class Score:
 
     ``not_scored`` entries are out of the denominator; ``set_aside`` says how many of them are known-bad
     data. ``accuracy`` is a fraction, None where nothing was scored. ``missing`` names the parts of the
-    formula of which nothing was scored; they count as 0, as officially.
+    formula of which nothing was scored; they count as 0, as officially. ``interval`` is that of 95 %
+    confidence for the accuracy; what was not run adds nothing to it.
     """
 
     n: int
@@ -26,6 +29,7 @@ class Score:
     set_aside: int
     accuracy: float | None
     missing: tuple[str, ...] = ()
+    interval: Interval | None = None
 
     @property
     def scored(self) -> int:
@@ -67,23 +71,30 @@ def aggregate(
         unscored = isinstance(found, NotScored) and found.cause != SET_ASIDE
         return assumed if assumed and unscored else found
 
-    categories = {name: _tally([verdict(r) for r in part]) for name, part in by_category(records).items()}
+    categories = {
+        name: _tally([(record.entry, verdict(record)) for record in part])
+        for name, part in by_category(records).items()
+    }
     groups: dict[str, Score] = {}
     for name, formula in GROUPS.items():
         parts = {part: categories.get(part) or groups.get(part) for part in formula.parts}
         if any(parts.values()):
-            groups[name] = _combine(parts, _accuracy(parts, formula, size_of))
-    weighted = {name: groups.get(name) for name in OVERALL}
-    known = {name: score.accuracy for name, score in weighted.items() if score and score.accuracy is not None}
-    accuracy = sum(OVERALL[name] * value for name, value in known.items())
-    overall = _combine(weighted, accuracy if known else None)
+            groups[name] = _combine(parts, _weights(parts, formula, size_of))
+    overall = _combine({name: groups.get(name) for name in OVERALL}, OVERALL)
     return ProfileScores(categories, groups, _counting_all(overall, categories))
 
 
-def _tally(verdicts: list[Verdict]) -> Score:
-    passed = sum(isinstance(verdict, Passed) for verdict in verdicts)
-    unscored = [verdict for verdict in verdicts if isinstance(verdict, NotScored)]
-    scored = len(verdicts) - len(unscored)
+def _tally(verdicts: list[tuple[str, Verdict]]) -> Score:
+    """The score of a category from entry and verdict of each Record; trials of an entry are a cluster."""
+    clusters: dict[str, list[bool]] = {}
+    unscored = []
+    for entry, verdict in verdicts:
+        if isinstance(verdict, NotScored):
+            unscored.append(verdict)
+        else:
+            clusters.setdefault(entry, []).append(verdict.passed)
+    passed, scored = sum(map(sum, clusters.values())), sum(map(len, clusters.values()))
+    alone = scored == len(clusters)
     return Score(
         n=len(verdicts),
         passed=passed,
@@ -91,23 +102,28 @@ def _tally(verdicts: list[Verdict]) -> Score:
         not_scored=len(unscored),
         set_aside=sum(verdict.cause == SET_ASIDE for verdict in unscored),
         accuracy=passed / scored if scored else None,
+        interval=intervals.of_share(passed, scored)
+        if alone
+        else intervals.of_clusters([(sum(trials), len(trials)) for trials in clusters.values()]),
     )
 
 
-def _accuracy(
+def _weights(
     parts: Mapping[str, Score | None], formula: Formula, size_of: Callable[[str], int]
-) -> float | None:
-    known = {name: score for name, score in parts.items() if score and score.accuracy is not None}
-    if not known:
-        return None
+) -> Mapping[str, float]:
+    """What each part counts; what was not run counts too, as 0."""
     if formula.weighing is Weighing.EQUAL:
-        return sum(score.accuracy or 0 for score in known.values()) / len(parts)
-    scored = sum(score.scored for score in known.values())
-    absent = sum(size_of(name) for name in parts if name not in known)
-    return sum(score.passed for score in known.values()) / (scored + absent)
+        return dict.fromkeys(parts, 1 / len(parts))
+    sizes = {name: score.scored if score and score.scored else size_of(name) for name, score in parts.items()}
+    return {name: size / max(1, sum(sizes.values())) for name, size in sizes.items()}
 
 
-def _combine(parts: Mapping[str, Score | None], accuracy: float | None) -> Score:
+def _combine(parts: Mapping[str, Score | None], weights: Mapping[str, float]) -> Score:
+    known = [
+        Part(weights[name], score.accuracy, score.interval)
+        for name, score in parts.items()
+        if score and score.accuracy is not None and score.interval
+    ]
     present = [score for score in parts.values() if score]
     missing = [name for name, score in parts.items() if not score or score.accuracy is None]
     nested = [name for score in present for name in score.missing]
@@ -117,20 +133,13 @@ def _combine(parts: Mapping[str, Score | None], accuracy: float | None) -> Score
         failed=sum(score.failed for score in present),
         not_scored=sum(score.not_scored for score in present),
         set_aside=sum(score.set_aside for score in present),
-        accuracy=accuracy,
+        accuracy=sum(part.weight * part.share for part in known) if known else None,
         missing=tuple(dict.fromkeys(missing + nested)),
+        interval=intervals.of_mean(known),
     )
 
 
 def _counting_all(overall: Score, categories: Mapping[str, Score]) -> Score:
     """The overall score with the counts of all categories, also of those without a weight."""
-    counts = _combine(dict(categories), None)
-    return Score(
-        counts.n,
-        counts.passed,
-        counts.failed,
-        counts.not_scored,
-        counts.set_aside,
-        overall.accuracy,
-        overall.missing,
-    )
+    counts = _combine(dict(categories), dict.fromkeys(categories, 0.0))
+    return replace(counts, accuracy=overall.accuracy, missing=overall.missing, interval=overall.interval)

@@ -117,5 +117,6 @@ def _score(score: Score) -> dict[str, object]:
         "not_scored": score.not_scored,
         "set_aside": score.set_aside,
         "accuracy": score.accuracy,
+        "interval": asdict(score.interval) if score.interval else None,
         "missing": list(score.missing),
     }

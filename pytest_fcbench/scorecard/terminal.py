@@ -29,8 +29,8 @@ def summary(
     scores = {profile: aggregate(records, profile, size_of) for profile in Profile}
     yield from _facts(facts)
     yield ""
-    yield from _table(scores)
-    yield from _overall(scores[facts.profile], width)
+    yield from _table(scores, facts.profile)
+    yield from _overall(scores[facts.profile], facts.profile, width)
     yield from _cost_latency(records)
     yield from _trials(records, facts.profile, width)
     yield from _failures(records, facts.profile, width=width, most=most)
@@ -49,37 +49,44 @@ def _facts(facts: RunFacts) -> Iterator[str]:
 _FEW = 10
 """Up to so many failures are told in full, more in a line each."""
 
-_HEAD = f"{'':<24}{'entries':>8}{'passed':>8}{'failed':>8}{'not scored':>12}{'official':>10}{'corrected':>11}"
+_HEAD = (
+    f"{'':<24}{'entries':>8}{'passed':>8}{'failed':>8}{'not scored':>12}{'official':>10}{'corrected':>11}"
+    f"{'95% interval':>14}"
+)
 
 
-def _table(scores: Mapping[Profile, ProfileScores]) -> Iterator[str]:
-    official, corrected = scores[Profile.OFFICIAL], scores[Profile.CORRECTED]
+def _table(scores: Mapping[Profile, ProfileScores], profile: Profile) -> Iterator[str]:
+    official, corrected, own = scores[Profile.OFFICIAL], scores[Profile.CORRECTED], scores[profile]
     yield _HEAD
     for name, score in official.categories.items():
-        yield _row(name, score, corrected.categories[name])
+        yield _row(name, score, corrected.categories[name], own.categories[name])
     if official.groups:
         yield "-" * len(_HEAD)
     for name, score in official.groups.items():
-        yield _row(name, score, corrected.groups[name])
+        yield _row(name, score, corrected.groups[name], own.groups[name])
     yield "-" * len(_HEAD)
-    yield _row("overall", official.overall, corrected.overall)
+    yield _row("overall", official.overall, corrected.overall, own.overall)
 
 
-def _row(name: str, official: Score, corrected: Score) -> str:
+def _row(name: str, official: Score, corrected: Score, own: Score) -> str:
     partial = "*" if official.missing else ""
     return (
         f"{name + partial:<24}"
         f"{official.n:>8}{official.passed:>8}{official.failed:>8}{official.not_scored:>12}"
-        f"{_percent(official.accuracy):>10}{_percent(corrected.accuracy):>11}"
+        f"{_percent(official.accuracy):>10}{_percent(corrected.accuracy):>11}{_limits(own):>14}"
     )
+
+
+def _limits(score: Score) -> str:
+    return f"{score.interval.low:.1%}-{score.interval.high:.1%}".replace("%-", "-") if score.interval else "-"
 
 
 def _percent(accuracy: float | None) -> str:
     return "-" if accuracy is None else f"{accuracy:.2%}"
 
 
-def _overall(scores: ProfileScores, width: int) -> Iterator[str]:
-    yield "counts are those of the official profile"
+def _overall(scores: ProfileScores, profile: Profile, width: int) -> Iterator[str]:
+    yield f"counts are those of the official profile, intervals those of the {profile} one"
     if scores.overall.missing:
         whole = [name for name, score in scores.groups.items() if not score.missing]
         weight = sum(share for name, share in OVERALL.items() if name in whole)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.entries import CATEGORIES
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate
+from pytest_fcbench.scorecard.intervals import Part, of_clusters, of_mean, of_share
 from pytest_fcbench.scorecard.records import Record
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from tests.factories import make_record
@@ -42,9 +43,35 @@ def _scores(*records: Sequence[Record], profile: Profile = Profile.OFFICIAL) -> 
 def test_a_category_counts_every_verdict_apart() -> None:
     scores = _scores(_records("multiple", PASSED, FAILED, TIMEOUT, PASSED, ASIDE, TIMEOUT))
     assert scores.categories == {
-        "multiple": Score(n=6, passed=2, failed=1, not_scored=3, set_aside=1, accuracy=2 / 3)
+        "multiple": Score(
+            n=6, passed=2, failed=1, not_scored=3, set_aside=1, accuracy=2 / 3, interval=of_share(2, 3)
+        )
     }
     assert scores.categories["multiple"].scored == 3
+
+
+def test_trials_of_an_entry_are_a_cluster() -> None:
+    verdicts: list[Verdict] = [PASSED, PASSED, FAILED]
+    records = [make_record(v, number=n, trial=t) for n, v in enumerate(verdicts) for t in (1, 2, 3)]
+    score = _scores(records).categories["simple_python"]
+    assert (score.passed, score.failed) == (6, 3)
+    assert score.interval == of_clusters([(3, 3), (3, 3), (0, 3)])
+
+
+def test_a_group_is_as_sure_as_its_parts() -> None:
+    """The one that was not run counts as 0 and adds no doubt."""
+    groups = _scores(_records("irrelevance", PASSED, FAILED, PASSED)).groups
+    whole = of_share(2, 3)
+    assert whole is not None
+    assert groups["irrelevance_all"].interval == of_mean([Part(0.5, 2 / 3, whole)])
+
+
+def test_overall_goes_by_the_weights_of_its_groups() -> None:
+    scores = _scores(_records("irrelevance", PASSED, FAILED), _records("live_irrelevance", PASSED, PASSED))
+    group = scores.groups["irrelevance_all"]
+    assert group.accuracy is not None
+    assert group.interval is not None
+    assert scores.overall.interval == of_mean([Part(0.1, group.accuracy, group.interval)])
 
 
 def test_nothing_scored_has_no_accuracy() -> None:

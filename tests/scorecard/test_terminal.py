@@ -73,17 +73,17 @@ suite core 1, content sha256 0123456789ab
 suite mine 2
 note: top_p was dropped: gpt-4o refused it
 
-                         entries  passed  failed  not scored  official  corrected
-simple_python                  3       1       2           0    33.33%    100.00%
-live_simple                    2       1       0           1   100.00%    100.00%
-live_relevance                 1       1       0           0   100.00%    100.00%
----------------------------------------------------------------------------------
-simple*                        3       1       2           0    11.11%     33.33%
-non_live*                      3       1       2           0     2.78%      8.33%
-live*                          2       1       0           1    25.00%     25.00%
----------------------------------------------------------------------------------
-overall*                       6       3       2           1     2.78%      3.33%
-counts are those of the official profile
+                         entries  passed  failed  not scored  official  corrected  95% interval
+simple_python                  3       1       2           0    33.33%    100.00%     6.1-79.2%
+live_simple                    2       1       0           1   100.00%    100.00%   20.7-100.0%
+live_relevance                 1       1       0           0   100.00%    100.00%   20.7-100.0%
+-----------------------------------------------------------------------------------------------
+simple*                        3       1       2           0    11.11%     33.33%     2.0-26.4%
+non_live*                      3       1       2           0     2.78%      8.33%      0.5-6.6%
+live*                          2       1       0           1    25.00%     25.00%     5.2-25.0%
+-----------------------------------------------------------------------------------------------
+overall*                       6       3       2           1     2.78%      3.33%      0.8-3.2%
+counts are those of the official profile, intervals those of the official one
 * official formula: what was not run counts as 0; run in full: 0% of the weight
   not run: irrelevance_all, multi_turn, agentic, multiple, parallel, parallel_multiple,
   simple_java, simple_javascript, live_multiple, live_parallel, live_parallel_multiple
@@ -116,12 +116,18 @@ def test_the_profile_of_the_run_says_what_failed() -> None:
 def test_a_run_that_passed_says_nothing_of_failures() -> None:
     lines = _lines([make_record(category="live_relevance")])
     assert not [line for line in lines if line.startswith(("failed", "not scored"))]
-    assert "overall*                       1       1       0           0         -          -" in lines
+    assert (
+        "overall*                       1       1       0           0         -          -             -"
+        in lines
+    )
 
 
 def test_nothing_scored_has_no_percentage() -> None:
     lines = _lines([make_record(NotScored("timeout", "600 s"), category="multiple")])
-    assert "multiple                       1       0       0           1         -          -" in lines
+    assert (
+        "multiple                       1       0       0           1         -          -             -"
+        in lines
+    )
 
 
 def _failed(count: int, reason: str = "2 calls") -> list[Record]:
@@ -174,7 +180,8 @@ def test_of_each_cause_three_are_listed_but_all_that_are_set_aside() -> None:
 def test_a_whole_run_has_no_star() -> None:
     names = ("irrelevance", "live_irrelevance")
     lines = _lines([make_record(category=name) for name in names])
-    assert "irrelevance_all                2       2       0           0   100.00%    100.00%" in lines
+    row = "irrelevance_all                2       2       0           0   100.00%    100.00%   43.9-100.0%"
+    assert row in lines
     assert "* official formula: what was not run counts as 0; run in full: 10% of the weight" in lines
 
 

@@ -1,0 +1,78 @@
+"""How far a score may be from what the model would get on many such entries: 95 % confidence intervals.
+
+A share of independent entries gets Wilson's score interval (Wilson 1927), which stays within 0 and 1 and
+does not vanish where all passed. Where verdicts come in clusters that are alike (the trials of an entry),
+the same formula takes the effective number of entries, from the cluster-robust variance (as for survey
+data: Korn & Graubard 1998). A weighted mean of shares gets its limits from those of its parts (MOVER:
+Zou & Donner 2008): the distance to each limit is the root of the sum of the squared weighted distances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist
+
+CONFIDENCE = 0.95
+_Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Limits as fractions, and how they were found."""
+
+    low: float
+    high: float
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A share within a weighted mean."""
+
+    weight: float
+    share: float
+    interval: Interval
+
+
+def of_share(passed: int, n: int) -> Interval | None:
+    """The interval of a share of independent entries; None of no entries."""
+    return Interval(*_wilson(passed / n, n), "wilson") if n else None
+
+
+def of_clusters(clusters: Sequence[tuple[int, int]]) -> Interval | None:
+    """The interval of a share whose verdicts come in clusters, each given as passed and number.
+
+    None of no verdicts. With a single cluster, or with no variance between clusters, the number of
+    clusters counts: nothing tells that there is more in them.
+    """
+    n = sum(size for _, size in clusters)
+    if not n:
+        return None
+    share = sum(passed for passed, _ in clusters) / n
+    spread = sum((passed - share * size) ** 2 for passed, size in clusters)
+    number = len(clusters)
+    effective = float(number)
+    if number > 1 and spread:
+        variance = spread / n**2 * number / (number - 1)
+        effective = min(float(n), share * (1 - share) / variance)
+    return Interval(*_wilson(share, effective), "wilson, cluster-robust")
+
+
+def of_mean(parts: Sequence[Part]) -> Interval | None:
+    """The interval of the weighted sum of independent shares; None of none."""
+    if not parts:
+        return None
+    mean = sum(part.weight * part.share for part in parts)
+    below = sqrt(sum((part.weight * (part.share - part.interval.low)) ** 2 for part in parts))
+    above = sqrt(sum((part.weight * (part.interval.high - part.share)) ** 2 for part in parts))
+    return Interval(max(0.0, mean - below), min(1.0, mean + above), "mover of its parts")
+
+
+def _wilson(share: float, n: float) -> tuple[float, float]:
+    centre = share + _Z**2 / (2 * n)
+    reach = _Z * sqrt(share * (1 - share) / n + (_Z / (2 * n)) ** 2)
+    scale = 1 + _Z**2 / n
+    # Rounding must not put the share itself outside.
+    return min(share, max(0.0, (centre - reach) / scale)), max(share, min(1.0, (centre + reach) / scale))
