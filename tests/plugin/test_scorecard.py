@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 
 import jsonschema
 import pytest
 
 from pytest_fcbench.scorecard.document import json_schema
+from pytest_fcbench.scorecard.intervals import of_share
 from tests.plugin.conftest import Project
 
 SCRIPT = """
@@ -55,6 +57,8 @@ def test_three_outcomes(project: Project, workers: tuple[str, ...]) -> None:
     assert isinstance(unscored, dict)
     assert (unscored["official"]["status"], unscored["official"]["code"]) == ("not_scored", "no_result")
     irrelevance = section(project.scorecard())["profiles"]["official"]["categories"]["irrelevance"]  # type: ignore[index]
+    interval = of_share(2, 3)
+    assert interval is not None
     assert irrelevance == {
         "n": 14,
         "passed": 2,
@@ -62,6 +66,7 @@ def test_three_outcomes(project: Project, workers: tuple[str, ...]) -> None:
         "not_scored": 11,
         "set_aside": 0,
         "accuracy": pytest.approx(2 / 3),
+        "interval": asdict(interval),
         "missing": [],
     }
 
@@ -114,8 +119,8 @@ def test_the_terminal_shows_both_profiles_and_why(project: Project) -> None:
     result.stdout.fnmatch_lines(
         [
             "model scripted:script.yaml (prompt, dotted names), profile official",
-            "*entries*passed*failed*not scored*official*corrected",
-            "irrelevance *14*2*1*11*66.67%*66.67%",
+            "*entries*passed*failed*not scored*official*corrected*95% interval",
+            "irrelevance *14*2*1*11*66.67%*66.67%*20.8-93.9%",
             "failed (1, official profile)",
             "  core:irrelevance_1  some_function was called, though no function fits",
             "not scored (11 of 14, 78.6%)",
