@@ -1,4 +1,4 @@
-"""How an entry is put to a model: generators without I/O, one per shape of conversation.
+"""How an entry is put to a model: a generator without I/O, the same for one question and for many turns.
 
 A conversation yields ``AskModel`` and is sent the ``Completion``, yields ``CallFunctions`` and is sent the
 ``Results``, and returns the ``Transcript``. Any driver can run it; a test steps it by hand. Function

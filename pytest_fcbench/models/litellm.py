@@ -7,6 +7,7 @@ import re
 import socket
 import time
 from collections.abc import Iterator, Mapping, Set
+from copy import deepcopy
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cached_property, reduce
@@ -84,7 +85,8 @@ class LitellmModel:
         """Everything but the optional parameters. ``tools`` is left out when empty, as officially."""
         asked: dict[str, object] = {
             "model": self.id,
-            "messages": [dict(message) for message in request.messages],
+            # litellm may change what it is given, and the next request begins with the same messages.
+            "messages": [deepcopy(dict(message)) for message in request.messages],
             "timeout": self.timeout_s,
             # Trying again is the dispatcher's: only it knows the limits of the whole run.
             "max_retries": 0,

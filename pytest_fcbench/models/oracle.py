@@ -44,9 +44,9 @@ class OracleModel:
         """The right answer."""
         match entry.expectation:
             case Trajectory(turns=turns):
-                calls = _calls_of_turn(entry, turns[request.turn])
                 if request.step:
                     return Completion(text=DONE)
+                calls = _calls_of_turn(entry, turns[request.turn])
                 if not calls:
                     return Completion(text=ABSTENTION)
             case ExpectedCalls(calls=expected):

@@ -11,26 +11,13 @@ from pytest_fcbench.answers import Completion, Fault, Mode, ToolCall
 from pytest_fcbench.entries import FunctionDoc
 from pytest_fcbench.matchers.relevance import judge
 from pytest_fcbench.schemas import conforms
-from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Verdict
+from pytest_fcbench.verdicts import Failed, NotScored, Passed
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
+from tests.matchers.outcomes import outcomes
 
 CALLED = "irrelevance_error:decoder_success"
 NOT_CALLED = "relevance_error:decoder_failed"
-
-
-def outcome(verdict: Verdict) -> str | None:
-    """None for a pass, the code of a failure, ``not scored: cause`` else."""
-    match verdict:
-        case Failed(code=code):
-            return code
-        case NotScored(cause=cause):
-            return f"not scored: {cause}"
-    return None
-
-
-def outcomes(judgement: Judgement) -> tuple[str | None, str | None]:
-    return outcome(judgement.official), outcome(judgement.corrected)
 
 
 def prompted(category: str, answer: str) -> tuple[str | None, str | None]:

@@ -19,6 +19,7 @@ from pytest_fcbench.environments.world import World
 from pytest_fcbench.matchers.state import judge, match
 from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profile, Verdict
 from tests.factories import make_entry, make_transcript
+from tests.matchers.outcomes import outcome, outcomes
 
 Turns: TypeAlias = Sequence[Sequence[str]]
 """Calls by turn."""
@@ -127,20 +128,6 @@ def transcript_of(*turns: Sequence[Step], mode: Mode = Mode.PROMPT) -> Transcrip
 def held(made: Turns) -> Transcript:
     """A conversation with one step for all calls of a turn, and words at its end."""
     return transcript_of(*([*([step(calls)] if calls else []), step()] for calls in made))
-
-
-def outcome(verdict: Verdict) -> str | None:
-    match verdict:
-        case Failed(code=code):
-            return code
-        case NotScored(cause=cause):
-            return f"not scored: {cause}"
-    return None
-
-
-def outcomes(judgement: Judgement) -> tuple[str | None, str | None]:
-    """Of the official and the corrected profile: None for a pass, the code, ``not scored: cause``."""
-    return outcome(judgement.official), outcome(judgement.corrected)
 
 
 def failure(verdict: Verdict) -> Failed:

@@ -8,13 +8,14 @@ import time
 from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_fcbench.answers import AskModel, Completion, Fault, Mode, Names, ToolCall
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.errors import CallError, NotScoredError
-from pytest_fcbench.models.litellm import LitellmModel
+from pytest_fcbench.models.litellm import LitellmModel, _import
 from pytest_fcbench.suites import core
 from tests.factories import make_entry
 from tests.loopback import Answer, Endpoint, Reply, error, message, serving
@@ -226,3 +227,20 @@ def test_messages_are_sent_as_they_are() -> None:
     )
     _, endpoint = ask(lambda _: message("[f()]"), request)
     assert json.dumps(endpoint.requests[0]["messages"]) == json.dumps([dict(m) for m in request.messages])
+
+
+def test_a_provider_that_changes_messages_changes_no_later_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = [{"id": "t00s00c00", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
+    request = AskModel(({"role": "assistant", "content": None, "tool_calls": calls},))
+    litellm = _import()
+    acompletion = litellm.acompletion
+
+    async def changing(**asked: Any) -> object:
+        asked["messages"][0]["tool_calls"][0]["function"]["arguments"] = "changed"
+        asked["messages"][0]["content"] = "changed"
+        return await acompletion(**asked)
+
+    monkeypatch.setattr(litellm, "acompletion", changing)
+    _, endpoint = ask(lambda _: message("ok"), request)
+    assert "changed" in json.dumps(endpoint.requests[0])
+    assert "changed" not in json.dumps(request.messages)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from pytest_fcbench.suites.build.filler import filler
 from pytest_fcbench.suites.build.multi_turn import missing_function, of_category
 from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.suites.trajectories import Withheld
 
 NAME = "core"
 VERSION = "2"
@@ -49,8 +51,10 @@ def _path(category: Category) -> Path:
 
 def _load(category: Category) -> tuple[Entry, ...]:
     if category.name not in _MADE_OF:
-        return files.read(_path(category), NAME, _world())
-    plain = files.read_trajectories(_path(CATEGORIES[_MADE_OF[category.name]]), NAME, _world())
+        if category.single_turn:
+            return files.read(_path(category), NAME)
+        return tuple(entry for entry, _ in _written(category.name))
+    plain = _written(_MADE_OF[category.name])
     if category.name == "multi_turn_long_context":
         return tuple(of_category(entry, category.name) for entry, _ in plain)
     return tuple(
@@ -58,6 +62,12 @@ def _load(category: Category) -> tuple[Entry, ...]:
         for entry, missing in plain
         if missing
     )
+
+
+@cache
+def _written(category: str) -> Sequence[tuple[Entry, Withheld | None]]:
+    """Multi-turn entries that are written by hand, with what can be withheld from each."""
+    return files.read_trajectories(_path(CATEGORIES[category]), NAME, _world())
 
 
 def _sha256() -> str:

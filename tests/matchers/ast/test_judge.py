@@ -12,28 +12,15 @@ from pytest_fcbench.answers import Completion, Fault, Mode, Names, ToolCall
 from pytest_fcbench.codecs.syntaxes import SYNTAXES
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.matchers.ast import judge
-from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Verdict
+from pytest_fcbench.verdicts import Failed, NotScored, Passed
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
+from tests.matchers.outcomes import outcomes
 
 SIMPLE = "simple_function_checker"
 PARALLEL = "parallel_function_checker_no_order"
 FAILED = "ast_decoder:decoder_failed"
 WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format"
-
-
-def outcome(verdict: Verdict) -> str | None:
-    """None for a pass, the code of a failure, ``not scored: cause`` else."""
-    match verdict:
-        case Failed(code=code):
-            return code
-        case NotScored(cause=cause):
-            return f"not scored: {cause}"
-    return None
-
-
-def outcomes(judgement: Judgement) -> tuple[str | None, str | None]:
-    return outcome(judgement.official), outcome(judgement.corrected)
 
 
 def one_parameter(
