@@ -77,6 +77,13 @@ def test_trials_that_always_agree_count_once() -> None:
     assert agreeing.high == pytest.approx(once.high, abs=0.003)
 
 
+def test_few_clusters_count_one_less() -> None:
+    """Four clusters that agree within are worth three entries: Wilson's limits for 1.5 of 3, by hand."""
+    found = of_clusters([(3, 3), (3, 3), (0, 3), (0, 3)])
+    assert found is not None
+    assert (round(found.low, 3), round(found.high, 3)) == (0.125, 0.875)
+
+
 def test_all_passed_in_all_trials_still_leaves_doubt() -> None:
     once = of_share(20, 20)
     assert once is not None

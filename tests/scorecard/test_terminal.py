@@ -113,6 +113,15 @@ def test_the_profile_of_the_run_says_what_failed() -> None:
     ]
 
 
+def test_the_interval_is_that_of_the_profile_of_the_run() -> None:
+    official, corrected = (
+        next(line for line in _lines(RUN, facts=replace(FACTS, profile=profile)) if "simple_python" in line)
+        for profile in Profile
+    )
+    assert official.split()[-3:] == ["33.33%", "100.00%", "6.1-79.2%"]
+    assert corrected.split()[-3:] == ["33.33%", "100.00%", "34.2-100.0%"]
+
+
 def test_a_run_that_passed_says_nothing_of_failures() -> None:
     lines = _lines([make_record(category="live_relevance")])
     assert not [line for line in lines if line.startswith(("failed", "not scored"))]
