@@ -17,7 +17,7 @@ from pytest_fcbench.dispatch import plan
 from pytest_fcbench.dispatch.collector import CalmCollector
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.ledger import Ledger
-from pytest_fcbench.dispatch.limits import SPREAD, LimitedModel, Limits
+from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.link import Link
 from pytest_fcbench.dispatch.progress import Progress
 from pytest_fcbench.dispatch.store import AnswerStore, StoredModel, identity_of
@@ -130,7 +130,7 @@ class Run:
             tpm=settings.tpm and settings.tpm * self.share,
             retries=settings.retries,
             timeout_s=settings.timeout_s,
-            spread=SPREAD,
+            concurrency=self._concurrency,
         )
         most = settings.max_usd and settings.max_usd * self.share
         ledger = Ledger(self.price, settings.concurrency, most, _output_limit(settings.parameters))

@@ -17,10 +17,16 @@ from pytest_fcbench.models.model import Model
 _PROBES = 3
 """How many entries may be refused as malformed before the endpoint is held to be the wrong one."""
 
+_APART_S = 0.005
+"""Seconds between two starts, about what litellm takes to make a call. Calls that start together come back
+together and then wait for each other again: at 128 in flight a fifth of the speed."""
 
-SPREAD = 12_000.0
-"""Starts a minute that spread the calls: 5 ms apart, about what litellm takes to make one. Calls that start
-together come back together and then wait for each other again: at 128 in flight a fifth of the speed."""
+_APART = 0.5
+"""The most that may be, as a part of the time that lies between two starts when all places are always taken:
+calls that come back at once are spread, and never held back for that."""
+
+_MEMORY = 0.05
+"""How much the newest call counts in the mean of how long calls take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +39,8 @@ class Limits:
     """How often a call is tried again."""
     timeout_s: float = 600.0
     """The longest wait for one answer."""
-    spread: float | None = None
-    """Starts per minute to aim at, so that calls do not move in step; not a limit that is held exactly."""
+    concurrency: int | None = None
+    """How many calls are to be in flight: their starts are spread so that they do not move in step."""
 
 
 @dataclass
@@ -66,7 +72,8 @@ class LimitedModel:
         self._probes = 0
         self._signs_of_life = 0
         self._down = False
-        self._starts = Pace(self.limits.spread)
+        self._starts = Pace(60)
+        self._mean_s: float | None = None
         self._requests = Pace(self.limits.rpm)
         self._tokens = Pace(self.limits.tpm)
         self._held_until = 0.0
@@ -150,14 +157,22 @@ class LimitedModel:
             await self.ledger.settle(promised, completion)
         return completion
 
+    def _apart_s(self) -> float:
+        """Seconds from this start to the next one."""
+        if self.limits.concurrency is None:
+            return 0.0
+        if self._mean_s is None:
+            return _APART_S
+        return min(_APART_S, _APART * self._mean_s / self.limits.concurrency)
+
     def _until_next_turn(self) -> float:
         now = _now()
         return max(self._requests.turn(now), self._tokens.turn(now), self._held_until - now)
 
     async def _in_turn(self, entry: Entry, request: AskModel, attempt: int) -> Completion:
         tokens = estimated_tokens(request, SAFE) if self.limits.tpm else 0
-        if (apart_s := self._starts.reserve(_now())) > 0:
-            await asyncio.sleep(apart_s)
+        if (wait_s := self._starts.reserve(_now(), self._apart_s())) > 0:
+            await asyncio.sleep(wait_s)
         async with self._line:  # one waits for the next turn, the others for that one
             while (wait_s := self._until_next_turn()) > 0:
                 await asyncio.sleep(wait_s)
@@ -166,6 +181,7 @@ class LimitedModel:
         self.calls += 1
         self.retried += attempt > 1
         limit = asyncio.timeout(self.limits.timeout_s)
+        started = _now()
         try:
             async with limit:
                 completion = await self.model.complete(entry, request)
@@ -174,6 +190,8 @@ class LimitedModel:
                 raise
             reason = f"no answer within {self.limits.timeout_s:g} s"
             raise CallError("timeout", reason, transient=True) from None
+        took_s = _now() - started
+        self._mean_s = took_s if self._mean_s is None else self._mean_s + _MEMORY * (took_s - self._mean_s)
         if self.limits.tpm:
             used = (completion.input_tokens or tokens) + (completion.output_tokens or 0)
             self._tokens.correct(used - tokens)

@@ -374,6 +374,36 @@ def test_without_a_rate_all_start_at_once() -> None:
     assert fake.most == 50
 
 
+async def _keep_in_flight(model: LimitedModel, concurrency: int, rounds: int) -> None:
+    """So many callers, each with one call after the other."""
+
+    async def caller(number: int) -> None:
+        for _ in range(rounds):
+            await ask(model, number)
+
+    await asyncio.gather(*map(caller, range(concurrency)))
+
+
+def test_calls_that_come_back_together_start_apart() -> None:
+    fake = FakeModel(takes=[1.0] * 128, pace_s=1.0)
+    clock.run(_keep_in_flight(LimitedModel(fake, Limits(concurrency=128)), 128, 2))
+    first, second = fake.starts[:128], fake.starts[128:]
+    assert max(first) == pytest.approx(127 * 0.005)
+    assert min(later - sooner for sooner, later in pairwise(first + second)) >= 0.0039
+
+
+@pytest.mark.parametrize("takes_s", [0.001, 0.02, 0.2, 5.0])
+def test_spreading_starts_holds_no_call_back_for_long(takes_s: float) -> None:
+    """However fast an endpoint is: the 64 places are busy all the time."""
+    fake = FakeModel(pace_s=takes_s)
+
+    async def timed() -> float:
+        await _keep_in_flight(LimitedModel(fake, Limits(concurrency=64)), 64, 100)
+        return clock.now()
+
+    assert clock.run(timed()) <= 64 * 0.005 + 1.02 * 100 * takes_s
+
+
 def test_tries_after_a_failure_take_their_turn() -> None:
     fake = FakeModel([failure() for _ in range(20)])
     clock.run(ask_many(LimitedModel(fake, Limits(rpm=60)), 30))
