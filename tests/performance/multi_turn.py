@@ -10,8 +10,8 @@ The second puts the official 800 entries to the oracle, from the first call to t
 the critical path: the calls of an entry one after the other, entries in their order, so many at once, each
 call as long as the latency. Run twice: with a call that takes the latency and nothing else, which is what our
 part adds (exits with 1 above ``--max-ratio``), and through litellm and ``fcbench serve``. Beside that stands
-what litellm alone needs for the same requests in one process when the endpoint takes no time at all: on no
-machine can that run be faster.
+what litellm alone needs for the same requests in one process when the endpoint takes no time at all: the run
+through it cannot be faster.
 """
 
 from __future__ import annotations
