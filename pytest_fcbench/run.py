@@ -279,11 +279,7 @@ class Run:
     @property
     def ordered(self) -> list[Record]:
         """All Records, by category and entry, whatever order they came in."""
-        order = {name: index for index, name in enumerate(CATEGORIES)}
-        return sorted(
-            self.records.values(),
-            key=lambda r: (order.get(r.category, 99), r.suite, _natural(r.entry), r.trial or 0),
-        )
+        return records.in_order(self.records.values())
 
     @property
     def facts(self) -> RunFacts:
@@ -344,9 +340,3 @@ def _output_limit(parameters: Mapping[str, object]) -> int | None:
     """The limit of tokens in an answer, under any of the names it goes by."""
     given = (parameters.get(name) for name in ("max_tokens", "max_completion_tokens"))
     return next((value for value in given if isinstance(value, int)), None)
-
-
-def _natural(key: str) -> list[tuple[int, str]]:
-    """A sort key that puts ``parallel_10`` after ``parallel_9``."""
-    parts = key.replace("-", "_").replace(":", "_").split("_")
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]

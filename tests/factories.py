@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import hashlib
+import json
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -29,10 +30,21 @@ from pytest_fcbench.entries import (
 )
 from pytest_fcbench.errors import PackError
 from pytest_fcbench.models.model import Model
-from pytest_fcbench.scorecard.records import Record, Usage
+from pytest_fcbench.scorecard.document import RunFacts, section
+from pytest_fcbench.scorecard.records import Record, Usage, to_json
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.packs import PackSource
-from pytest_fcbench.verdicts import Judgement, Passed, Verdict
+from pytest_fcbench.verdicts import Judgement, Passed, Profile, Verdict
+
+FACTS = RunFacts(
+    fcbench="0.1.0",
+    model="test",
+    mode="fc",
+    names="underscored",
+    syntax="tool_calls",
+    profile=Profile.OFFICIAL,
+    suites={"core": {"version": "1", "pack_hash": None}},
+)
 
 
 def make_doc(
@@ -165,6 +177,25 @@ def make_record(
         trial=trial,
         steps=tuple(steps),
     )
+
+
+def make_scorecard(records: Sequence[Record], facts: RunFacts = FACTS, size: int = 0) -> dict[str, object]:
+    """What pytest-json-report writes of a run with these Records; each category has ``size`` tests."""
+    tests = [
+        {"nodeid": f"benchmarks/test_x.py::test_x[{r.item_id}]", "metadata": {"fcbench": to_json(r)}}
+        for r in records
+    ]
+    return {
+        "created": 1_780_000_000.5,
+        "tests": [*tests, {"nodeid": "tests/test_other.py::test_other"}],
+        "fcbench": section(facts, records, lambda name: size, []),
+    }
+
+
+def write_scorecard(path: Path, records: Sequence[Record], facts: RunFacts = FACTS, size: int = 0) -> Path:
+    """The file of such a run."""
+    path.write_text(json.dumps(make_scorecard(records, facts, size)), encoding="utf-8")
+    return path
 
 
 # Packs

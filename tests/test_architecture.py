@@ -29,7 +29,17 @@ ROOMS = {
     "matchers": {"entries", "answers", "verdicts", "codecs", "schemas", "environments"},
     "schemas": {"entries"},
     "suites": {"entries", "answers", "codecs", "environments", "errors", "schemas"},
-    "models": {"entries", "answers", "errors", "codecs", "conversation", "suites", "config", "redaction"},
+    "models": {
+        "entries",
+        "answers",
+        "errors",
+        "codecs",
+        "conversation",
+        "suites",
+        "config",
+        "redaction",
+        "scorecard",
+    },
     "dispatch": {"entries", "answers", "errors", "conversation", "models", "prices", "redaction"},
     "server": {
         "entries",

@@ -15,7 +15,9 @@ from pytest_fcbench.answers import AskModel, Completion, Mode, Names, Turns, com
 from pytest_fcbench.codecs.syntaxes import SYNTAXES
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import NotScoredError, UsageError
-from pytest_fcbench.models.official_results import count_of, number_of, turns_of
+from pytest_fcbench.models.official_results import turns_of
+from pytest_fcbench.scorecard import files
+from pytest_fcbench.scorecard.records import Record, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +52,15 @@ def load(path: Path) -> ReplayModel:
     """Read all results below a folder, or one file. Raises ``UsageError`` with file and line."""
     if path.is_file() and not path.name.endswith("_result.json"):
         return ReplayModel(path, *_scorecard(path))
-    files = [path] if path.is_file() else sorted(path.rglob("*_result.json"))
-    if not files:
+    found = [path] if path.is_file() else sorted(path.rglob("*_result.json"))
+    if not found:
         raise UsageError(
             f"replay:{path}: no *_result.json below it; give the folder of one model's results "
             "(result/<model>) or a scorecard.json"
         )
     answers: dict[str, Turns] = {}
     origin: dict[str, Path] = {}
-    for file in files:
+    for file in found:
         for key, turns in _rows(file):
             if key in answers:
                 raise UsageError(f"{key} has results in {origin[key]} and in {file}; give one model's folder")
@@ -99,16 +101,17 @@ def _form(completions: Sequence[Completion]) -> tuple[Mode, str]:
 
 
 def _scorecard(path: Path) -> tuple[Mapping[str, Turns], Mode, str, Names]:
-    """The answers that a scorecard of ours holds."""
+    """The answers that a scorecard of ours holds. Raises ``UsageError``."""
     try:
-        tests = json.loads(path.read_text(encoding="utf-8"))["tests"]
-        records = [test["metadata"]["fcbench"] for test in tests if "fcbench" in test.get("metadata", {})]
-        answers = {_item_id(r): _recorded(r) for r in records if r["turns"]}
-        manners = {(Mode(r["mode"]), str(r["syntax"]), Names(r["names"])) for r in records}
-    except OSError as error:
-        raise UsageError(f"replay:{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise UsageError(f"replay:{path}: neither a *_result.json nor a scorecard of fcbench") from None
+        records = files.load(path).records
+        answers = {_name(record): _recorded(record) for record in records if record.turns}
+        manners = {(Mode(r.mode), r.syntax, Names(r.names)) for r in records}
+    except UsageError as error:
+        raise UsageError(
+            f"replay:{path}: neither a *_result.json nor a scorecard of fcbench: {error}"
+        ) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"replay:{path}: a broken scorecard: {error}") from None
     if not answers:
         raise UsageError(f"replay:{path}: holds no answer of fcbench")
     if len(manners) != 1:
@@ -118,26 +121,22 @@ def _scorecard(path: Path) -> tuple[Mapping[str, Turns], Mode, str, Names]:
     return answers, *manners.pop()
 
 
-def _item_id(record: Mapping[str, object]) -> str:
-    key, trial = record["entry"], record.get("trial")
-    return str(key) if trial in (None, 1) else f"{key}-t{trial}"
+def _name(record: Record) -> str:
+    return record.entry if record.trial == 1 else record.item_id
 
 
-def _recorded(record: Mapping[str, list[object]]) -> Turns:
-    """The completions of a Record, with what each took. Raises KeyError or TypeError on any other object."""
-    turns = [list(turn) if isinstance(turn, list) else [] for turn in record["turns"]]
-    usage = iter(record["steps"])
-    if sum(map(len, turns)) != len(record["steps"]):
-        raise TypeError("each step has a completion")
-    return tuple(tuple(_used(answer, next(usage)) for answer in turn) for turn in turns)
+def _recorded(record: Record) -> Turns:
+    """The completions of a Record, with what each took. Raises KeyError or TypeError for what are none."""
+    usage = iter(record.steps)
+    if sum(map(len, record.turns)) != len(record.steps):
+        raise TypeError(f"{record.item_id}: each step has a completion")
+    return tuple(tuple(_used(answer, next(usage)) for answer in turn) for turn in record.turns)
 
 
-def _used(answer: object, usage: object) -> Completion:
-    if not isinstance(answer, Mapping) or not isinstance(usage, Mapping):
-        raise TypeError("a completion and its usage are objects")
+def _used(answer: Mapping[str, object], usage: Usage) -> Completion:
     return replace(
         completion_from_json(answer),
-        latency_s=number_of(usage["latency_s"]),
-        input_tokens=count_of(usage["input_tokens"]),
-        output_tokens=count_of(usage["output_tokens"]),
+        latency_s=usage.latency_s,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
     )

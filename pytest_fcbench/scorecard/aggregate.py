@@ -84,6 +84,17 @@ def aggregate(
     return ProfileScores(categories, groups, _counting_all(overall, categories))
 
 
+def counted(categories: Iterable[str]) -> list[str]:
+    """Of which categories the size matters although they were not run, where these were."""
+    run = set(categories)
+    return [
+        part
+        for formula in GROUPS.values()
+        if formula.weighing is Weighing.BY_COUNT and run & set(formula.parts)
+        for part in formula.parts
+    ]
+
+
 def _tally(verdicts: list[tuple[str, Verdict]]) -> Score:
     """The score of a category from entry and verdict of each Record; trials of an entry are a cluster."""
     clusters: dict[str, list[bool]] = {}

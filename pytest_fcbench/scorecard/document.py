@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pytest_fcbench.prices import Price
-from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate
+from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate, counted
 from pytest_fcbench.scorecard.gate import Outcome
 from pytest_fcbench.scorecard.records import Record, by_category
 from pytest_fcbench.scorecard.trials import TrialScores, trial_scores, trials_of
@@ -64,6 +64,7 @@ def section(
         "price": asdict(facts.price) if facts.price else None,
         "concurrency": facts.concurrency,
         "trials": trials,
+        "sizes": {name: size_of(name) for name in counted(parts)},
         "usage": {
             "run": asdict(cost_latency(records)),
             "categories": {name: asdict(cost_latency(part)) for name, part in parts.items()},

@@ -108,6 +108,20 @@ def by_category(records: Iterable[Record]) -> dict[str, list[Record]]:
     return {name: found[name] for name in (*CATEGORIES, *sorted(found.keys() - CATEGORIES)) if name in found}
 
 
+def in_order(records: Iterable[Record]) -> list[Record]:
+    """By category and entry, whatever order they came in."""
+    place = {name: index for index, name in enumerate(CATEGORIES)}
+    return sorted(
+        records, key=lambda r: (place.get(r.category, len(place)), r.suite, _natural(r.entry), r.trial or 0)
+    )
+
+
+def _natural(key: str) -> list[tuple[int, str]]:
+    """A sort key that puts ``parallel_10`` after ``parallel_9``."""
+    parts = key.replace("-", "_").replace(":", "_").split("_")
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+
+
 def _sum(values: list[float | None] | list[int | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) if known else None

@@ -16,7 +16,14 @@ from pytest_fcbench.errors import NotScoredError, UsageError
 from pytest_fcbench.models import replay
 from pytest_fcbench.scorecard.records import Record, record, to_json
 from pytest_fcbench.verdicts import Judgement, Passed
-from tests.factories import answer_of, make_entry, make_multi_turn, tool_calls
+from tests.factories import (
+    answer_of,
+    make_entry,
+    make_multi_turn,
+    make_scorecard,
+    tool_calls,
+    write_scorecard,
+)
 
 
 def _file(
@@ -218,10 +225,7 @@ _RECORD = {**to_json(_record(Completion(text="x")))}
 
 
 def _scorecard(folder: Path, *records: Record) -> Path:
-    path = folder / "scorecard.json"
-    tests = [{"nodeid": r.entry, "metadata": {"fcbench": to_json(r)}} for r in records]
-    path.write_text(json.dumps({"tests": [*tests, {"nodeid": "of another test"}]}), encoding="utf-8")
-    return path
+    return write_scorecard(folder / "scorecard.json", records)
 
 
 @pytest.mark.parametrize(
@@ -285,7 +289,7 @@ def test_a_scorecard_gives_every_step_back(tmp_path: Path) -> None:
 
 
 def _report(record: object) -> str:
-    return json.dumps({"tests": [{"metadata": {"fcbench": record}}]})
+    return json.dumps(make_scorecard([]) | {"tests": [{"metadata": {"fcbench": record}}]})
 
 
 @pytest.mark.parametrize(
@@ -311,7 +315,7 @@ def test_another_json_file_is_refused(tmp_path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError) as caught:
         replay.load(path)
-    assert str(caught.value) == f"replay:{path}: neither a *_result.json nor a scorecard of fcbench"
+    assert str(caught.value).startswith(f"replay:{path}: ")
 
 
 def test_metadata_of_other_plugins_does_not_matter(tmp_path: Path) -> None:
@@ -342,6 +346,5 @@ def test_tokens_and_latency_are_read_back(tmp_path: Path) -> None:
 
 def test_a_report_without_answers_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
-    path.write_text('{"tests": []}', encoding="utf-8")
     with pytest.raises(UsageError, match="holds no answer of fcbench"):
-        replay.load(path)
+        replay.load(write_scorecard(path, []))

@@ -1,0 +1,166 @@
+"""Scorecards read back from their files: those that a run wrote, and baselines made from them.
+
+A baseline is a scorecard without answers, small enough to be committed and with a line for each entry, so
+that a diff of two shows which entries changed:
+
+    {"schema": "fcbench-baseline/1", "fcbench": {the section without scores},
+     "entries": {"parallel": {"core:parallel_0": "passed",
+                              "core:parallel_1": ["failed wrong_count", "passed"], ...}, ...}}
+
+Each entry has its verdict, or those of the official and the corrected profile where they differ.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pytest_fcbench.entries import CATEGORIES
+from pytest_fcbench.errors import UsageError
+from pytest_fcbench.prices import Price
+from pytest_fcbench.scorecard.aggregate import ProfileScores, aggregate
+from pytest_fcbench.scorecard.document import SCHEMA, RunFacts
+from pytest_fcbench.scorecard.records import Record, from_json, in_order
+from pytest_fcbench.scorecard.trials import trials_of
+from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profile, Verdict
+
+BASELINE = "fcbench-baseline/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Scorecard:
+    """A finished run, as its file tells it."""
+
+    path: Path
+    facts: RunFacts
+    records: tuple[Record, ...]
+    """By category and entry. Those of a baseline have no answers, and verdicts without reasons."""
+    sizes: Mapping[str, int]
+    created_s: float | None = None
+    """When the run ended, in seconds since 1970; None in a baseline."""
+
+    def size_of(self, category: str) -> int:
+        """Number of tests of a category in the suites of the run, where that counts."""
+        return self.sizes.get(category, 0)
+
+    def scores(self, profile: Profile) -> ProfileScores:
+        """All scores under one profile."""
+        return aggregate(self.records, profile, self.size_of)
+
+
+def load(path: Path) -> Scorecard:
+    """A scorecard or a baseline. Raises ``UsageError`` that names the file and what is wrong with it."""
+    try:
+        found: object = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path}: not JSON: {error}") from None
+    try:
+        if not isinstance(found, Mapping) or not isinstance(found.get("fcbench"), Mapping):
+            raise UsageError(f"{path}: not a scorecard: it has no section 'fcbench'")
+        section = found["fcbench"]
+        if found.get("schema") == BASELINE:
+            records = list(_kept(section, found["entries"]))
+        elif section.get("schema") == SCHEMA:
+            records = [from_json(told) for test in found["tests"] if (told := _told(test)) is not None]
+        else:
+            version = found.get("schema", section.get("schema"))
+            raise UsageError(
+                f"{path}: its schema is {version!r}; this version reads {SCHEMA!r}, {BASELINE!r}"
+            )
+        created = found.get("created")
+        return Scorecard(
+            path,
+            _facts(section),
+            tuple(in_order(records)),
+            dict(section.get("sizes", {})),
+            float(created) if isinstance(created, (int, float)) else None,
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise UsageError(f"{path}: a broken scorecard: {what}") from None
+
+
+def _told(test: Mapping[str, Mapping[str, Mapping[str, object]]]) -> Mapping[str, object] | None:
+    """The Record that a test of the report carries."""
+    return test.get("metadata", {}).get("fcbench")
+
+
+def _facts(section: Mapping[str, object]) -> RunFacts:
+    price, notes, suites = section["price"], section["notes"], section["suites"]
+    concurrency = section["concurrency"]
+    if not isinstance(suites, Mapping) or not isinstance(notes, list):
+        raise TypeError("'suites' is an object, 'notes' a list")
+    return RunFacts(
+        fcbench=str(section["fcbench"]),
+        model=str(section["model"]),
+        mode=str(section["mode"]),
+        names=str(section["names"]),
+        syntax=str(section["syntax"]),
+        profile=Profile(str(section["profile"])),
+        suites=suites,
+        notes=tuple(map(str, notes)),
+        price=Price(**price) if isinstance(price, Mapping) else None,
+        concurrency=concurrency if isinstance(concurrency, int) else None,
+    )
+
+
+def baseline(scorecard: Scorecard) -> dict[str, object]:
+    """The JSON values of a baseline."""
+    facts = asdict(scorecard.facts) | {"profile": scorecard.facts.profile.value, "notes": []}
+    entries: dict[str, dict[str, object]] = {}
+    for record in scorecard.records:
+        both = [_word(record.verdict(profile)) for profile in Profile]
+        entries.setdefault(record.category, {})[record.item_id] = both[0] if both[0] == both[1] else both
+    return {
+        "schema": BASELINE,
+        "fcbench": facts | {"trials": trials_of(scorecard.records), "sizes": dict(scorecard.sizes)},
+        "entries": entries,
+    }
+
+
+def _word(verdict: Verdict) -> str:
+    match verdict:
+        case Passed():
+            return verdict.status
+        case Failed(code=code):
+            return f"{verdict.status} {code}"
+        case NotScored(cause=cause):
+            return f"{verdict.status} {cause}"
+
+
+def _kept(section: Mapping[str, object], entries: Mapping[str, Mapping[str, object]]) -> Iterator[Record]:
+    """The Records of a baseline."""
+    several = section["trials"] != 1
+    for category, verdicts in entries.items():
+        group = CATEGORIES[category].group.value if category in CATEGORIES else category
+        for item_id, words in verdicts.items():
+            entry, _, trial = item_id.rpartition("-t") if several else (item_id, "", "")
+            official, corrected = words if isinstance(words, list) else (words, words)
+            yield Record(
+                entry=entry,
+                suite=entry.partition(":")[0],
+                category=category,
+                group=group,
+                model=str(section["model"]),
+                mode=str(section["mode"]),
+                names=str(section["names"]),
+                syntax=str(section["syntax"]),
+                verdicts=Judgement(_verdict(official), _verdict(corrected)),
+                trial=int(trial) if several else None,
+            )
+
+
+def _verdict(word: object) -> Verdict:
+    status, _, code = str(word).partition(" ")
+    match status:
+        case "passed":
+            return Passed()
+        case "failed":
+            return Failed(code, "")
+        case "not_scored":
+            return NotScored(code, "")
+    raise ValueError(f"unknown verdict {word!r}")

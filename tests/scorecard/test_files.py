@@ -1,0 +1,163 @@
+"""Scorecards and baselines read back from files: what matters is there, and errors say what is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.errors import UsageError
+from pytest_fcbench.prices import Price
+from pytest_fcbench.scorecard import files
+from pytest_fcbench.scorecard.files import baseline, load
+from pytest_fcbench.scorecard.records import Record, Usage
+from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from tests.factories import FACTS, make_record, make_scorecard, write_scorecard
+
+WRONG, TIMEOUT = Failed("wrong_count", "2 calls", {"found": 2}), NotScored("timeout", "600 s")
+RECORDS = [
+    make_record(Passed(), category="parallel", number=10, steps=[Usage(1.5, 10, 2, 0.5)]),
+    make_record(WRONG, Passed(), category="parallel", number=9),
+    make_record(TIMEOUT, category="live_simple"),
+    make_record(Passed(), NotScored(SET_ASIDE, "bad data"), category="simple_python"),
+]
+"""Out of order, so that the order of a loaded one is seen to be made."""
+
+
+def _saved(path: Path, text: object) -> Path:
+    path.write_text(text if isinstance(text, str) else json.dumps(text), encoding="utf-8")
+    return path
+
+
+def test_a_scorecard_comes_back_as_it_was(tmp_path: Path) -> None:
+    facts = replace(FACTS, notes=("a note",), price=Price(input=1.0, output=2.0), concurrency=8)
+    path = write_scorecard(tmp_path / "scorecard.json", RECORDS, facts, size=7)
+    found = load(path)
+    assert found.facts == facts
+    assert found.records == tuple(RECORDS[index] for index in (3, 1, 0, 2))
+    assert found.path == path
+    assert found.created_s == 1_780_000_000.5
+
+
+def test_sizes_of_categories_that_were_not_run_come_back(tmp_path: Path) -> None:
+    """Those that count by their number: without them the score of the group would be another."""
+    found = load(write_scorecard(tmp_path / "scorecard.json", [make_record(category="live_simple")], size=7))
+    assert found.size_of("live_multiple") == 7
+    assert found.size_of("parallel") == 0
+    live = found.scores(Profile.OFFICIAL).groups["live"].accuracy
+    assert live == pytest.approx(1 / (1 + 3 * 7))
+
+
+def _baseline(folder: Path, records: Sequence[Record]) -> files.Scorecard:
+    whole = load(write_scorecard(folder / "scorecard.json", records, size=7))
+    return load(_saved(folder / "baseline.json", baseline(whole)))
+
+
+def test_a_baseline_keeps_verdicts_and_scores(tmp_path: Path) -> None:
+    whole, slim = load(write_scorecard(tmp_path / "s.json", RECORDS, size=7)), _baseline(tmp_path, RECORDS)
+    for profile in Profile:
+        assert slim.scores(profile) == whole.scores(profile)
+    assert [record.item_id for record in slim.records] == [record.item_id for record in whole.records]
+    assert slim.records[1].verdicts.official == Failed("wrong_count", "")
+    assert slim.records[0].verdicts.corrected == NotScored(SET_ASIDE, "")
+    assert slim.facts == whole.facts
+    assert all(record.turns == () for record in slim.records)
+
+
+def test_a_baseline_of_a_baseline_is_the_same(tmp_path: Path) -> None:
+    slim = _baseline(tmp_path, RECORDS)
+    assert baseline(slim) == baseline(load(write_scorecard(tmp_path / "s.json", RECORDS, size=7)))
+
+
+def test_a_baseline_keeps_trials(tmp_path: Path) -> None:
+    trials = [make_record(Passed(), trial=1), make_record(WRONG, trial=2)]
+    slim = _baseline(tmp_path, trials)
+    assert [(record.entry, record.trial) for record in slim.records] == [
+        ("core:simple_python_0", 1),
+        ("core:simple_python_0", 2),
+    ]
+
+
+def test_an_entry_may_be_named_like_a_trial(tmp_path: Path) -> None:
+    named = replace(make_record(), entry="core:simple_python-t2")
+    (found,) = _baseline(tmp_path, [named]).records
+    assert (found.entry, found.trial) == ("core:simple_python-t2", None)
+
+
+_VERDICTS: st.SearchStrategy[Verdict] = st.one_of(
+    st.just(Passed()),
+    st.builds(Failed, st.sampled_from(["wrong_count", "value_error:string", "with space"]), st.just("")),
+    st.builds(NotScored, st.sampled_from(["timeout", SET_ASIDE]), st.just("")),
+)
+
+
+@given(st.lists(st.tuples(_VERDICTS, _VERDICTS), max_size=6))
+def test_every_pair_of_verdicts_survives(
+    tmp_path_factory: pytest.TempPathFactory, verdicts: list[tuple[Verdict, Verdict]]
+) -> None:
+    records = [make_record(*pair, number=number) for number, pair in enumerate(verdicts)]
+    slim = _baseline(tmp_path_factory.mktemp("b"), records)
+    assert [record.verdicts for record in slim.records] == [record.verdicts for record in records]
+
+
+def test_a_baseline_has_a_line_for_each_entry(tmp_path: Path) -> None:
+    slim = baseline(load(write_scorecard(tmp_path / "s.json", RECORDS)))
+    assert slim["entries"] == {
+        "simple_python": {"core:simple_python_0": ["passed", "not_scored set_aside"]},
+        "parallel": {"core:parallel_9": ["failed wrong_count", "passed"], "core:parallel_10": "passed"},
+        "live_simple": {"core:live_simple_0": "not_scored timeout"},
+    }
+
+
+_GOOD = make_scorecard(RECORDS)
+_SECTION = _GOOD["fcbench"]
+
+
+def _with(**changes: object) -> dict[str, object]:
+    section = _GOOD["fcbench"]
+    assert isinstance(section, dict)
+    return _GOOD | {"fcbench": {**section, **changes}}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("no JSON", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("[]", "not a scorecard: it has no section 'fcbench'"),
+        ('{"tests": []}', "not a scorecard: it has no section 'fcbench'"),
+        ('{"fcbench": []}', "not a scorecard: it has no section 'fcbench'"),
+        (_with(schema="fcbench-scorecard/9"), "its schema is 'fcbench-scorecard/9'; this version reads"),
+        ({"schema": "fcbench-baseline/9", "fcbench": {}}, "its schema is 'fcbench-baseline/9'"),
+        ({"fcbench": _SECTION}, "a broken scorecard: 'tests' is missing"),
+        (_with(profile="mine"), "a broken scorecard: 'mine' is not a valid Profile"),
+        (_with(notes="x"), "a broken scorecard: 'suites' is an object, 'notes' a list"),
+        (_GOOD | {"tests": [{"metadata": {"fcbench": {}}}]}, "a broken scorecard: 'verdicts' is missing"),
+        (_GOOD | {"tests": 3}, "a broken scorecard: 'int' object is not iterable"),
+        (_GOOD | {"tests": ["x"]}, "a broken scorecard: "),
+        (
+            {"schema": files.BASELINE, "fcbench": _SECTION, "entries": {"parallel": {"a:b": "lost"}}},
+            "a broken scorecard: unknown verdict 'lost'",
+        ),
+    ],
+)
+def test_what_is_no_scorecard_is_refused_with_the_reason(tmp_path: Path, text: object, told: str) -> None:
+    path = _saved(tmp_path / "x.json", text)
+    with pytest.raises(UsageError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}: {told}")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"none\.json: cannot be read: No such file or directory"):
+        load(tmp_path / "none.json")
+
+
+def test_the_usual_file_is_read(tmp_path: Path) -> None:
+    """What the table of refusals changes is good when nothing is changed."""
+    assert len(load(_saved(tmp_path / "x.json", _with())).records) == len(RECORDS)
