@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from pytest_fcbench.entries import CATEGORIES
@@ -38,6 +38,8 @@ class Scorecard:
     records: tuple[Record, ...]
     """By category and entry. Those of a baseline have no answers, and verdicts without reasons."""
     sizes: Mapping[str, int]
+    nodeids: Mapping[str, str] = field(default_factory=dict)
+    """The test of each Record by item id; none in a baseline."""
     created_s: float | None = None
     """When the run ended, in seconds since 1970; None in a baseline."""
 
@@ -62,10 +64,13 @@ def load(path: Path) -> Scorecard:
         if not isinstance(found, Mapping) or not isinstance(found.get("fcbench"), Mapping):
             raise UsageError(f"{path}: not a scorecard: it has no section 'fcbench'")
         section = found["fcbench"]
+        nodeids: dict[str, str] = {}
         if found.get("schema") == BASELINE:
             records = list(_kept(section, found["entries"]))
         elif section.get("schema") == SCHEMA:
-            records = [from_json(told) for test in found["tests"] if (told := _told(test)) is not None]
+            tests = [(test, from_json(told)) for test in found["tests"] if (told := _told(test)) is not None]
+            records = [record for _, record in tests]
+            nodeids = {record.item_id: str(test["nodeid"]) for test, record in tests}
         else:
             version = found.get("schema", section.get("schema"))
             raise UsageError(
@@ -77,6 +82,7 @@ def load(path: Path) -> Scorecard:
             _facts(section),
             tuple(in_order(records)),
             dict(section.get("sizes", {})),
+            nodeids,
             float(created) if isinstance(created, (int, float)) else None,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:

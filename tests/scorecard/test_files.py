@@ -42,6 +42,8 @@ def test_a_scorecard_comes_back_as_it_was(tmp_path: Path) -> None:
     assert found.records == tuple(RECORDS[index] for index in (3, 1, 0, 2))
     assert found.path == path
     assert found.created_s == 1_780_000_000.5
+    assert found.nodeids["core:parallel_9"] == "benchmarks/test_x.py::test_x[core:parallel_9]"
+    assert len(found.nodeids) == len(RECORDS)
 
 
 def test_sizes_of_categories_that_were_not_run_come_back(tmp_path: Path) -> None:
@@ -137,7 +139,10 @@ def _with(**changes: object) -> dict[str, object]:
         ({"fcbench": _SECTION}, "a broken scorecard: 'tests' is missing"),
         (_with(profile="mine"), "a broken scorecard: 'mine' is not a valid Profile"),
         (_with(notes="x"), "a broken scorecard: 'suites' is an object, 'notes' a list"),
-        (_GOOD | {"tests": [{"metadata": {"fcbench": {}}}]}, "a broken scorecard: 'verdicts' is missing"),
+        (
+            _GOOD | {"tests": [{"nodeid": "x", "metadata": {"fcbench": {}}}]},
+            "a broken scorecard: 'verdicts' is missing",
+        ),
         (_GOOD | {"tests": 3}, "a broken scorecard: 'int' object is not iterable"),
         (_GOOD | {"tests": ["x"]}, "a broken scorecard: "),
         (
