@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS
 from pytest_fcbench.scorecard import intervals
 from pytest_fcbench.scorecard.formulas import GROUPS, OVERALL, Formula, Weighing
 from pytest_fcbench.scorecard.intervals import Interval, Part
@@ -66,15 +67,7 @@ def aggregate(
     was not scored (set-aside ones excepted), to see how far those could move a score.
     """
 
-    def verdict(record: Record) -> Verdict:
-        found = record.verdict(profile)
-        unscored = isinstance(found, NotScored) and found.cause != SET_ASIDE
-        return assumed if assumed and unscored else found
-
-    categories = {
-        name: _tally([(record.entry, verdict(record)) for record in part])
-        for name, part in by_category(records).items()
-    }
+    categories = {name: _tally(part, profile, assumed) for name, part in by_category(records).items()}
     groups: dict[str, Score] = {}
     for name, formula in GROUPS.items():
         parts = {part: categories.get(part) or groups.get(part) for part in formula.parts}
@@ -95,19 +88,51 @@ def counted(categories: Iterable[str]) -> list[str]:
     ]
 
 
-def _tally(verdicts: list[tuple[str, Verdict]]) -> Score:
-    """The score of a category from entry and verdict of each Record; trials of an entry are a cluster."""
+def supposed(verdict: Verdict, assumed: Passed | Failed | None) -> Verdict:
+    """A verdict, or what is assumed in its place where the entry was not scored and is not set aside."""
+    unscored = isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE
+    return assumed if assumed and unscored else verdict
+
+
+def is_formula(metric: str) -> bool:
+    """Whether a score follows an official formula; otherwise each entry with that mark counts alike."""
+    return metric == "overall" or metric in GROUPS or metric in CATEGORIES
+
+
+def marked(records: Iterable[Record], mark: str) -> list[Record]:
+    """Those whose test carries a mark: a suite's name, a selection, a category."""
+    members = SELECTIONS.get(mark, (mark,))
+    return [record for record in records if record.suite == mark or record.category in members]
+
+
+def score_of(
+    metric: str,
+    records: Sequence[Record],
+    profile: Profile,
+    size_of: Callable[[str], int],
+    assumed: Passed | Failed | None = None,
+) -> Score | None:
+    """The score of ``overall``, a group, a category or a mark; None where nothing of it was run."""
+    if is_formula(metric):
+        return aggregate(records, profile, size_of, assumed).named(metric)
+    part = marked(records, metric)
+    return _tally(part, profile, assumed) if part else None
+
+
+def _tally(records: Sequence[Record], profile: Profile, assumed: Passed | Failed | None) -> Score:
+    """The score of entries that count alike; trials of an entry are a cluster."""
     clusters: dict[str, list[bool]] = {}
     unscored = []
-    for entry, verdict in verdicts:
+    for record in records:
+        verdict = supposed(record.verdict(profile), assumed)
         if isinstance(verdict, NotScored):
             unscored.append(verdict)
         else:
-            clusters.setdefault(entry, []).append(verdict.passed)
+            clusters.setdefault(record.entry, []).append(verdict.passed)
     passed, scored = sum(map(sum, clusters.values())), sum(map(len, clusters.values()))
     alone = scored == len(clusters)
     return Score(
-        n=len(verdicts),
+        n=len(records),
         passed=passed,
         failed=scored - passed,
         not_scored=len(unscored),

@@ -6,7 +6,7 @@ this project has no category for yet stand here already, so that the weights sta
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -47,3 +47,24 @@ OVERALL: Mapping[str, float] = {
     "agentic": 0.4,
 }
 """Weights of the overall score."""
+
+
+def weights(metric: str, size_of: Callable[[str], float]) -> Mapping[str, float]:
+    """What each category counts in ``overall``, a group or itself; what has no category here is left out.
+
+    ``size_of`` gives the number of entries by which the categories of some groups count.
+    """
+    if metric == "overall":
+        shares: Mapping[str, float] = {name: share for name, share in OVERALL.items() if name in GROUPS}
+    elif metric in GROUPS:
+        formula = GROUPS[metric]
+        equal = formula.weighing is Weighing.EQUAL
+        sizes = {part: 1.0 if equal else size_of(part) for part in formula.parts}
+        shares = {part: size / (sum(sizes.values()) or 1.0) for part, size in sizes.items()}
+    else:
+        return {metric: 1.0}
+    found: dict[str, float] = {}
+    for part, share in shares.items():
+        for name, weight in weights(part, size_of).items():
+            found[name] = found.get(name, 0.0) + share * weight
+    return found
