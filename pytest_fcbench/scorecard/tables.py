@@ -81,7 +81,7 @@ def comma_separated(table: Table) -> Iterator[str]:
 
 
 def _inert(cell: str) -> str:
-    formula = cell[:1] in ("=", "+", "-", "@", "\t", "\r") and not re.fullmatch(r"[+-]?[\d.,]*%?", cell)
+    formula = cell[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"[+-]?[\d.,]*%?", cell)
     return f"'{cell}" if formula else cell
 
 
