@@ -22,7 +22,8 @@ from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category
 from pytest_fcbench.errors import SuiteError, UsageError, unknown
 from pytest_fcbench.options import OPTIONS, Option
 from pytest_fcbench.prices import Price
-from pytest_fcbench.scorecard import gate
+from pytest_fcbench.scorecard import rules
+from pytest_fcbench.scorecard.gate import Rule
 from pytest_fcbench.suites import SUITES
 from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.verdicts import Profile
@@ -50,7 +51,9 @@ class Settings:
     names: Names | None
     syntax: str | None
     profile: Profile
-    gate: tuple[gate.Rule, ...]
+    gate: tuple[Rule, ...]
+    baseline: Path | None
+    """What rules compare with: a scorecard or a baseline made of one."""
     api_base: str | None
     api_key_env: str | None
     api_key: str | None = field(repr=False)
@@ -75,6 +78,10 @@ class Settings:
     store: Path | None
     offline: bool
     refresh: bool
+    annotate: bool
+    """Whether the run is a step of GitHub Actions, which shows annotations."""
+    step_summary: Path | None
+    """The file whose end GitHub shows as the summary of the step."""
     scorecard: str | None
     failures: int
     cache: Path
@@ -123,7 +130,8 @@ def load(command_line: Mapping[str, object], file: Path | None, root: Path = Pat
         names=_as(Names, layers.choice("names", tuple(Names))),
         syntax=layers.choice("syntax", tuple(SYNTAXES)),
         profile=Profile(layers.choice("profile", tuple(Profile)) or Profile.OFFICIAL),
-        gate=tuple(_rule(given) for given in layers.all("gate")),
+        gate=_gate(layers),
+        baseline=Path(baseline) if (baseline := layers.text("baseline")) else None,
         api_base=layers.text("api_base"),
         api_key_env=key_env,
         api_key=os.environ.get(key_env) if key_env else None,
@@ -143,6 +151,8 @@ def load(command_line: Mapping[str, object], file: Path | None, root: Path = Pat
         store=None if store.lower() == "none" else Path(store),
         offline=layers.on("offline"),
         refresh=layers.on("refresh"),
+        annotate=os.environ.get("GITHUB_ACTIONS") == "true",
+        step_summary=Path(summary) if (summary := os.environ.get("GITHUB_STEP_SUMMARY")) else None,
         scorecard=None if scorecard.lower() == "none" else scorecard,
         failures=_count(layers, "failures", 60),
         cache=cache_folder(),
@@ -266,9 +276,20 @@ def _categories(layers: _Layers) -> tuple[Category, ...]:
     return tuple(c for name, c in CATEGORIES.items() if (name in chosen if chosen else c.scored))
 
 
-def _rule(given: _Given) -> gate.Rule:
+def _gate(layers: _Layers) -> tuple[Rule, ...]:
+    gate = tuple(_rule(given) for given in layers.all("gate"))
+    comparing = next((rule for rule in gate if rule.needs_baseline), None)
+    if comparing and not layers.one("baseline"):
+        raise UsageError(
+            f"gate rule {comparing.text!r} compares with a baseline; name one with --fcbench-baseline=FILE: "
+            "a scorecard, or what 'fcbench baseline save' makes of one"
+        )
+    return gate
+
+
+def _rule(given: _Given) -> Rule:
     try:
-        return gate.parse(given.text)
+        return rules.parse(given.text, tuple(SUITES))
     except UsageError as error:
         raise given.error(str(error)) if given.field else error from None
 

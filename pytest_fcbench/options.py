@@ -67,7 +67,16 @@ OPTIONS = (
         "verdicts that decide: official or corrected (default: official; both are shown)",
     ),
     Option(
-        "gate", "RULE", "rule such as 'overall>=0.2' that decides the exit code (repeatable)", repeatable=True
+        "gate",
+        "RULE",
+        "rule that decides the exit code, such as 'overall>=0.2', 'not-worse(95%%)' or 'latency.p95<=3s' "
+        "(repeatable)",
+        repeatable=True,
+    ),
+    Option(
+        "baseline",
+        "FILE",
+        "scorecard, or what 'fcbench baseline save' made of one, that gate rules compare with",
     ),
     Option("api_base", "URL", "endpoint of the model", of_model=True),
     Option("api_key_env", "NAME", "environment variable that holds the endpoint's key", of_model=True),

@@ -28,8 +28,10 @@ from pytest_fcbench.models import registry
 from pytest_fcbench.models.model import run_through
 from pytest_fcbench.models.oracle import OracleModel
 from pytest_fcbench.prices import Price
-from pytest_fcbench.scorecard import gate, records
-from pytest_fcbench.scorecard.document import RunFacts, section
+from pytest_fcbench.scorecard import files, gate, records
+from pytest_fcbench.scorecard.document import section
+from pytest_fcbench.scorecard.facts import RunFacts
+from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.records import Record
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed
@@ -85,6 +87,11 @@ class Run:
     def asks(self) -> bool:
         """Whether there is anything to wait for: not with a model that needs no network."""
         return not self.chosen.model.immediate
+
+    @cached_property
+    def baseline(self) -> Scorecard | None:
+        """What the gate compares with. Raises ``UsageError``."""
+        return files.load(self.settings.baseline) if self.settings.baseline else None
 
     @property
     def transcripts(self) -> Transcripts:
@@ -222,7 +229,7 @@ class Run:
     def prepare(self) -> None:
         """Find out now what could stop the run: a wrong model, a missing pack, a broken entry."""
         if self._link is None:
-            _ = self.stored
+            _ = self.stored, self.baseline
         _ = self.chosen
         for category in self.settings.categories:
             self.entries(category.name)
@@ -266,15 +273,27 @@ class Run:
         """Number of tests of a category in the selected suites: its entries times the trials."""
         return sum(len(self._load(suite, CATEGORIES[category])) for suite in self.suites.values())
 
-    def record(self, entry: Entry, judgement: Judgement, transcript: Transcript | None) -> Record:
-        """The Record of an entry in this run."""
-        return records.record(entry, self.chosen.manner, judgement, transcript, self._usd)
+    def record(
+        self,
+        entry: Entry,
+        judgement: Judgement,
+        transcript: Transcript | None,
+        marks: tuple[str, ...] = (),
+    ) -> Record:
+        """The Record of an entry in this run; ``marks`` are the user's own."""
+        made = records.record(entry, self.chosen.manner, judgement, transcript, self._usd)
+        return replace(made, marks=marks)
 
     def not_scored(
-        self, entry: Entry, cause: str, reason: str, transcript: Transcript | None = None
+        self,
+        entry: Entry,
+        cause: str,
+        reason: str,
+        transcript: Transcript | None = None,
+        marks: tuple[str, ...] = (),
     ) -> Record:
         """The Record of an entry that has no verdict in either profile."""
-        return self.record(entry, Judgement.both(NotScored(cause, reason)), transcript)
+        return self.record(entry, Judgement.both(NotScored(cause, reason)), transcript, marks)
 
     @property
     def ordered(self) -> list[Record]:
@@ -303,8 +322,14 @@ class Run:
 
     def outcomes(self, *, interrupted: bool) -> tuple[gate.Outcome, ...]:
         """What became of the gate's rules."""
-        span = gate.Span.of(self.ordered, self.settings.profile, self.size_of)
-        return gate.check(self.settings.gate, span, interrupted=interrupted)
+        return gate.check(self.settings.gate, self.evidence, interrupted=interrupted)
+
+    @property
+    def evidence(self) -> gate.Evidence:
+        """What the gate looks at."""
+        return gate.Evidence(
+            self.ordered, self.settings.profile, self.size_of, self.facts.suites, self.baseline
+        )
 
     def section(self, outcomes: Sequence[gate.Outcome]) -> dict[str, object]:
         """The ``fcbench`` section of the JSON report."""

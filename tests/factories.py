@@ -30,7 +30,8 @@ from pytest_fcbench.entries import (
 )
 from pytest_fcbench.errors import PackError
 from pytest_fcbench.models.model import Model
-from pytest_fcbench.scorecard.document import RunFacts, section
+from pytest_fcbench.scorecard.document import section
+from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.records import Record, Usage, to_json
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.packs import PackSource

@@ -58,6 +58,7 @@ def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, t
         syntax=None,
         profile=Profile.OFFICIAL,
         gate=(),
+        baseline=None,
         api_base=None,
         api_key_env=None,
         api_key=None,
@@ -77,6 +78,8 @@ def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, t
         store=Path(".fcbench/answers.sqlite"),
         offline=False,
         refresh=False,
+        annotate=False,
+        step_summary=None,
         scorecard="scorecard.json",
         failures=60,
         cache=tmp_path / "packs",
@@ -92,6 +95,7 @@ names: underscored
 syntax: python
 profile: corrected
 gate: ["overall>=0.1", "parallel > 20%"]
+baseline: kept.json
 api_base: http://localhost:8000/v1
 api_key_env: A_VARIABLE
 temperature: 0.7
@@ -130,6 +134,7 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         syntax="python",
         profile=Profile.CORRECTED,
         gate=(),
+        baseline=Path("kept.json"),
         api_base="http://localhost:8000/v1",
         api_key_env="A_VARIABLE",
         api_key="the key",
@@ -149,6 +154,8 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         store=Path("kept.sqlite"),
         offline=True,
         refresh=False,
+        annotate=False,
+        step_summary=None,
         scorecard="out.json",
         failures=5,
         cache=settings.cache,
@@ -322,7 +329,19 @@ def test_another_model_on_the_command_line_takes_no_profile(load: Load) -> None:
 def test_a_repeated_option_replaces_the_files(load: Load) -> None:
     settings = load("suite: [core]\ngate: [overall>=0.9]\n", suite=["bfcl"], gate=["parallel>=0.1"])
     assert settings.suites == ("bfcl",)
-    assert [rule.metric for rule in settings.gate] == ["parallel"]
+    assert [rule.text for rule in settings.gate] == ["parallel>=0.1"]
+
+
+@pytest.mark.parametrize("rule", ["parallel>=baseline-2%", "not-worse(95%)"])
+def test_a_rule_that_compares_needs_a_baseline(load: Load, rule: str) -> None:
+    with pytest.raises(UsageError, match="compares with a baseline; name one with --fcbench-baseline=FILE"):
+        load(None, gate=[rule])
+    assert load(None, gate=[rule], baseline="b.json").baseline == Path("b.json")
+    assert load(f"gate: ['{rule}']\nbaseline: kept.json\n").baseline == Path("kept.json")
+
+
+def test_a_rule_may_be_about_a_suite(load: Load) -> None:
+    assert [rule.text for rule in load(None, gate=["bfcl>=0.2"]).gate] == ["bfcl>=0.2"]
 
 
 def test_free_parameters_of_a_profile_are_laid_over_those_of_the_top_level(load: Load) -> None:
@@ -463,7 +482,7 @@ def test_a_free_parameter_without_name_or_value(load: Load, text: str) -> None:
             "overal>=0.2",
             "gate rule 'overal>=0.2': unknown metric 'overal'. Did you mean 'overall'? Valid: overall, ",
         ),
-        ("overall=0.2", "gate rule 'overall=0.2' is not 'metric >= number'"),
+        ("overall=0.2", "gate rule 'overall=0.2': is none; write 'metric >= number'"),
         ("overall>=20", "gate rule 'overall>=20': 20 is more than 1; write a fraction or a percentage"),
     ],
 )

@@ -15,6 +15,7 @@ from pytest_fcbench.errors import FcbenchError, NotScoredError, RunStoppedError
 from pytest_fcbench.matchers.state import Fresh
 from pytest_fcbench.run import Ask, Run, Score
 from pytest_fcbench.scorecard.records import Record, from_json, to_json
+from pytest_fcbench.suites import SUITES
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, Judgement, NotScored, Passed
 
 ENTRY = pytest.StashKey[Entry]()
@@ -140,7 +141,8 @@ class Benchmark:
 
     def _score(self, judgement: Judgement) -> Passed | Failed:
         stash = self.item.stash
-        stash[RECORD] = self.run.record(stash[ENTRY], judgement, stash.get(TRANSCRIPT, None))
+        transcript = stash.get(TRANSCRIPT, None)
+        stash[RECORD] = self.run.record(stash[ENTRY], judgement, transcript, _own_marks(self.item))
         verdict = judgement.under(self.run.settings.profile)
         if isinstance(verdict, NotScored):
             if verdict.cause == SET_ASIDE:
@@ -185,7 +187,7 @@ class Benchmark:
         cause = error.cause if isinstance(error, NotScoredError) else "internal_error"
         reason = error.reason if isinstance(error, NotScoredError) else f"{type(error).__name__}: {error}"
         transcript = item.stash.get(TRANSCRIPT, None)
-        item.stash[RECORD] = self.run.not_scored(entry, cause, reason, transcript)
+        item.stash[RECORD] = self.run.not_scored(entry, cause, reason, transcript, _own_marks(item))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collect Records, on the controller too."""
@@ -244,6 +246,16 @@ def _marks(entry: Entry) -> list[pytest.MarkDecorator]:
     category = entry.category.name
     groups = [name for name, members in SELECTIONS.items() if category in members]
     return [getattr(pytest.mark, name) for name in (entry.suite, category, *groups)]
+
+
+_KNOWN_MARKS = frozenset(
+    ("fcbench", "parametrize", "usefixtures", "filterwarnings", "skip", "skipif", "xfail", "xdist_group")
+) | {*SUITES, *CATEGORIES, *SELECTIONS}
+
+
+def _own_marks(item: pytest.Item) -> tuple[str, ...]:
+    """Marks that are neither pytest's nor follow from the entry."""
+    return tuple(sorted({mark.name for mark in item.iter_markers()} - _KNOWN_MARKS))
 
 
 def _is_empty(item: pytest.Item) -> bool:

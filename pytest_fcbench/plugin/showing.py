@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import warnings
+from collections.abc import Generator, Iterable
+from pathlib import Path
 
 import pytest
 
 from pytest_fcbench.dispatch.progress import Screen, Ticker
 from pytest_fcbench.plugin.benchmark import Benchmark
-from pytest_fcbench.scorecard import terminal
+from pytest_fcbench.scorecard import github, terminal
 from pytest_fcbench.scorecard.gate import Outcome, exit_code
 from pytest_fcbench.scorecard.records import to_json
 
@@ -123,7 +125,8 @@ class Showing:
         width = terminalreporter._tw.fullwidth
         terminalreporter.section("function-calling benchmark")
         most = run.settings.failures
-        for line in terminal.summary(run.facts, run.ordered, run.size_of, width=width, most=most):
+        lines = terminal.summary(run.facts, run.ordered, run.size_of, width=width, most=most)
+        for line in github.without_commands(lines) if run.settings.annotate else lines:
             terminalreporter.write_line(line)
         for line in terminal.gate_lines(self._outcomes):
             terminalreporter.write_line(line)
@@ -131,11 +134,25 @@ class Showing:
             terminalreporter.write_line(
                 f"the gate of fcbench.yaml was not applied: {self._narrowed_by} makes this a part of a run"
             )
+        if run.settings.annotate:
+            for line in github.workflow_commands(self._outcomes):
+                terminalreporter.write_line(line)
+        if run.settings.step_summary:
+            _append(run.settings.step_summary, github.summary(run.facts, run.evidence, self._outcomes))
 
     def pytest_unconfigure(self) -> None:
         """Let go of the terminal."""
         if self._screen:
             self._screen.close()
+
+
+def _append(path: Path, lines: Iterable[str]) -> None:
+    """Write to the end of a file; where that fails a warning is enough, the run itself is whole."""
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+    except OSError as error:
+        warnings.warn(f"{path}: cannot be written: {error.strerror}", pytest.PytestWarning, stacklevel=2)
 
 
 def _screen() -> Screen | None:

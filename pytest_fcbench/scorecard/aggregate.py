@@ -100,7 +100,9 @@ def is_formula(metric: str) -> bool:
 
 
 def marked(records: Iterable[Record], mark: str) -> list[Record]:
-    """Those whose test carries a mark: a suite's name, a selection, a category."""
+    """Those whose test carries a mark: suite, selection or category, or ``mark:`` before a user's own."""
+    if (own := mark.removeprefix("mark:")) != mark:
+        return [record for record in records if own in record.marks]
     members = SELECTIONS.get(mark, (mark,))
     return [record for record in records if record.suite == mark or record.category in members]
 

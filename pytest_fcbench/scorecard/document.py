@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
-from pytest_fcbench.prices import Price
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate, counted
+from pytest_fcbench.scorecard.facts import SCHEMA, RunFacts
 from pytest_fcbench.scorecard.gate import Outcome
 from pytest_fcbench.scorecard.records import Record, by_category
 from pytest_fcbench.scorecard.trials import TrialScores, trial_scores, trials_of
 from pytest_fcbench.scorecard.usage import cost_latency
 from pytest_fcbench.verdicts import Profile
-
-SCHEMA = "fcbench-scorecard/1"
 
 
 def json_schema() -> dict[str, dict[str, dict[str, object]]]:
@@ -24,26 +22,6 @@ def json_schema() -> dict[str, dict[str, dict[str, object]]]:
         Path(__file__).with_name("schema.json").read_text(encoding="utf-8")
     )
     return schema
-
-
-@dataclass(frozen=True, slots=True)
-class RunFacts:
-    """What is printed with every score."""
-
-    fcbench: str
-    """Version of this project."""
-    model: str
-    mode: str
-    names: str
-    syntax: str
-    profile: Profile
-    suites: Mapping[str, Mapping[str, str | None]]
-    """Version and pack hash of each suite."""
-    notes: tuple[str, ...] = ()
-    price: Price | None = None
-    """What dollars were counted with; None where no price is known."""
-    concurrency: int | None = None
-    """Calls at once, among which a server's price by the hour is divided."""
 
 
 def section(

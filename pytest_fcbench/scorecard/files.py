@@ -21,7 +21,7 @@ from pytest_fcbench.entries import CATEGORIES
 from pytest_fcbench.errors import UsageError
 from pytest_fcbench.prices import Price
 from pytest_fcbench.scorecard.aggregate import ProfileScores, aggregate
-from pytest_fcbench.scorecard.document import SCHEMA, RunFacts
+from pytest_fcbench.scorecard.facts import SCHEMA, RunFacts
 from pytest_fcbench.scorecard.records import Record, from_json, in_order
 from pytest_fcbench.scorecard.trials import trials_of
 from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profile, Verdict

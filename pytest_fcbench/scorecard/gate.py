@@ -1,81 +1,65 @@
-"""Gate rules: parsed objects that hold, are broken, or cannot be told."""
+"""The gate of a run: rules that hold, are broken, or cannot be told, and the exit code that follows."""
 
 from __future__ import annotations
 
-import operator
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from pytest_fcbench.entries import CATEGORIES
-from pytest_fcbench.errors import UsageError, unknown
-from pytest_fcbench.scorecard.aggregate import ProfileScores, aggregate
-from pytest_fcbench.scorecard.formulas import GROUPS
+from pytest_fcbench.scorecard.aggregate import Score, score_of
+from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.records import Record
 from pytest_fcbench.verdicts import Failed, Passed, Profile
-
-_OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-}
-_RULE = re.compile(r"\s*([\w.-]+)\s*(>=|<=|>|<)\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*")
 
 HELD, BROKEN, UNDECIDED = 0, 1, 2
 """Exit codes of a gated run."""
 
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Scores as found, and what they would be if all entries without a verdict had failed or passed."""
-
-    found: ProfileScores
-    worst: ProfileScores
-    best: ProfileScores
-
-    @classmethod
-    def of(cls, records: Sequence[Record], profile: Profile, size_of: Callable[[str], int]) -> Span:
-        """The span of a run."""
-        return cls(
-            aggregate(records, profile, size_of),
-            aggregate(records, profile, size_of, Failed("assumed", "not scored")),
-            aggregate(records, profile, size_of, Passed()),
-        )
+FAILING, PASSING = Failed("assumed", "not scored"), Passed()
+"""What an entry that was not scored could have been."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """``metric operator threshold``; the metric is ``overall``, a group or a category."""
+class Evidence:
+    """What rules look at: a run and, where there is one, the baseline to compare it with."""
 
-    text: str
-    metric: str
-    operator: str
-    threshold: float
+    records: Sequence[Record]
+    profile: Profile
+    size_of: Callable[[str], int]
+    suites: Mapping[str, Mapping[str, str | None]]
+    """Version and pack hash of each suite of the run."""
+    baseline: Scorecard | None = None
 
-    def check(self, span: Span) -> Outcome:
-        """Whether the rule holds for these scores."""
-        score, worst, best = (scores.named(self.metric) for scores in (span.found, span.worst, span.best))
-        if score is None or score.accuracy is None:
-            return Outcome(self, UNDECIDED, f"nothing of {self.metric} was scored")
-        found = f"{self.metric} is {score.accuracy:.2%}"
-        if score.missing:
-            found += f" (not run, counted as 0: {', '.join(score.missing)})"
-        low = worst.accuracy if worst and worst.accuracy is not None else score.accuracy
-        high = best.accuracy if best and best.accuracy is not None else score.accuracy
-        if self._holds(low) != self._holds(high):
-            found += f", but with {score.not_scored - score.set_aside} of {score.n} entries not scored"
-            return Outcome(self, UNDECIDED, f"{found} it lies anywhere from {low:.2%} to {high:.2%}")
-        return Outcome(self, HELD if self._holds(score.accuracy) else BROKEN, found)
+    def score(self, metric: str, assumed: Passed | Failed | None = None) -> Score | None:
+        """A score of the run; ``assumed`` stands for what was not scored."""
+        return score_of(metric, self.records, self.profile, self.size_of, assumed)
 
-    def _holds(self, accuracy: float) -> bool:
-        # A mean of fractions may miss a threshold it equals by a rounding error.
-        return _OPERATORS[self.operator](round(accuracy, 12), self.threshold)
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule says of a run; ``code`` is the exit code it asks for."""
+
+    code: int
+    sentence: str
+
+
+class Rule(Protocol):
+    """What must be true of a run."""
+
+    @property
+    def text(self) -> str:
+        """As it was written."""
+
+    @property
+    def needs_baseline(self) -> bool:
+        """Whether it compares with a baseline."""
+
+    def check(self, evidence: Evidence) -> Finding:
+        """Whether it holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a rule; ``code`` is the exit code it asks for."""
+    """What became of a rule."""
 
     rule: Rule
     code: int
@@ -87,32 +71,15 @@ class Outcome:
         return {HELD: "held", BROKEN: "broken", UNDECIDED: "cannot tell"}[self.code]
 
 
-def parse(text: str) -> Rule:
-    """A rule from its text. Raises ``UsageError``."""
-    found = _RULE.fullmatch(text)
-    if not found:
-        raise UsageError(
-            f"gate rule {text!r} is not 'metric >= number' (operators >=, <=, >, <; "
-            "number as a fraction or in %), for example 'overall>=0.2' or 'parallel>=50%'"
-        )
-    metric, comparison, number, percent = found.groups()
-    metrics = ("overall", *GROUPS, *CATEGORIES)
-    if metric not in metrics:
-        raise UsageError(f"gate rule {text!r}: {unknown('metric', metric, metrics)}")
-    threshold = float(number) / (100 if percent else 1)
-    if threshold > 1:
-        raise UsageError(
-            f"gate rule {text!r}: {threshold:g} is more than 1; write a fraction or a percentage"
-        )
-    return Rule(text, metric, comparison, threshold)
-
-
-def check(rules: Sequence[Rule], span: Span, *, interrupted: bool) -> tuple[Outcome, ...]:
+def check(rules: Sequence[Rule], evidence: Evidence, *, interrupted: bool) -> tuple[Outcome, ...]:
     """The outcome of every rule; an interrupted run cannot tell, whatever its numbers say."""
-    outcomes = [rule.check(span) for rule in rules]
+    found = [(rule, rule.check(evidence)) for rule in rules]
     if interrupted:
-        return tuple(Outcome(o.rule, UNDECIDED, f"the run was interrupted; {o.sentence}") for o in outcomes)
-    return tuple(outcomes)
+        return tuple(
+            Outcome(rule, UNDECIDED, f"the run was interrupted; {finding.sentence}")
+            for rule, finding in found
+        )
+    return tuple(Outcome(rule, finding.code, finding.sentence) for rule, finding in found)
 
 
 def exit_code(outcomes: Sequence[Outcome]) -> int:

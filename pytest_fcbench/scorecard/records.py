@@ -44,6 +44,8 @@ class Record:
     """One for each completion, in order."""
     turns: Turns = ()
     """The completions of each turn as JSON values; none where no answer came."""
+    marks: tuple[str, ...] = ()
+    """Marks of its test that do not follow from suite and category: the user's own."""
 
     def verdict(self, profile: Profile) -> Verdict:
         """The verdict of one profile."""
@@ -147,6 +149,7 @@ def to_json(record: Record) -> dict[str, object]:
         **asdict(record.usage),
         "steps": [asdict(step) for step in record.steps],
         "turns": [list(turn) for turn in record.turns],
+        "marks": list(record.marks),
     }
 
 
@@ -179,6 +182,7 @@ def from_json(value: Mapping[str, object]) -> Record:
         trial=_whole(_number(value["trial"])),
         steps=tuple(_usage(_table(step)) for step in steps),
         turns=tuple(tuple(map(_table, _list(turn))) for turn in turns),
+        marks=tuple(map(str, _list(value["marks"]))),
     )
 
 

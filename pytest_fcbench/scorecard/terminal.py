@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate
-from pytest_fcbench.scorecard.document import RunFacts
+from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.formulas import OVERALL
 from pytest_fcbench.scorecard.gate import Outcome
 from pytest_fcbench.scorecard.records import Record, by_category

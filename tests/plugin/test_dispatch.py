@@ -9,6 +9,8 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -242,6 +244,16 @@ def test_a_failed_run_stops_asking(project: Project, workers: tuple[str, ...]) -
     assert len(endpoint.requests) <= 30
 
 
+@contextmanager
+def _listening_to_ctrl_c() -> Iterator[None]:
+    """Processes started here are ended by SIGINT also where a shell in the background started the tests."""
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 @PLAIN_AND_XDIST
 def test_ctrl_c_stops_asking_and_keeps_what_was_answered(project: Project, workers: tuple[str, ...]) -> None:
     reached, release = threading.Event(), threading.Event()
@@ -255,7 +267,8 @@ def test_ctrl_c_stops_asking_and_keeps_what_was_answered(project: Project, worke
     with serving(answer) as endpoint:
         options = live(endpoint, "--fcbench-concurrency=1", "--fcbench-tag")
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, *workers]
-        process = subprocess.Popen(command, cwd=project.path, stdout=subprocess.PIPE, text=True)
+        with _listening_to_ctrl_c():
+            process = subprocess.Popen(command, cwd=project.path, stdout=subprocess.PIPE, text=True)
         assert reached.wait(60)
         process.send_signal(signal.SIGINT)
         told, _ = process.communicate(timeout=60)

@@ -11,7 +11,8 @@ import jsonschema
 import pytest
 
 from pytest_fcbench.prices import Price
-from pytest_fcbench.scorecard.document import RunFacts, json_schema, section
+from pytest_fcbench.scorecard.document import json_schema, section
+from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.records import Record, Usage
 from pytest_fcbench.scorecard.usage import cost_latency
 from pytest_fcbench.verdicts import Failed, NotScored, Passed, Profile

@@ -131,6 +131,7 @@ def test_as_json_it_has_every_verdict_with_code_and_reason() -> None:
         "usd": None,
         "steps": [],
         "turns": [],
+        "marks": [],
     }
     passed = {"status": "passed", "code": None, "reason": None}
     assert to_json(make_record())["verdicts"] == {"official": passed, "corrected": passed}

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.answers import Completion
 from pytest_fcbench.matchers import ast, relevance
-from pytest_fcbench.scorecard import gate, terminal
-from pytest_fcbench.scorecard.document import RunFacts
+from pytest_fcbench.scorecard import rules, terminal
+from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.gate import BROKEN, HELD, Outcome
 from pytest_fcbench.scorecard.records import Record, Usage
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
@@ -373,8 +373,8 @@ def test_a_huge_answer_takes_few_lines(completion: Completion) -> None:
 
 def test_each_rule_has_its_line() -> None:
     outcomes = [
-        Outcome(gate.parse("overall>=0.2"), HELD, "overall is 25.00%"),
-        Outcome(gate.parse("parallel>50%"), BROKEN, "parallel is 10.00%"),
+        Outcome(rules.parse("overall>=0.2"), HELD, "overall is 25.00%"),
+        Outcome(rules.parse("parallel>50%"), BROKEN, "parallel is 10.00%"),
     ]
     assert list(terminal.gate_lines(outcomes)) == [
         "gate overall>=0.2: held: overall is 25.00%",

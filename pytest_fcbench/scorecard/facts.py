@@ -1,0 +1,32 @@
+"""What is told of a run with every score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pytest_fcbench.prices import Price
+from pytest_fcbench.verdicts import Profile
+
+SCHEMA = "fcbench-scorecard/1"
+"""The form of the section in a scorecard's file."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """Model, manner, suites: without them no score says anything."""
+
+    fcbench: str
+    """Version of this project."""
+    model: str
+    mode: str
+    names: str
+    syntax: str
+    profile: Profile
+    suites: Mapping[str, Mapping[str, str | None]]
+    """Version and pack hash of each suite."""
+    notes: tuple[str, ...] = ()
+    price: Price | None = None
+    """What dollars were counted with; None where no price is known."""
+    concurrency: int | None = None
+    """Calls at once, among which a server's price by the hour is divided."""

@@ -1,0 +1,158 @@
+"""What the exit code is in every situation that a gate meets, alone and with two workers.
+
+The runs put the entries of one category to a model whose answers are given, beside a baseline whose
+verdicts are given.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.entries import CATEGORIES
+from pytest_fcbench.scorecard.files import BASELINE, Scorecard, baseline
+from pytest_fcbench.suites import core
+from pytest_fcbench.verdicts import Failed, NotScored, Passed, Verdict
+from tests.factories import FACTS, make_record
+from tests.plugin.conftest import Project
+
+HELD, BROKEN, CANNOT_TELL, USAGE = 0, 1, 2, 4
+CATEGORY = "irrelevance"
+SUITE = core.open_suite(Path())
+ENTRIES = SUITE.load(CATEGORIES[CATEGORY])
+N = len(ENTRIES)
+
+PASS, FAIL, NONE = Passed(), Failed("decoder_success", "a call"), NotScored("timeout", "600 s")
+
+
+def _letters(text: str) -> list[str]:
+    """``p10f4`` as ten times p and four times f."""
+    found: list[str] = []
+    for part in text.replace("p", " p").replace("f", " f").replace("n", " n").split():
+        found += [part[0]] * int(part[1:])
+    return found
+
+
+@dataclass(frozen=True)
+class Situation:
+    """``run`` and ``before`` say of each entry, in order: passed, failed or not scored (p, f, n)."""
+
+    name: str
+    run: str
+    rules: Sequence[str]
+    code: int
+    before: str | None = None
+    options: Sequence[str] = ()
+    version: str = SUITE.version
+    category: str = CATEGORY
+
+
+def _all(letter: str) -> str:
+    return f"{letter}{N}"
+
+
+def _of(passed: int, unscored: int = 0) -> str:
+    return f"p{passed}f{N - passed - unscored}n{unscored}"
+
+
+NOT_WORSE = (f"not-worse({CATEGORY}, 95%)",)
+
+SITUATIONS = [
+    # A score and a number
+    Situation("above the number", _all("p"), [f"{CATEGORY}>=0.8"], HELD),
+    Situation("at the number", _of(N // 2), [f"{CATEGORY}>=50%"], HELD),
+    Situation("below the number", _of(N // 2), [f"{CATEGORY}>50%"], BROKEN),
+    Situation("one rule of two broken", _of(N // 2), [f"{CATEGORY}>=0.1", f"{CATEGORY}>=0.9"], BROKEN),
+    Situation("a group", _all("p"), ["irrelevance_all>=50%"], HELD),
+    Situation("a suite", _all("p"), ["core>=99%"], HELD),
+    Situation("a selection", _all("f"), ["single_turn>=1%"], BROKEN),
+    Situation("overall of a part", _all("p"), ["overall>=50%"], BROKEN),
+    Situation("a category that was not run", _all("p"), ["parallel>=0.5"], CANNOT_TELL),
+    Situation("a mark that no test has", _all("p"), ["mark:smoke>=0.5"], CANNOT_TELL),
+    # Not scored
+    Situation("few not scored, far from the number", _of(N - 2, 2), [f"{CATEGORY}>=0.5"], HELD),
+    Situation("few not scored, near the number", _of(N // 2 - 1, 2), [f"{CATEGORY}>=0.5"], CANNOT_TELL),
+    Situation("broken whatever they were", _of(1, 2), [f"{CATEGORY}>=0.9"], BROKEN),
+    Situation("nothing scored", _all("n"), [f"{CATEGORY}>=0.1"], CANNOT_TELL),
+    Situation("too many not scored", _of(N - 2, 2), ["not_scored<=1%"], BROKEN),
+    Situation("none not scored", _of(3), ["not_scored<=0%"], HELD),
+    Situation("broken and undecided", _of(N // 2 - 1, 2), [f"{CATEGORY}>=0.5", "not_scored<=1%"], BROKEN),
+    # Beside a baseline
+    Situation("the same", _of(7), [f"{CATEGORY}>=baseline"], HELD, _of(7)),
+    Situation("better", _of(8), [f"{CATEGORY}>=baseline"], HELD, _of(7)),
+    Situation("worse", _of(7), [f"{CATEGORY}>=baseline"], BROKEN, _of(8)),
+    Situation("worse within the margin", _of(7), [f"{CATEGORY}>=baseline-10%"], HELD, _of(8)),
+    Situation("worse beyond the margin", _of(7), [f"{CATEGORY}>=baseline-0.02"], BROKEN, _of(8)),
+    Situation("not as much better as asked", _of(8), [f"{CATEGORY}>=baseline+50%"], BROKEN, _of(7)),
+    Situation("not scored could turn it", f"p6f{N - 7}n1", [f"{CATEGORY}>=baseline"], CANNOT_TELL, _of(7)),
+    Situation("the baseline has only some", _of(7), [f"{CATEGORY}>=baseline"], HELD, "p5"),
+    Situation("the baseline scored none", _of(7), [f"{CATEGORY}>=baseline"], CANNOT_TELL, _all("n")),
+    Situation("the baseline has other entries", _of(7), ["parallel>=baseline"], CANNOT_TELL, _of(7)),
+    Situation("another suite version", _of(7), [f"{CATEGORY}>=baseline"], CANNOT_TELL, _of(7), version="0"),
+    # Not worse
+    Situation("not worse: the same", _of(7), NOT_WORSE, HELD, _of(7)),
+    Situation("not worse: noise", _of(7), NOT_WORSE, HELD, _of(9)),
+    Situation("not worse: few entries", "p1f3" + f"p{N - 4}", NOT_WORSE, HELD, _all("p")),
+    Situation("not worse: a clear loss", _of(2), NOT_WORSE, BROKEN, _all("p")),
+    Situation("not worse: much better", _all("p"), NOT_WORSE, HELD, _of(2)),
+    Situation("not worse: a loss may hide", f"p{N - 6}f3n3", NOT_WORSE, CANNOT_TELL, _all("p")),
+    Situation("not worse: another version", _of(2), NOT_WORSE, CANNOT_TELL, _all("p"), version="0"),
+    Situation("not worse: overall", _of(1), ["not-worse(95%)"], BROKEN, _all("p")),
+    # Time and money
+    Situation("no call was timed", _all("p"), ["latency.p95<=3s"], CANNOT_TELL),
+    Situation("no price is known", _all("p"), ["cost<=1usd"], CANNOT_TELL),
+    # How it is run
+    Situation("stopped", _of(2), [f"{CATEGORY}>=0.1"], CANNOT_TELL, options=["-x"]),
+    Situation(
+        "the other profile", _of(7), [f"{CATEGORY}>=50%"], HELD, options=["--fcbench-profile=corrected"]
+    ),
+    Situation("no baseline named", _of(7), [f"{CATEGORY}>=baseline"], USAGE),
+    Situation("no such metric", _of(7), ["irelevance>=0.5"], USAGE),
+]
+
+
+def _script(letters: Sequence[str]) -> dict[str, object]:
+    """Answers that pass (a text) or fail (a call); an entry without one is not scored."""
+    found: dict[str, object] = {}
+    for entry, letter in zip(ENTRIES, letters, strict=True):
+        if letter != "n":
+            found[entry.key] = "No function fits." if letter == "p" else [{entry.functions[0].name: {}}]
+    return {"answers": found}
+
+
+def _baseline(situation: Situation) -> dict[str, object]:
+    verdicts: dict[str, Verdict] = {"p": PASS, "f": FAIL, "n": NONE}
+    records = [
+        replace(make_record(verdicts[letter], category=CATEGORY), entry=entry.key)
+        for entry, letter in zip(ENTRIES, _letters(situation.before or ""), strict=False)
+    ]
+    suites = {"core": {"version": situation.version, "pack_hash": SUITE.pack_sha256}}
+    made = baseline(Scorecard(Path("x"), replace(FACTS, suites=suites), tuple(records), {}))
+    assert made["schema"] == BASELINE
+    return made
+
+
+@pytest.mark.parametrize("workers", [("-n", "0"), ("-n", "2")], ids=["n0", "n2"])
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.name)
+def test_the_exit_code(project: Project, situation: Situation, workers: tuple[str, ...]) -> None:
+    letters = _letters(situation.run)
+    assert len(letters) == N
+    project.write("script.yaml", json.dumps(_script(letters)))
+    options = ["--fcbench-model=scripted:script.yaml", f"--fcbench-category={situation.category}"]
+    options += [f"--fcbench-gate={rule}" for rule in situation.rules]
+    if situation.before is not None:
+        project.write("baseline.json", json.dumps(_baseline(situation)))
+        options.append("--fcbench-baseline=baseline.json")
+    result = project.run(*options, *situation.options, *workers)
+    assert result.ret == situation.code, result.stdout.str()[-2000:] + result.stderr.str()[-2000:]
+    if situation.code != USAGE:
+        assert project.scorecard()["exitcode"] == situation.code
+
+
+def test_there_are_enough_situations() -> None:
+    assert len(SITUATIONS) >= 30
+    assert len({situation.name for situation in SITUATIONS}) == len(SITUATIONS)
