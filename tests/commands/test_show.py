@@ -22,6 +22,7 @@ from pytest_fcbench.models.oracle import OracleModel
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard import records
 from pytest_fcbench.verdicts import Judgement, Passed
+from tests.factories import write_scorecard
 
 Show: TypeAlias = Callable[..., str]
 
@@ -134,8 +135,7 @@ def test_a_scorecard_has_the_conversation(show: Show, tmp_path: Path) -> None:
     entry = run.suites["core"].load(CATEGORIES["multi_turn_base"])[1]
     transcript = run.dispatcher.transcript(entry)
     record = records.record(entry, run.chosen.manner, Judgement.both(Passed()), transcript)
-    card = tmp_path / "card.json"
-    card.write_text(json.dumps({"tests": [{"metadata": {"fcbench": records.to_json(record)}}]}))
+    write_scorecard(tmp_path / "card.json", [record])
     text = show(entry.key, "--scorecard=card.json")
     assert text == show(entry.key, "--model=oracle")
     assert "official  passed" in text
@@ -173,9 +173,7 @@ def test_tool_calls_and_text_beside_each_other(show: Show, tmp_path: Path) -> No
     transcript = replace(run.dispatcher.transcript(entry))
     transcript = replace(transcript, turns=((replace(transcript.turns[0][0], completion=completion),),))
     record = records.record(entry, run.chosen.manner, Judgement.both(Passed()), transcript)
-    (tmp_path / "card.json").write_text(
-        json.dumps({"tests": [{"metadata": {"fcbench": records.to_json(record)}}]})
-    )
+    write_scorecard(tmp_path / "card.json", [record])
     text = show(entry.key, "--scorecard=card.json")
     for line in (
         "  reasoning    Hm.",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import jsonschema
 import pytest
 
 from pytest_fcbench.scorecard.document import json_schema
 from pytest_fcbench.scorecard.intervals import of_share
+from pytest_fcbench.scorecard.records import Usage
+from tests.factories import make_record, write_scorecard
 from tests.plugin.conftest import Project
 
 SCRIPT = """
@@ -207,15 +209,13 @@ def test_answers_that_no_channel_could_carry(project: Project) -> None:
     """Lone surrogates and control characters in an answer survive xdist and the file."""
     text = "\ud800\0 \x9b31m"
     answer = {"text": text, "tool_calls": [{text: text}], "reasoning": text, "fault": None}
-    facts = {
-        "mode": "fc",
-        "syntax": "tool_calls",
-        "names": "dotted",
-        "steps": [{"latency_s": 0.5, "input_tokens": 3, "output_tokens": None}],
-    }
-    records = [{"entry": f"core:multiple_{i}", "turns": [[answer]], **facts} for i in range(12)]
-    report = {"tests": [{"metadata": {"fcbench": record}} for record in records]}
-    project.write("old.json", json.dumps(report))
+    records = [
+        replace(
+            make_record(category="multiple", number=number, steps=[Usage(0.5, 3, None)]), turns=((answer,),)
+        )
+        for number in range(12)
+    ]
+    write_scorecard(project.path / "old.json", records)
     result = project.run("--fcbench-model=replay:old.json", "--fcbench-category=multiple", "-n", "2")
     result.assert_outcomes(failed=12)
     assert project.records()["core:multiple_3"]["turns"] == [[answer]]
