@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +31,7 @@ def _save(chosen: argparse.Namespace) -> int:
     scorecard = files.load(chosen.scorecard)
     if not scorecard.records:
         raise UsageError(f"{chosen.scorecard}: has no entry of a benchmark")
-    write(chosen.to, json.dumps(files.baseline(scorecard), ensure_ascii=True, indent=1) + "\n")
+    write(chosen.to, files.baseline(scorecard))
     facts = scorecard.facts
     print(f"{chosen.to}: {len(scorecard.records)} tests, model {facts.model} ({facts.mode})")
     unscored = [

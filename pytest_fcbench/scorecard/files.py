@@ -13,6 +13,7 @@ Each entry has its verdict, or those of the official and the corrected profile w
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -114,18 +115,23 @@ def _facts(section: Mapping[str, object]) -> RunFacts:
     )
 
 
-def baseline(scorecard: Scorecard) -> dict[str, object]:
-    """The JSON values of a baseline."""
+def baseline(scorecard: Scorecard) -> str:
+    """The text of a baseline."""
     facts = asdict(scorecard.facts) | {"profile": scorecard.facts.profile.value, "notes": []}
     entries: dict[str, dict[str, object]] = {}
     for record in scorecard.records:
         both = [_word(record.verdict(profile)) for profile in Profile]
         entries.setdefault(record.category, {})[record.item_id] = both[0] if both[0] == both[1] else both
-    return {
+    written = {
         "schema": BASELINE,
         "fcbench": facts | {"trials": trials_of(scorecard.records), "sizes": dict(scorecard.sizes)},
         "entries": entries,
     }
+    return _PAIR.sub(r"[\1, \2]", json.dumps(written, indent=1)) + "\n"
+
+
+_PAIR = re.compile(r'\[\s+("[^"\\]*"),\s+("[^"\\]*")\s+\]')
+"""Two texts in a list, which the writer puts on lines of their own."""
 
 
 def _word(verdict: Verdict) -> str:

@@ -97,8 +97,8 @@ class BaselineRule:
             return Finding(UNDECIDED, f"the run and its baseline share nothing of {self.metric}")
         limit = Bound(self.operator, reference.accuracy + self.margin)
         found = ScoreRule(self.text, self.metric, limit).check(run)
-        beside = f"{found.sentence}, the baseline's {reference.accuracy:.2%} on the same {len(run.records)}"
-        return replace(found, sentence=f"{beside} tests")
+        beside = f"the baseline's {reference.accuracy:.2%} on the same {reference.n} tests"
+        return replace(found, sentence=f"{found.sentence}, {beside}")
 
 
 @dataclass(frozen=True, slots=True)
