@@ -86,3 +86,75 @@ def test_without_a_gate_the_exit_code_is_pytests(project: Project) -> None:
 
 def test_nothing_selected(project: Project) -> None:
     assert project.run("-k", "nothing_like_this").ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+MARKS = """
+import pytest
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.name.endswith(("_0]", "_1]")):
+            item.add_marker(pytest.mark.smoke)
+"""
+
+
+@WORKERS
+def test_a_rule_may_be_about_a_mark_of_ones_own(project: Project, workers: tuple[str, ...]) -> None:
+    project.write("conftest.py", MARKS)
+    project.write("pytest.ini", "[pytest]\nmarkers = smoke: a few\n")
+    project.write(
+        "script.yaml", "answers:\n  core:irrelevance_0: No.\n  core:irrelevance_1: No.\ndefault: '[f(a=1)]'\n"
+    )
+    result = project.run(
+        "--fcbench-model=scripted:script.yaml",
+        "--fcbench-mode=prompt",
+        "--fcbench-category=irrelevance",
+        "--fcbench-gate=mark:smoke>=100%",
+        "--fcbench-gate=irrelevance<20%",
+        *workers,
+    )
+    assert result.ret == 0, result.stdout.str()[-1500:]
+    result.stdout.fnmatch_lines(["gate mark:smoke>=100%: held: mark:smoke is 100.00%"])
+    assert [key for key, record in project.records().items() if record["marks"] == ["smoke"]] == [
+        "core:irrelevance_0",
+        "core:irrelevance_1",
+    ]
+
+
+def test_a_baseline_that_is_not_there_stops_the_run(project: Project) -> None:
+    result = project.run("--fcbench-baseline=none.json", "--fcbench-gate=not-worse(95%)")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: none.json: cannot be read: No such file or directory"])
+
+
+@WORKERS
+def test_github_is_told(project: Project, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]) -> None:
+    summary = project.write("summary.md", "earlier\n")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    project.write("script.yaml", "answers: {}\ndefault: '::error::pwned'\n")
+    result = project.run(
+        "--fcbench-model=scripted:script.yaml",
+        "--fcbench-category=multiple",
+        "--fcbench-gate=multiple>=90%",
+        *workers,
+    )
+    lines = result.stdout.lines
+    assert lines.count("::error title=gate multiple>=90%25%3A broken::multiple is 0.00%25") == 1
+    stops = [line for line in lines if line.startswith("::stop-commands::")]
+    token = stops[0].removeprefix("::stop-commands::")
+    assert lines.index(stops[0]) < lines.index(f"::{token}::") < len(lines)
+    told = summary.read_text().splitlines()
+    assert told[:2] == ["earlier", "### scripted:script.yaml (fc)"]
+    assert told.count("### Gate") == 1
+
+
+def test_a_summary_that_cannot_be_written_is_a_warning(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "no/such/folder/summary.md")
+    result = project.run("--fcbench-category=multiple", "--fcbench-gate=multiple>=90%")
+    assert result.ret == 0
+    told = result.stdout.str() + result.stderr.str()
+    assert "summary.md: cannot be written: No such file or directory" in told
