@@ -31,6 +31,7 @@ from pytest_fcbench.verdicts import Profile
 FILE = "fcbench.yaml"
 
 E = TypeVar("E", bound=StrEnum)
+V = TypeVar("V")
 
 
 _BY_KEY = {option.key: option for option in OPTIONS}
@@ -112,11 +113,41 @@ def load(command_line: Mapping[str, object], file: Path | None, root: Path = Pat
 
     Raises ``UsageError``: the value, the rule, the valid names; for the file also its line.
     """
-    layers = _Layers(command_line, *_file_layers(command_line, file))
+    top, profiles = _file_layers(file)
+    return _settings(_Layers(command_line, _profile("model", command_line, top, profiles), top), root)
+
+
+def load_judge(command_line: Mapping[str, object], file: Path | None, root: Path = Path()) -> Settings | None:
+    """The settings under which the judge is asked, as the model of a run; None where none is named.
+
+    ``judge``, ``judge_api_base`` and ``judge_api_key_env`` take the place of the model's; a profile may
+    describe the judge. What the file's top level says of the model does not hold for the judge, and on the
+    command line (by key) only options that are meant for it may stand.
+
+    Raises ``UsageError``.
+    """
+    top, profiles = _file_layers(file)
+    if (_Layers(command_line, {}, top).text("judge") or "none").lower() == "none":
+        return None
+    profile = _profile("judge", command_line, top, profiles)
+    general = {key: value for key, value in top.items() if key not in _BY_KEY or not _BY_KEY[key].of_model}
+    return _settings(_Layers(_of_judge(command_line), profile, _of_judge(general)), root, "judge_")
+
+
+_OF_JUDGE = {"model": "judge", "api_base": "judge_api_base", "api_key_env": "judge_api_key_env"}
+
+
+def _of_judge(layer: Mapping[str, V]) -> dict[str, V]:
+    """A layer in which the judge stands where the model stood."""
+    others = {key: value for key, value in layer.items() if key not in _OF_JUDGE}
+    return others | {key: layer[own] for key, own in _OF_JUDGE.items() if own in layer}
+
+
+def _settings(layers: _Layers, root: Path, prefix: str = "") -> Settings:
     asked = layers.text("model") or "lexical"
     key_env = layers.text("api_key_env")
     if key_env and key_env not in os.environ:
-        raise UsageError(f"api_key_env: the environment variable {key_env!r} is not set")
+        raise UsageError(f"{prefix}api_key_env: the environment variable {key_env!r} is not set")
     scorecard = layers.text("scorecard") or "scorecard.json"
     store = layers.text("store") or str(root / ".fcbench" / "answers.sqlite")
     if layers.on("offline") and (layers.on("refresh") or store.lower() == "none"):
@@ -239,10 +270,8 @@ class _Layers:
         return value
 
 
-def _file_layers(
-    command_line: Mapping[str, object], file: Path | None
-) -> tuple[Mapping[str, Field], Mapping[str, Field]]:
-    """The model profile in use and the top level of the file; empty without one."""
+def _file_layers(file: Path | None) -> tuple[Mapping[str, Field], Mapping[str, Mapping[str, Field]]]:
+    """The top level of the file, and its model profiles by name; empty without one."""
     if file is None:
         return {}, {}
     try:
@@ -250,10 +279,23 @@ def _file_layers(
         top = Field({} if content is None else content, file).members((), _FILE_KEYS)
         profiles = top["models"].members() if "models" in top else {}
         members = {name: profile.members(("model",), _PROFILE_KEYS) for name, profile in profiles.items()}
-        name = command_line.get("model") or (top["model"].text() if "model" in top else None)
     except SuiteError as error:
         raise UsageError(str(error)) from None
-    return members.get(str(name), {}), top
+    return top, members
+
+
+def _profile(
+    key: str,
+    command_line: Mapping[str, object],
+    top: Mapping[str, Field],
+    profiles: Mapping[str, Mapping[str, Field]],
+) -> Mapping[str, Field]:
+    """The model profile that an option names; empty where it is none."""
+    try:
+        name = command_line.get(key) or (top[key].text() if key in top else None)
+    except SuiteError as error:
+        raise UsageError(str(error)) from None
+    return profiles.get(str(name), {})
 
 
 def _scalar(given: Field) -> str:

@@ -84,6 +84,14 @@ OPTIONS = (
     Option("max_tokens", "N", "limit of tokens in an answer (default: none)", of_model=True),
     Option("seed", "N", "seed sent to the model (default: none)", of_model=True),
     Option("param", "NAME=JSON", "any other litellm parameter (repeatable)", repeatable=True, of_model=True),
+    Option(
+        "judge",
+        "MODEL",
+        "who judges what rules cannot (fcbench diagnose): a model profile of fcbench.yaml or any litellm id "
+        "(default: none)",
+    ),
+    Option("judge_api_base", "URL", "endpoint of the judge"),
+    Option("judge_api_key_env", "NAME", "environment variable that holds the key of the judge's endpoint"),
     Option("trials", "N", "how often each entry is put to the model (default: 1)"),
     Option(
         "concurrency", "N", "conversations at once, in all processes together (default: 8)", of_model=True

@@ -57,13 +57,21 @@ class Run:
     """Its suites, its model and its dispatcher are made when they are first needed, never before.
 
     ``share`` is this process's part of the limits, 1 where it holds all conversations; ``link`` leads an
-    xdist worker to the process that holds its own.
+    xdist worker to the process that holds its own. ``about`` makes the conversation about an entry where it
+    is not the benchmark's: a judge is asked about entries, in no environment.
     """
 
-    def __init__(self, settings: Settings, share: float = 1.0, link: Link | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        share: float = 1.0,
+        link: Link | None = None,
+        about: Callable[[Entry], conversation.Asking] | None = None,
+    ) -> None:
         self.settings = settings
         self.share = share
         self._link = link
+        self._about = about or self.converse
         self._collector = CalmCollector()
         self.expected = 0
         """How many conversations with a model that is asked are to come."""
@@ -102,7 +110,7 @@ class Run:
     def dispatcher(self) -> Dispatcher:
         """What runs the conversations of this process."""
         model = self.stored or self.chosen.model
-        return Dispatcher(model, self.converse, self._concurrency, self.settings.entry_timeout_s)
+        return Dispatcher(model, self._about, self._concurrency, self.settings.entry_timeout_s)
 
     @property
     def _concurrency(self) -> int:

@@ -41,6 +41,8 @@ ROOMS = {
         "scorecard",
     },
     "dispatch": {"entries", "answers", "errors", "conversation", "models", "prices", "redaction"},
+    "judges": {"entries", "answers", "verdicts", "codecs", "conversation"},
+    "diagnosis": {"entries", "answers", "verdicts", "errors", "environments", "matchers", "judges"},
     "server": {
         "entries",
         "answers",

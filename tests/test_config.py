@@ -102,6 +102,9 @@ temperature: 0.7
 max_tokens: 256
 seed: 7
 param: {top_p: 0.9, stop: [END]}
+judge: openai/judge
+judge_api_base: http://localhost:9000/v1
+judge_api_key_env: ANOTHER_VARIABLE
 trials: 3
 timeout: 30
 entry_timeout: 300
@@ -581,3 +584,76 @@ def test_a_named_file_must_be_there(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError) as caught:
         config.config_file(tmp_path, given)
     assert str(caught.value) == f"--fcbench-config={given}: there is no such file"
+
+
+# The judge
+
+
+class LoadJudge(Protocol):
+    def __call__(self, text: str | None = None, **options: object) -> Settings | None: ...
+
+
+@pytest.fixture
+def load_judge(path: Path) -> LoadJudge:
+    """As ``load``, the settings of the judge."""
+
+    def settings(text: str | None = None, **options: object) -> Settings | None:
+        if text is None:
+            return config.load_judge(options, None)
+        path.write_text(text, encoding="utf-8")
+        return config.load_judge(options, path)
+
+    return settings
+
+
+@pytest.mark.parametrize("text", [None, "", "model: openai/x\n", "judge: none\n"])
+def test_nobody_judges_unless_named(load_judge: LoadJudge, text: str | None) -> None:
+    assert load_judge(text) is None
+    assert load_judge("judge: openai/x\n", judge="none") is None
+
+
+def test_the_judge_stands_where_the_model_stood(
+    load_judge: LoadJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everything that the file says of the model is left out; what it says of runs holds."""
+    monkeypatch.setenv("ANOTHER_VARIABLE", "the judge's key")
+    judge = load_judge(FILE.replace("A_VARIABLE", "NOT_SET_ANYWHERE"))
+    assert judge is not None
+    assert (judge.model, judge.label) == ("openai/judge", "openai/judge")
+    assert (judge.api_base, judge.api_key) == ("http://localhost:9000/v1", "the judge's key")
+    assert judge.parameters == {"temperature": 0.001}
+    assert (judge.mode, judge.concurrency, judge.rpm, judge.retries) == (None, 8, None, 8)
+    assert (judge.max_usd, judge.store, judge.offline) == (1.5, Path("kept.sqlite"), True)
+
+
+def test_a_profile_describes_the_judge_and_the_command_line_wins(load_judge: LoadJudge) -> None:
+    text = (
+        "judge: wise\njudge_api_base: http://top\nmodel: other\napi_base: http://model\n"
+        "models:\n"
+        "  wise: {model: openai/x, api_base: http://wise, concurrency: 3, temperature: 0}\n"
+        "  other: {model: openai/y, api_base: http://other, max_tokens: 5}\n"
+        "prices: {wise: {hour: 2}}\n"
+    )
+    judge = load_judge(text)
+    assert judge is not None
+    assert (judge.model, judge.label, judge.api_base) == ("openai/x", "wise", "http://wise")
+    assert (judge.concurrency, judge.parameters, judge.price) == (3, {"temperature": 0.0}, Price(hour=2.0))
+    judge = load_judge(text, judge="openai/z", judge_api_base="http://line", concurrency="5", model="other")
+    assert judge is not None
+    assert (judge.model, judge.label, judge.api_base) == ("openai/z", "openai/z", "http://line")
+    assert (judge.concurrency, judge.parameters) == (5, {"temperature": 0.001})
+
+
+def test_a_variable_of_the_judge_that_is_not_set_is_told(
+    load_judge: LoadJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NOT_SET_ANYWHERE", raising=False)
+    with pytest.raises(UsageError, match="judge_api_key_env: the environment variable 'NOT_SET"):
+        load_judge(judge="openai/x", judge_api_key_env="NOT_SET_ANYWHERE")
+
+
+@pytest.mark.parametrize("name", ["judge: [a]\n", "judge: 3.5\njudge_api_base: {}\n"])
+def test_a_judge_is_a_name(load_judge: LoadJudge, path: Path, name: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_judge(name)
+    assert str(caught.value).startswith(f"{path}:")

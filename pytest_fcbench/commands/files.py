@@ -1,28 +1,21 @@
-"""Files that commands write: whole or not at all."""
+"""What commands write."""
 
 from __future__ import annotations
 
-import os
-import tempfile
+from contextlib import suppress
 from pathlib import Path
 
-from pytest_fcbench.errors import UsageError
+from pytest_fcbench.errors import FcbenchError
 
 
 def write(path: Path, text: str) -> None:
-    """Put a text in the place of what is there. Raises ``UsageError`` where that cannot be done."""
+    """Write a whole file or leave what is there. Raises ``FcbenchError``."""
+    part = path.with_name(f"{path.name}.part")
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}-", delete=False
-        ) as new:
-            new.write(text)
-        Path(new.name).chmod(0o666 & ~_umask())
-        Path(new.name).replace(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, encoding="utf-8", errors="backslashreplace")
+        part.replace(path)
     except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        with suppress(OSError):
+            part.unlink()
+        raise FcbenchError(f"{path} cannot be written: {error.strerror}") from None

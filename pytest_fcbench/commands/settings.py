@@ -18,9 +18,12 @@ ASKED = ("mode", "names", "syntax", "api_base", "temperature", "max_tokens", "se
 def declare(parser: argparse.ArgumentParser, keys: Sequence[str], *, required: bool = False) -> None:
     """Options of a run, here without the prefix."""
     for option in OPTIONS:
-        if option.key in keys:
+        flag = option.flag.replace("--fcbench-", "--")
+        if option.key in keys and option.switch:
+            parser.add_argument(flag, action="store_true", default=None, help=option.help)
+        elif option.key in keys:
             parser.add_argument(
-                option.flag.replace("--fcbench-", "--"),
+                flag,
                 action="append" if option.repeatable else "store",
                 metavar=option.metavar,
                 required=required,

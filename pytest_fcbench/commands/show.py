@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import copy
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -148,18 +147,14 @@ def _step(step: Step, environments: Environments, longest: int | None) -> Iterat
 def _acted(calls: Sequence[str], environments: Environments, longest: int | None) -> Iterator[str]:
     """Calls, what they return and what they change."""
     for call in calls:
-        before = _snapshot(environments)
+        before = environments.snapshot()
         (result,) = environments.perform([call])
         yield from _row("  call", call, longest)
         yield from _row("    returns", result, longest)
-        for change in between(before, _snapshot(environments)):
+        for change in between(before, environments.snapshot()):
             old = "" if change.expected is None else f"{change.expected} "
             new = "is gone" if change.found is None else f"→ {change.found}"
             yield from _row("    changes", f"{change.at}: {old}{new}", longest)
-
-
-def _snapshot(environments: Environments) -> Mapping[str, object]:
-    return {name: copy.deepcopy(environment.shown()) for name, environment in environments.by_domain.items()}
 
 
 def _expected(entry: Entry, longest: int | None) -> Iterator[str]:

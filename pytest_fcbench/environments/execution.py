@@ -9,6 +9,7 @@ nothing; the official executor would print, or worse.
 from __future__ import annotations
 
 import ast
+import copy
 import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +34,10 @@ class Environments:
     def functions(self) -> Sequence[str]:
         """Names of all functions."""
         return list(self._functions)
+
+    def snapshot(self) -> Mapping[str, Mapping[str, object]]:
+        """Everything that calls can change, by domain, as it is now and stays."""
+        return {name: copy.deepcopy(environment.shown()) for name, environment in self.by_domain.items()}
 
     def perform(self, calls: Sequence[str]) -> tuple[str, ...]:
         """Carry out calls in order; what each returned, or why it could not be, as text."""

@@ -107,7 +107,7 @@ def match(
 def _unread(entry: Entry, truth: Trajectory, transcript: Transcript) -> Verdict:
     """Whether the model tried to call something, unreadably, in a turn in which nothing can be called yet."""
     for number, (turn, expected) in enumerate(zip(transcript.turns, truth.turns, strict=True), 1):
-        offer = Offer(_offered(entry, number - 1), transcript.names)
+        offer = Offer(offered(entry, number - 1), transcript.names)
         for step in () if expected else turn:
             reading = read_corrected(step.completion, transcript.syntax, entry.category.language, offer)
             if isinstance(reading, Unreadable):
@@ -116,7 +116,8 @@ def _unread(entry: Entry, truth: Trajectory, transcript: Transcript) -> Verdict:
     return Passed()
 
 
-def _offered(entry: Entry, turn: int) -> tuple[FunctionDoc, ...]:
+def offered(entry: Entry, turn: int) -> tuple[FunctionDoc, ...]:
+    """The functions that can be called in a turn, by its index."""
     late = entry.scene.withheld if entry.scene else {}
     return entry.functions + tuple(doc for at, docs in late.items() if at <= turn for doc in docs)
 

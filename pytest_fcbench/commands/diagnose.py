@@ -1,0 +1,288 @@
+"""``fcbench diagnose``: why the conversations of a scorecard failed, by rules and by a judge."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from pytest_fcbench.answers import Transcript
+from pytest_fcbench.commands.files import write
+from pytest_fcbench.commands.settings import declare, given, settings_of, without_prefix
+from pytest_fcbench.config import Settings, config_file, load_judge
+from pytest_fcbench.diagnosis.document import Finding, document, labels
+from pytest_fcbench.diagnosis.root_causes import Diagnosis, RootCause, question
+from pytest_fcbench.dispatch.progress import Screen, Ticker
+from pytest_fcbench.entries import CATEGORIES, Entry
+from pytest_fcbench.errors import FcbenchError, NotScoredError, UsageError, unknown
+from pytest_fcbench.judges.agreement import Agreement
+from pytest_fcbench.judges.questions import Question, answered, put
+from pytest_fcbench.matchers.taxonomy import FailureClass, classify
+from pytest_fcbench.models.registry import BUILT_IN
+from pytest_fcbench.run import Run
+from pytest_fcbench.scorecard import files
+from pytest_fcbench.scorecard.files import Scorecard
+from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.suites import SUITES
+from pytest_fcbench.verdicts import Failed, NotScored, Profile, printable
+
+if TYPE_CHECKING:
+    from pytest_fcbench.cli import Commands
+
+T = TypeVar("T")
+
+_JUDGE = (
+    *("judge", "judge_api_base", "judge_api_key_env", "concurrency", "rpm", "tpm", "retries", "timeout"),
+    *("max_usd", "no_preflight", "store", "offline", "refresh"),
+)
+
+
+def register(commands: Commands) -> None:
+    """Declare the command."""
+    diagnose = commands.add_parser("diagnose", help="why the multi-turn conversations of a scorecard failed")
+    diagnose.add_argument(
+        "scorecard", nargs="?", type=Path, metavar="SCORECARD", help="scorecard.json of a run"
+    )
+    diagnose.add_argument("--limit", type=int, metavar="N", help="look at the first N failures only")
+    diagnose.add_argument("--to", type=Path, metavar="FILE", help="write what was found as JSON")
+    diagnose.add_argument(
+        "--audit", nargs=2, type=Path, metavar="FILE", help="how far the root causes of two such files agree"
+    )
+    declare(diagnose, ("profile", "category", "failures", "config", *_JUDGE))
+    diagnose.set_defaults(run=_diagnose)
+
+
+def _diagnose(chosen: argparse.Namespace) -> int:
+    if (chosen.scorecard is None) == (chosen.audit is None):
+        raise UsageError("give a scorecard, or two files of diagnoses with --audit")
+    if chosen.limit is not None and chosen.limit < 1:
+        raise UsageError(f"--limit={chosen.limit}: must be 1 or more")
+    try:
+        for line in _audit(*chosen.audit) if chosen.audit else _looked_at(chosen):
+            print(printable(line), flush=True)
+    except UsageError as error:
+        raise without_prefix(error) from None
+    return 0
+
+
+# A scorecard
+
+
+def _looked_at(chosen: argparse.Namespace) -> Iterator[str]:
+    card = files.load(chosen.scorecard)
+    judge = _judge_settings(chosen)
+    settings = settings_of(chosen, "core")
+    profile = settings.profile if chosen.profile else card.facts.profile
+    wanted = {category.name for category in settings.categories} if chosen.category else set(CATEGORIES)
+    held = [r for r in card.records if r.category in wanted and _is_conversation(r)]
+    failed = [record for record in held if isinstance(record.verdict(profile), Failed)]
+    yield (
+        f"{card.path}: {card.facts.model}, {profile} profile: "
+        f"{len(failed)} of {len(held)} multi-turn conversations failed"
+    )
+    if single := sum(
+        not _is_conversation(r) and isinstance(r.verdict(profile), Failed) for r in card.records
+    ):
+        yield f"{single} single-turn failures are not looked at: the code of a verdict says what is wrong"
+    failed = failed[: chosen.limit]
+    if not failed:
+        return
+    run = _replayed(chosen, card, failed)
+    talks = list(_talks(card, run, failed))
+    found = [_finding(run, record, talk, profile) for record, talk in zip(failed, talks, strict=True)]
+    notes: Sequence[str] = ()
+    if judge:
+        found, notes = _judged(judge, run, talks, found)
+    for finding in found[: settings.failures]:
+        yield from _told(finding)
+    if len(found) > settings.failures:
+        yield f"and {len(found) - settings.failures} more; --to FILE has all, --failures=N shows N here"
+    yield ""
+    yield from _table("class", list(FailureClass), [(f.divergence.failure, f.category) for f in found])
+    if judge:
+        yield ""
+        rows = [*RootCause, _NOT_DIAGNOSED]
+        yield from _table("root cause", rows, [(_root_cause(f), f.category) for f in found])
+        yield from notes
+    if chosen.to is not None:
+        name = judge.label if judge else None
+        told = document(found, model=card.facts.model, profile=profile.value, judge=name)
+        write(chosen.to, json.dumps(told, indent=1))
+        yield f"written to {chosen.to}"
+
+
+def _is_conversation(record: Record) -> bool:
+    return record.category in CATEGORIES and not CATEGORIES[record.category].single_turn
+
+
+_Talk: TypeAlias = tuple[Entry, Transcript]
+
+
+def _replayed(chosen: argparse.Namespace, card: Scorecard, records: Sequence[Record]) -> Run:
+    """A run over the suites of these Records, in which the answers of the scorecard are given."""
+    suites = sorted({record.suite for record in records})
+    for suite in suites:
+        if suite not in SUITES:
+            raise UsageError(f"{card.path}: {unknown('suite', suite, SUITES)}")
+    if not any(record.turns for record in records):
+        raise UsageError(f"{card.path}: holds no answers; a baseline keeps verdicts only")
+    settings = settings_of(chosen, suites[0], f"replay:{card.path}")
+    return Run(replace(settings, suites=tuple(suites), mode=None, names=None, syntax=None))
+
+
+def _talks(card: Scorecard, run: Run, records: Sequence[Record]) -> Iterator[_Talk]:
+    """The conversations, held again with the recorded answers."""
+    used = {record.category for record in records}
+    entries = {
+        entry.key: entry
+        for suite in run.suites.values()
+        for category in suite.categories
+        if category.name in used
+        for entry in suite.load(category)
+    }
+    for record in records:
+        if record.entry not in entries:
+            version = run.suites[record.suite].version
+            raise UsageError(f"{card.path}: {record.suite} {version} has no entry {record.entry}")
+        entry = replace(entries[record.entry], trial=record.trial)
+        try:
+            yield entry, run.dispatcher.transcript(entry)
+        except NotScoredError as error:
+            raise UsageError(
+                f"{card.path}: the conversation about {entry.item_id} goes another way today: {error.reason}"
+            ) from None
+
+
+def _finding(run: Run, record: Record, talk: _Talk, profile: Profile) -> Finding:
+    verdict = record.verdict(profile)
+    assert isinstance(verdict, Failed)
+    return Finding(record.item_id, record.category, verdict, classify(*talk, verdict, run.environments))
+
+
+def _judged(
+    judge: Settings, run: Run, talks: Sequence[_Talk], found: Sequence[Finding]
+) -> tuple[list[Finding], Sequence[str]]:
+    """The findings with what the judge says, and what is to be known of its answers."""
+    questions = {
+        finding.item_id: question(entry, transcript, finding.verdict, run.environments(entry))
+        for (entry, transcript), finding in zip(talks, found, strict=True)
+    }
+    asked = Run(judge, about=lambda entry: put(questions[entry.item_id], judge.label))
+    screen = Screen()
+    try:
+        _in_words_of_a_judge(lambda: asked.start([entry for entry, _ in talks]))
+        ticker = Ticker(asked.progress, screen)
+        try:
+            diagnoses = [_diagnosis(asked, about) for about in questions.values()]
+        finally:
+            ticker.stop()
+        progress = asked.progress()
+        spent = "" if progress.usd is None else f", ${progress.usd:.4f}"
+        notes = [f"judge {judge.label}: calls {progress.calls}{spent}"]
+        notes += [f"note: {note}" for note in asked.facts.notes]
+    except KeyboardInterrupt:
+        raise FcbenchError("interrupted; what is stored is not asked for again") from None
+    finally:
+        asked.close()
+        screen.close()
+    return [replace(f, diagnosis=d) for f, d in zip(found, diagnoses, strict=True)], notes
+
+
+def _diagnosis(asked: Run, about: Question[Diagnosis]) -> Diagnosis | NotScored:
+    try:
+        return answered(about, asked.dispatcher.transcript(about.about))
+    except NotScoredError as error:
+        return NotScored(error.cause, error.reason)
+
+
+def _judge_settings(chosen: argparse.Namespace) -> Settings | None:
+    options = given(chosen)
+    judge = _in_words_of_a_judge(lambda: load_judge(options, config_file(Path(), chosen.config)))
+    if judge and (judge.model in BUILT_IN or judge.model.startswith("replay:")):
+        raise UsageError(
+            f"--judge={judge.model}: answers entries, not questions about them; "
+            "give a litellm id, a model profile or scripted:FILE"
+        )
+    return judge
+
+
+def _in_words_of_a_judge(do: Callable[[], T]) -> T:
+    """What this gives; its errors speak of the judge's options."""
+    try:
+        return do()
+    except UsageError as error:
+        text = str(error).replace("--fcbench-api-", "--judge-api-").replace("--fcbench-model", "--judge")
+        text = text.replace(", and whether it takes tools (--fcbench-mode=prompt sends none)", "")
+        raise UsageError(text) from None
+
+
+_NOT_DIAGNOSED = "not diagnosed"
+
+
+def _root_cause(finding: Finding) -> str:
+    return finding.diagnosis.cause if isinstance(finding.diagnosis, Diagnosis) else _NOT_DIAGNOSED
+
+
+def _told(finding: Finding) -> Iterator[str]:
+    yield f"  {finding.item_id:<32}  {finding.divergence.failure:<22}  {finding.divergence}"
+    match finding.diagnosis:
+        case Diagnosis(cause=cause, turn=turn, explanation=explanation):
+            yield f"    {cause}, turn {turn}: {' '.join(explanation.split())}"
+        case NotScored(cause=why, reason=reason):
+            yield f"    {_NOT_DIAGNOSED}: {why}: {reason}"
+
+
+def _table(head: str, rows: Sequence[str], counted: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """How often each class occurs in each category, classes in the order given, none that never occurs."""
+    counts = Counter(counted)
+    columns = [name for name in CATEGORIES if any(category == name for _, category in counted)]
+    heads = [column.removeprefix("multi_turn_") for column in columns]
+    cells = [
+        (row, [counts[row, column] for column in columns])
+        for row in rows
+        if any(counts[row, column] for column in columns)
+    ]
+    yield f"{head:<24}{''.join(f'{name:>14}' for name in heads)}{'all':>8}"
+    for name, numbers in cells:
+        yield f"{name:<24}{''.join(f'{number:>14}' for number in numbers)}{sum(numbers):>8}"
+    sums = [sum(column) for column in zip(*(numbers for _, numbers in cells), strict=True)]
+    yield f"{'all':<24}{''.join(f'{number:>14}' for number in sums)}{sum(sums):>8}"
+
+
+# Two judges
+
+
+def _audit(one: Path, other: Path) -> Iterator[str]:
+    first, second = labels(one), labels(other)
+    if first.model and second.model and first.model != second.model:
+        raise UsageError(f"{one} is about {first.model}, {other} about {second.model}; compare the same run")
+    agreement = Agreement(first.by_entry, second.by_entry)
+    if agreement.share is None:
+        raise UsageError(f"{one} and {other} have no entry in common that has a root cause in both")
+    both = agreement.both
+    yield f"{len(both)} conversations have a root cause in both files"
+    for labelled in (first, second):
+        if alone := len(labelled.by_entry) - len(both):
+            yield f"{alone} have one in {labelled.path} only"
+    yield f"agreement {agreement.share:.1%}, {_kappa(agreement)}"
+    yield ""
+    used = [cause for cause in RootCause if any(cause in pair for pair in agreement.table)]
+    yield f"{one} down, {other} across"
+    yield f"{'':<24}{''.join(f'{cause:>20}' for cause in used)}"
+    for row in used:
+        yield f"{row:<24}{''.join(f'{agreement.table.get((row, column), 0):>20}' for column in used)}"
+    if agreement.different:
+        yield ""
+        yield f"different ({len(agreement.different)})"
+    for name in agreement.different:
+        yield f"  {name:<32}  {first.by_entry[name]} / {second.by_entry[name]}"
+
+
+def _kappa(agreement: Agreement) -> str:
+    if agreement.kappa is None:
+        return "Cohen's kappa not defined (both gave one and the same class to all)"
+    return f"Cohen's kappa {agreement.kappa:.2f}"

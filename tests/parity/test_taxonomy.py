@@ -1,0 +1,79 @@
+"""Changed trajectories are given the class of the change that was made to them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.answers import Completion, Mode, Names, Step, Transcript
+from pytest_fcbench.entries import Trajectory
+from pytest_fcbench.environments import opened
+from pytest_fcbench.matchers import state
+from pytest_fcbench.matchers.taxonomy import FailureClass as C
+from pytest_fcbench.matchers.taxonomy import classify
+from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.verdicts import Failed, Profile
+from tests.parity.comparison import records
+from tests.parity.conftest import oracle_files
+from tests.parity.trajectories import entries_of
+
+MUTATED = oracle_files("multi_turn_mut_*.jsonl.gz")
+SOON = {C.ACTED_TOO_SOON, C.ACTED_WITHOUT_FUNCTION}
+"""Where the change is made in a turn that must stay empty, or moves a call into one."""
+EXPECTED = {
+    "add_readonly": SOON,
+    "add_write": {C.EXTRA_CALL} | SOON,
+    "call_in_empty_turn": {C.EXTRA_CALL} | SOON,
+    "change_arg": {C.WRONG_ARGUMENT},
+    "drop_call": {C.MISSING_CALL, C.NEW_FUNCTION_UNUSED, C.NO_CALL},
+    "dup_call": {C.EXTRA_CALL},
+    "dup_turn": {C.EXTRA_CALL},
+    "early_call": {C.WRONG_TURN, C.EXTRA_CALL},
+    "empty_turn": {C.NO_CALL},
+    "fail_then_retry": {C.EXTRA_CALL},
+    "late_call": {C.WRONG_TURN},
+    "respell": {C.UNKNOWN_FUNCTION},
+    "retype_arg": {C.WRONG_ARGUMENT},
+    "swap_in_turn": {C.WRONG_ORDER, C.WRONG_TURN},
+    "swap_turns": {C.WRONG_TURN} | SOON,
+}
+"""By the kind of change. ``early_call`` sometimes leaves the call where it was as well, ``swap_in_turn``
+sometimes swaps turns, ``fail_then_retry`` fails where the call that should do nothing does something, and
+``respell`` where a line break makes a text no call. ``combo`` is any two of them."""
+
+
+def transcript(turns: list[list[list[str]]]) -> Transcript:
+    steps = tuple(
+        (*(Step(Completion(), tuple(calls)) for calls in turn), Step(Completion("Done."))) for turn in turns
+    )
+    return Transcript("bfcl:x", "test", Mode.FC, Names.UNDERSCORED, "tool_calls", steps)
+
+
+@pytest.mark.skipif(not MUTATED, reason="FCBENCH_ORACLE names no folder with multi_turn_mut_*.jsonl.gz")
+@pytest.mark.parametrize("profile", Profile)
+def test_every_change_that_fails_has_the_class_of_its_kind(bfcl: Suite, profile: Profile) -> None:
+    failures = Counter[str]()
+    for path in MUTATED:
+        for record, (mutation, found) in _classified(path, bfcl, profile):
+            failures[mutation] += 1
+            assert found in EXPECTED.get(mutation, set(C) - {C.UNEXPLAINED}), (record, mutation, found)
+    assert failures.total() > 1000
+    assert EXPECTED.keys() - {"add_readonly"} <= failures.keys()
+
+
+def _classified(path: Path, suite: Suite, profile: Profile) -> list[tuple[str, tuple[str, C]]]:
+    entries = entries_of(suite, path)
+    fresh = partial(opened, world=suite.world)
+    found = []
+    for record in records(path):
+        entry, turns = entries[str(record["id"])], record["decoded_turns"]
+        assert isinstance(entry.expectation, Trajectory)
+        assert isinstance(turns, list)
+        verdict = state.match(entry.expectation, turns, partial(fresh, entry), profile)
+        if isinstance(verdict, Failed):
+            at = classify(entry, transcript(turns), verdict, fresh)
+            found.append((f"{entry.id} {record['info']}: {at}", (str(record["mutation"]), at.failure)))
+    return found
