@@ -1,0 +1,145 @@
+"""Tables for people and programs: the same rows as text, Markdown, CSV and HTML."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_fcbench.verdicts import printable
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns and rows of text; the first column is to the left, the others, mostly numbers, to the right."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+    """Sentences below the table."""
+    left: frozenset[str] = frozenset()
+    """Other columns to the left."""
+
+    def __post_init__(self) -> None:
+        wrong = [row for row in self.rows if len(row) != len(self.columns)]
+        if wrong:
+            raise ValueError(f"{self.title}: {len(self.columns)} columns, a row with {len(wrong[0])}")
+
+    def is_left(self, index: int) -> bool:
+        """Whether a column is to the left."""
+        return not index or self.columns[index] in self.left
+
+
+def text(table: Table) -> Iterator[str]:
+    """Lines of equal columns."""
+    cells = [[_line(cell) for cell in row] for row in (table.columns, *table.rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    if table.title:
+        yield _line(table.title)
+    for number, row in enumerate(cells):
+        columns = [
+            f"{cell:<{width}}" if table.is_left(index) else f"{cell:>{width}}"
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(columns).rstrip()
+        if not number:
+            yield "-" * (sum(widths) + 2 * (len(widths) - 1))
+    yield from map(_line, table.notes)
+
+
+def markdown(table: Table) -> Iterator[str]:
+    """A table as GitHub reads it, with what could be markup taken literally."""
+    if table.title:
+        yield f"### {_literal(table.title)}"
+        yield ""
+    yield f"| {' | '.join(map(_literal, table.columns))} |"
+    yield f"|{'|'.join(':--' if table.is_left(i) else '--:' for i in range(len(table.columns)))}|"
+    for row in table.rows:
+        yield f"| {' | '.join(map(_literal, row))} |"
+    for note in table.notes:
+        yield ""
+        yield _literal(note)
+
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!&@])")
+
+
+def _literal(cell: str) -> str:
+    return _MARKUP.sub(r"\\\1", _line(cell))
+
+
+def comma_separated(table: Table) -> Iterator[str]:
+    """RFC 4180; a cell that a spreadsheet would take for a formula gets an apostrophe in front."""
+    for row in (table.columns, *table.rows):
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow([_inert(_line(cell)) for cell in row])
+        yield line.getvalue()
+
+
+def _inert(cell: str) -> str:
+    formula = cell[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"[+-]?[\d.,]*%?", cell)
+    return f"'{cell}" if formula else cell
+
+
+_STYLE = (
+    ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;"
+    "padding:0 1rem}table{border-collapse:collapse;font-variant-numeric:tabular-nums}.wide{overflow-x:auto}"
+    "caption{text-align:left;font-weight:600;padding:.5rem 0}th,td{padding:.3rem .75rem;text-align:right;"
+    "border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}.left{text-align:left}"
+)
+
+
+def page(title: str, tables: Sequence[Table]) -> Iterator[str]:
+    """A page of its own, with nothing in it that runs or is loaded."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    yield "<!doctype html>"
+    yield f'<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
+    yield '<meta name="viewport" content="width=device-width">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    yield f"<style>{_STYLE}</style></head><body><h1>{html.escape(title)}</h1>"
+    for table in tables:
+        yield '<div class="wide"><table>'
+        if table.title:
+            yield f"<caption>{html.escape(_line(table.title))}</caption>"
+        yield f"<thead>{_row(table, table.columns, 'th')}</thead><tbody>"
+        yield from (_row(table, row, "td") for row in table.rows)
+        yield "</tbody></table></div>"
+        yield from (f"<p>{html.escape(_line(note))}</p>" for note in table.notes)
+    yield "</body></html>"
+
+
+def _row(table: Table, row: Sequence[str], tag: str) -> str:
+    cells = []
+    for index, cell in enumerate(row):
+        kind = "th" if not index else tag
+        scope = ' scope="col"' if tag == "th" else "" if index else ' scope="row"'
+        left = ' class="left"' if table.is_left(index) else ""
+        cells.append(f"<{kind}{scope}{left}><bdi>{html.escape(_line(cell))}</bdi></{kind}>")
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _line(cell: str) -> str:
+    return " ".join(printable(cell).split("\n"))
+
+
+def _several(form: Callable[[Table], Iterator[str]]) -> Callable[[str, Sequence[Table]], Iterator[str]]:
+    def lines(title: str, tables: Sequence[Table]) -> Iterator[str]:
+        for number, table in enumerate(tables):
+            if number:
+                yield ""
+            yield from form(table)
+
+    return lines
+
+
+FORMATS: Mapping[str, Callable[[str, Sequence[Table]], Iterator[str]]] = {
+    "text": _several(text),
+    "markdown": _several(markdown),
+    "csv": _several(comma_separated),
+    "html": page,
+}
+"""Tables below a title as lines, by the name of the format."""
