@@ -34,6 +34,7 @@ class Endpoint:
     keys: list[str]
     headers: list[dict[str, str]] = field(default_factory=list)
     """Of each request, names in lower case."""
+    paths: list[str] = field(default_factory=list)
     most_at_once: int = 0
 
 
@@ -77,6 +78,7 @@ def serving(answer: Answer) -> Iterator[Endpoint]:
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             requests.append(asked)
+            endpoint.paths.append(self.path)
             keys.append(self.headers.get("Authorization", ""))
             endpoint.headers.append({name.lower(): value for name, value in self.headers.items()})
             nonlocal in_flight

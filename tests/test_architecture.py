@@ -54,6 +54,15 @@ ROOMS = {
         "models",
     },
     "scorecard": {"entries", "answers", "verdicts", "errors", "conversation", "prices"},
+    "contamination": {
+        "entries",
+        "answers",
+        "verdicts",
+        "errors",
+        "models",
+        "redaction",
+        "scorecard",
+    },
     "config": {
         "entries",
         "answers",
@@ -70,13 +79,14 @@ ROOMS = {
 
 ONLY = {
     "pytest": {f"plugin/{name}.py" for name in ("__init__", "benchmark", "showing", "workers")},
-    "aiohttp": {"server/app.py"},
+    "aiohttp": {"server/app.py", "contamination/asking.py"},
     "litellm": {"models/litellm.py"},
     "tree_sitter": {"codecs/trees.py", "codecs/java.py", "codecs/javascript.py"},
     "tree_sitter_java": {"codecs/trees.py"},
     "tree_sitter_javascript": {"codecs/trees.py"},
+    "matplotlib": {"contamination/chart.py"},
     "mpmath": {"environments/math.py"},
-    "numpy": {"scorecard/paired.py"},
+    "numpy": {"scorecard/paired.py", "contamination/comparison.py"},
     "bfcl_eval": set(),
 }
 """Which files may import a package."""
@@ -135,7 +145,18 @@ def test_the_import_rules_can_fail(tmp_path: Path) -> None:
     assert room("pytest_fcbench.scorecard.gate") == "scorecard"
 
 
-HEAVY = ("litellm", "openai", "aiohttp", "tree_sitter", "numpy", "scipy", "pydantic", "yaml", "mpmath")
+HEAVY = (
+    "litellm",
+    "openai",
+    "aiohttp",
+    "tree_sitter",
+    "matplotlib",
+    "numpy",
+    "scipy",
+    "pydantic",
+    "yaml",
+    "mpmath",
+)
 
 
 def test_an_unrelated_run_loads_nothing_heavy(tmp_path: Path) -> None:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from pytest_fcbench.answers import Transcript
 from pytest_fcbench.commands.files import write
+from pytest_fcbench.commands.held import entries_of, replayed
 from pytest_fcbench.commands.settings import declare, given, settings_of, without_prefix
 from pytest_fcbench.config import Settings, config_file, load_judge
 from pytest_fcbench.diagnosis.document import Finding, document, labels
 from pytest_fcbench.diagnosis.root_causes import Diagnosis, RootCause, question
 from pytest_fcbench.dispatch.progress import Screen, Ticker
 from pytest_fcbench.entries import CATEGORIES, Entry
-from pytest_fcbench.errors import FcbenchError, NotScoredError, UsageError, unknown
+from pytest_fcbench.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.judges.agreement import Agreement
 from pytest_fcbench.judges.questions import Question, answered, put
 from pytest_fcbench.matchers.taxonomy import FailureClass, classify
@@ -27,7 +28,6 @@ from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard import files
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.records import Record
-from pytest_fcbench.suites import SUITES
 from pytest_fcbench.verdicts import Failed, NotScored, Profile, printable
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _looked_at(chosen: argparse.Namespace) -> Iterator[str]:
     failed = failed[: chosen.limit]
     if not failed:
         return
-    run = _replayed(chosen, card, failed)
+    run = replayed(chosen, card, failed)
     talks = list(_talks(card, run, failed))
     found = [_finding(run, record, talk, profile) for record, talk in zip(failed, talks, strict=True)]
     notes: Sequence[str] = ()
@@ -122,28 +122,9 @@ def _is_conversation(record: Record) -> bool:
 _Talk: TypeAlias = tuple[Entry, Transcript]
 
 
-def _replayed(chosen: argparse.Namespace, card: Scorecard, records: Sequence[Record]) -> Run:
-    """A run over the suites of these Records, in which the answers of the scorecard are given."""
-    suites = sorted({record.suite for record in records})
-    for suite in suites:
-        if suite not in SUITES:
-            raise UsageError(f"{card.path}: {unknown('suite', suite, SUITES)}")
-    if not any(record.turns for record in records):
-        raise UsageError(f"{card.path}: holds no answers; a baseline keeps verdicts only")
-    settings = settings_of(chosen, suites[0], f"replay:{card.path}")
-    return Run(replace(settings, suites=tuple(suites), mode=None, names=None, syntax=None))
-
-
 def _talks(card: Scorecard, run: Run, records: Sequence[Record]) -> Iterator[_Talk]:
     """The conversations, held again with the recorded answers."""
-    used = {record.category for record in records}
-    entries = {
-        entry.key: entry
-        for suite in run.suites.values()
-        for category in suite.categories
-        if category.name in used
-        for entry in suite.load(category)
-    }
+    entries = entries_of(run, records)
     for record in records:
         if record.entry not in entries:
             version = run.suites[record.suite].version

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from pytest_fcbench.answers import Step, ToolCall, Transcript
 from pytest_fcbench.commands.settings import ASKED, PLACE, declare, settings_of
-from pytest_fcbench.entries import AnyCall, Entry, ExpectedCalls, FunctionDoc, NoCall, Rule, Trajectory
+from pytest_fcbench.entries import AnyCall, Entry, ExpectedCalls, FunctionDoc, NoCall, Trajectory
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.errors import NotScoredError, UsageError, unknown
-from pytest_fcbench.matchers import ast, relevance, state
 from pytest_fcbench.matchers.differences import between
+from pytest_fcbench.matchers.judging import judge
 from pytest_fcbench.run import Run
 from pytest_fcbench.suites import SUITES
 from pytest_fcbench.verdicts import Judgement, Passed, Profile, Verdict, printable
@@ -51,7 +51,7 @@ def _show(chosen: argparse.Namespace) -> int:
     for line in lines(entry, transcript, run.environments(entry), longest):
         print(printable_line(line))
     if transcript:
-        for line in _verdicts(judgement_of(entry, transcript, run)):
+        for line in _verdicts(judge(entry, transcript, run.environments)):
             print(line)
     run.close()
     return 0
@@ -82,16 +82,6 @@ def _transcript(run: Run, entry: Entry) -> Transcript:
         return run.dispatcher.transcript(entry)
     except NotScoredError as error:
         raise UsageError(f"{entry.item_id}: {error.cause}: {error.reason}") from None
-
-
-def judgement_of(entry: Entry, transcript: Transcript, run: Run) -> Judgement:
-    """What the entry's matcher says."""
-    match entry.category.rule:
-        case Rule.STATE:
-            return state.judge(entry, transcript, run.environments)
-        case Rule.IRRELEVANCE | Rule.RELEVANCE:
-            return relevance.judge(entry, transcript)
-    return ast.judge(entry, transcript)
 
 
 def lines(

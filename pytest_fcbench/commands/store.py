@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.answers import Completion, Transcript, Turns
+from pytest_fcbench.commands.files import write
 from pytest_fcbench.commands.settings import ASKED, PLACE, declare, given, settings_of, without_prefix
 from pytest_fcbench.config import Settings
 from pytest_fcbench.conversation import Manner
@@ -179,20 +180,9 @@ def _export(chosen: argparse.Namespace, settings: Settings) -> None:
     if there and not chosen.force:
         raise UsageError(f"{there[0]} is already there; name another folder, or replace it with --force")
     for path, rows in files.items():
-        _write(path, "".join(f"{row}\n" for row in rows))
+        write(path, "".join(f"{row}\n" for row in rows))
         print(f"{len(rows):>6,}  {path}")
     print(f"{sum(map(len, files.values())):,} answers are written; {missing:,} entries have none")
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a whole file or leave what is there."""
-    part = path.with_suffix(".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, encoding="ascii")
-        part.replace(path)
-    except OSError as error:
-        raise FcbenchError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _as_judged(transcript: Transcript) -> Turns:

@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterator, Mapping, Set
 from copy import deepcopy
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.answers import AskModel, Completion, Fault, ToolCall
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import CallError
+from pytest_fcbench.models.failures import diagnosis, retry_after_s
 from pytest_fcbench.redaction import long_secrets, redacted
 
 if TYPE_CHECKING:
@@ -119,20 +119,6 @@ class LitellmModel:
         return redacted(text, self.api_key or "")[:300]
 
 
-_CAUSES = {
-    400: "bad_request",
-    401: "authentication",
-    403: "authentication",
-    404: "not_found",
-    408: "timeout",
-    422: "bad_request",
-    429: "rate_limit",
-}
-"""Causes by HTTP status; every other one is ``endpoint``."""
-
-_TRANSIENT = frozenset({408, 409, 425, 429})
-"""What may pass although the status says that the request is to blame."""
-
 _UNREACHABLE = (ConnectionRefusedError, socket.gaierror)
 
 
@@ -147,7 +133,7 @@ def _diagnosis(error: Exception) -> tuple[str, bool]:
         return "quota", False  # OpenAI's word for an account without money, with the status of a rate limit
     if not isinstance(status, int):
         return "endpoint", True
-    return _CAUSES.get(status, "endpoint"), status >= 500 or status < 400 or status in _TRANSIENT
+    return diagnosis(status)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -160,17 +146,9 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _retry_after_s(error: Exception) -> float | None:
-    """Seconds of a ``Retry-After`` header (RFC 9110, 10.2.3), given as a number or as a date."""
     headers = getattr(error, "litellm_response_headers", None)
     value = headers.get("retry-after") if isinstance(headers, Mapping) else None
-    if not isinstance(value, str):
-        return None
-    if re.fullmatch(r"-?\d{1,9}(\.\d*)?", value.strip()):
-        return max(0.0, float(value))
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
-        return None
+    return retry_after_s(value) if isinstance(value, str) else None
 
 
 def _completion(reply: object, latency_s: float, secrets: list[str]) -> Completion:

@@ -81,7 +81,7 @@ def load(path: Path) -> Scorecard:
         return Scorecard(
             path,
             _facts(section),
-            tuple(in_order(records)),
+            tuple(in_order({record.item_id: record for record in records}.values())),
             dict(section.get("sizes", {})),
             nodeids,
             float(created) if isinstance(created, (int, float)) else None,
@@ -99,8 +99,10 @@ def _told(test: Mapping[str, Mapping[str, Mapping[str, object]]]) -> Mapping[str
 def _facts(section: Mapping[str, object]) -> RunFacts:
     price, notes, suites = section["price"], section["notes"], section["suites"]
     concurrency = section["concurrency"]
-    if not isinstance(suites, Mapping) or not isinstance(notes, list):
-        raise TypeError("'suites' is an object, 'notes' a list")
+    if not isinstance(suites, Mapping) or not all(isinstance(suite, Mapping) for suite in suites.values()):
+        raise TypeError("'suites' is an object of objects")
+    if not isinstance(notes, list):
+        raise TypeError("'notes' is a list")
     return RunFacts(
         fcbench=str(section["fcbench"]),
         model=str(section["model"]),
@@ -120,7 +122,7 @@ def baseline(scorecard: Scorecard) -> str:
     facts = asdict(scorecard.facts) | {"profile": scorecard.facts.profile.value, "notes": []}
     entries: dict[str, dict[str, object]] = {}
     for record in scorecard.records:
-        both = [_word(record.verdict(profile)) for profile in Profile]
+        both = [word(record.verdict(profile)) for profile in Profile]
         entries.setdefault(record.category, {})[record.item_id] = both[0] if both[0] == both[1] else both
     written = {
         "schema": BASELINE,
@@ -134,7 +136,8 @@ _PAIR = re.compile(r'\[\s+("[^"\\]*"),\s+("[^"\\]*")\s+\]')
 """Two texts in a list, which the writer puts on lines of their own."""
 
 
-def _word(verdict: Verdict) -> str:
+def word(verdict: Verdict) -> str:
+    """A verdict without its reason: ``passed``, ``failed wrong_count``, ``not_scored timeout``."""
     match verdict:
         case Passed():
             return verdict.status

@@ -18,10 +18,10 @@ from typing import Any, TypeAlias
 import pytest
 
 from pytest_fcbench import cli
-from pytest_fcbench.commands.show import judgement_of
 from pytest_fcbench.config import load
 from pytest_fcbench.diagnosis.document import SCHEMA
 from pytest_fcbench.entries import CATEGORIES
+from pytest_fcbench.matchers import judging
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard import files
 from pytest_fcbench.scorecard.records import Record
@@ -71,7 +71,7 @@ def recorded(model: str, category: str, numbers: Sequence[int], trial: int | Non
     run = Run(load({"model": model, "suite": ["core"]}, None))
     entries = [replace(run.suites["core"].load(CATEGORIES[category])[n], trial=trial) for n in numbers]
     talks = [(entry, run.dispatcher.transcript(entry)) for entry in entries]
-    return [run.record(entry, judgement_of(entry, talk, run), talk) for entry, talk in talks]
+    return [run.record(entry, judging.judge(entry, talk, run.environments), talk) for entry, talk in talks]
 
 
 def write(made: Sequence[Record]) -> None:
@@ -533,7 +533,7 @@ def test_wrong_words(refusal: Diagnose, words: Sequence[str], says: str) -> None
 
 
 def test_a_baseline_has_no_answers(refusal: Diagnose) -> None:
-    Path("base.json").write_text(json.dumps(files.baseline(files.load(Path(CARD)))))
+    Path("base.json").write_text(files.baseline(files.load(Path(CARD))))
     assert refusal("base.json").startswith("base.json: holds no answers; a baseline keeps verdicts only")
 
 

@@ -18,8 +18,8 @@ from pytest_fcbench.models.litellm import LitellmModel
 from pytest_fcbench.models.oracle import OracleModel
 from pytest_fcbench.models.replay import ReplayModel
 from pytest_fcbench.models.scripted import ScriptedModel
-from pytest_fcbench.scorecard.records import record, to_json
-from tests.factories import answer_of, make_entry, make_transcript, tool_calls
+from pytest_fcbench.scorecard.records import record
+from tests.factories import answer_of, make_entry, make_transcript, tool_calls, write_scorecard
 
 HERMES = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
@@ -190,9 +190,7 @@ def test_a_replayed_scorecard_has_the_verdicts_of_its_run(tmp_path: Path) -> Non
     first = make_transcript(tool_calls(("weather.forecast", '{"city": "Bergen"}')), names=Names.DOTTED)
     judgement = ast.judge(entry, first)
     manner = Manner("gpt", first.mode, first.names, first.syntax)
-    path = tmp_path / "scorecard.json"
-    carried = to_json(record(entry, manner, judgement, first))
-    path.write_text(json.dumps({"tests": [{"metadata": {"fcbench": carried}}]}), encoding="utf-8")
+    path = write_scorecard(tmp_path / "scorecard.json", [record(entry, manner, judgement, first)])
 
     again = _chosen(model=f"replay:{path}")
     turns = ((Step(answer_of(again.model, entry)),),)

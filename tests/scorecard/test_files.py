@@ -46,6 +46,15 @@ def test_a_scorecard_comes_back_as_it_was(tmp_path: Path) -> None:
     assert len(found.nodeids) == len(RECORDS)
 
 
+def test_two_tests_of_an_entry_are_one_record(tmp_path: Path) -> None:
+    """As in the run, whose scores count the entry once."""
+    report = make_scorecard([make_record()])
+    tests = report["tests"]
+    assert isinstance(tests, list)
+    found = load(_saved(tmp_path / "x.json", report | {"tests": [*tests, tests[0] | {"nodeid": "other"}]}))
+    assert len(found.records) == 1
+
+
 def test_sizes_of_categories_that_were_not_run_come_back(tmp_path: Path) -> None:
     """Those that count by their number: without them the score of the group would be another."""
     found = load(write_scorecard(tmp_path / "scorecard.json", [make_record(category="live_simple")], size=7))
@@ -139,7 +148,9 @@ def _with(**changes: object) -> dict[str, object]:
         ({"schema": "fcbench-baseline/9", "fcbench": {}}, "its schema is 'fcbench-baseline/9'"),
         ({"fcbench": _SECTION}, "a broken scorecard: 'tests' is missing"),
         (_with(profile="mine"), "a broken scorecard: 'mine' is not a valid Profile"),
-        (_with(notes="x"), "a broken scorecard: 'suites' is an object, 'notes' a list"),
+        (_with(notes="x"), "a broken scorecard: 'notes' is a list"),
+        (_with(suites=[]), "a broken scorecard: 'suites' is an object of objects"),
+        (_with(suites={"core": "1"}), "a broken scorecard: 'suites' is an object of objects"),
         (
             _GOOD | {"tests": [{"nodeid": "x", "metadata": {"fcbench": {}}}]},
             "a broken scorecard: 'verdicts' is missing",

@@ -1,0 +1,45 @@
+"""The conversations that a scorecard holds, held again with its answers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from pytest_fcbench.commands.settings import settings_of
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.errors import UsageError, unknown
+from pytest_fcbench.run import Run
+from pytest_fcbench.scorecard.files import Scorecard
+from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.scorecard.trials import trials_of
+from pytest_fcbench.suites import SUITES
+
+
+def replayed(chosen: argparse.Namespace, card: Scorecard, records: Sequence[Record]) -> Run:
+    """A run over the suites of these Records, in which the answers of the scorecard are given.
+
+    Raises ``UsageError`` where a suite is not known or no answer is held.
+    """
+    suites = sorted({record.suite for record in records})
+    for suite in suites:
+        if suite not in SUITES:
+            raise UsageError(f"{card.path}: {unknown('suite', suite, SUITES)}")
+    if not any(record.turns for record in records):
+        hint = "" if card.nodeids else "; a baseline keeps verdicts only, give the scorecard it was made from"
+        raise UsageError(f"{card.path}: holds no answers{hint}")
+    settings = settings_of(chosen, suites[0], f"replay:{card.path}")
+    own = replace(settings, mode=None, names=None, syntax=None)
+    return Run(replace(own, suites=tuple(suites), trials=trials_of(card.records)))
+
+
+def entries_of(run: Run, records: Iterable[Record]) -> Mapping[str, Entry]:
+    """By key, all entries of the categories of these Records."""
+    used = {record.category for record in records}
+    return {
+        entry.key: entry
+        for suite in run.suites.values()
+        for category in suite.categories
+        if category.name in used
+        for entry in suite.load(category)
+    }
