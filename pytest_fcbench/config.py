@@ -2,7 +2,8 @@
 
 An option is ``--fcbench-api-base`` on the command line and ``api_base`` in fcbench.yaml; a named model
 profile there (``models: {my-ft: {model: hosted_vllm/my-ft, ...}}``) may hold the options that describe a
-model. The command line wins over the profile, the profile over the file's top level, that over defaults.
+model, and when it was ``released``. The command line wins over the profile, the profile over the file's top
+level, that over defaults.
 No other module reads options; the environment is read here and in ``redaction``.
 """
 
@@ -10,8 +11,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
@@ -34,7 +37,10 @@ E = TypeVar("E", bound=StrEnum)
 
 _BY_KEY = {option.key: option for option in OPTIONS}
 _FILE_KEYS = (*(option.key for option in OPTIONS if option.key not in ("config", "plan")), "models", "prices")
-_PROFILE_KEYS = tuple(option.key for option in OPTIONS if option.of_model and option.key != "model")
+_PROFILE_KEYS = (
+    *(option.key for option in OPTIONS if option.of_model and option.key != "model"),
+    "released",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +111,8 @@ def load(command_line: Mapping[str, object], file: Path | None, root: Path = Pat
 
     Raises ``UsageError``: the value, the rule, the valid names; for the file also its line.
     """
-    layers = _Layers(command_line, *_file_layers(command_line, file))
+    top, profiles = _file_layers(file)
+    layers = _Layers(command_line, _profile("model", command_line, top, profiles), top)
     asked = layers.text("model") or "lexical"
     key_env = layers.text("api_key_env")
     if key_env and key_env not in os.environ:
@@ -147,6 +154,15 @@ def load(command_line: Mapping[str, object], file: Path | None, root: Path = Pat
         failures=_count(layers, "failures", 60),
         cache=cache_folder(),
     )
+
+
+def released(file: Path | None) -> Mapping[str, date]:
+    """When models came out, by the name of their profile in a file; those of which it says so.
+
+    Raises ``UsageError``.
+    """
+    _, profiles = _file_layers(file)
+    return {name: day for name, profile in profiles.items() if (day := _released(profile))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,10 +245,8 @@ class _Layers:
         return value
 
 
-def _file_layers(
-    command_line: Mapping[str, object], file: Path | None
-) -> tuple[Mapping[str, Field], Mapping[str, Field]]:
-    """The model profile in use and the top level of the file; empty without one."""
+def _file_layers(file: Path | None) -> tuple[Mapping[str, Field], Mapping[str, Mapping[str, Field]]]:
+    """The top level of the file, and its model profiles by name; empty without one."""
     if file is None:
         return {}, {}
     try:
@@ -240,10 +254,40 @@ def _file_layers(
         top = Field({} if content is None else content, file).members((), _FILE_KEYS)
         profiles = top["models"].members() if "models" in top else {}
         members = {name: profile.members(("model",), _PROFILE_KEYS) for name, profile in profiles.items()}
-        name = command_line.get("model") or (top["model"].text() if "model" in top else None)
+        for profile in members.values():
+            _released(profile)
     except SuiteError as error:
         raise UsageError(str(error)) from None
-    return members.get(str(name), {}), top
+    return top, members
+
+
+def _profile(
+    key: str,
+    command_line: Mapping[str, object],
+    top: Mapping[str, Field],
+    profiles: Mapping[str, Mapping[str, Field]],
+) -> Mapping[str, Field]:
+    """The model profile that an option names; empty where it is none."""
+    try:
+        name = command_line.get(key) or (top[key].text() if key in top else None)
+    except SuiteError as error:
+        raise UsageError(str(error)) from None
+    return profiles.get(str(name), {})
+
+
+def _released(profile: Mapping[str, Field]) -> date | None:
+    """When the model of a profile came out. Raises ``SuiteError`` of what is not a date."""
+    if (field := profile.get("released")) is None:
+        return None
+    # YAML makes a date of what looks like one, and a time of what goes on.
+    if isinstance(field.value, date) and not isinstance(field.value, datetime):
+        return field.value
+    try:
+        if isinstance(field.value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", field.value, re.ASCII):
+            return date.fromisoformat(field.value)
+    except ValueError:
+        pass
+    raise field.error("must be a date such as 2024-07-18")
 
 
 def _scalar(given: Field) -> str:

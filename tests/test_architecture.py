@@ -73,6 +73,7 @@ ONLY = {
     "tree_sitter": {"codecs/trees.py", "codecs/java.py", "codecs/javascript.py"},
     "tree_sitter_java": {"codecs/trees.py"},
     "tree_sitter_javascript": {"codecs/trees.py"},
+    "matplotlib": {"scorecard/release_chart.py"},
     "mpmath": {"environments/math.py"},
     "bfcl_eval": set(),
 }
@@ -132,7 +133,7 @@ def test_the_import_rules_can_fail(tmp_path: Path) -> None:
     assert room("pytest_fcbench.scorecard.gate") == "scorecard"
 
 
-HEAVY = ("litellm", "openai", "aiohttp", "tree_sitter", "scipy", "pydantic", "yaml", "mpmath")
+HEAVY = ("litellm", "openai", "aiohttp", "tree_sitter", "scipy", "pydantic", "yaml", "mpmath", "matplotlib")
 
 
 def test_an_unrelated_run_loads_nothing_heavy(tmp_path: Path) -> None:
