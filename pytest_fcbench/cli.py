@@ -9,13 +9,24 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import TypeAlias
 
-from pytest_fcbench.commands import baseline, contamination, diagnose, pull, rejudge, serve, show, store
+from pytest_fcbench.commands import (
+    baseline,
+    compare,
+    contamination,
+    diagnose,
+    leaderboard,
+    pull,
+    rejudge,
+    serve,
+    show,
+    store,
+)
 from pytest_fcbench.errors import FcbenchError, UsageError
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """Where a command declares itself."""
 
-COMMANDS = (baseline, contamination, diagnose, pull, rejudge, serve, show, store)
+COMMANDS = (baseline, compare, contamination, diagnose, leaderboard, pull, rejudge, serve, show, store)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

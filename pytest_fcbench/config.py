@@ -2,7 +2,8 @@
 
 An option is ``--fcbench-api-base`` on the command line and ``api_base`` in fcbench.yaml; a named model
 profile there (``models: {my-ft: {model: hosted_vllm/my-ft, ...}}``) may hold the options that describe a
-model. The command line wins over the profile, the profile over the file's top level, that over defaults.
+model, and when it was ``released``. The command line wins over the profile, the profile over the file's top
+level, that over defaults.
 No other module reads options; the environment is read here and in ``redaction``.
 """
 
@@ -10,8 +11,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
@@ -36,7 +39,10 @@ V = TypeVar("V")
 
 _BY_KEY = {option.key: option for option in OPTIONS}
 _FILE_KEYS = (*(option.key for option in OPTIONS if option.key not in ("config", "plan")), "models", "prices")
-_PROFILE_KEYS = tuple(option.key for option in OPTIONS if option.of_model and option.key != "model")
+_PROFILE_KEYS = (
+    *(option.key for option in OPTIONS if option.of_model and option.key != "model"),
+    "released",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +196,15 @@ def _settings(layers: _Layers, root: Path, prefix: str = "") -> Settings:
     )
 
 
+def released(file: Path | None) -> Mapping[str, date]:
+    """When models came out, by the name of their profile in a file; those of which it says so.
+
+    Raises ``UsageError``.
+    """
+    _, profiles = _file_layers(file)
+    return {name: day for name, profile in profiles.items() if (day := _released(profile))}
+
+
 @dataclass(frozen=True, slots=True)
 class _Given:
     """One value of an option, and where it was given."""
@@ -279,6 +294,8 @@ def _file_layers(file: Path | None) -> tuple[Mapping[str, Field], Mapping[str, M
         top = Field({} if content is None else content, file).members((), _FILE_KEYS)
         profiles = top["models"].members() if "models" in top else {}
         members = {name: profile.members(("model",), _PROFILE_KEYS) for name, profile in profiles.items()}
+        for profile in members.values():
+            _released(profile)
     except SuiteError as error:
         raise UsageError(str(error)) from None
     return top, members
@@ -296,6 +313,21 @@ def _profile(
     except SuiteError as error:
         raise UsageError(str(error)) from None
     return profiles.get(str(name), {})
+
+
+def _released(profile: Mapping[str, Field]) -> date | None:
+    """When the model of a profile came out. Raises ``SuiteError`` of what is not a date."""
+    if (field := profile.get("released")) is None:
+        return None
+    # YAML makes a date of what looks like one, and a time of what goes on.
+    if isinstance(field.value, date) and not isinstance(field.value, datetime):
+        return field.value
+    try:
+        if isinstance(field.value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", field.value, re.ASCII):
+            return date.fromisoformat(field.value)
+    except ValueError:
+        pass
+    raise field.error("must be a date such as 2024-07-18")
 
 
 def _scalar(given: Field) -> str:

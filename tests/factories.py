@@ -32,10 +32,11 @@ from pytest_fcbench.errors import PackError
 from pytest_fcbench.models.model import Model
 from pytest_fcbench.scorecard.document import section
 from pytest_fcbench.scorecard.facts import RunFacts
+from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.records import Record, Usage, to_json
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.packs import PackSource
-from pytest_fcbench.verdicts import Judgement, Passed, Profile, Verdict
+from pytest_fcbench.verdicts import Failed, Judgement, Passed, Profile, Verdict
 
 FACTS = RunFacts(
     fcbench="0.1.0",
@@ -197,6 +198,29 @@ def write_scorecard(path: Path, records: Sequence[Record], facts: RunFacts = FAC
     """The file of such a run."""
     path.write_text(json.dumps(make_scorecard(records, facts, size)), encoding="utf-8")
     return path
+
+
+def make_card(
+    verdicts: Mapping[str, Sequence[bool | Verdict]],
+    name: str = "scorecard",
+    steps: Sequence[Usage] = (),
+    **facts: object,
+) -> Scorecard:
+    """A scorecard of a model with this name; per category its verdicts, entry by entry."""
+    records = [
+        make_record(
+            (Passed() if verdict else Failed("wrong_count", "2 calls came"))
+            if isinstance(verdict, bool)
+            else verdict,
+            category=category,
+            number=number,
+            steps=steps,
+        )
+        for category, column in verdicts.items()
+        for number, verdict in enumerate(column)
+    ]
+    told = replace(FACTS, **{"model": name, **facts})  # type: ignore[arg-type]
+    return Scorecard(Path(f"{name}.json"), told, tuple(records), {})
 
 
 # Packs

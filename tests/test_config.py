@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from datetime import date
 from pathlib import Path
 from typing import Protocol
 
@@ -536,6 +537,21 @@ def test_a_wrong_gate_rule(load: Load, path: Path, rule: str, says: str) -> None
             "5: models.a.temprature: unknown key 'temprature'. Did you mean 'temperature'? Valid: model, ",
             id="unknown key of a profile that is not used",
         ),
+        *(
+            pytest.param(
+                f"models:\n  a:\n    model: x/y\n    released: {day}\n",
+                "4: models.a.released: must be a date such as 2024-07-18",
+                id=f"released {day}",
+            )
+            for day in (
+                "2024-7-18",
+                "2024-07",
+                "18.07.2024",
+                "2024-07-18T12:00:00",
+                "20240718",
+                "'2024-02-30'",
+            )
+        ),
         pytest.param(
             "models:\n  a:\n    model: x/y\n    suite: core\n",
             "4: models.a.suite: unknown key 'suite'.",
@@ -549,13 +565,25 @@ def test_a_wrong_shape_is_told_with_file_and_line(load: Load, path: Path, text: 
     assert str(caught.value).startswith(f"{path}:{says}")
 
 
+def test_release_dates_go_by_profile(path: Path) -> None:
+    path.write_text(
+        "models:\n"
+        "  a: {model: x/a, released: 2024-07-18}\n"
+        "  b: {model: x/b, released: '2025-02-01'}\n"
+        "  c: {model: x/c}\n",
+        encoding="utf-8",
+    )
+    assert config.released(path) == {"a": date(2024, 7, 18), "b": date(2025, 2, 1)}
+    assert config.released(None) == {}
+
+
 def test_valid_keys_are_named_once(load: Load) -> None:
     with pytest.raises(UsageError) as caught:
         load("models: {a: {model: x/y, temprature: 1}}\n")
     assert str(caught.value).count(" model,") == 1
 
 
-@pytest.mark.parametrize("text", ["suite: [core\n", "a: b: c\n"])
+@pytest.mark.parametrize("text", ["suite: [core\n", "a: b: c\n", "model: 2024-02-30\n"])
 def test_a_file_that_is_not_yaml_is_told(load: Load, path: Path, text: str) -> None:
     with pytest.raises(UsageError) as caught:
         load(text)

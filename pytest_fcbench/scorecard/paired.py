@@ -25,7 +25,8 @@ from pytest_fcbench.scorecard.records import Record
 from pytest_fcbench.verdicts import Failed, NotScored, Passed, Profile
 
 _DRAWS = 20_000
-_ROUNDING = 1e-12
+_ROUNDING = 1e-8
+"""More than the rounding of shares below adds up to, less than any change of one entry."""
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 

@@ -8,8 +8,14 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 from pytest_fcbench.verdicts import printable
+
+_WIDTH = 100
+"""Characters of a line of text, where that can be: sentences are wrapped, a last column of text is cut."""
+_LEAST = 20
+"""Characters that a last column of text keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +43,30 @@ class Table:
 def text(table: Table) -> Iterator[str]:
     """Lines of equal columns."""
     cells = [[_line(cell) for cell in row] for row in (table.columns, *table.rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    if table.title:
-        yield _line(table.title)
+    *widths, last = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    if table.is_left(len(widths)):
+        last = min(last, max(_LEAST, _WIDTH - sum(widths) - 2 * len(widths)))
+    widths.append(last)
+    yield from _wrapped(table.title)
     for number, row in enumerate(cells):
         columns = [
-            f"{cell:<{width}}" if table.is_left(index) else f"{cell:>{width}}"
+            f"{cut(cell, width):<{width}}" if table.is_left(index) else f"{cell:>{width}}"
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join(columns).rstrip()
         if not number:
             yield "-" * (sum(widths) + 2 * (len(widths) - 1))
-    yield from map(_line, table.notes)
+    for note in table.notes:
+        yield from _wrapped(note)
+
+
+def _wrapped(sentence: str) -> list[str]:
+    return wrap(_line(sentence), _WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def cut(text: str, most: int) -> str:
+    """A text of at most so many characters; the last one tells that there were more."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def markdown(table: Table) -> Iterator[str]:
@@ -87,14 +105,17 @@ def _inert(cell: str) -> str:
 
 _STYLE = (
     ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;"
-    "padding:0 1rem}table{border-collapse:collapse;font-variant-numeric:tabular-nums}.wide{overflow-x:auto}"
-    "caption{text-align:left;font-weight:600;padding:.5rem 0}th,td{padding:.3rem .75rem;text-align:right;"
+    "padding:0 1rem;overflow-wrap:anywhere}h1{font-size:1.5rem}h2{font-size:1rem;margin:1.5rem 0 .5rem}"
+    "p{font-size:.9rem;margin:.5rem 0}table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
+    ".wide{overflow-x:auto}th,td{padding:.3rem .75rem;text-align:right;white-space:nowrap;"
     "border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}.left{text-align:left}"
+    ".left:last-child{white-space:normal;min-width:16rem}figure{margin:2rem 0}"
+    "svg{width:100%;max-width:45rem;height:auto}"
 )
 
 
-def page(title: str, tables: Sequence[Table]) -> Iterator[str]:
-    """A page of its own, with nothing in it that runs or is loaded."""
+def page(title: str, tables: Sequence[Table], figures: Sequence[str] = ()) -> Iterator[str]:
+    """A page of its own, with nothing in it that runs or is loaded; ``figures`` are SVG elements of ours."""
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     yield "<!doctype html>"
     yield f'<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
@@ -102,13 +123,14 @@ def page(title: str, tables: Sequence[Table]) -> Iterator[str]:
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     yield f"<style>{_STYLE}</style></head><body><h1>{html.escape(title)}</h1>"
     for table in tables:
-        yield '<div class="wide"><table>'
         if table.title:
-            yield f"<caption>{html.escape(_line(table.title))}</caption>"
+            yield f"<h2>{html.escape(_line(table.title))}</h2>"
+        yield '<div class="wide"><table>'
         yield f"<thead>{_row(table, table.columns, 'th')}</thead><tbody>"
         yield from (_row(table, row, "td") for row in table.rows)
         yield "</tbody></table></div>"
         yield from (f"<p>{html.escape(_line(note))}</p>" for note in table.notes)
+    yield from (f"<figure>{figure}</figure>" for figure in figures)
     yield "</body></html>"
 
 

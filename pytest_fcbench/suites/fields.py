@@ -37,7 +37,7 @@ def yaml_value(path: Path) -> object:
         value: object = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a safe loader
     except OSError as error:
         raise SuiteError(f"{path}: cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:  # such as a day that no month has
         raise SuiteError(f"{path}: not valid YAML: {error}") from None
     return value
 

@@ -169,6 +169,20 @@ def test_the_bootstrap_has_the_variance_of_a_weighted_sum() -> None:
     assert (drawn.low, drawn.high) == pytest.approx((change - reach, change + reach), abs=0.004)
 
 
+@pytest.mark.parametrize(
+    ("changes", "p"),
+    [
+        ([-1 / 3, -1 / 3, -2 / 3], 1 / 4),
+        ([1 / 3 - 2 / 3] * 3 + [0.0] * 3, 1 / 4),
+        ([1 / 3, 1 / 3, -2 / 3], 1.0),
+        ([2 / 3, 1 / 3, 1 / 3, 1 / 3], 1 / 8),
+    ],
+)
+def test_thirds_that_come_out_the_same_are_the_same(changes: list[float], p: float) -> None:
+    """All signs by lot, counted by hand; the shares of three trials cannot be written as they are."""
+    assert _of_draws([(0.1, changes)]).p == pytest.approx(p, abs=0.015)
+
+
 def test_draws_are_the_same_every_time() -> None:
     parts = [(1.0, [1.0, -1.0, -1.0, 0.0])]
     assert _of_draws(parts) == _of_draws(parts)

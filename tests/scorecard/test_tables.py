@@ -33,6 +33,25 @@ def test_text_has_equal_columns() -> None:
     ]
 
 
+def test_text_keeps_to_a_terminal_where_it_can() -> None:
+    rows = (("core:parallel_1", "why " * 60), ("core:parallel_2", "short"))
+    table = Table("title " * 30, ("entry", "reason"), rows, ("note " * 50,), frozenset({"reason"}))
+    lines = list(text(table))
+    assert max(map(len, lines)) == 100
+    assert [line for line in lines if line.endswith("…")] == [f"core:parallel_1  {('why ' * 60)[:82]}…"]
+    assert " ".join(lines).count("note") == 50
+
+
+def test_a_last_column_of_text_keeps_some_characters() -> None:
+    table = Table("", ("a" * 120, "reason"), (("x", "y" * 50),), left=frozenset({"reason"}))
+    assert list(text(table))[-1].endswith(f" {'y' * 19}…")
+
+
+def test_a_page_may_have_figures() -> None:
+    lines = list(page("Scores", [TABLE], ["<svg></svg>"]))
+    assert "<figure><svg></svg></figure>" in lines
+
+
 def test_markdown_is_githubs() -> None:
     assert list(markdown(TABLE)) == [
         "### Scores",

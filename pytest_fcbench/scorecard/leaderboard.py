@@ -1,0 +1,258 @@
+"""Scorecards in the order of their scores, with ranks that claim no more than the runs show.
+
+A model's rank is 1 + the number of models that are *shown* to be better: in the paired comparison on the
+entries that both have scored (``compare.shown``, each pair on its own), directly or through models between
+them. So models of which neither is shown to be better can share a rank, and none ranks below one that is
+shown to be worse. The lowest rank it may have is the number of models less those shown to be worse. Chatbot
+Arena counts in the same way the models whose interval lies above that of a model (Chiang et al. 2024,
+arXiv:2403.04132); pairs of answers to the same entry show more than two intervals do.
+
+Runs over other suites, other versions of them or other categories stand in tables of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import combinations
+
+from pytest_fcbench.errors import UsageError
+from pytest_fcbench.scorecard.aggregate import Score, score_of
+from pytest_fcbench.scorecard.compare import checked, shown
+from pytest_fcbench.scorecard.files import Scorecard
+from pytest_fcbench.scorecard.formulas import GROUPS, OVERALL
+from pytest_fcbench.scorecard.paired import pair
+from pytest_fcbench.scorecard.tables import Table
+from pytest_fcbench.scorecard.usage import CostLatency, cost_latency
+from pytest_fcbench.scorecard.wording import dollars, names, number, outermost, suites
+from pytest_fcbench.verdicts import Profile
+
+_SHOWN = tuple(name for name in OVERALL if name in GROUPS)
+"""Metrics beside that of the ranks, unless others are asked for."""
+_FEW = 3
+"""So many categories are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A run on the leaderboard."""
+
+    name: str
+    """What to call it where nothing else is said of it."""
+    model: str
+    """What to call it beside its mode."""
+    card: Scorecard
+    score: Score | None
+    """By which it is ranked."""
+    rank: int | None
+    """From 1 on; None where nothing was scored."""
+    lowest: int
+    """The rank it would have if all that is not shown went against it."""
+    released: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Runs that can be compared, the best first."""
+
+    title: str
+    """What all of them were put."""
+    rows: tuple[Row, ...]
+    profile: Profile
+    metric: str
+    apart: tuple[tuple[str, str], ...]
+    """Pairs of names that have no scored entry in common."""
+
+
+def boards(
+    cards: Sequence[Scorecard],
+    profile: Profile,
+    metric: str = "overall",
+    released: Mapping[str, date] | None = None,
+) -> list[Board]:
+    """A leaderboard for each kind of run, ranked by a metric; ``released`` has dates by model label.
+
+    Raises ``UsageError`` for an unknown metric, and where no run has it.
+    """
+    checked([metric], cards)
+    kinds: dict[object, list[Scorecard]] = {}
+    # In the order of the files' names, so that the order in which they are given changes nothing.
+    for card in sorted(cards, key=lambda card: str(card.path)):
+        data = repr(sorted((name, sorted(suite.items())) for name, suite in card.facts.suites.items()))
+        kinds.setdefault((data, tuple(_scored(card, profile))), []).append(card)
+    found = [_board(kind, profile, metric, released or {}) for kind in kinds.values()]
+    if all(row.rank is None for board in found for row in board.rows):
+        raise UsageError(f"no scorecard has a scored entry of {metric}")
+    return sorted(found, key=lambda board: (-len(board.rows), board.title))
+
+
+def _scored(card: Scorecard, profile: Profile) -> list[str]:
+    """The categories of which something was scored."""
+    return [name for name, score in card.scores(profile).categories.items() if score.scored]
+
+
+def _board(cards: Sequence[Scorecard], profile: Profile, metric: str, released: Mapping[str, date]) -> Board:
+    called, models = names(cards), names(cards, lambda card: card.facts.mode)
+    better, apart = _better(cards, profile, metric)
+    scores = [score_of(metric, card.records, profile, card.size_of) for card in cards]
+    rows = []
+    for n, (card, score) in enumerate(zip(cards, scores, strict=True)):
+        rank = None if score is None or score.accuracy is None else 1 + len(better[n])
+        worse = sum(n in others for others in better.values())
+        lowest = max(rank or 0, len(cards) - worse)
+        day = released.get(card.facts.model)
+        rows.append(Row(called[n], models[n], card, score, rank, lowest, day))
+    categories = _scored(cards[0], profile)
+    of = ", ".join(categories) if len(categories) <= _FEW else f"{len(categories)} categories"
+    return Board(
+        title=f"{suites(cards[0])}; {of}",
+        rows=tuple(sorted(rows, key=_place)),
+        profile=profile,
+        metric=metric,
+        apart=tuple((called[one], called[other]) for one, other in apart),
+    )
+
+
+def _place(row: Row) -> tuple[bool, int, float, str]:
+    accuracy = row.score.accuracy if row.score else None
+    return row.rank is None, row.rank or 0, -(accuracy or 0.0), row.name
+
+
+def _better(
+    cards: Sequence[Scorecard], profile: Profile, metric: str
+) -> tuple[Mapping[int, set[int]], list[tuple[int, int]]]:
+    """The others that are shown to be better than each, and the pairs that cannot be compared."""
+    better: dict[int, set[int]] = {n: set() for n in range(len(cards))}
+    apart = []
+    for one, other in combinations(range(len(cards)), 2):
+        difference = pair(cards[one].records, cards[other].records, profile).difference(
+            metric, cards[one].size_of
+        )
+        if difference is None:
+            apart.append((one, other))
+        elif verdict := shown(difference, difference.chance.p):
+            better[one if verdict > 0 else other].add(other if verdict > 0 else one)
+    for between in better:
+        for above in better.values():
+            if between in above:
+                above |= better[between]
+    return {n: above - {n} for n, above in better.items()}, apart
+
+
+# Tables
+
+_WHO: Mapping[str, Callable[[Row], str]] = {
+    "rank": lambda row: (
+        number(row.rank) + (f" to {row.lowest}" if row.rank and row.rank < row.lowest else "")
+    ),
+    "model": lambda row: row.model,
+    "mode": lambda row: row.card.facts.mode,
+}
+_TOOK: Mapping[str, Callable[[CostLatency], str]] = {
+    "calls": lambda took: number(took.steps or None),
+    "$": lambda took: dollars(took.usd),
+    "$/1,000": lambda took: dollars(took.usd_per_1000_calls),
+    "mean s": lambda took: number(took.latency_mean_s, ".2f"),
+    "p50 s": lambda took: number(took.latency_p50_s, ".2f"),
+    "p95 s": lambda took: number(took.latency_p95_s, ".2f"),
+}
+_LEFT = frozenset({"model", "mode"})
+
+
+def tables(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, Table]:
+    """Scores, with these metrics beside that of the ranks; and what else there is to say of each run.
+
+    Raises ``UsageError`` for an unknown metric.
+    """
+    beside = [name for name in metrics or ("overall", *_SHOWN) if name != board.metric]
+    checked(beside, [row.card for row in board.rows])
+    return _scores(board, beside), _rest(board)
+
+
+def joined(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
+    """All in one wide table, for programs."""
+    columns: tuple[str, ...] = ()
+    rows = []
+    for board in boards:
+        scores, rest = tables(board, metrics)
+        columns = (*scores.columns, *rest.columns[len(_WHO) :], "data")
+        for row, more in zip(scores.rows, rest.rows, strict=True):
+            rows.append((*row, *more[len(_WHO) :], board.title))
+    return Table("Leaderboard", tuple(column.rstrip("*") for column in columns), tuple(rows), left=_LEFT)
+
+
+def _scores(board: Board, beside: Sequence[str]) -> Table:
+    found = {
+        metric: [score_of(metric, row.card.records, board.profile, row.card.size_of) for row in board.rows]
+        for metric in (board.metric, *beside)
+    }
+    missing = {
+        metric: [part for score in column if score for part in score.missing]
+        for metric, column in found.items()
+    }
+    first, *others = (metric + ("*" if missing[metric] else "") for metric in found)
+    own = found.pop(board.metric)
+    return Table(
+        f"{board.title} ({board.profile} profile)",
+        (*_WHO, first, "95% interval", *others),
+        tuple(
+            (
+                *(cell(row) for cell in _WHO.values()),
+                _accuracy(own[n]),
+                _limits(own[n]),
+                *(_accuracy(column[n]) for column in found.values()),
+            )
+            for n, row in enumerate(board.rows)
+        ),
+        tuple(_notes(board, outermost(part for parts in missing.values() for part in parts))),
+        left=_LEFT,
+    )
+
+
+def _accuracy(score: Score | None) -> str:
+    return number(score.accuracy if score else None, ".2%")
+
+
+def _limits(score: Score | None) -> str:
+    interval = score.interval if score else None
+    return f"{interval.low:.1%}-{interval.high:.1%}".replace("%-", "-") if interval else "-"
+
+
+def _notes(board: Board, missing: Sequence[str]) -> Iterator[str]:
+    if len(board.rows) > 1:
+        yield (
+            "rank: from 1 + the number of models shown to be better to the number of those not shown to be "
+            f"worse, in {board.metric}, directly or through others; shown: on the entries that both have "
+            "scored, p is at most 5% and the 95% interval of the difference leaves out 0"
+        )
+    if missing:
+        yield f"* official formula: what was not run counts as 0: {', '.join(missing)}"
+    for one, other in board.apart:
+        yield f"not compared, no scored entry in common: {one} and {other}"
+    versions = dict.fromkeys(row.card.facts.fcbench for row in board.rows)
+    if len(versions) > 1:
+        yield f"judged by different versions of fcbench: {', '.join(versions)}"
+
+
+def _rest(board: Board) -> Table:
+    rows = []
+    for row in board.rows:
+        overall = row.card.scores(board.profile).overall
+        took = cost_latency(row.card.records)
+        rows.append(
+            (
+                *(cell(row) for cell in _WHO.values()),
+                row.released.isoformat() if row.released else "-",
+                number(overall.scored),
+                number((overall.not_scored - overall.set_aside) / overall.n if overall.n else None, ".1%"),
+                *(cell(took) for cell in _TOOK.values()),
+            )
+        )
+    return Table(
+        "Cost and latency",
+        (*_WHO, "released", "scored", "not scored", *_TOOK),
+        tuple(rows),
+        ("scored: entries x trials; $: of all calls, and of 1,000; s: seconds per call",),
+        left=_LEFT,
+    )

@@ -1,0 +1,212 @@
+"""Ranks claim no more than the runs show, whatever the order of the files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_fcbench.errors import UsageError
+from pytest_fcbench.scorecard import compare
+from pytest_fcbench.scorecard.files import Scorecard
+from pytest_fcbench.scorecard.leaderboard import Board, boards, joined, tables
+from pytest_fcbench.scorecard.paired import pair
+from pytest_fcbench.scorecard.records import Usage
+from pytest_fcbench.verdicts import NotScored, Profile
+from tests.factories import make_card
+
+TIMEOUT = NotScored("timeout", "600 s")
+
+
+def _card(name: str, passed: int, **facts: object) -> Scorecard:
+    """A run in which the first of 40 entries passed."""
+    return make_card({"parallel": [n < passed for n in range(40)]}, name, (), **facts)
+
+
+def _only(*cards: Scorecard, metric: str = "overall") -> Board:
+    (board,) = boards(cards, Profile.OFFICIAL, metric)
+    return board
+
+
+def _ranks(board: Board) -> dict[str, tuple[int | None, int]]:
+    return {row.name: (row.rank, row.lowest) for row in board.rows}
+
+
+# Ranks
+
+
+def test_models_without_a_shown_difference_share_a_rank() -> None:
+    board = _only(_card("low", 5), _card("high", 38), _card("other", 36), _card("mid", 20))
+    assert _ranks(board) == {"high": (1, 2), "other": (1, 2), "mid": (3, 3), "low": (4, 4)}
+    assert [row.name for row in board.rows] == ["high", "other", "mid", "low"]
+    assert [row[0] for row in tables(board)[0].rows] == ["1 to 2", "1 to 2", "3", "4"]
+
+
+def test_one_in_the_middle_may_tie_with_both_neighbours() -> None:
+    """Only the ends differ: by 8 entries, their neighbours by 4."""
+    board = _only(_card("a", 30), _card("b", 26), _card("c", 22))
+    assert _ranks(board) == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
+
+
+def test_a_model_ranks_below_all_that_are_better_through_others() -> None:
+    """a and c share entries in which they are alike, and each beats or loses to b in others."""
+    half, none = [TIMEOUT] * 20, [False] * 20
+    a = make_card({"parallel": [*half, *[True] * 20, True]}, "a")
+    b = make_card({"parallel": [*[True] * 20, *none, True]}, "b")
+    c = make_card({"parallel": [*none, *half, True]}, "c")
+    assert _ranks(_only(a, b, c)) == {"a": (1, 1), "b": (2, 2), "c": (3, 3)}
+
+
+def test_a_circle_is_a_tie() -> None:
+    yes, no, none = [True] * 20, [False] * 20, [TIMEOUT] * 20
+    a = make_card({"parallel": [*yes, *no, *none]}, "a")
+    b = make_card({"parallel": [*no, *none, *yes]}, "b")
+    c = make_card({"parallel": [*none, *yes, *no]}, "c")
+    assert _ranks(_only(a, b, c)) == {"a": (3, 3), "b": (3, 3), "c": (3, 3)}
+
+
+def test_ranks_follow_the_metric() -> None:
+    one = make_card({"parallel": [True] * 20, "multiple": [False] * 20}, "one")
+    two = make_card({"parallel": [False] * 20, "multiple": [True] * 20}, "two")
+    assert [row.name for row in _only(one, two, metric="parallel").rows] == ["one", "two"]
+    assert [row.name for row in _only(one, two, metric="multiple").rows] == ["two", "one"]
+
+
+def test_runs_without_a_common_entry_are_told() -> None:
+    one, two = (
+        make_card({"parallel": [True, TIMEOUT]}, "one"),
+        make_card({"parallel": [TIMEOUT, True]}, "two"),
+    )
+    assert "not compared, no scored entry in common: one and two" in tables(_only(one, two))[0].notes
+    assert tables(_only(two, one)) == tables(_only(one, two))
+
+
+_CARDS = st.lists(st.lists(st.booleans(), min_size=12, max_size=12), min_size=1, max_size=4)
+
+
+@settings(deadline=None, max_examples=40)
+@given(_CARDS, st.randoms(use_true_random=False), st.sampled_from(["overall", "parallel"]))
+def test_laws_of_ranks(runs: list[list[bool]], chance: object, metric: str) -> None:
+    cards = [
+        make_card({"parallel": verdicts[:8], "simple_python": verdicts[8:]}, f"m{n}")
+        for n, verdicts in enumerate(runs)
+    ]
+    board = _only(*cards, metric=metric)
+    ranks = _ranks(board)
+    shuffled = cards[::-1]
+    assert _ranks(_only(*shuffled, metric=metric)) == ranks
+    places = [rank for rank, _ in ranks.values() if rank]
+    assert places == sorted(places)
+    assert places[0] == 1
+    for one in cards:
+        for other in cards:
+            difference = pair(one.records, other.records, Profile.OFFICIAL).difference("parallel")
+            assert difference is not None
+            if metric == "parallel" and compare.shown(difference, difference.chance.p) > 0:
+                better, worse = ranks[other.facts.model][0], ranks[one.facts.model][0]
+                assert better is not None
+                assert worse is not None
+                assert better < worse
+    assert all(rank is not None and rank <= lowest <= len(cards) for rank, lowest in ranks.values())
+
+
+# What stands apart
+
+
+def test_other_data_stand_in_other_tables() -> None:
+    newer = {"core": {"version": "2", "pack_hash": "ab" * 32}}
+    found = boards(
+        [
+            _card("a", 30),
+            _card("b", 20),
+            _card("c", 10, suites=newer),
+            make_card({"parallel": [True], "multiple": [TIMEOUT]}, "d"),
+            make_card({"parallel": [True], "multiple": [True]}, "e"),
+        ],
+        Profile.OFFICIAL,
+    )
+    assert [(board.title, [row.name for row in board.rows]) for board in found] == [
+        ("core 1; parallel", ["d", "a", "b"]),
+        ("core 1; multiple, parallel", ["e"]),
+        ("core 2, content sha256 abababababab; parallel", ["c"]),
+    ]
+
+
+def test_one_table_for_programs_says_of_each_row_what_it_was_put() -> None:
+    table = joined(
+        boards([_card("a", 30), _card("c", 10, suites={"core": {"version": "2"}})], Profile.OFFICIAL)
+    )
+    assert table.columns[:5] == ("rank", "model", "mode", "overall", "95% interval")
+    assert [(row[1], row[-1]) for row in table.rows] == [("a", "core 1; parallel"), ("c", "core 2; parallel")]
+
+
+def test_the_same_model_is_told_apart_by_mode_or_file() -> None:
+    again = replace(_card("a", 3), path=Path("again.json"))
+    board = _only(_card("a", 30), _card("a", 10, mode="prompt"), again)
+    assert [row[1:3] for row in tables(board)[0].rows] == [
+        ("a (a.json)", "fc"),
+        ("a", "prompt"),
+        ("a (again.json)", "fc"),
+    ]
+
+
+def test_versions_that_judged_are_told_where_they_differ() -> None:
+    board = _only(_card("a", 30), _card("b", 10, fcbench="9.9"))
+    assert "judged by different versions of fcbench: 0.1.0, 9.9" in tables(board)[0].notes
+
+
+# Columns
+
+
+def test_scores_are_those_of_the_formulas() -> None:
+    scores, _ = tables(_only(_card("a", 30), _card("b", 30)))
+    assert scores.columns[3:] == (
+        "overall*",
+        "95% interval",
+        "non_live*",
+        "live",
+        "irrelevance_all",
+        "multi_turn",
+    )
+    assert scores.rows[0][3:] == ("1.88%", "1.5-2.1%", "18.75%", "-", "-", "-")
+    assert scores.notes[1] == (
+        "* official formula: what was not run counts as 0: live, irrelevance_all, multi_turn, agentic, "
+        "simple, multiple, parallel_multiple"
+    )
+
+
+def test_other_columns_can_be_asked_for() -> None:
+    scores, _ = tables(_only(_card("a", 30), metric="parallel"), ["overall", "core", "parallel"])
+    assert scores.columns[3:] == ("parallel", "95% interval", "overall*", "core")
+    with pytest.raises(UsageError, match=r"unknown metric 'ovrall'\. Did you mean 'overall'"):
+        tables(_only(_card("a", 30)), ["ovrall"])
+
+
+def test_cost_latency_and_release_stand_beside() -> None:
+    card = make_card({"parallel": [True, True, False, TIMEOUT]}, "a", steps=[Usage(1.5, 10, 2, 0.25)])
+    (board,) = boards([card], Profile.OFFICIAL, released={"a": date(2024, 7, 18)})
+    _, rest = tables(board)
+    found = dict(zip(rest.columns, rest.rows[0], strict=True))
+    assert found["released"] == "2024-07-18"
+    assert (found["scored"], found["not scored"], found["calls"]) == ("3", "25.0%", "4")
+    assert (found["$"], found["$/1,000"]) == ("1.00", "250.00")
+    assert (found["mean s"], found["p50 s"], found["p95 s"]) == ("1.50", "1.50", "1.50")
+
+
+def test_a_baseline_knows_no_cost() -> None:
+    _, rest = tables(_only(_card("a", 3)))
+    assert rest.rows[0][3:] == ("-", "40", "0.0%", "-", "-", "-", "-", "-", "-")
+
+
+# Errors
+
+
+def test_a_metric_nobody_has_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"unknown metric 'paralell'\. Did you mean 'parallel'"):
+        boards([_card("a", 3)], Profile.OFFICIAL, "paralell")
+    with pytest.raises(UsageError, match="no scorecard has a scored entry of live"):
+        boards([_card("a", 3)], Profile.OFFICIAL, "live")
