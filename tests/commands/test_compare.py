@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -97,7 +96,7 @@ def test_baselines_are_compared_by_their_verdicts(
     runs: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "baseline.json"
-    path.write_text(json.dumps(baseline(load(Path(runs[0])))), encoding="utf-8")
+    path.write_text(baseline(load(Path(runs[0]))), encoding="utf-8")
     out = _printed(capsys, str(path), runs[1], "--flips=1")
     assert out.startswith("tuned is better than base: +1.8 points overall")
     assert "core:parallel_0  parallel  failed  passed  wrong_count\n" in out
