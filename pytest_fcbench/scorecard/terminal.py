@@ -13,6 +13,7 @@ from pytest_fcbench.scorecard.gate import Outcome
 from pytest_fcbench.scorecard.records import Record, by_category
 from pytest_fcbench.scorecard.trials import trial_scores, trials_of
 from pytest_fcbench.scorecard.usage import cost_latency
+from pytest_fcbench.scorecard.wording import dollars, number, suite
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Profile
 
 
@@ -39,9 +40,8 @@ def summary(
 
 def _facts(facts: RunFacts) -> Iterator[str]:
     yield f"model {facts.model} ({facts.mode}, {facts.names} names), profile {facts.profile}"
-    for name, suite in facts.suites.items():
-        pack = suite["pack_hash"]
-        yield f"suite {name} {suite['version']}" + (f", content sha256 {pack[:12]}" if pack else "")
+    for name, told in facts.suites.items():
+        yield f"suite {suite(name, told)}"
     for note in facts.notes:
         yield f"note: {note}"
 
@@ -107,10 +107,10 @@ def _cost_latency(records: Sequence[Record]) -> Iterator[str]:
     yield _usage_row("", _USAGE)
     rows = {name: cost_latency(part) for name, part in by_category(records).items()}
     for name, row in {**rows, "run": run}.items():
-        dollars = (_dollars(row.usd), _dollars(row.usd_per_1000_calls))
+        dollars = (dollars(row.usd), dollars(row.usd_per_1000_calls))
         latencies = (row.latency_mean_s, row.latency_std_s, row.latency_p50_s, row.latency_p95_s)
-        tokens = (_number(row.steps), _number(row.input_tokens), _number(row.output_tokens))
-        yield _usage_row(name, (*tokens, *dollars, *(_number(latency, ".2f") for latency in latencies)))
+        tokens = (number(row.steps), number(row.input_tokens), number(row.output_tokens))
+        yield _usage_row(name, (*tokens, *dollars, *(number(latency, ".2f") for latency in latencies)))
     if 0 < run.priced < run.steps:
         yield f"dollars are those of {run.priced} of {run.steps} steps; of the others they are not known"
 
@@ -118,14 +118,6 @@ def _cost_latency(records: Sequence[Record]) -> Iterator[str]:
 def _usage_row(name: str, cells: Iterable[str]) -> str:
     columns = zip(cells, _USAGE.values(), strict=True)
     return f"{name:<24}" + "".join(f" {cell:>{width}}" for cell, width in columns)
-
-
-def _number(value: float | None, form: str = "d") -> str:
-    return "-" if value is None else format(value, form)
-
-
-def _dollars(usd: float | None) -> str:
-    return _number(usd, ".4f" if usd is not None and usd < 1 else ".2f")
 
 
 def _trials(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:
