@@ -107,10 +107,10 @@ def _cost_latency(records: Sequence[Record]) -> Iterator[str]:
     yield _usage_row("", _USAGE)
     rows = {name: cost_latency(part) for name, part in by_category(records).items()}
     for name, row in {**rows, "run": run}.items():
-        dollars = (dollars(row.usd), dollars(row.usd_per_1000_calls))
+        usd = (dollars(row.usd), dollars(row.usd_per_1000_calls))
         latencies = (row.latency_mean_s, row.latency_std_s, row.latency_p50_s, row.latency_p95_s)
         tokens = (number(row.steps), number(row.input_tokens), number(row.output_tokens))
-        yield _usage_row(name, (*tokens, *dollars, *(number(latency, ".2f") for latency in latencies)))
+        yield _usage_row(name, (*tokens, *usd, *(number(latency, ".2f") for latency in latencies)))
     if 0 < run.priced < run.steps:
         yield f"dollars are those of {run.priced} of {run.steps} steps; of the others they are not known"
 
