@@ -52,6 +52,7 @@ ROOMS = {
         "models",
     },
     "scorecard": {"entries", "answers", "verdicts", "errors", "conversation", "prices"},
+    "report": {"entries", "answers", "verdicts", "errors", "scorecard", "prices"},
     "config": {
         "entries",
         "answers",
@@ -74,6 +75,8 @@ ONLY = {
     "tree_sitter_java": {"codecs/trees.py"},
     "tree_sitter_javascript": {"codecs/trees.py"},
     "mpmath": {"environments/math.py"},
+    "matplotlib": {"report/charts.py"},
+    "jinja2": {"report/page.py"},
     "bfcl_eval": set(),
 }
 """Which files may import a package."""
@@ -132,7 +135,18 @@ def test_the_import_rules_can_fail(tmp_path: Path) -> None:
     assert room("pytest_fcbench.scorecard.gate") == "scorecard"
 
 
-HEAVY = ("litellm", "openai", "aiohttp", "tree_sitter", "scipy", "pydantic", "yaml", "mpmath")
+HEAVY = (
+    "litellm",
+    "openai",
+    "aiohttp",
+    "tree_sitter",
+    "scipy",
+    "pydantic",
+    "yaml",
+    "mpmath",
+    "matplotlib",
+    "jinja2",
+)
 
 
 def test_an_unrelated_run_loads_nothing_heavy(tmp_path: Path) -> None:
