@@ -17,6 +17,7 @@ from pytest_fcbench.commands import (
     leaderboard,
     pull,
     rejudge,
+    report,
     serve,
     show,
     store,
@@ -26,7 +27,19 @@ from pytest_fcbench.errors import FcbenchError, UsageError
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """Where a command declares itself."""
 
-COMMANDS = (baseline, compare, contamination, diagnose, leaderboard, pull, rejudge, serve, show, store)
+COMMANDS = (
+    baseline,
+    compare,
+    contamination,
+    diagnose,
+    leaderboard,
+    pull,
+    rejudge,
+    report,
+    serve,
+    show,
+    store,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

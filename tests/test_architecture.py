@@ -63,6 +63,7 @@ ROOMS = {
         "redaction",
         "scorecard",
     },
+    "report": {"entries", "answers", "verdicts", "errors", "scorecard", "prices"},
     "config": {
         "entries",
         "answers",
@@ -84,9 +85,10 @@ ONLY = {
     "tree_sitter": {"codecs/trees.py", "codecs/java.py", "codecs/javascript.py"},
     "tree_sitter_java": {"codecs/trees.py"},
     "tree_sitter_javascript": {"codecs/trees.py"},
-    "matplotlib": {"contamination/chart.py", "scorecard/release_chart.py"},
+    "matplotlib": {"contamination/chart.py", "report/charts.py", "scorecard/release_chart.py"},
     "mpmath": {"environments/math.py"},
     "numpy": {"scorecard/paired.py", "scorecard/release_chart.py", "contamination/comparison.py"},
+    "jinja2": {"report/page.py"},
     "bfcl_eval": set(),
 }
 """Which files may import a package."""
@@ -156,6 +158,7 @@ HEAVY = (
     "pydantic",
     "yaml",
     "mpmath",
+    "jinja2",
 )
 
 

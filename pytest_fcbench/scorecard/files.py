@@ -31,6 +31,15 @@ BASELINE = "fcbench-baseline/1"
 
 
 @dataclass(frozen=True, slots=True)
+class RuleTold:
+    """What became of a rule of the gate, in the words of the file."""
+
+    rule: str
+    outcome: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class Scorecard:
     """A finished run, as its file tells it."""
 
@@ -43,6 +52,8 @@ class Scorecard:
     """The test of each Record by item id; none in a baseline."""
     created_s: float | None = None
     """When the run ended, in seconds since 1970; None in a baseline."""
+    gate: tuple[RuleTold, ...] = ()
+    """None in a baseline."""
 
     def size_of(self, category: str) -> int:
         """Number of tests of a category in the suites of the run, where that counts."""
@@ -85,10 +96,15 @@ def load(path: Path) -> Scorecard:
             dict(section.get("sizes", {})),
             nodeids,
             float(created) if isinstance(created, (int, float)) else None,
+            tuple(_rule_told(told) for told in section.get("gate", [])),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise UsageError(f"{path}: a broken scorecard: {what}") from None
+
+
+def _rule_told(told: Mapping[str, object]) -> RuleTold:
+    return RuleTold(str(told["rule"]), str(told["outcome"]), str(told["sentence"]))
 
 
 def _told(test: Mapping[str, Mapping[str, Mapping[str, object]]]) -> Mapping[str, object] | None:

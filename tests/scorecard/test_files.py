@@ -55,6 +55,18 @@ def test_two_tests_of_an_entry_are_one_record(tmp_path: Path) -> None:
     assert len(found.records) == 1
 
 
+def test_what_became_of_the_gate_comes_back(tmp_path: Path) -> None:
+    told = make_scorecard(RECORDS)
+    rule = {"rule": "overall>=0.2", "outcome": "held", "sentence": "overall is 60.00%"}
+    section = told["fcbench"]
+    assert isinstance(section, dict)
+    found = load(_saved(tmp_path / "scorecard.json", told | {"fcbench": section | {"gate": [rule]}}))
+    assert found.gate == (files.RuleTold("overall>=0.2", "held", "overall is 60.00%"),)
+    cut = _saved(tmp_path / "scorecard.json", told | {"fcbench": section | {"gate": [{"rule": "x"}]}})
+    with pytest.raises(UsageError, match="a broken scorecard: 'outcome' is missing"):
+        load(cut)
+
+
 def test_sizes_of_categories_that_were_not_run_come_back(tmp_path: Path) -> None:
     """Those that count by their number: without them the score of the group would be another."""
     found = load(write_scorecard(tmp_path / "scorecard.json", [make_record(category="live_simple")], size=7))

@@ -1,0 +1,381 @@
+"use strict";
+// Filters and shows the entries. Texts come from models: they are only ever set as text, never as markup.
+(() => {
+  const CHUNK = 100;
+  const PROFILES = ["official", "corrected"];
+  const SIGNS = { passed: "✓", failed: "✗", not_scored: "○" };
+  const WORDS = { passed: "passed", failed: "failed", not_scored: "not scored" };
+  // Control characters, marks of direction, characters without width, lone surrogates; each with its repeats.
+  const ODD = /([\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|\p{Cs})\1*/gu;
+
+  const byId = (id) => document.getElementById(id);
+  const index = JSON.parse(byId("index-data").textContent);
+  const lines = byId("entries-data").textContent.slice(2, -2).split(",\n");
+  const entry = (place) => JSON.parse(lines[place]);
+  const several = index.labels.length > 1;
+  const swatches = [...document.querySelectorAll(".card h3 > .swatch")];
+  const list = byId("list");
+  const form = byId("filter");
+  const field = (name) => form.elements.namedItem(name);
+
+  // Building
+
+  function make(tag, kind, ...children) {
+    const made = document.createElement(tag);
+    if (kind) made.className = kind;
+    made.append(...children.filter((child) => child !== null && child !== undefined));
+    return made;
+  }
+
+  function readable(text) {
+    const shown = document.createDocumentFragment();
+    let from = 0;
+    for (const found of text.matchAll(ODD)) {
+      const sign = found[1];
+      const times = found[0].length / sign.length;
+      const name = `U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+      shown.append(text.slice(from, found.index), make("span", "odd", times > 1 ? `${name} ×${times}` : name));
+      from = found.index + found[0].length;
+    }
+    shown.append(text.slice(from));
+    return shown;
+  }
+
+  function isolated(tag, kind, text) {
+    const made = make(tag, kind, readable(text));
+    made.dir = "auto";
+    return made;
+  }
+
+  function code(text, kind = "") {
+    const made = make("pre", kind, readable(text));
+    made.dir = "ltr";
+    if (text.length > 2000) made.tabIndex = 0;
+    return made;
+  }
+
+  function prose(text) {
+    const made = isolated("pre", "prose", text);
+    if (text.length > 2000) made.tabIndex = 0;
+    return made;
+  }
+
+  function fold(title, build) {
+    const made = make("details", "fold", make("summary", "", title));
+    made.addEventListener("toggle", () => made.append(...build()), { once: true });
+    return made;
+  }
+
+  function table(columns, rows) {
+    const heads = columns.map((column) => {
+      const head = make("th", "", readable(column));
+      head.scope = "col";
+      return head;
+    });
+    const body = rows.map((row) => make("tr", "", ...row.map((cell) => make("td", "", readable(cell)))));
+    return make("div", "wide", make("table", "", make("thead", "", make("tr", "", ...heads)), make("tbody", "", ...body)));
+  }
+
+  // Verdicts
+
+  const offset = () => PROFILES.indexOf(field("profile").value);
+  const words = (verdicts, profile) => verdicts.filter((_, at) => at % 2 === profile).map((word) => index.words[word]);
+
+  function badge(of, verdicts, profile) {
+    const found = words(verdicts, profile).map(([status]) => status);
+    const passed = found.filter((status) => status === "passed").length;
+    const mixed = new Set(found).size > 1;
+    const status = mixed ? "not_scored" : found[0];
+    const word = mixed ? `${passed}/${found.length} passed` : WORDS[status];
+    const made = make("span", `badge ${status}`);
+    if (several) {
+      made.append(swatches[of].cloneNode(true), mixed ? ` ${passed}/${found.length}` : ` ${SIGNS[status]}`);
+      made.append(make("span", "hidden", ` ${index.labels[of]}: ${word}`));
+      made.title = `${index.labels[of]}: ${word}`;
+    } else {
+      made.append(mixed ? word : `${SIGNS[status]} ${word}`);
+    }
+    return made;
+  }
+
+  function verdict(profile, [status, name, reason, details]) {
+    const made = make("div", "verdict", make("span", "profile", profile), make("span", `badge ${status}`, `${SIGNS[status]} ${WORDS[status]}`));
+    if (name) made.append(" ", isolated("bdi", "code", name));
+    if (reason) made.append(isolated("div", "", reason));
+    if (details) made.append(table(details.columns, details.rows));
+    return made;
+  }
+
+  // The parts of an entry
+
+  const offered = (numbers) => `${numbers.length} function${numbers.length === 1 ? "" : "s"} offered`;
+
+  function functions(numbers) {
+    return numbers.map((number) => {
+      const [name, description, parameters] = index.functions[number];
+      const made = make("div", "function", code(name), isolated("div", "", description));
+      if (parameters.length) made.append(table(["parameter", "type", "about"], parameters));
+      return made;
+    });
+  }
+
+  function step(said) {
+    const made = make("div", "said answer");
+    if (said.fault) made.append(make("p", "role", `fault: ${said.fault}`));
+    if (said.reasoning) made.append(fold("reasoning", () => [prose(said.reasoning)]));
+    if (said.text) made.append(prose(said.text));
+    for (const [name, values] of said.calls || []) made.append(code(name ? `${name} ${values}` : values));
+    for (const [call, result] of said.done || []) made.append(code(call), code(`→ ${result}`, "returns"));
+    if (!made.childNodes.length) made.append(make("p", "role", "(an empty answer)"));
+    if (said.took) made.append(make("p", "role", said.took));
+    return made;
+  }
+
+  const who = (answer) => `${index.labels[answer.of]}${answer.trial ? `, trial ${answer.trial}` : ""}`;
+
+  function command(text) {
+    const shown = make("code", "", text);
+    const button = make("button", "", "Copy");
+    button.type = "button";
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(text);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(shown);
+        button.textContent = "Selected";
+      }
+      setTimeout(() => (button.textContent = "Copy"), 2000);
+    });
+    return make("div", "command", shown, button);
+  }
+
+  function quoted(text) {
+    return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  }
+
+  function commands(id, answer) {
+    const item = answer.trial ? `${id}-t${answer.trial}` : id;
+    const found = [`fcbench show ${quoted(item)} --scorecard ${index.files[answer.of]}`];
+    if (answer.test !== undefined) {
+      const node = `${index.tests[answer.test]}[${item}]`;
+      const safe = /^[\w.,:/@%+=[\]-]+$/.test(node) ? `"${node}"` : quoted(node);
+      found.unshift(`pytest ${safe} ${index.options[answer.of]}`);
+    }
+    // A line break or another control character has no place in a command that somebody pastes.
+    return found.filter((text) => !text.match(ODD) && !text.includes("\n")).map(command);
+  }
+
+  function expected(calls) {
+    const shown = calls.map(([name, parameters]) => {
+      const rows = parameters.map(([parameter, values, optional]) => [
+        parameter,
+        [...values, ...(optional ? ["(left out)"] : [])].join("  or  "),
+      ]);
+      return make("div", "", code(name), rows.length ? table(["parameter", "accepted"], rows) : "");
+    });
+    return make("div", "said truth", make("p", "role", "expected"), ...shown);
+  }
+
+  function truth(calls) {
+    const shown = calls.length ? calls.map((call) => code(call)) : [make("p", "role", "(nothing can be called yet)")];
+    return make("div", "said truth", make("p", "role", "expected"), ...shown);
+  }
+
+  function conversation(told) {
+    const turns = told.turns || [];
+    const most = Math.max(turns.length, ...told.answers.map((answer) => (answer.turns || []).length));
+    const parts = [];
+    for (let number = 0; number < most; number++) {
+      const turn = turns[number] || { said: [] };
+      if (most > 1) parts.push(make("h4", "", `Turn ${number + 1}`));
+      for (const [role, content] of turn.said) parts.push(make("div", "said", make("p", "role", readable(role)), prose(content)));
+      if (turn.new) parts.push(fold(`${offered(turn.new)} from here on`, () => functions(turn.new)));
+      for (const answer of told.answers) {
+        const steps = (answer.turns || [])[number];
+        if (!steps) continue;
+        parts.push(make("p", "role", several || answer.trial ? isolated("bdi", "", who(answer)) : "answer"), ...steps.map(step));
+      }
+      if (turn.truth) parts.push(truth(turn.truth));
+    }
+    if (told.expected) parts.push(expected(told.expected));
+    if (told.rule) parts.push(make("div", "said truth", make("p", "role", "expected"), prose(told.rule)));
+    if (!told.turns) parts.push(make("p", "note", "What this entry asks is not known here: its suite was not there when the report was made."));
+    return parts;
+  }
+
+  function body(told) {
+    const made = make("div", "body");
+    if (told.aside) made.append(make("p", "warning", "Set aside in the corrected profile: ", readable(told.aside)));
+    for (const answer of told.answers) {
+      if (several || answer.trial) made.append(make("h3", "", isolated("bdi", "", who(answer))));
+      const names = answer.verdicts.length > 1 ? PROFILES : ["both profiles"];
+      made.append(...names.map((name, at) => verdict(name, answer.verdicts[at])));
+      if (answer.took) made.append(make("p", "role", answer.took));
+    }
+    made.append(make("h3", "", "Conversation"), ...conversation(told));
+    if ((told.functions || []).length) {
+      made.append(fold(offered(told.functions), () => functions(told.functions)));
+    }
+    const again = make("div", "again", make("h3", "", "Run it again"));
+    for (const answer of told.answers) {
+      if (several || answer.trial) again.append(make("p", "role", isolated("bdi", "", who(answer))));
+      again.append(...commands(told.id, answer));
+    }
+    made.append(again);
+    return made;
+  }
+
+  // Rows
+
+  function gist(told, profile) {
+    for (const answer of told.answers) {
+      const [, , reason] = answer.verdicts[profile] || answer.verdicts[0];
+      if (reason && !several) return reason;
+    }
+    const said = (told.turns || []).flatMap((turn) => turn.said);
+    return said.length ? said[said.length > 1 && said[0][0] === "system" ? 1 : 0][1].slice(0, 300) : "";
+  }
+
+  function row(place) {
+    const told = entry(place);
+    const [category, ...models] = index.rows[place];
+    const profile = offset();
+    const badges = make("span", "badges", ...models.map((verdicts, of) => (verdicts.length ? badge(of, verdicts, profile) : null)));
+    const name = make("span", "", isolated("bdi", "id", told.id), " ", make("span", "tag", readable(index.categories[category])));
+    if (models.some((verdicts) => differs(verdicts))) name.append(" ", make("span", "tag", "profiles differ"));
+    const made = make("details", "entry", make("summary", "", badges, name, isolated("span", "gist", gist(told, profile))));
+    made.dataset.id = told.id;
+    made.addEventListener("toggle", () => made.append(body(told)), { once: true });
+    return made;
+  }
+
+  // Filter
+
+  const searchable = [];
+  let found = [];
+  let waiting = 0;
+
+  function differs(verdicts) {
+    return verdicts.some((word, at) => at % 2 === 0 && index.words[word][0] !== index.words[verdicts[at + 1]][0]);
+  }
+
+  function escaped(text) {
+    const written = JSON.stringify(text).slice(1, -1);
+    return written.replace(/[<>&]/g, (sign) => `\\u${sign.codePointAt(0).toString(16).padStart(4, "0")}`).toLowerCase();
+  }
+
+  function prepare(until) {
+    // Names of members are none of the texts.
+    while (searchable.length < lines.length && performance.now() < until) {
+      searchable.push(lines[searchable.length].toLowerCase().replace(/"[a-z]+":/g, ""));
+    }
+  }
+
+  function prepareAhead() {
+    prepare(performance.now() + 10);
+    if (searchable.length < lines.length) setTimeout(prepareAhead, 20);
+  }
+
+  function matcher() {
+    const wanted = Object.fromEntries(["category", "verdict", "code", "model"].map((name) => [name, field(name) ? field(name).value : ""]));
+    const profile = offset();
+    const category = index.categories.indexOf(wanted.category);
+    const parts = field("text").value.split(/\s+/).filter(Boolean).map(escaped);
+    if (parts.length) prepare(Infinity);
+    const status = WORDS[wanted.verdict] ? wanted.verdict : "";
+    const fits = ([word, name]) => (!status || word === status) && (!wanted.code || name === wanted.code);
+    const differing = {
+      profiles: (chosen) => chosen.some(differs),
+      models: (chosen) => new Set(chosen.map((verdicts) => words(verdicts, profile).join())).size > 1,
+    };
+    const apart = differing[wanted.verdict] || (() => true);
+    return (place) => {
+      const [own, ...models] = index.rows[place];
+      const chosen = wanted.model ? [models[wanted.model]] : models.filter((verdicts) => verdicts.length);
+      return (
+        (!wanted.category || own === category) &&
+        chosen.some((verdicts) => words(verdicts, profile).some(fits)) &&
+        apart(chosen) &&
+        parts.every((part) => searchable[place].includes(part))
+      );
+    };
+  }
+
+  function showMore() {
+    const from = list.childElementCount;
+    list.append(...found.slice(from, from + CHUNK).map(row));
+    const left = found.length - list.childElementCount;
+    byId("more").hidden = left <= 0;
+    byId("more").textContent = `Show ${Math.min(CHUNK, left)} more of ${left.toLocaleString("en")}`;
+  }
+
+  function filter() {
+    const fits = matcher();
+    found = [...index.rows.keys()].filter(fits);
+    list.replaceChildren();
+    showMore();
+    byId("count").textContent = `${found.length.toLocaleString("en")} of ${index.rows.length.toLocaleString("en")} entries`;
+  }
+
+  function options(name, pairs) {
+    if (field(name)) field(name).append(...pairs.map(([value, text]) => new Option(readable(text).textContent, value)));
+  }
+
+  // The address: #entry=core:parallel_1, #category=parallel&verdict=failed
+
+  const FIELDS = ["text", "category", "verdict", "code", "model", "profile"];
+
+  function follow() {
+    const asked = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B"));
+    if (![...FIELDS, "entry"].some((name) => asked.has(name))) return;
+    form.reset();
+    clearTimeout(waiting); // what the reset has asked for
+    for (const name of FIELDS) if (field(name) && asked.has(name)) field(name).value = asked.get(name);
+    if (field("profile").selectedIndex < 0) field("profile").value = index.profile;
+    filter();
+    const wanted = asked.get("entry");
+    const place = wanted === null ? -1 : found.findIndex((at) => entry(at).id === wanted);
+    while (place >= list.childElementCount) showMore();
+    const target = place < 0 ? byId("entries") : list.children[place];
+    if (place >= 0) target.open = true;
+    (place < 0 ? target : target.firstElementChild).focus({ preventScroll: true });
+    target.scrollIntoView();
+  }
+
+  function remember() {
+    const chosen = FIELDS.filter((name) => field(name) && field(name).value && !(name === "profile" && field(name).value === index.profile));
+    const hash = chosen.map((name) => `${name}=${encodeURIComponent(field(name).value)}`).join("&");
+    history.replaceState(null, "", hash ? `#${hash}` : "#entries");
+  }
+
+  function changed(delay) {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => (filter(), remember()), delay);
+  }
+
+  options("category", [["", "all"], ...index.categories.map((name) => [name, name])]);
+  options("verdict", [["", "all"], ...Object.entries(WORDS), ["profiles", "profiles differ"], ...(several ? [["models", "models differ"]] : [])]);
+  options("code", [["", "all"], ...[...new Set(index.words.map(([, name]) => name))].filter(Boolean).sort().map((name) => [name, name])]);
+  options("model", [["", "all"], ...index.labels.map((label, of) => [String(of), label])]);
+  options("profile", PROFILES.map((name) => [name, name]));
+  for (const option of field("profile").options) option.defaultSelected = option.value === index.profile;
+  form.reset();
+
+  form.addEventListener("submit", (event) => event.preventDefault());
+  field("text").addEventListener("input", () => changed(120));
+  form.addEventListener("change", (event) => event.target.name !== "text" && changed(0));
+  form.addEventListener("reset", () => changed(0));
+  byId("more").addEventListener("click", () => {
+    const from = list.childElementCount;
+    showMore();
+    list.children[from].firstElementChild.focus();
+  });
+  list.addEventListener("toggle", (event) => {
+    if (event.target.open && event.target.dataset.id) history.replaceState(null, "", `#entry=${encodeURIComponent(event.target.dataset.id)}`);
+  }, true);
+  addEventListener("hashchange", follow);
+  filter();
+  follow();
+  setTimeout(prepareAhead, 500);
+})();

@@ -1,0 +1,60 @@
+"""Chromium without a window, for pages that are opened from a file."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+
+_FLAGS = (
+    "headless=new",
+    "no-sandbox",
+    "disable-gpu",
+    "disable-quic",
+    "disable-dev-shm-usage",
+    "no-first-run",
+    "disable-background-networking",
+    "disable-component-update",
+    "disable-sync",
+    "window-size=1200,1000",
+)
+
+
+def programs() -> tuple[str, str] | None:
+    """The browser and its driver where both are installed."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
+    return (browser, driver) if browser and driver else None
+
+
+@contextmanager
+def opened() -> Iterator[Chrome]:
+    """A browser with a profile of its own. Skips the test where there is none."""
+    found = programs()
+    if found is None:
+        pytest.skip("needs chromium and chromedriver")
+    browser, driver = found
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        options = Options()
+        options.binary_location = browser
+        for flag in (*_FLAGS, f"user-data-dir={profile}"):
+            options.add_argument(f"--{flag}")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        chrome = Chrome(options=options, service=Service(driver))
+        try:
+            yield chrome
+        finally:
+            chrome.quit()
+
+
+def open_page(chrome: Chrome, path: Path, fragment: str = "") -> None:
+    """Load the file anew, also where only the fragment differs."""
+    chrome.get("about:blank")
+    chrome.get(f"{path.as_uri()}{fragment}")
