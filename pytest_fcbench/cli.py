@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import TypeAlias
 
-from pytest_fcbench.commands import pull, serve, show, store
+from pytest_fcbench.commands import export, pull, serve, show, store
 from pytest_fcbench.errors import FcbenchError, UsageError
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """Where a command declares itself."""
 
-COMMANDS = (pull, serve, show, store)
+COMMANDS = (export, pull, serve, show, store)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

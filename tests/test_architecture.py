@@ -52,6 +52,15 @@ ROOMS = {
         "models",
     },
     "scorecard": {"entries", "answers", "verdicts", "errors", "conversation", "prices"},
+    "official": {
+        "entries",
+        "answers",
+        "verdicts",
+        "codecs",
+        "environments",
+        "matchers",
+        "scorecard",
+    },
     "config": {
         "entries",
         "answers",
