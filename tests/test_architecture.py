@@ -64,6 +64,15 @@ ROOMS = {
         "scorecard",
     },
     "report": {"entries", "answers", "verdicts", "errors", "scorecard", "prices"},
+    "official": {
+        "entries",
+        "answers",
+        "verdicts",
+        "codecs",
+        "environments",
+        "matchers",
+        "scorecard",
+    },
     "config": {
         "entries",
         "answers",

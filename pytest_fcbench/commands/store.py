@@ -16,8 +16,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcbench.answers import Completion, Transcript, Turns
-from pytest_fcbench.commands.files import write
+from pytest_fcbench.answers import Completion, Transcript
+from pytest_fcbench.commands.files import write_new
 from pytest_fcbench.commands.settings import ASKED, PLACE, declare, given, settings_of, without_prefix
 from pytest_fcbench.config import Settings
 from pytest_fcbench.conversation import Manner
@@ -26,7 +26,7 @@ from pytest_fcbench.dispatch.store import AnswerStore, Kept, StoredModel, identi
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.models import registry
-from pytest_fcbench.models.official_results import path_of, row_of
+from pytest_fcbench.models.official_results import as_judged, path_of, row_of
 from pytest_fcbench.models.replay import ReplayModel
 from pytest_fcbench.options import OPTIONS
 from pytest_fcbench.redaction import redacted
@@ -167,7 +167,7 @@ def _export(chosen: argparse.Namespace, settings: Settings) -> None:
         for category in suite.categories:
             entries = suite.load(category)
             held = _conversations(model, run, entries)
-            rows = [json.dumps(row_of(entry, _as_judged(transcript))) for entry, transcript in held]
+            rows = [json.dumps(row_of(entry, as_judged(transcript))) for entry, transcript in held]
             missing += len(entries) - len(rows)
             if rows:
                 files[folder / path_of(category)] = rows
@@ -176,20 +176,10 @@ def _export(chosen: argparse.Namespace, settings: Settings) -> None:
             f"{store.path} has no answer that a run of {settings.label} with these settings would find "
             f"(mode {manner.mode}); 'fcbench store list' says what there is"
         )
-    there = [path for path in files if path.exists()]
-    if there and not chosen.force:
-        raise UsageError(f"{there[0]} is already there; name another folder, or replace it with --force")
+    write_new({path: "".join(f"{row}\n" for row in rows) for path, rows in files.items()}, force=chosen.force)
     for path, rows in files.items():
-        write(path, "".join(f"{row}\n" for row in rows))
         print(f"{len(rows):>6,}  {path}")
     print(f"{sum(map(len, files.values())):,} answers are written; {missing:,} entries have none")
-
-
-def _as_judged(transcript: Transcript) -> Turns:
-    """Only the text, where calls are written in the text."""
-    if transcript.syntax == "tool_calls":
-        return transcript.answers
-    return tuple(tuple(replace(step, tool_calls=None) for step in turn) for turn in transcript.answers)
 
 
 def _import(chosen: argparse.Namespace, settings: Settings) -> None:

@@ -40,8 +40,10 @@ class Vehicle(Environment):
         self.fuelLevel: float = start("fuelLevel")
         self.batteryVoltage: float = start("batteryVoltage")
         self.engine_state: str = start("engine_state", "engineState")
-        self.doorStatus: dict[str, str] = start("doorStatus")
-        self.remainingUnlockedDoors = _DOORS - list(self.doorStatus.values()).count("locked")
+        # Before the doors themselves, as in the official class: score files show attributes in order.
+        doors: dict[str, str] = start("doorStatus")
+        self.remainingUnlockedDoors = _DOORS - list(doors.values()).count("locked")
+        self.doorStatus = doors
         self.acTemperature: float = start("acTemperature")
         self.fanSpeed: int = start("fanSpeed")
         self.acMode: str = start("acMode")

@@ -30,7 +30,8 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from pytest_fcbench.answers import Fault, Transcript
@@ -59,7 +60,7 @@ def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
         error = Failed("multi_turn:inference_error", f"the model's call failed: {transcript.last.text}")
         overflow = transcript.last.fault is Fault.OVERFLOW
         return Judgement(error, unscored or (OVERFLOW if overflow else error))
-    made = [[step.calls for step in turn if step.calls] for turn in transcript.turns]
+    made = calls_of(transcript)
     official = match(truth, made, lambda: fresh(entry), Profile.OFFICIAL)
     if unscored:
         return Judgement(official, unscored)
@@ -71,6 +72,11 @@ Made: TypeAlias = Sequence[Sequence[Sequence[str]]]
 """Calls by turn and step; a step without calls is left out."""
 
 
+def calls_of(transcript: Transcript) -> Made:
+    """What a conversation carried out."""
+    return [[step.calls for step in turn if step.calls] for turn in transcript.turns]
+
+
 def match(
     truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
 ) -> Passed | Failed:
@@ -79,13 +85,12 @@ def match(
     if len(made) != len(truth.turns):
         reason = f"the conversation has {len(made)} turns of {len(truth.turns)}, so it was ended by force"
         return Failed("multi_turn:force_terminated", reason, {"turn": len(made)})
-    model, right = fresh(), fresh()
     results: Counter[object] = Counter()
-    for number, (steps, expected) in enumerate(zip(made, truth.turns, strict=True), 1):
-        calls = [call for step in steps for call in step]
-        carried_out = calls if corrected else [_rewritten(call, model.functions) for call in calls]
-        results.update(map(_value if corrected else str, model.perform(carried_out)))
-        returned = right.perform(expected)
+    played = play(truth, made, fresh, profile)
+    for steps, expected, turn in zip(made, truth.turns, played, strict=True):
+        number, calls = turn.number, [call for step in steps for call in step]
+        for texts in turn.results:
+            results.update(map(_value if corrected else str, texts))
         if not expected:
             if corrected and calls:
                 reason = f"turn {number}: nothing can be called yet, but the model called {_listed(calls)}"
@@ -96,12 +101,41 @@ def match(
         if len(steps) < 2 and not any(steps):
             reason = f"turn {number}: no call was made; the truth makes {_listed(expected)}"
             return Failed("multi_turn:empty_turn_model_response", reason, {"turn": number})
-        if failure := _mismatch(number, model, right, corrected=corrected):
+        if failure := _mismatch(number, turn.model, turn.right, corrected=corrected):
             return failure
-        missing = Counter(map(_value if corrected else str, returned)) - results
+        missing = Counter(map(_value if corrected else str, turn.returned)) - results
         if missing:
-            return _response_mismatch(number, missing, expected, returned, corrected=corrected)
+            return _response_mismatch(number, missing, expected, turn.returned, corrected=corrected)
     return Passed()
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A turn that the model's calls and those of the truth were carried out in."""
+
+    number: int
+    """From 1 on."""
+    results: tuple[tuple[str, ...], ...]
+    """What the model's calls returned, step by step."""
+    returned: tuple[str, ...]
+    """What the truth's calls returned."""
+    model: Environments
+    """As the model has left them; they go on with the next turn."""
+    right: Environments
+
+
+def play(
+    truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
+) -> Iterator[Played]:
+    """Carry out calls turn by turn as a profile does; there must be as many turns as the truth has."""
+    model, right = fresh(), fresh()
+
+    def carried_out(step: Sequence[str]) -> tuple[str, ...]:
+        official = profile is Profile.OFFICIAL
+        return model.perform([_rewritten(call, model.functions) for call in step] if official else step)
+
+    for number, (steps, expected) in enumerate(zip(made, truth.turns, strict=True), 1):
+        yield Played(number, tuple(map(carried_out, steps)), right.perform(expected), model, right)
 
 
 def _unread(entry: Entry, truth: Trajectory, transcript: Transcript) -> Verdict:

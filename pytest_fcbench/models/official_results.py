@@ -9,19 +9,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 
-from pytest_fcbench.answers import Completion, Fault, Turns, completion_to_json, part_from_json
+from pytest_fcbench.answers import (
+    Completion,
+    Fault,
+    Transcript,
+    Turns,
+    completion_to_json,
+    part_from_json,
+)
 from pytest_fcbench.entries import Category, Entry
 
 _ERROR = "Error during inference:"
-_OVERFLOW = ("context length", "context window", "maximum context", "context_length_exceeded")
+_OVERFLOW = (
+    "context length",
+    "context window",
+    "contextwindow",
+    "maximum context",
+    "context_length_exceeded",
+)
 
 
-def path_of(category: Category) -> Path:
-    """Where a category's results lie in the folder of a model."""
-    return Path(category.group, f"BFCL_v4_{category.name}_result.json")
+def path_of(category: Category, kind: str = "result") -> Path:
+    """Where a category's results, or its scores (``kind``), lie in the folder of a model."""
+    return Path(category.group, f"BFCL_v4_{category.name}_{kind}.json")
 
 
 _PER_STEP = ("result", "input_token_count", "output_token_count", "latency", "reasoning_content")
@@ -69,10 +83,18 @@ def _completion(row: Mapping[str, object]) -> Completion:
     )
 
 
+def as_judged(transcript: Transcript) -> Turns:
+    """Completions for the rows: only their text, where calls are written in the text."""
+    if transcript.syntax == "tool_calls":
+        return transcript.answers
+    return tuple(tuple(replace(answer, tool_calls=None) for answer in turn) for turn in transcript.answers)
+
+
 def row_of(entry: Entry, turns: Turns) -> dict[str, object]:
     """The row of an entry's completions, what is unknown left out.
 
-    A row cannot hold a text beside tool calls, ids of tool calls, nor a fault that its text does not tell.
+    The text of a fault says that it is one, as the official generator writes it. A row cannot hold a text
+    beside tool calls, nor ids of tool calls.
     """
     steps = [[_step(completion) for completion in turn] for turn in turns]
     row: dict[str, object] = {"id": entry.id}
@@ -91,8 +113,11 @@ def row_of(entry: Entry, turns: Turns) -> dict[str, object]:
 
 def _step(completion: Completion) -> Mapping[str, object]:
     answer = completion_to_json(completion)
+    text = completion.text
+    if completion.fault and not (text or "").startswith(_ERROR):
+        text = f"{_ERROR} {text}"
     return {
-        "result": answer["text"] if answer["tool_calls"] is None else answer["tool_calls"],
+        "result": text if answer["tool_calls"] is None else answer["tool_calls"],
         "input_token_count": completion.input_tokens,
         "output_token_count": completion.output_tokens,
         "latency": completion.latency_s,

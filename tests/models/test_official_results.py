@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.answers import Completion, Fault, ToolCall, Turns
 from pytest_fcbench.entries import CATEGORIES
-from pytest_fcbench.models.official_results import path_of, row_of, turns_of
-from tests.factories import make_entry, make_multi_turn, tool_calls
+from pytest_fcbench.models.official_results import as_judged, path_of, row_of, turns_of
+from tests.factories import make_entry, make_multi_turn, make_transcript, tool_calls
 
 PLAIN = make_entry(entry_id="a")
 TALK = make_multi_turn(("Go.", []), ("On.", []), entry_id="b")
@@ -175,6 +175,19 @@ def test_a_fault_that_the_text_tells_is_held(text: str) -> None:
     assert completion_of(row_of(PLAIN, ((completion,),))) == completion
 
 
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        (Fault.INFERENCE_ERROR, "503"),
+        (Fault.OVERFLOW, "litellm.ContextWindowExceededError: too long"),
+    ],
+)
+def test_a_fault_becomes_one_that_the_text_tells(fault: Fault, text: str) -> None:
+    written = row_of(PLAIN, ((Completion(text=text, fault=fault),),))
+    assert written["result"] == f"{ERROR}{text}"
+    assert completion_of(written) == Completion(text=f"{ERROR}{text}", fault=fault)
+
+
 # Rows of several turns
 
 TURNS: Turns = (
@@ -286,10 +299,17 @@ def test_a_row_of_several_turns_is_written_as_it_was_read(steps: list[list[dict[
     assert _written(row_of(TALK, turns_of({"id": "b", **known}))) == {"id": "b", **known}
 
 
+def test_of_an_answer_in_text_only_the_text_is_judged() -> None:
+    both = Completion(text="[f()]", tool_calls=(ToolCall("f", "{}"),))
+    assert as_judged(make_transcript(both)) == ((both,),)
+    assert as_judged(make_transcript(both, syntax="python")) == ((Completion(text="[f()]"),),)
+
+
 # Files
 
 
-def test_where_results_lie() -> None:
+def test_where_results_and_scores_lie() -> None:
+    assert path_of(CATEGORIES["irrelevance"], "score") == Path("non_live/BFCL_v4_irrelevance_score.json")
     assert path_of(CATEGORIES["multiple"]) == Path("non_live/BFCL_v4_multiple_result.json")
     assert path_of(CATEGORIES["live_simple"]) == Path("live/BFCL_v4_live_simple_result.json")
     assert path_of(CATEGORIES["multi_turn_base"]) == Path("multi_turn/BFCL_v4_multi_turn_base_result.json")

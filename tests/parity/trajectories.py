@@ -16,9 +16,10 @@ from pathlib import Path
 from pytest_fcbench.entries import CATEGORIES, Entry, Trajectory
 from pytest_fcbench.environments import opened
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.environments.file_system import Directory, File, FileSystem
+from pytest_fcbench.environments.file_system import FileSystem
 from pytest_fcbench.matchers import state
 from pytest_fcbench.matchers.differences import between
+from pytest_fcbench.official.scores import listed
 from pytest_fcbench.suites import open_suite
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Failed, Profile
@@ -83,7 +84,9 @@ def replay(path: Path, suite: Suite) -> Replayed:
 
 def is_error(text: str) -> bool:
     """Whether a result tells that a call failed, in the official form or in ours."""
-    return '"error":' in text or text.startswith(("Error during execution:", "Error:", "['Error:"))
+    return '"error":' in text or text.startswith(
+        ("Error during execution:", "Error:", "['Error:", "[{'error':")
+    )
 
 
 def recorded_state(environments: Environments, official: str) -> dict[str, object]:
@@ -92,18 +95,9 @@ def recorded_state(environments: Environments, official: str) -> dict[str, objec
     environment = environments.by_domain[domain]
     attributes = {name: value for name, value in vars(environment).items() if not name.startswith("_")}
     if isinstance(environment, FileSystem):
-        attributes["root"] = _shown(environment.root, None)
+        attributes["root"] = listed(environment.root)
     state: dict[str, object] = json.loads(json.dumps(attributes, default=str))
     return state
-
-
-def _shown(item: object, parent: str | None) -> str:
-    """A file or folder as the official classes show themselves."""
-    if isinstance(item, Directory):
-        inside = ", ".join(f"{name!r}: {_shown(child, item.name)}" for name, child in item.contents.items())
-        return f"<Directory: {item.name}, Parent: {parent}, Contents: {{{inside}}}>"
-    assert isinstance(item, File)
-    return f"<<File: {item.name}, Content: {item.content}>>"
 
 
 def compare_mutated(path: Path, suite: Suite) -> Comparison:

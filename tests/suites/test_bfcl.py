@@ -369,6 +369,18 @@ def test_official_ids_are_unique_and_name_their_category(entries: tuple[Entry, .
     assert not [entry.id for entry in entries if not entry.id.startswith(f"{entry.category.name}_")]
 
 
+def test_official_rows_are_those_of_the_entries(official: Suite, pack_cache: Path) -> None:
+    for category in filter(lambda category: category.scored, official.categories):
+        rows = {entry_id: (row, truth) for entry_id, row, truth in bfcl.official_rows(pack_cache, category)}
+        entries = {entry.id: entry for entry in official.load(category)}
+        assert list(rows) == list(entries)
+        for entry_id, (row, truth) in rows.items():
+            assert isinstance(row["question"], list)
+            assert len(row["question"]) == len(entries[entry_id].turns)
+            assert (truth is not None) is category.expects_calls
+            assert ("function" in row) is category.single_turn
+
+
 def test_every_id_of_the_ledger_exists_and_has_a_reason(entries: tuple[Entry, ...]) -> None:
     assert {entry.id: entry.set_aside for entry in entries if entry.set_aside} == _ledger()
     assert all(len(reason) > 20 for reason in _ledger().values())

@@ -56,10 +56,10 @@ def _match_calls(entry: Entry, expected: Sequence[ExpectedCall], calls: Sequence
     unmatched = _unmatched([[isinstance(v, Passed) for v in row] for row in verdicts])
     if unmatched is None:
         return Passed()
-    misses = [verdict for verdict in verdicts[unmatched] if isinstance(verdict, Failed)]
+    misses = {n: verdict for n, verdict in enumerate(verdicts[unmatched]) if isinstance(verdict, Failed)}
     if len(expected) == 1:
         return misses[0]
-    return no_match("cannot_find_match", expected[unmatched], misses)
+    return no_match("cannot_find_match", unmatched, expected[unmatched], misses)
 
 
 def _unmatched(fits: Sequence[Sequence[bool]]) -> int | None:

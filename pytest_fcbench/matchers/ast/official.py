@@ -63,27 +63,34 @@ def _match_greedily(
     if len(calls) != len(expected):
         return wrong_count(f"{checker}:wrong_count", expected, calls)
     free = list(range(len(calls)))
-    for wanted in expected:
-        misses = []
+    for place, wanted in enumerate(expected):
+        misses = {}
         for index in free:
             verdict = _match_call(entry, wanted, calls[index], names)
             if isinstance(verdict, Passed):
                 free.remove(index)
                 break
-            misses.append(verdict)
+            misses[index] = verdict
         else:
-            return no_match(f"{checker}:cannot_find_match", wanted, misses)
+            return no_match(f"{checker}:cannot_find_match", place, wanted, misses)
     return Passed()
 
 
-def no_match(code: str, wanted: ExpectedCall, misses: Sequence[Failed]) -> Failed:
-    """An expected call that none of the answer's calls matches, with the nearest miss."""
-    near = next((miss for miss in misses if not miss.code.endswith("wrong_func_name")), None)
+def no_match(code: str, place: int, wanted: ExpectedCall, misses: Mapping[int, Failed]) -> Failed:
+    """The expected call at a place, which none of the calls (by index) matches, with the nearest miss."""
+    near = next((miss for miss in misses.values() if not miss.code.endswith("wrong_func_name")), None)
     why = f"; nearest: {near.reason}" if near else "; no call of that function is left"
     return Failed(
         code,
         f"no call matches the expected {wanted.name}{why}",
-        {"function": wanted.name, "misses": [{"code": m.code, "reason": m.reason} for m in misses[:20]]},
+        {
+            "function": wanted.name,
+            "expected": place,
+            "misses": [
+                {"found": index, "code": miss.code, "reason": miss.reason}
+                for index, miss in list(misses.items())[:20]
+            ],
+        },
     )
 
 

@@ -146,6 +146,27 @@ def _multi_turn(pack: Pack) -> Callable[[Mapping[str, object], Category, object,
     return read
 
 
+def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Mapping[str, object], object]]:
+    """Id, question and truth of each entry as official score files hold them.
+
+    A multi-turn question is without its functions, and those that come late stand there with their docs.
+    Raises ``PackError``.
+    """
+    pack, file = installed(SOURCE, cache), f"BFCL_v4_{category.name}.json"
+    truths: Mapping[object, object] = {}
+    if category.expects_calls:
+        truths = {row["id"]: row["ground_truth"] for row in _rows(pack, f"possible_answer/{file}")}
+    docs: Mapping[object, object] = {}
+    if not category.single_turn:
+        paths = (f"multi_turn_func_doc/{name}.json" for name in _DOCS.values())
+        docs = {doc["name"]: doc for path in paths for doc in _rows(pack, path, key="name")}
+    for row in _rows(pack, file):
+        if missed := _mapping(row.get("missed_function")):
+            late = {turn: [docs[name] for name in _list(names)] for turn, names in missed.items()}
+            row = {**row, "missed_function": late}
+        yield str(row["id"]), row, truths.get(row["id"])
+
+
 def _turns(row: Mapping[str, object]) -> tuple[tuple[Message, ...], ...]:
     return tuple(tuple(map(_message, _list(turn))) for turn in _list(row["question"]))
 

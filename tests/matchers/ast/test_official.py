@@ -567,7 +567,8 @@ def test_the_reason_for_no_match_names_the_nearest_miss() -> None:
     assert verdict.reason == "no call matches the expected f; nearest: f: n is 3, accepted: [2]"
     assert verdict.details == {
         "function": "f",
-        "misses": [{"code": "value_error:others", "reason": "f: n is 3, accepted: [2]"}],
+        "expected": 1,
+        "misses": [{"found": 1, "code": "value_error:others", "reason": "f: n is 3, accepted: [2]"}],
     }
 
 

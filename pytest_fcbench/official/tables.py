@@ -1,0 +1,206 @@
+"""The official tables (``data_overall.csv`` and its parts): a row for each model, the best first.
+
+A share is written as ``12.50%``; ``N/A`` stands for a category that was not run, and in most columns for a
+mean of which some category was not. In the leading column of a table such a category counts as 0. Cost and
+latency follow ``scorecard.usage``, with two digits. Shares are added up in the official order, so that
+halves are rounded to the same side (bfcl-eval, ``eval_runner_helper``).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pytest_fcbench.official.scores import Header
+from pytest_fcbench.scorecard.formulas import GROUPS, OVERALL, Weighing
+from pytest_fcbench.scorecard.usage import CostLatency
+
+NA = "N/A"
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What the tables tell of a model."""
+
+    name: str
+    scores: Mapping[str, Header]
+    """Of each category that was run."""
+    usage: CostLatency
+    link: str = NA
+    organization: str = NA
+    license: str = NA
+
+
+SizeOf: TypeAlias = Callable[[str], int]
+"""The number of entries of a category, with which one that was not run counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    value: float
+    count: int
+    whole: bool
+    """Whether every category in it was run."""
+
+
+def _share(name: str, model: Model, size_of: SizeOf) -> _Share:
+    """The score of a category or a group."""
+    if header := model.scores.get(name):
+        return _Share(header.accuracy, header.total, whole=True)
+    if name not in GROUPS:
+        return _Share(0.0, size_of(name), whole=False)
+    by_count = GROUPS[name].weighing is Weighing.BY_COUNT
+    parts = [_share(part, model, size_of) for part in GROUPS[name].parts]
+    count, total = 0, 0.0
+    for part in parts:  # not sum(), which from Python 3.12 on rounds otherwise
+        count += part.count
+        total += part.value * part.count if by_count else part.value
+    divisor = max(1, count) if by_count else len(parts)
+    return _Share(total / divisor, count, all(part.whole for part in parts))
+
+
+_Value: TypeAlias = Callable[[Model, SizeOf], float | str | None]
+"""A cell: a share, a text, or None for N/A."""
+
+
+def _whole(name: str) -> _Value:
+    """A score, N/A unless all of it was run."""
+
+    def value(model: Model, size_of: SizeOf) -> float | None:
+        share = _share(name, model, size_of)
+        return share.value if share.whole else None
+
+    return value
+
+
+def _any(name: str) -> _Value:
+    """A score in which what was not run counts as 0."""
+    return lambda model, size_of: _share(name, model, size_of).value
+
+
+def _overall(model: Model, size_of: SizeOf) -> float:
+    total = 0.0
+    for name, weight in OVERALL.items():
+        total += _share(name, model, size_of).value * weight
+    return total
+
+
+def _used(name: str) -> _Value:
+    """Dollars or seconds."""
+
+    def value(model: Model, size_of: SizeOf) -> str | None:
+        found: float | None = getattr(model.usage, name)
+        return None if found is None else str(round(found, 2))
+
+    return value
+
+
+def _not_there(model: Model, size_of: SizeOf) -> None:
+    """Of a part of the benchmark that has no category here yet."""
+
+
+_NAME: Mapping[str, _Value] = {"Model": lambda model, size_of: model.name}
+
+TABLES: Mapping[str, Mapping[str, _Value]] = {
+    "data_non_live.csv": {
+        **_NAME,
+        "Non-Live Overall Acc": _any("non_live"),
+        "AST Summary": _whole("non_live"),
+        "Simple AST": _whole("simple"),
+        "Python Simple AST": _whole("simple_python"),
+        "Java Simple AST": _whole("simple_java"),
+        "JavaScript Simple AST": _whole("simple_javascript"),
+        "Multiple AST": _whole("multiple"),
+        "Parallel AST": _whole("parallel"),
+        "Parallel Multiple AST": _whole("parallel_multiple"),
+        "Irrelevance Detection": _whole("irrelevance"),
+    },
+    "data_live.csv": {
+        **_NAME,
+        "Live Overall Acc": _any("live"),
+        "AST Summary": _whole("live"),
+        "Python Simple AST": _whole("live_simple"),
+        "Python Multiple AST": _whole("live_multiple"),
+        "Python Parallel AST": _whole("live_parallel"),
+        "Python Parallel Multiple AST": _whole("live_parallel_multiple"),
+        "Irrelevance Detection": _whole("live_irrelevance"),
+        "Relevance Detection": _whole("live_relevance"),
+    },
+    "data_multi_turn.csv": {
+        **_NAME,
+        "Multi Turn Overall Acc": _any("multi_turn"),
+        "Base": _whole("multi_turn_base"),
+        "Miss Func": _whole("multi_turn_miss_func"),
+        "Miss Param": _whole("multi_turn_miss_param"),
+        "Long Context": _whole("multi_turn_long_context"),
+    },
+    "data_agentic.csv": {
+        **_NAME,
+        "Agentic Overall Acc": _any("agentic"),
+        "Web Search Summary": _not_there,
+        "Web Search Base": _not_there,
+        "Web Search No Snippet": _not_there,
+        "Memory Summary": _not_there,
+        "Memory KV": _not_there,
+        "Memory Vector": _not_there,
+        "Memory Recursive Summarization": _not_there,
+    },
+    "data_overall.csv": {
+        "Overall Acc": _overall,
+        **_NAME,
+        "Model Link": lambda model, size_of: model.link,
+        "Total Cost ($)": _used("usd"),
+        "Latency Mean (s)": _used("latency_mean_s"),
+        "Latency Standard Deviation (s)": _used("latency_std_s"),
+        "Latency 95th Percentile (s)": _used("latency_p95_s"),
+        "Non-Live AST Acc": _whole("non_live"),
+        "Non-Live Simple AST": _whole("simple"),
+        "Non-Live Multiple AST": _whole("multiple"),
+        "Non-Live Parallel AST": _whole("parallel"),
+        "Non-Live Parallel Multiple AST": _whole("parallel_multiple"),
+        "Live Acc": _any("live"),
+        "Live Simple AST": _whole("live_simple"),
+        "Live Multiple AST": _whole("live_multiple"),
+        "Live Parallel AST": _whole("live_parallel"),
+        "Live Parallel Multiple AST": _whole("live_parallel_multiple"),
+        "Multi Turn Acc": _any("multi_turn"),
+        "Multi Turn Base": _whole("multi_turn_base"),
+        "Multi Turn Miss Func": _whole("multi_turn_miss_func"),
+        "Multi Turn Miss Param": _whole("multi_turn_miss_param"),
+        "Multi Turn Long Context": _whole("multi_turn_long_context"),
+        "Web Search Acc": _not_there,
+        "Web Search Base": _not_there,
+        "Web Search No Snippet": _not_there,
+        "Memory Acc": _not_there,
+        "Memory KV": _not_there,
+        "Memory Vector": _not_there,
+        "Memory Recursive Summarization": _not_there,
+        "Relevance Detection": _whole("live_relevance"),
+        "Irrelevance Detection": _whole("irrelevance_all"),
+        "Format Sensitivity Max Delta": _not_there,
+        "Format Sensitivity Standard Deviation": _not_there,
+        "Organization": lambda model, size_of: model.organization,
+        "License": lambda model, size_of: model.license,
+    },
+}
+"""Columns behind the rank, by file; the first share is the one by which models are ranked."""
+
+
+def table(columns: Mapping[str, _Value], models: Sequence[Model], size_of: SizeOf) -> str:
+    """The text of a file; there is no new line at its end, as officially."""
+    rows = [[value(model, size_of) for value in columns.values()] for model in models]
+    rows.sort(key=lambda row: next(-cell for cell in row if isinstance(cell, float)))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["Rank", *columns])
+    writer.writerows([rank, *map(_written, row)] for rank, row in enumerate(rows, 1))
+    return text.getvalue().removesuffix("\n")
+
+
+def _written(cell: float | str | None) -> str:
+    if cell is None:
+        return NA
+    return cell if isinstance(cell, str) else f"{cell * 100:.2f}%"

@@ -1,0 +1,306 @@
+"""What ``fcbench export official`` writes is what the official evaluator writes of the same results.
+
+``FCBENCH_OFFICIAL_PYTHON`` names a Python with bfcl-eval 2026.3.23. Runs of ours are exported, the official
+command evaluates the exported results, and every line and every table must be equal but for sentences:
+those of ``error``, ``error_message`` and ``sub_error``, and what a call that fails in an environment says;
+and for the names of instances that the official executor writes into texts.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.entries import CATEGORIES
+from pytest_fcbench.suites.suite import Suite
+from tests.conftest import ROOT
+from tests.parity.comparison import records
+from tests.parity.conftest import oracle_files
+from tests.parity.test_tables import MODELS, REPLAY, table
+from tests.parity.trajectories import is_error
+
+OFFICIAL = os.environ.get("FCBENCH_OFFICIAL_PYTHON", "")
+NEEDS_OFFICIAL = pytest.mark.skipif(
+    not OFFICIAL, reason="FCBENCH_OFFICIAL_PYTHON names no Python with bfcl-eval 2026.3.23"
+)
+NEEDS_REPLAY = pytest.mark.skipif(not REPLAY.is_dir(), reason="no replay folder beside FCBENCH_ORACLE")
+MUTATED = [path for path in oracle_files("multi_turn_mut_*.jsonl.gz") if "composite" not in path.name]
+
+LINK = "https://openai.com/index/gpt-4o-mini-advancing-cost-efficient-intelligence/"
+MODES = {"fc": "gpt-4o-mini-2024-07-18-FC", "prompt": "gpt-4o-mini-2024-07-18"}
+"""An official id for each mode."""
+
+
+def _run(cache: Path, scorecard: Path, categories: str, *options: str) -> Path:
+    """The scorecard of a run over official entries."""
+    command = [sys.executable, "-m", "pytest", "benchmarks", "-q", "-p", "no:cacheprovider"]
+    command += ["--fcbench-suite=bfcl", "--fcbench-store=none", f"--fcbench-scorecard={scorecard}", *options]
+    command += [f"--fcbench-category={category}" for category in categories.split()]
+    environment = {**os.environ, "FCBENCH_CACHE": str(cache)}
+    subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True)
+    return scorecard
+
+
+def _export(cache: Path, folder: Path, scorecards: Mapping[str, Path]) -> Path:
+    """The official formats of scorecards by the official id of the model."""
+    command = [sys.executable, "-m", "pytest_fcbench.cli", "export", "official", f"--to={folder}"]
+    command += map(str, scorecards.values())
+    for name in scorecards:
+        command += [f"--as={name}", f"--title={MODELS[name]}", f"--link={LINK}", "--price=0.15,0.6"]
+        command += ["--organization=OpenAI", "--license=Proprietary"]
+    environment = {**os.environ, "FCBENCH_CACHE": str(cache)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def _evaluated(exported: Path, root: Path) -> Path:
+    """The exported results with the official scores."""
+    root.mkdir()
+    (root / "result").symlink_to(exported / "result")
+    command = [OFFICIAL, "-m", "bfcl_eval", "evaluate", "--test-category=all", "--partial-eval"]
+    environment = {**os.environ, "BFCL_PROJECT_ROOT": str(root), "OPENAI_API_KEY": "unused"}
+    environment.pop("PYTHONPATH", None)
+    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return root
+
+
+def differences(ours: Path, official: Path) -> Iterator[str]:
+    """Every place where the score folders differ."""
+    files = sorted(path.relative_to(official) for path in official.glob("score/*/**/*_score.json"))
+    assert files == sorted(path.relative_to(ours) for path in ours.glob("score/*/**/*_score.json"))
+    for file in files:
+        found, expected = (
+            [json.loads(line) for line in _lines(folder / file)] for folder in (ours, official)
+        )
+        if (ids := [row.get("id") for row in found]) != [row.get("id") for row in expected]:
+            yield f"{file}: {ids}"
+            continue
+        for row, right in zip(found, expected, strict=True):
+            if list(row) != list(right):
+                yield f"{file}: {row['id']}: {list(row)}"
+            for key in right:
+                # As text: 1 is neither True nor 1.0, and the order of keys counts.
+                if json.dumps(_without_sentences(row[key], key)) != json.dumps(
+                    _without_sentences(right[key], key)
+                ):
+                    yield f"{file}: {row['id']}: {key}: {row[key]!r:.400} not {right[key]!r:.400}"
+    for path in ours.glob("score/*.csv"):
+        if path.read_text() != (official / "score" / path.name).read_text():
+            yield path.name
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").split("\n")[:-1]
+
+
+def _without_sentences(value: object, key: str = "") -> object:
+    if key in ("error_message", "sub_error"):
+        return None
+    match value:
+        case dict():
+            return {name: _without_sentences(member, name) for name, member in value.items()}
+        case list():
+            kept = [member for member in value if not (key == "error" and isinstance(member, str))]
+            return [_without_sentences(member) for member in kept]
+        case str() if is_error(value):
+            return "an error"
+        case str():
+            value = re.sub(r'("verification_failure": )".*"', r"\1...", value)
+            # What the official executor calls its instances, which it writes into texts that name a function.
+            return re.sub(r"\b\w+_instance\.(?=\w+\s*\()", "instance.", value)
+    return value
+
+
+def _agree(cache: Path, folder: Path, categories: str, scorecards: Mapping[str, Path]) -> int:
+    """Hold the official formats of scorecards against the evaluator's and replay them. Gives the failures."""
+    ours = _export(cache, folder / "ours", scorecards)
+    official = _evaluated(ours, folder / "official")
+    assert list(differences(ours, official)) == []
+    for name, scorecard in scorecards.items():
+        replayed = f"--fcbench-model=replay:{ours / 'result' / name}"
+        again = _run(cache, folder / f"{name}.json", categories, replayed)
+        assert _verdicts(again) == _verdicts(scorecard)
+    return sum(len(_lines(path)) - 1 for path in official.glob("score/*/**/*_score.json"))
+
+
+def _verdicts(scorecard: Path) -> Mapping[str, object]:
+    """The verdicts of the entries that have answers."""
+    told = [test["metadata"]["fcbench"] for test in json.loads(scorecard.read_text())["tests"]]
+    return {record["entry"]: record["verdicts"] for record in told if record["turns"]}
+
+
+def _published(cache: Path, folder: Path) -> Mapping[str, Path]:
+    return {
+        name: _run(cache, folder / f"{name}-run.json", "non_live", f"--fcbench-model=replay:{REPLAY / name}")
+        for name in MODELS
+    }
+
+
+@NEEDS_OFFICIAL
+@NEEDS_REPLAY
+def test_published_results(pack_cache: Path, tmp_path: Path) -> None:
+    assert _agree(pack_cache, tmp_path, "non_live", _published(pack_cache, tmp_path)) == 440
+
+
+@NEEDS_OFFICIAL
+@pytest.mark.parametrize(("model", "failures"), [("oracle", 8), ("lexical", 4666)])
+def test_models_without_a_network(model: str, failures: int, pack_cache: Path, tmp_path: Path) -> None:
+    """The oracle fails in four entries that contradict themselves, in none of the conversations."""
+    scorecards = {
+        name: _run(
+            pack_cache,
+            tmp_path / f"{name}-run.json",
+            "live multi_turn",
+            f"--fcbench-model={model}",
+            f"--fcbench-mode={mode}",
+        )
+        for mode, name in MODES.items()
+    }
+    assert _agree(pack_cache, tmp_path, "live multi_turn", scorecards) == failures
+
+
+@NEEDS_OFFICIAL
+@pytest.mark.skipif(not MUTATED, reason="FCBENCH_ORACLE names no folder with multi_turn_mut_*.jsonl.gz")
+@pytest.mark.parametrize("variant", [3, 4, 5])
+def test_changed_trajectories(variant: int, pack_cache: Path, tmp_path: Path) -> None:
+    """One of the recorded changes of each multi-turn entry, as the answers of a model in either mode."""
+    scorecards = {}
+    for mode, name in MODES.items():
+        said = tmp_path / "said" / name
+        for path in MUTATED:
+            _say(path, variant, mode, said)
+        scorecards[name] = _run(
+            pack_cache, tmp_path / f"{name}-run.json", "multi_turn", f"--fcbench-model=replay:{said}"
+        )
+    assert _agree(pack_cache, tmp_path, "multi_turn", scorecards) > 100
+
+
+TEXTS = (
+    *("", "[]", "None", "hello", "Hello (world)", "[f()]", "[f(x=1), f(x=2)]", "[f(1, 2)]", "[f(**d)]"),
+    *("[f(x=+5, y=not True, z=-0.5)]", "[f(x=(1, 2), y=b'ab', z=1j)]", "[f(x=[(1, b'x')], y=...)]"),
+    *("[f(x={'a': (1, b'x'), 1: 2, None: 3, True: 4})]", "[a.b.c(x=g(y=1), z=h())]", "[f(x=1e400)]"),
+    *(
+        "f(a)",
+        "Foo.bar(a=1)",
+        "Foo.bar(b)",
+        "new Foo()",
+        "f(a=1);",
+        "Süß (\\ud83d)",
+        "```python\n[f(x=1)]\n```",
+    ),
+    *("Error during inference: 503", "Error during inference: the maximum context length is 8192 tokens"),
+)
+TOOL_CALLS: tuple[object, ...] = (
+    *([], None, "", "text", [{"f": "{}"}], [{"f": "{"}], [{"f": ""}], [{"f": '"x"'}], [{"f": "[1]"}]),
+    *(
+        [{"f": "{}"}, {"g": "7"}],
+        [{"f": '{"**": 1, "a": null}'}],
+        [{"f": '{"a": NaN, "b": {"c": [1.0, true]}}'}],
+    ),
+    "Error during inference: 503",
+)
+
+
+@NEEDS_OFFICIAL
+def test_odd_answers(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
+    """Answers that cannot be read, or not as calls, or to values that JSON has no form for."""
+    categories = (
+        "simple_python",
+        "simple_java",
+        "simple_javascript",
+        "irrelevance",
+        "parallel",
+        "live_simple",
+    )
+    scorecards = {}
+    for mode, name in MODES.items():
+        said = tmp_path / "said" / name
+        said.mkdir(parents=True)
+        answers = TOOL_CALLS if mode == "fc" else TEXTS
+        for category in (*categories, "live_relevance"):
+            ids = [entry.id for entry in bfcl.load(CATEGORIES[category])]
+            rows = [{"id": key, "result": answer} for key, answer in zip(ids, answers, strict=False)]
+            text = "".join(f"{json.dumps(row)}\n" for row in rows)
+            (said / f"BFCL_v4_{category}_result.json").write_text(text)
+        scorecards[name] = _run(
+            pack_cache, tmp_path / f"{name}-run.json", "single_turn", f"--fcbench-model=replay:{said}"
+        )
+    assert _agree(pack_cache, tmp_path, "single_turn", scorecards) > 100
+
+
+def _say(path: Path, variant: int, mode: str, folder: Path) -> None:
+    """A result file of changed trajectories; each turn ends with a word."""
+    changes: dict[object, list[Mapping[str, object]]] = {}
+    for record in records(path):
+        changes.setdefault(record["id"], []).append(record)
+    category = path.name.removesuffix(".jsonl.gz").replace("multi_turn_mut_", "multi_turn_")
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"BFCL_v4_{category}_result.json").open("w") as file:
+        for entry, changed in changes.items():
+            turns = changed[variant % len(changed)]["decoded_turns"]
+            assert isinstance(turns, list)
+            result = [[*(_answer(step, mode) for step in turn), "Done."] for turn in turns]
+            file.write(json.dumps({"id": entry, "result": result}) + "\n")
+
+
+def _answer(calls: list[str], mode: str) -> object:
+    if mode == "prompt":
+        return f"[{', '.join(calls)}]"
+    return [_tool_call(call) for call in calls]
+
+
+def _tool_call(call: str) -> Mapping[str, str]:
+    """A call with its named arguments; what is none becomes one that cannot be read."""
+    try:
+        node = ast.parse(call.strip(), mode="eval").body
+        assert isinstance(node, ast.Call)
+        named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
+        return {ast.unparse(node.func): json.dumps(named)}
+    except (AssertionError, SyntaxError, TypeError, ValueError):
+        return {call: "{"}
+
+
+@NEEDS_REPLAY
+def test_the_published_tables(pack_cache: Path, tmp_path: Path) -> None:
+    """Without the official package. There the row of one model lacks its cost and latency."""
+    ours = _export(pack_cache, tmp_path / "ours", _published(pack_cache, tmp_path)) / "score"
+    name = "data_non_live.csv"
+    assert (ours / name).read_text() == (REPLAY / name).read_text().removesuffix("\n")
+    with (ours / "data_overall.csv").open(encoding="utf-8") as file:
+        rows = {row["Model"]: row for row in csv.DictReader(file)}
+    published = table("data_overall.csv")
+    assert list(rows) == list(published)
+    for model, row in rows.items():
+        right = published[model]
+        unknown = {key: row[key] for key in right if "$" in key or key.startswith("Latency")}
+        assert row == (right | unknown if "Prompt" in model else right)
+
+
+def test_a_difference_is_found(tmp_path: Path) -> None:
+    row: dict[str, object] = {"id": "a_0", "error": ["Wrong."], "error_type": "x", "possible_answer": [1]}
+    for folder, line in (
+        ("official", row),
+        ("same", {**row, "error": ["Not right.", "At all."]}),
+        ("code", {**row, "error_type": "y"}),
+        ("value", {**row, "possible_answer": [True]}),
+        ("more", {**row, "more": 1}),
+    ):
+        path = tmp_path / folder / "score/m/g/BFCL_v4_a_score.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"{json.dumps({'accuracy': 0.0})}\n{json.dumps(line)}\n")
+    found = {
+        name: len(list(differences(tmp_path / name, tmp_path / "official")))
+        for name in ("same", "code", "value", "more")
+    }
+    assert found == {"same": 0, "code": 1, "value": 1, "more": 1}
