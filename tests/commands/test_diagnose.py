@@ -27,6 +27,7 @@ from pytest_fcbench.scorecard import files
 from pytest_fcbench.scorecard.records import Record
 from tests.factories import write_scorecard
 from tests.loopback import Answer, Body, Endpoint, Reply, error, message, serving
+from tests.processes import listening_to_ctrl_c
 
 # litellm leaves a task behind in each event loop, and each command has a loop of its own.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -437,7 +438,9 @@ def test_what_came_before_an_interruption_is_kept(diagnose: Diagnose, served: Se
     endpoint = served(answer)
     words = judge(endpoint, "--concurrency=1")
     command = [sys.executable, "-m", "pytest_fcbench.cli", "diagnose", *words]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with listening_to_ctrl_c():
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    with process:
         assert asked_again.wait(timeout=60)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)

@@ -9,8 +9,6 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -19,6 +17,7 @@ import pytest
 from tests.loopback import Body, Endpoint, Reply, error, message, serving
 from tests.plugin.conftest import Project
 from tests.plugin.test_live import first_function, live
+from tests.processes import listening_to_ctrl_c
 
 PLAIN_AND_XDIST = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 
@@ -244,16 +243,6 @@ def test_a_failed_run_stops_asking(project: Project, workers: tuple[str, ...]) -
     assert len(endpoint.requests) <= 30
 
 
-@contextmanager
-def _listening_to_ctrl_c() -> Iterator[None]:
-    """Processes started here are ended by SIGINT also where a shell in the background started the tests."""
-    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 @PLAIN_AND_XDIST
 def test_ctrl_c_stops_asking_and_keeps_what_was_answered(project: Project, workers: tuple[str, ...]) -> None:
     reached, release = threading.Event(), threading.Event()
@@ -267,7 +256,7 @@ def test_ctrl_c_stops_asking_and_keeps_what_was_answered(project: Project, worke
     with serving(answer) as endpoint:
         options = live(endpoint, "--fcbench-concurrency=1", "--fcbench-tag")
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, *workers]
-        with _listening_to_ctrl_c():
+        with listening_to_ctrl_c():
             process = subprocess.Popen(command, cwd=project.path, stdout=subprocess.PIPE, text=True)
         assert reached.wait(60)
         process.send_signal(signal.SIGINT)

@@ -80,7 +80,7 @@ def test_stop_at_the_first_failure(project: Project) -> None:
         ("--fcbench-model=lexcal", "unknown model 'lexcal'. Did you mean 'lexical'?"),
         ("--fcbench-model=replay:nowhere", "nowhere does not exist"),
         ("--fcbench-gate=overal>=0.5", "unknown metric 'overal'. Did you mean 'overall'?"),
-        ("--fcbench-gate=overall", "is not 'metric >= number'"),
+        ("--fcbench-gate=overall", "is none; write 'metric >= number'"),
     ],
 )
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
