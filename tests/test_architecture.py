@@ -53,7 +53,8 @@ ROOMS = {
         "suites",
         "models",
     },
-    "scorecard": {"entries", "answers", "verdicts", "errors", "conversation", "prices"},
+    "charts": {"verdicts"},
+    "scorecard": {"entries", "answers", "verdicts", "errors", "conversation", "prices", "charts"},
     "contamination": {
         "entries",
         "answers",
@@ -62,8 +63,9 @@ ROOMS = {
         "models",
         "redaction",
         "scorecard",
+        "charts",
     },
-    "report": {"entries", "answers", "verdicts", "errors", "scorecard", "prices"},
+    "report": {"entries", "answers", "verdicts", "errors", "scorecard", "prices", "charts"},
     "official": {
         "entries",
         "answers",
@@ -94,9 +96,9 @@ ONLY = {
     "tree_sitter": {"codecs/trees.py", "codecs/java.py", "codecs/javascript.py"},
     "tree_sitter_java": {"codecs/trees.py"},
     "tree_sitter_javascript": {"codecs/trees.py"},
-    "matplotlib": {"contamination/chart.py", "report/charts.py", "scorecard/release_chart.py"},
+    "matplotlib": {"charts/drawing.py", "charts/plots.py"},
     "mpmath": {"environments/math.py"},
-    "numpy": {"scorecard/paired.py", "scorecard/release_chart.py", "contamination/comparison.py"},
+    "numpy": {"scorecard/paired.py", "contamination/comparison.py"},
     "jinja2": {"report/page.py"},
     "bfcl_eval": set(),
 }
@@ -147,6 +149,17 @@ def test_environments_know_nothing_outside_themselves(path: Path) -> None:
         match node:
             case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
                 assert name not in ("now", "open", "today", "utcnow", "SystemRandom"), f"line {node.lineno}"
+
+
+def test_only_what_draws_loads_matplotlib() -> None:
+    """Commands, tables and the plugin do without; a page with charts brings it when it is written."""
+    rooms = ("charts/pages", "commands/*", "contamination/*", "plugin/*", "scorecard/*")
+    paths = (path for room in rooms for path in PACKAGE.glob(f"{room}.py"))
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths]
+    code = f"import sys, {', '.join(names)}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "matplotlib" not in done.stdout.split()
+    assert "pytest_fcbench.commands.report" in done.stdout.split()
 
 
 def test_the_import_rules_can_fail(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from pytest_fcbench.config import config_file, released
 from pytest_fcbench.errors import UsageError
 from pytest_fcbench.scorecard import leaderboard
 from pytest_fcbench.scorecard.files import Scorecard, load
-from pytest_fcbench.scorecard.release_chart import release_chart
 from pytest_fcbench.scorecard.tables import FORMATS, page
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def _leaderboard(chosen: argparse.Namespace) -> int:
     else:
         parts = [table for board in boards for table in leaderboard.tables(board, metrics)]
     if form == "html":
-        charts = [chart for board in boards if (chart := release_chart(board))]
+        charts = [chart for board in boards if (chart := leaderboard.release_chart(board))]
         lines = page("Leaderboard", parts, charts)
     else:
         lines = FORMATS[form]("Leaderboard", parts)

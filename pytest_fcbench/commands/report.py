@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fcbench import conversation
 from pytest_fcbench.answers import Completion, Mode, Names, Transcript, completion_from_json
+from pytest_fcbench.charts.pages import MOST_SERIES
 from pytest_fcbench.codecs.syntaxes import SYNTAXES
 from pytest_fcbench.commands.files import write
 from pytest_fcbench.commands.settings import declare, settings_of
@@ -27,15 +28,12 @@ from pytest_fcbench.verdicts import Profile, printable
 if TYPE_CHECKING:
     from pytest_fcbench.cli import Commands
 
-_MOST = 8
-"""Scorecards that a reader can tell apart side by side."""
-
 
 def register(commands: Commands) -> None:
     """Declare the command."""
     report = commands.add_parser("report", help="one scorecard or several as an HTML page")
     add = report.add_argument
-    add("scorecard", nargs="+", type=Path, metavar="SCORECARD", help=f"a scorecard.json; up to {_MOST}")
+    add("scorecard", nargs="+", type=Path, metavar="SCORECARD", help=f"a scorecard.json; up to {MOST_SERIES}")
     add("--to", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html")
     add("--profile", choices=[*Profile], help="whose verdicts charts follow (default: as in the first run)")
     declare(report, ("config",))
@@ -44,14 +42,16 @@ def register(commands: Commands) -> None:
 
 def _report(chosen: argparse.Namespace) -> int:
     paths: Sequence[Path] = chosen.scorecard
-    if len(paths) > _MOST:
-        raise UsageError(f"{len(paths)} scorecards: a report shows at most {_MOST} side by side; give fewer")
+    if len(paths) > MOST_SERIES:
+        raise UsageError(
+            f"{len(paths)} scorecards: a report shows at most {MOST_SERIES} side by side; give fewer"
+        )
     if chosen.to.resolve() in [path.resolve() for path in paths]:
         raise UsageError(f"--to={chosen.to}: is one of the scorecards; name another file")
     scorecards = [_loaded(path) for path in paths]
     told = _told(scorecards, chosen)
 
-    from pytest_fcbench.report.page import page  # brings matplotlib, which no other command needs
+    from pytest_fcbench.report.page import page  # brings matplotlib and jinja2
 
     text = page(scorecards, told, Profile(chosen.profile or scorecards[0].facts.profile))
     write(chosen.to, text)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from pytest_fcbench.contamination.chart import scatter
 from pytest_fcbench.contamination.comparison import LIMITS, Comparison, Summary, finding
 from pytest_fcbench.contamination.measures import Measure
 from pytest_fcbench.errors import NotScoredError
@@ -92,8 +91,19 @@ def written(study: Study, path: Path) -> str:
         return "".join(f"{line}\n" for line in tables.comma_separated(entries(study)))
     if path.suffix == ".json":
         return json.dumps(_document(study), indent=1)
-    *page, end = tables.page(study.title, [replace(table(study), title="")])
-    return "\n".join([*page, scatter(study.sets), end, ""])
+    page = tables.page(study.title, [replace(table(study), title="")], [_chart(study)])
+    return "".join(f"{line}\n" for line in page)
+
+
+def _chart(study: Study) -> str:
+    from pytest_fcbench.charts.plots import perplexities  # brings matplotlib, which the table does not need
+
+    places = {
+        name: [(found.nats_per_character, found.perplexity) for found in measures]
+        for name, measures in study.sets.items()
+    }
+    says = f"Perplexity against nats per character, {' and '.join(places)}; a mark for each text."
+    return perplexities(places, says)
 
 
 def _document(study: Study) -> dict[str, object]:

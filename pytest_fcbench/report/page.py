@@ -6,8 +6,6 @@ else. Whatever comes from a file is escaped by Jinja or stands in an island as J
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -17,7 +15,9 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from pytest_fcbench.report import charts, sections
+from pytest_fcbench.charts.pages import colours, digest, policy
+from pytest_fcbench.charts.plots import letter
+from pytest_fcbench.report import sections
 from pytest_fcbench.report.island import Told, islands
 from pytest_fcbench.scorecard.aggregate import Score
 from pytest_fcbench.scorecard.files import Scorecard
@@ -27,11 +27,11 @@ _FOLDER = Path(__file__).parent
 
 
 def page(scorecards: Sequence[Scorecard], told: Told, profile: Profile) -> str:
-    """The report about one to ``charts.MOST_SERIES`` scorecards; charts and verdicts follow the profile."""
+    """The report about one to ``MOST_SERIES`` scorecards; charts and verdicts follow the profile."""
     shown = sections.models(scorecards)
     rows = sections.category_rows(shown)
     found = islands(scorecards, [model.label for model in shown], told, profile)
-    style, script = (_text(name) for name in ("page.css", "page.js"))
+    style, script = f"{colours()}{_text('page.css')}", _text("page.js")
     return (
         _environment()
         .get_template("page.html")
@@ -51,27 +51,13 @@ def page(scorecards: Sequence[Scorecard], told: Told, profile: Profile) -> str:
             islands=found,
             style=Markup(style),  # noqa: S704 - a file of this package
             script=Markup(script),  # noqa: S704 - a file of this package
-            policy="; ".join(
-                (
-                    "default-src 'none'",
-                    f"style-src '{_sha256(style)}'",
-                    f"script-src '{_sha256(script)}'",
-                    "img-src data:",
-                    "base-uri 'none'",
-                    "form-action 'none'",
-                )
-            ),
+            policy=policy(style, f"script-src {digest(script)}", "img-src data:"),
         )
     )
 
 
 def _text(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
-
-
-def _sha256(text: str) -> str:
-    """A block as a policy names it."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _environment() -> Environment:
@@ -98,7 +84,7 @@ def _environment() -> Environment:
         "missing": sections.missing,
         "error_bars": sections.error_bars,
         "trial_rows": sections.trial_rows,
-        "letter": charts.letter,
+        "letter": letter,
         "Profile": Profile,
     }
     return environment

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePath
 
-from pytest_fcbench.report import charts
+from pytest_fcbench.charts import plots
+from pytest_fcbench.charts.pages import MOST_SERIES
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.formulas import GROUPS
@@ -33,7 +34,7 @@ class Model:
     @property
     def swatch(self) -> str:
         """Its marker as SVG."""
-        return charts.swatch(self.series)
+        return plots.swatch(self.series)
 
 
 def models(scorecards: Sequence[Scorecard]) -> tuple[Model, ...]:
@@ -186,19 +187,16 @@ def wheel(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> tupl
     says = f"Wagon wheel: accuracy in {len(spokes)} categories, {profile} profile; the table has the numbers."
     series = list(zip(*spokes.values(), strict=True))
     left_out = [row.name for row in rows if row.name not in spokes]
-    return charts.wheel([printable(name) for name in spokes], series, says), left_out
+    return plots.wheel(list(spokes), series, says), left_out
 
 
 def costs(shown: Sequence[Model], profile: Profile) -> Iterator[str]:
     """Overall accuracy against dollars and against seconds, where two models or more have them."""
     dollars = {m.series: m.usage.usd_per_1000_calls for m in shown}
     seconds = {m.series: m.usage.latency_mean_s for m in shown}
-    for name, label, found in (
-        ("cost", "dollars per 1,000 calls", dollars),
-        ("latency", "seconds per call (mean)", seconds),
-    ):
+    for label, found in (("dollars per 1,000 calls", dollars), ("seconds per call (mean)", seconds)):
         points = [
-            charts.Point(model.series, x, score.accuracy, score.interval.low, score.interval.high)
+            plots.Point(model.series, x, score.accuracy, score.interval.low, score.interval.high)
             for model in shown
             if (score := model.scores[profile].overall).accuracy is not None
             and score.interval
@@ -206,7 +204,7 @@ def costs(shown: Sequence[Model], profile: Profile) -> Iterator[str]:
         ]
         if len(points) > 1:
             says = f"Overall accuracy ({profile} profile) against {label}; the tables have the numbers."
-            yield charts.scatter(points, label, name, says)
+            yield plots.scatter(points, label, says)
 
 
 def usage(shown: Sequence[Model]) -> list[tuple[str, CostLatency]]:
@@ -246,8 +244,7 @@ def errors(shown: Sequence[Model], profile: Profile) -> Errors:
     totals = [sum(counts.values(), Counter()) for counts in found]
     together = sum(totals, Counter[str]())
     codes = sorted(together, key=lambda code: (-together[code], code))
-    most = charts.MOST_SERIES
-    own = codes if len(codes) <= most else codes[: most - 1]
+    own = codes if len(codes) <= MOST_SERIES else codes[: MOST_SERIES - 1]
 
     def parts(counts: Counter[str]) -> Sequence[int]:
         known = [counts[code] for code in own]
@@ -278,11 +275,11 @@ def causes(shown: Sequence[Model], profile: Profile) -> list[tuple[str, list[int
     return [(cause, [counts[cause] for counts in found]) for cause in sorted(set().union(*found))]
 
 
-def error_bars(rows: Mapping[str, Sequence[int]], name: str, of: str, *, shares: bool = False) -> str:
+def error_bars(rows: Mapping[str, Sequence[int]], of: str, *, shares: bool = False) -> str:
     """Stacked bars of codes for each of several rows."""
     said = [(f"{printable(row):.48} · {sum(counts):,}", counts) for row, counts in rows.items()]
     says = f"Codes of the failures of {of}; the table has the numbers."
-    return charts.bars(said, name, says, shares=shares)
+    return plots.bars(said, says, shares=shares)
 
 
 def trial_rows(model: Model, profile: Profile) -> list[tuple[str, TrialScores]]:

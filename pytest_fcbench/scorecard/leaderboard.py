@@ -23,15 +23,17 @@ from pytest_fcbench.scorecard.compare import checked, shown
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.formulas import GROUPS, OVERALL
 from pytest_fcbench.scorecard.paired import pair
-from pytest_fcbench.scorecard.tables import Table
+from pytest_fcbench.scorecard.tables import Table, cut
 from pytest_fcbench.scorecard.usage import CostLatency, cost_latency
 from pytest_fcbench.scorecard.wording import dollars, names, number, outermost, suites
-from pytest_fcbench.verdicts import Profile
+from pytest_fcbench.verdicts import Profile, printable
 
 _SHOWN = tuple(name for name in OVERALL if name in GROUPS)
 """Metrics beside that of the ranks, unless others are asked for."""
 _FEW = 3
 """So many categories are named."""
+_NAME = 40
+"""Characters of a model's name in a chart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,3 +258,24 @@ def _rest(board: Board) -> Table:
         ("scored: entries x trials; $: of all calls, and of 1,000; s: seconds per call",),
         left=_LEFT,
     )
+
+
+def release_chart(board: Board) -> str | None:
+    """Accuracy over release date as SVG; None where less than two models have a date."""
+    dated = [
+        (
+            row.released,
+            score.accuracy,
+            score.interval.low,
+            score.interval.high,
+            cut(printable(row.name), _NAME),
+        )
+        for row in board.rows
+        if row.released and (score := row.score) and score.accuracy is not None and score.interval
+    ]
+    if len(dated) < 2:
+        return None
+    from pytest_fcbench.charts.plots import Release, releases  # brings matplotlib, which tables do not need
+
+    says = f"{board.metric} over release date, {board.title}; the tables have the numbers."
+    return releases([Release(*one) for one in dated], board.metric, says)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
+from pytest_fcbench.charts.pages import colours, policy
 from pytest_fcbench.verdicts import printable
 
 _WIDTH = 100
@@ -104,24 +105,24 @@ def _inert(cell: str) -> str:
 
 
 _STYLE = (
-    ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;"
-    "padding:0 1rem;overflow-wrap:anywhere}h1{font-size:1.5rem}h2{font-size:1rem;margin:1.5rem 0 .5rem}"
-    "p{font-size:.9rem;margin:.5rem 0}table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
-    ".wide{overflow-x:auto}th,td{padding:.3rem .75rem;text-align:right;white-space:nowrap;"
-    "border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}.left{text-align:left}"
-    ".left:last-child{white-space:normal;min-width:16rem}figure{margin:2rem 0}"
-    "svg{width:100%;max-width:45rem;height:auto}"
+    "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;"
+    "background:var(--paper);color:var(--ink);overflow-wrap:anywhere}"
+    "h1{font-size:1.5rem}h2{font-size:1rem;margin:1.5rem 0 .5rem}p{font-size:.9rem;margin:.5rem 0}"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}.wide,figure{overflow-x:auto}"
+    "th,td{padding:.3rem .75rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--faint)}"
+    ".left{text-align:left}.left:last-child{white-space:normal;min-width:16rem}figure{margin:2rem 0}"
+    "svg{width:100%;min-width:30rem;max-width:45rem;height:auto}"
 )
 
 
 def page(title: str, tables: Sequence[Table], figures: Sequence[str] = ()) -> Iterator[str]:
     """A page of its own, with nothing in it that runs or is loaded; ``figures`` are SVG elements of ours."""
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    title, style = html.escape(_line(title)), f"{colours()}{_STYLE}"
     yield "<!doctype html>"
-    yield f'<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
+    yield f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
     yield '<meta name="viewport" content="width=device-width">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-    yield f"<style>{_STYLE}</style></head><body><h1>{html.escape(title)}</h1>"
+    yield f'<meta http-equiv="Content-Security-Policy" content="{policy(style)}">'
+    yield from f"<style>{style}</style></head><body><h1>{title}</h1>".split("\n")
     for table in tables:
         if table.title:
             yield f"<h2>{html.escape(_line(table.title))}</h2>"

@@ -24,8 +24,6 @@ from tests.factories import FACTS, make_entry, make_record, write_scorecard
 from tests.report.parsed import Parsed
 from tests.report.test_island import HOSTILE
 
-STYLE = Path(__file__).parents[2] / "pytest_fcbench" / "report" / "page.css"
-
 
 def some_records() -> list[Record]:
     wrong = Failed(f"code {HOSTILE}", f"reason {HOSTILE}", {"found": HOSTILE})
@@ -164,42 +162,3 @@ def test_a_run_in_which_nothing_was_scored_has_a_page(tmp_path: Path) -> None:
 def test_a_page_of_no_entries_at_all(tmp_path: Path) -> None:
     path = write_scorecard(tmp_path / "none.json", [])
     assert "<h1>" in page([files.load(path)], Told(), Profile.OFFICIAL)
-
-
-# Colours
-
-
-def colours() -> list[dict[str, str]]:
-    """The variables of the light and of the dark page."""
-    return [
-        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block))
-        for block in re.findall(r":root \{(.*?)\}", STYLE.read_text(), re.DOTALL)
-    ]
-
-
-def luminance(colour: str) -> float:
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: str, other: str) -> float:
-    """WCAG 2.2's contrast ratio."""
-    dark, light = sorted((luminance(one), luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
-
-
-TEXTS = ("ink", "quiet", "accent", "passed", "failed", "not-scored")
-
-
-@pytest.mark.parametrize("name", [*TEXTS, *(f"s{n}" for n in range(8))])
-def test_texts_and_marks_have_enough_contrast_by_day_and_night(name: str) -> None:
-    for theme in colours():
-        assert contrast(theme[name], theme["paper"]) >= 4.5
-        assert name not in TEXTS or contrast(theme[name], theme["wash"]) >= 4.5
-
-
-def test_the_measure_of_contrast_can_fail() -> None:
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    assert contrast("#999999", "#ffffff") < 4.5
-    assert len(colours()) == 2

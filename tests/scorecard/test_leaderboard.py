@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.errors import UsageError
 from pytest_fcbench.scorecard import compare
 from pytest_fcbench.scorecard.files import Scorecard
-from pytest_fcbench.scorecard.leaderboard import Board, boards, joined, tables
+from pytest_fcbench.scorecard.leaderboard import Board, boards, joined, release_chart, tables
 from pytest_fcbench.scorecard.paired import pair
 from pytest_fcbench.scorecard.records import Usage
 from pytest_fcbench.verdicts import NotScored, Profile
@@ -200,6 +202,37 @@ def test_cost_latency_and_release_stand_beside() -> None:
 def test_a_baseline_knows_no_cost() -> None:
     _, rest = tables(_only(_card("a", 3)))
     assert rest.rows[0][3:] == ("-", "40", "0.0%", "-", "-", "-", "-", "-", "-")
+
+
+# Chart
+
+
+def _chart(dates: Mapping[str, date], *undated: str) -> str | None:
+    cards = [_card(name, 30 - 3 * n) for n, name in enumerate([*dates, *undated])]
+    (board,) = boards(cards, Profile.OFFICIAL, "parallel", dates)
+    return release_chart(board)
+
+
+def _texts(svg: str) -> set[str | None]:
+    return {element.text for element in ElementTree.fromstring(svg).iter("text")}
+
+
+def test_the_chart_names_every_dated_model() -> None:
+    svg = _chart({"old": date(2023, 6, 13), "new": date(2025, 2, 1)}, "undated") or ""
+    assert {"old", "new", "parallel"} <= _texts(svg)
+    assert "undated" not in _texts(svg)
+    assert 'role="img" aria-label="parallel over release date, core 1; parallel; the tables' in svg
+
+
+def test_one_date_makes_no_chart() -> None:
+    assert _chart({"old": date(2023, 6, 13)}, "undated") is None
+
+
+def test_a_hostile_name_is_text_in_the_chart() -> None:
+    names = ["<script>alert(1)</script>", "$x^2$\u202e\udc80", "日本" * 40]
+    svg = _chart({name: date(2024, 1, 1 + n) for n, name in enumerate(names)}) or ""
+    assert "<script" not in svg
+    assert {"<script>alert(1)</script>", "$x^2$\\u202e\\udc80", f"{('日本' * 40)[:39]}…"} <= _texts(svg)
 
 
 # Errors

@@ -1,0 +1,1 @@
+"""Charts, and the colours and the policy of pages; only ``drawing`` and ``plots`` bring matplotlib."""

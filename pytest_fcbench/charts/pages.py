@@ -1,0 +1,28 @@
+"""What every page has: colours by day and by night, and a policy that lets nothing else in."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+
+MOST_SERIES = 8
+"""As many as can be told apart by colour, marker and dashes."""
+
+
+@cache
+def colours() -> str:
+    """The style sheet of drawings; its variables are the colours of pages too."""
+    return Path(__file__).with_name("colours.css").read_text(encoding="utf-8")
+
+
+def policy(style: str, *also: str) -> str:
+    """A Content-Security-Policy: this style sheet by its hash, what else is named, and nothing more."""
+    only = ("default-src 'none'", f"style-src {digest(style)}", *also)
+    return "; ".join((*only, "base-uri 'none'", "form-action 'none'"))
+
+
+def digest(block: str) -> str:
+    """A block of a page as a policy names it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(block.encode()).digest()).decode()}'"
