@@ -29,7 +29,7 @@ _FOLDER = Path(__file__).parent
 def page(scorecards: Sequence[Scorecard], told: Told, profile: Profile) -> str:
     """The report about one to ``MOST_SERIES`` scorecards; charts and verdicts follow the profile."""
     shown = sections.models(scorecards)
-    rows = sections.category_rows(shown)
+    rows, groups = sections.category_rows(shown), sections.group_rows(shown)
     found = islands(scorecards, [model.label for model in shown], told, profile)
     style, script = f"{colours()}{_text('page.css')}", _text("page.js")
     return (
@@ -39,7 +39,8 @@ def page(scorecards: Sequence[Scorecard], told: Told, profile: Profile) -> str:
             models=shown,
             profile=profile,
             categories=rows,
-            groups=sections.group_rows(shown),
+            groups=groups,
+            formats=list(sections.formats(shown, groups, profile)),
             executed=sections.executed(rows),
             wheel=sections.wheel(shown, rows, profile),
             costs=list(sections.costs(shown, profile)),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePath
+from statistics import stdev
 
 from pytest_fcbench.charts import plots
 from pytest_fcbench.charts.pages import MOST_SERIES
@@ -172,6 +173,54 @@ def executed(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
     """Categories that are judged by reading beside those judged by execution; none before there are such."""
     by_name = {row.name: row for row in rows}
     return [(by_name[a], by_name[b]) for a, b in _EXECUTED.items() if a in by_name and b in by_name]
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """One model asked in several manners: how much of its score is the format of the questions."""
+
+    model: str
+    metrics: tuple[str, ...]
+    """Groups and overall, as far as all manners have a score of the same parts there."""
+    rows: tuple[tuple[str, tuple[float, ...]], ...]
+    """Each manner with its accuracies."""
+
+    @property
+    def delta(self) -> tuple[float, ...]:
+        """The largest difference of each metric, in points (BFCL: format sensitivity max delta)."""
+        return tuple(100 * (max(column) - min(column)) for column in self._columns)
+
+    @property
+    def deviation(self) -> tuple[float, ...]:
+        """The sample standard deviation of each metric, in points (BFCL: format sensitivity)."""
+        return tuple(100 * stdev(column) for column in self._columns)
+
+    @property
+    def _columns(self) -> Iterator[tuple[float, ...]]:
+        return zip(*(accuracies for _, accuracies in self.rows), strict=True)
+
+
+def formats(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> Iterator[Formats]:
+    """Of each model that was asked in two manners or more; ``rows`` are those of groups and overall."""
+    manners: dict[str, dict[str, Model]] = {}
+    for model in shown:
+        told = model.scorecard.facts
+        manner = f"{told.mode}, {told.names} names, {told.syntax}"
+        manners.setdefault(told.model, {}).setdefault(manner, model)
+    for name, asked in manners.items():
+        found = {row.name: [row.scores[model.series] for model in asked.values()] for row in rows}
+        scores = {
+            metric: [both.under(profile) for both in column if both] for metric, column in found.items()
+        }
+        known = {
+            metric: [score.accuracy for score in column if score.accuracy is not None]
+            for metric, column in scores.items()
+            if len({score.missing for score in column}) == 1  # else what was not run would be the difference
+        }
+        metrics = tuple(metric for metric, column in known.items() if len(column) == len(asked))
+        if len(asked) > 1 and metrics:
+            accuracies = [tuple(known[metric][n] for metric in metrics) for n in range(len(asked))]
+            yield Formats(name, metrics, tuple(zip(asked, accuracies, strict=True)))
 
 
 def wheel(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> tuple[str, list[str]] | None:

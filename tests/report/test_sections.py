@@ -179,3 +179,54 @@ def test_trials_by_category_and_of_all(tmp_path: Path) -> None:
     rows = dict(sections.trial_rows(model, Profile.OFFICIAL))
     assert rows["simple_python"].pass_at == (0.5, 1.0)
     assert rows["all"].flip == 1.0
+
+
+# Format sensitivity
+
+
+def _asked(folder: Path, *runs: tuple[str, str, Sequence[Record]]) -> list[sections.Formats]:
+    """Runs of models in modes."""
+    cards = [
+        card(folder, records, f"card{n}", model=model, mode=mode)
+        for n, (model, mode, records) in enumerate(runs)
+    ]
+    models = sections.models(cards)
+    return list(sections.formats(models, sections.group_rows(models), Profile.OFFICIAL))
+
+
+def _irrelevance(*passed: bool) -> list[Record]:
+    return [
+        make_record(Passed() if ok else WRONG, category="irrelevance", number=n)
+        for n, ok in enumerate(passed)
+    ]
+
+
+def test_one_model_in_two_manners_has_a_format_sensitivity(tmp_path: Path) -> None:
+    (found,) = _asked(
+        tmp_path, ("a", "fc", _irrelevance(True, True)), ("a", "prompt", _irrelevance(True, False))
+    )
+    assert (found.model, found.metrics) == ("a", ("irrelevance_all", "overall"))
+    assert [manner for manner, _ in found.rows] == [
+        "fc, underscored names, tool_calls",
+        "prompt, underscored names, tool_calls",
+    ]
+    assert [accuracies for _, accuracies in found.rows] == [
+        pytest.approx((0.5, 0.05)),
+        pytest.approx((0.25, 0.025)),
+    ]
+    assert found.delta == pytest.approx((25.0, 2.5))
+    assert found.deviation == pytest.approx((25.0 / 2**0.5, 2.5 / 2**0.5))
+
+
+def test_other_models_and_the_same_manner_have_none(tmp_path: Path) -> None:
+    run = _irrelevance(True, False)
+    assert _asked(tmp_path, ("a", "fc", run), ("b", "prompt", run)) == []
+    assert _asked(tmp_path, ("a", "fc", run), ("a", "fc", run)) == []
+
+
+def test_only_what_all_manners_have_scored_in_full_is_compared(tmp_path: Path) -> None:
+    timeout = [make_record(NotScored("timeout", "600 s"), category="irrelevance")]
+    assert _asked(tmp_path, ("a", "fc", _irrelevance(True)), ("a", "prompt", timeout)) == []
+    both = [*_irrelevance(True), make_record(category="parallel")]
+    (found,) = _asked(tmp_path, ("a", "fc", both), ("a", "prompt", _irrelevance(True)))
+    assert found.metrics == ("irrelevance_all",)
