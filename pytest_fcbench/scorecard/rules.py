@@ -136,7 +136,7 @@ class NotWorse:
         return paired.difference(self.metric, evidence.size_of)
 
     def _worse(self, difference: Difference) -> bool:
-        return difference.change < 0 and difference.chance.p_worse < 1 - self.confidence
+        return difference.chance.p_worse < 1 - self.confidence
 
 
 def _not_comparable(evidence: Evidence) -> str | None:

@@ -30,6 +30,11 @@ def test_a_rule_that_does_not_hold_is_annotated(code: int, line: str) -> None:
     assert list(github.workflow_commands([Outcome(RULE, code, "multiple is 10.00%")])) == [line]
 
 
+def test_commas_and_colons_of_a_rule_end_no_property() -> None:
+    (line,) = github.workflow_commands([Outcome(parse("not-worse(live, 99%)"), BROKEN, "a: b, c")])
+    assert line == "::error title=gate not-worse(live%2C 99%25)%3A broken::a: b, c"
+
+
 def test_a_rule_that_holds_is_not() -> None:
     assert list(github.workflow_commands([Outcome(RULE, HELD, "multiple is 60.00%")])) == []
 

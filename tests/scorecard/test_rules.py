@@ -336,6 +336,14 @@ def test_more_confidence_needs_more_evidence() -> None:
     assert codes == [BROKEN, HELD]
 
 
+def test_as_probable_as_that_is_not_less() -> None:
+    run, before = _changed(0, 4, 40)  # 1 in 16 by chance
+    codes = [
+        _check(f"not-worse(parallel, {percent}%)", *run, baseline=before).code for percent in (93.75, 93.7)
+    ]
+    assert codes == [HELD, BROKEN]
+
+
 def test_what_was_not_scored_may_hide_a_loss() -> None:
     run, before = _changed(0, 4, 40)
     open_run = [replace(r, verdicts=replace(r.verdicts, official=TIMEOUT)) for r in run[-3:]]
