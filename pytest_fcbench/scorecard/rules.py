@@ -120,12 +120,7 @@ class NotWorse:
         found, worst, best = (self._difference(evidence, a) for a in (None, FAILING, PASSING))
         if found is None or worst is None or best is None:
             return Finding(UNDECIDED, f"nothing of {self.metric} was scored in both runs")
-        low, high = 100 * found.chance.low, 100 * found.chance.high
-        sentence = (
-            f"{self.metric} changed by {100 * found.change:+.2f} points "
-            f"(95% {low:+.2f} to {high:+.2f}) on {found.entries} entries, "
-            f"{found.better} better, {found.worse} worse; p of a loss by chance {found.chance.p_worse:.3f}"
-        )
+        sentence = _changed(found)
         if self._worse(worst) != self._worse(best):
             return Finding(UNDECIDED, f"{sentence}; the entries that were not scored could turn it")
         return Finding(BROKEN if self._worse(found) else HELD, sentence)
@@ -137,6 +132,17 @@ class NotWorse:
 
     def _worse(self, difference: Difference) -> bool:
         return difference.chance.p_worse < 1 - self.confidence
+
+
+def _changed(found: Difference) -> str:
+    if not found.better + found.worse:
+        return f"none of {found.entries} entries of {found.metric} changed"
+    low, high = 100 * found.chance.low, 100 * found.chance.high
+    return (
+        f"{found.metric} changed by {100 * found.change:+.2f} points "
+        f"(95% {low:+.2f} to {high:+.2f}) on {found.entries} entries, "
+        f"{found.better} better, {found.worse} worse; p of a loss by chance {found.chance.p_worse:.3f}"
+    )
 
 
 def _not_comparable(evidence: Evidence) -> str | None:

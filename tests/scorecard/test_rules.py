@@ -313,7 +313,6 @@ def _changed(better: int, worse: int, same: int) -> tuple[list[Record], Scorecar
 @pytest.mark.parametrize(
     ("better", "worse", "code"),
     [
-        (0, 0, HELD),
         (5, 0, HELD),
         (0, 4, HELD),  # 1 in 16 by chance
         (0, 5, BROKEN),  # 1 in 32
@@ -328,6 +327,12 @@ def test_not_worse_is_broken_where_chance_is_no_explanation(better: int, worse: 
     found = _check("not-worse(parallel, 95%)", *run, baseline=before)
     assert found.code == code
     assert f"on {better + worse + 40} entries, {better} better, {worse} worse" in found.sentence
+
+
+def test_where_nothing_changed_that_is_what_is_said() -> None:
+    run, before = _changed(0, 0, 40)
+    found = _check("not-worse(parallel, 95%)", *run, baseline=before)
+    assert found == Finding(HELD, "none of 40 entries of parallel changed")
 
 
 def test_more_confidence_needs_more_evidence() -> None:
