@@ -42,7 +42,16 @@ ROOMS = {
     },
     "dispatch": {"entries", "answers", "errors", "conversation", "models", "prices", "redaction"},
     "judges": {"entries", "answers", "verdicts", "codecs", "conversation"},
-    "diagnosis": {"entries", "answers", "verdicts", "errors", "environments", "matchers", "judges"},
+    "diagnosis": {
+        "entries",
+        "answers",
+        "verdicts",
+        "errors",
+        "environments",
+        "matchers",
+        "judges",
+        "scorecard",
+    },
     "server": {
         "entries",
         "answers",

@@ -9,7 +9,6 @@ A file with labels that a person gave needs of each entry only its name and the 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 from pytest_fcbench.diagnosis.root_causes import Diagnosis, RootCause
 from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.matchers.taxonomy import Divergence
+from pytest_fcbench.scorecard.files import parsed
 from pytest_fcbench.verdicts import Failed, NotScored
 
 SCHEMA = "fcbench-diagnosis/1"
@@ -75,12 +75,7 @@ class Labels:
 
 def labels(path: Path) -> Labels:
     """The labels of a file; an entry without a root cause has none. Raises ``UsageError``."""
-    try:
-        found: object = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path}: not JSON: {error}") from None
+    found = parsed(path)
     if (
         not isinstance(found, dict)
         or found.get("schema") != SCHEMA

@@ -66,12 +66,7 @@ class Scorecard:
 
 def load(path: Path) -> Scorecard:
     """A scorecard or a baseline. Raises ``UsageError`` that names the file and what is wrong with it."""
-    try:
-        found: object = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path}: not JSON: {error}") from None
+    found = parsed(path)
     try:
         if not isinstance(found, Mapping) or not isinstance(found.get("fcbench"), Mapping):
             raise UsageError(f"{path}: not a scorecard: it has no section 'fcbench'")
@@ -101,6 +96,17 @@ def load(path: Path) -> Scorecard:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise UsageError(f"{path}: a broken scorecard: {what}") from None
+
+
+def parsed(path: Path) -> object:
+    """The JSON value of a file. Raises ``UsageError``."""
+    try:
+        found: object = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path}: not JSON: {error}") from None
+    return found
 
 
 def _rule_told(told: Mapping[str, object]) -> RuleTold:

@@ -221,8 +221,8 @@ class CostRule:
         found = f"{self.metric} is ${usd:.4f}"
         if used.priced < used.steps:
             found += f" for the {used.priced} of {used.steps} calls whose price is known"
-            passed_already = self.metric == "cost" and self.bound.operator in ("<", "<=")
-            if not passed_already or self.bound.holds(usd):
+            only_grows = self.metric == "cost" and self.bound.operator in ("<", "<=")
+            if not only_grows or self.bound.holds(usd):
                 return Finding(UNDECIDED, found)
         return Finding(HELD if self.bound.holds(usd) else BROKEN, found)
 
