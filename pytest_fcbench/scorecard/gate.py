@@ -33,6 +33,25 @@ class Evidence:
         """A score of the run; ``assumed`` stands for what was not scored."""
         return score_of(metric, self.records, self.profile, self.size_of, assumed)
 
+    @property
+    def not_comparable(self) -> str | None:
+        """Why the run cannot be compared with the baseline; None where it can."""
+        if self.baseline is None:
+            return "there is no baseline"
+        for name, suite in self.suites.items():
+            before = self.baseline.facts.suites.get(name)
+            if before is not None and dict(before) != dict(suite):
+                return (
+                    f"the baseline has another {name}: {_version(before)}, this run {_version(suite)}; "
+                    "make a new one with fcbench baseline save"
+                )
+        return None
+
+
+def _version(suite: Mapping[str, str | None]) -> str:
+    pack = suite.get("pack_hash")
+    return f"version {suite.get('version')}" + (f" ({pack[:12]})" if pack else "")
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

@@ -53,7 +53,7 @@ def summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]) ->
         yield from markdown(
             Table("Gate", ("rule", "outcome", "found"), rows, (), frozenset(("outcome", "found")))
         )
-    if evidence.baseline:
+    if evidence.baseline and not evidence.not_comparable:
         paired = pair(evidence.baseline.records, evidence.records, evidence.profile)
         for title, flips in (("Worse than the baseline", paired.worse), ("Better", paired.better)):
             if flips:

@@ -89,7 +89,7 @@ class BaselineRule:
 
     def check(self, evidence: Evidence) -> Finding:
         """Undecided where they cannot be compared, or where entries not scored could turn it."""
-        if problem := _not_comparable(evidence):
+        if problem := evidence.not_comparable:
             return Finding(UNDECIDED, problem)
         run, before = _shared(evidence)
         reference = before.score(self.metric)
@@ -115,7 +115,7 @@ class NotWorse:
 
         So it holds as long as nothing is shown: with few entries only a large loss can be.
         """
-        if problem := _not_comparable(evidence):
+        if problem := evidence.not_comparable:
             return Finding(UNDECIDED, problem)
         found, worst, best = (self._difference(evidence, a) for a in (None, FAILING, PASSING))
         if found is None or worst is None or best is None:
@@ -143,25 +143,6 @@ def _changed(found: Difference) -> str:
         f"(95% {low:+.2f} to {high:+.2f}) on {found.entries} entries, "
         f"{found.better} better, {found.worse} worse; p of a loss by chance {found.chance.p_worse:.3f}"
     )
-
-
-def _not_comparable(evidence: Evidence) -> str | None:
-    """Why a run cannot be compared with its baseline; None where it can."""
-    if evidence.baseline is None:
-        return "there is no baseline"
-    for name, suite in evidence.suites.items():
-        before = evidence.baseline.facts.suites.get(name)
-        if before is not None and dict(before) != dict(suite):
-            return (
-                f"the baseline has another {name}: {_version(before)}, this run {_version(suite)}; "
-                "make a new one with fcbench baseline save"
-            )
-    return None
-
-
-def _version(suite: Mapping[str, str | None]) -> str:
-    pack = suite.get("pack_hash")
-    return f"version {suite.get('version')}" + (f" ({pack[:12]})" if pack else "")
 
 
 def _shared(evidence: Evidence) -> tuple[Evidence, Evidence]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,17 @@ def test_the_summary_has_scores_gate_and_flips() -> None:
     assert "### Worse than the baseline (1)" in lines
     assert "| core:multiple\\_0 | 100% | 0% | 2 calls \\| \\<b\\>not\\</b\\> 1 |" in lines
     assert "### Better (1)" in lines
+
+
+def test_flips_since_another_suite_version_are_none() -> None:
+    """The same names may be other entries."""
+    failed = make_record(Failed("wrong_count", "2 calls"))
+    other = replace(FACTS, suites={"core": {"version": "0", "pack_hash": None}})
+    baseline = Scorecard(Path("b.json"), other, (make_record(),), {})
+    evidence = replace(_evidence([failed]), baseline=baseline)
+    assert not any(line.startswith("### Worse") for line in github.summary(FACTS, evidence, []))
+    same = replace(evidence, baseline=replace(baseline, facts=FACTS))
+    assert any(line.startswith("### Worse") for line in github.summary(FACTS, same, []))
 
 
 def test_many_flips_are_counted() -> None:
