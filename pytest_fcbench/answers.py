@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -87,6 +88,19 @@ Turns: TypeAlias = tuple[tuple[Completion, ...], ...]
 """The completions of a conversation, turn by turn."""
 
 
+class Party(StrEnum):
+    """Who is asked in a conversation."""
+
+    MODEL = "model"
+    """The model under test."""
+    JUDGE = "judge"
+    """A model that judges what rules cannot."""
+    SIMILARITY = "similarity"
+    """What measures how alike texts are."""
+    PROVIDER = "provider"
+    """The API that the functions belong to."""
+
+
 @dataclass(frozen=True, slots=True)
 class AskModel:
     """What a conversation yields to get one completion. Messages and tools are in the wire form."""
@@ -97,6 +111,36 @@ class AskModel:
     """Index of the turn, for models that do not read messages."""
     step: int = 0
     """Index of the step within the turn."""
+    party: Party = Party.MODEL
+
+    @property
+    def digest(self) -> str:
+        """The same for all that ask the same party the same."""
+        asked = json.dumps([self.party, self.messages, self.tools], sort_keys=True)
+        return hashlib.sha256(asked.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """What another party than the model answered in a conversation; ``digest`` is its question's."""
+
+    party: Party
+    digest: str
+    completion: Completion
+
+
+@dataclass(frozen=True, slots=True)
+class Driven:
+    """By what means a conversation along a golden path went on; they decide what the model was shown."""
+
+    profile: str
+    """Whose rules, a ``verdicts.Profile``."""
+    judge: str = "builtin"
+    """Who compares arguments that no rule can: rules of ours, or a model by its label."""
+    similarity: str = "structured"
+    """What pairs calls with expected ones."""
+    live: bool = False
+    """Whether the API itself is asked what a call returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +177,10 @@ class Transcript:
     syntax: str
     """How calls are written in the answers, a name of ``codecs.SYNTAXES``."""
     turns: tuple[tuple[Step, ...], ...]
+    asides: tuple[Aside, ...] = ()
+    """What other parties answered, in the order they were asked."""
+    driven: Driven | None = None
+    """By what means it went on; None where it follows from the entry alone."""
 
     @property
     def last(self) -> Completion:

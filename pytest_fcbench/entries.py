@@ -29,6 +29,7 @@ class Group(StrEnum):
     NON_LIVE = "non_live"
     LIVE = "live"
     MULTI_TURN = "multi_turn"
+    COMPLEX = "complex"
 
 
 class Rule(StrEnum):
@@ -46,6 +47,8 @@ class Rule(StrEnum):
     """At least one call; its arguments are not compared with a truth."""
     STATE = "state"
     """Calls are carried out, turn by turn; what they changed and what they returned is compared."""
+    PATH = "path"
+    """Calls are compared, step by step, with those of a golden path, whose recorded replies answer them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class Category:
     @property
     def single_turn(self) -> bool:
         """Whether one question gets one answer."""
-        return self.rule is not Rule.STATE
+        return self.rule not in (Rule.STATE, Rule.PATH)
 
 
 _ALL = (
@@ -91,6 +94,11 @@ _ALL = (
     Category("multi_turn_miss_param", Group.MULTI_TURN, Rule.STATE),
     Category("multi_turn_long_context", Group.MULTI_TURN, Rule.STATE, long_context=True),
     Category("multi_turn_composite", Group.MULTI_TURN, Rule.STATE, long_context=True, scored=False),
+    Category("hotels", Group.COMPLEX, Rule.PATH),
+    Category("flights", Group.COMPLEX, Rule.PATH),
+    Category("car_rental", Group.COMPLEX, Rule.PATH),
+    Category("attraction", Group.COMPLEX, Rule.PATH),
+    Category("cross", Group.COMPLEX, Rule.PATH),
 )
 
 CATEGORIES: Mapping[str, Category] = {category.name: category for category in _ALL}
@@ -101,6 +109,7 @@ SELECTIONS: Mapping[str, tuple[str, ...]] = {
     "live": tuple(c.name for c in _ALL if c.group is Group.LIVE),
     "single_turn": tuple(c.name for c in _ALL if c.single_turn),
     "multi_turn": tuple(c.name for c in _ALL if c.group is Group.MULTI_TURN and c.scored),
+    "complex": tuple(c.name for c in _ALL if c.group is Group.COMPLEX),
     "python": tuple(c.name for c in _ALL if c.single_turn and c.language is Language.PYTHON),
     "non_python": tuple(c.name for c in _ALL if c.language is not Language.PYTHON),
 }
@@ -180,7 +189,48 @@ class Trajectory:
     turns: tuple[tuple[str, ...], ...]
 
 
-Expectation: TypeAlias = ExpectedCalls | NoCall | AnyCall | Trajectory
+@dataclass(frozen=True, slots=True)
+class PathCall:
+    """A call of a golden path, and the reply that was recorded for it (a JSON value)."""
+
+    name: str
+    arguments: Mapping[str, object]
+    reply: object
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Calls that find out an identifier (official: *free functions*).
+
+    They may be made at any time, also ahead of their step, and may be left out.
+    """
+
+    name: str
+    where: Mapping[str, object] = field(default_factory=dict)
+    """Only calls with these arguments; such calls may not come ahead of their step."""
+    forgiven: bool = True
+    """Whether the official code forgives that it was left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenPath:
+    """The shortest way to what a request needs: steps of calls, those of a step in any order."""
+
+    steps: tuple[tuple[PathCall, ...], ...]
+    lookups: tuple[Lookup, ...] = ()
+    judged: frozenset[str] = frozenset()
+    """Parameters whose values can be right in several forms (free text, counts, prices). A value of any other
+    parameter is right only if it is equal."""
+    recorded: tuple[PathCall, ...] = ()
+    """Replies to calls that are not on the path."""
+
+    @property
+    def calls(self) -> tuple[PathCall, ...]:
+        """All calls, step after step."""
+        return tuple(call for step in self.steps for call in step)
+
+
+Expectation: TypeAlias = ExpectedCalls | NoCall | AnyCall | Trajectory | GoldenPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +261,8 @@ class Entry:
     """Why the corrected profile does not count this entry (known-bad data), or None."""
     trial: int | None = None
     """Which of several times it is put to the model, from 1 on; None where it is put once."""
+    cluster: str | None = None
+    """What it has in common with other entries of its category: a template of which they are paraphrases."""
 
     @property
     def key(self) -> str:

@@ -83,15 +83,79 @@ SET_ASIDE = "set_aside"
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """An argument of a call that is not as expected; ``expected`` and ``found`` are JSON values.
+
+    ``kind`` is ``value_error``, ``param_missing`` or ``param_hallucination``, ``type`` the declared type.
+    """
+
+    parameter: str
+    kind: str
+    type: str | None
+    expected: object = None
+    found: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallVerdict:
+    """What became of one call that a model made along a golden path.
+
+    Calls are ``{"name": ..., "arguments": {...}}``.
+    """
+
+    step: int
+    """Of the model, from 1 on."""
+    made: Mapping[str, object]
+    expected: Mapping[str, object] | None
+    """The golden call that it was paired with, or None."""
+    stage: str
+    """What decided: ``format``, ``exact``, ``lookup``, ``repeat``, ``rule``, ``value``, ``response``,
+    ``builtin``, ``judge``, or ``unpaired``."""
+    right: bool
+    code: str | None = None
+    """The error of a wrong call: ``func_error``, ``param_missing``, ``value_error``, ``param_hallucination``,
+    ``format_error`` or ``unpaired``."""
+    reason: str = ""
+    differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PathScore:
+    """How far a model came along a golden path, beside whether it came to the end."""
+
+    calls: int
+    """Of the golden path."""
+    right: int
+    """Calls that were right. Officially a lookup counts each time that it is made."""
+    steps: int
+    """Of the golden path."""
+    right_steps: int
+    """Steps of the golden path before the first that was not finished."""
+    taken: int
+    """Steps of the model that made calls."""
+    verdicts: tuple[CallVerdict, ...] = ()
+    completeness: int | None = None
+    """Whether the final answer covers the request, 0 to 2, where a judge said so."""
+    correctness: int | None = None
+    """Whether the final answer agrees with the replies, 0 to 2, where a judge said so."""
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """The verdicts of both profiles on one transcript."""
 
     official: Verdict
     corrected: Verdict
+    official_path: PathScore | None = None
+    corrected_path: PathScore | None = None
 
     def under(self, profile: Profile) -> Verdict:
         """The verdict of one profile."""
         return self.official if profile is Profile.OFFICIAL else self.corrected
+
+    def path_under(self, profile: Profile) -> PathScore | None:
+        """How far the model came along the golden path under one profile, where there is one."""
+        return self.official_path if profile is Profile.OFFICIAL else self.corrected_path
 
     @classmethod
     def both(cls, verdict: Verdict) -> Judgement:

@@ -6,10 +6,27 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
-from pytest_fcbench.answers import Completion, Transcript, completion_to_json
+from pytest_fcbench.answers import (
+    Aside,
+    Completion,
+    Party,
+    Transcript,
+    completion_from_json,
+    completion_to_json,
+)
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.entries import CATEGORIES, Entry
-from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.verdicts import (
+    CallVerdict,
+    Difference,
+    Failed,
+    Judgement,
+    NotScored,
+    Passed,
+    PathScore,
+    Profile,
+    Verdict,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +63,14 @@ class Record:
     """The completions of each turn as JSON values; none where no answer came."""
     marks: tuple[str, ...] = ()
     """Marks of its test that do not follow from suite and category: the user's own."""
+    cluster: str | None = None
+    """What the entry has in common with others of its category."""
+    asides: tuple[Aside, ...] = ()
+    """What other parties than the model answered."""
+
+    def path(self, profile: Profile) -> PathScore | None:
+        """How far the model came along a golden path; None where the entry has none, or nothing is known."""
+        return self.verdicts.path_under(profile)
 
     def verdict(self, profile: Profile) -> Verdict:
         """The verdict of one profile."""
@@ -99,6 +124,8 @@ def record(
         turns=tuple(tuple(map(completion_to_json, turn)) for turn in transcript.answers)
         if transcript
         else (),
+        cluster=entry.cluster,
+        asides=transcript.asides if transcript else (),
     )
 
 
@@ -150,6 +177,14 @@ def to_json(record: Record) -> dict[str, object]:
         "steps": [asdict(step) for step in record.steps],
         "turns": [list(turn) for turn in record.turns],
         "marks": list(record.marks),
+        "cluster": record.cluster,
+        "asides": [
+            {"party": aside.party, "digest": aside.digest, **completion_to_json(aside.completion)}
+            for aside in record.asides
+        ],
+        "paths": {
+            profile.value: asdict(path) for profile in Profile if (path := record.path(profile)) is not None
+        },
     }
 
 
@@ -165,7 +200,8 @@ def _verdict_to_json(verdict: Verdict) -> dict[str, object]:
 
 def from_json(value: Mapping[str, object]) -> Record:
     """The Record of a JSON object that ``to_json`` made. Raises KeyError or TypeError on any other."""
-    verdicts = _table(value["verdicts"])
+    verdicts, paths = _table(value["verdicts"]), _table(value.get("paths", {}))
+    official, corrected = (_verdict(_table(verdicts[profile.value])) for profile in Profile)
     steps, turns = _list(value["steps"]), _list(value["turns"])
     return Record(
         entry=str(value["entry"]),
@@ -176,14 +212,49 @@ def from_json(value: Mapping[str, object]) -> Record:
         mode=str(value["mode"]),
         names=str(value["names"]),
         syntax=str(value["syntax"]),
-        verdicts=Judgement(
-            **{profile.value: _verdict(_table(verdicts[profile.value])) for profile in Profile}
-        ),
+        verdicts=Judgement(official, corrected, *(_path(paths.get(profile.value)) for profile in Profile)),
         trial=_whole(_number(value["trial"])),
         steps=tuple(_usage(_table(step)) for step in steps),
         turns=tuple(tuple(map(_table, _list(turn))) for turn in turns),
         marks=tuple(map(str, _list(value["marks"]))),
+        cluster=_text(value.get("cluster")),
+        asides=tuple(_aside(_table(aside)) for aside in _list(value.get("asides", []))),
     )
+
+
+def _aside(value: Mapping[str, object]) -> Aside:
+    return Aside(Party(str(value["party"])), str(value["digest"]), completion_from_json(value))
+
+
+def _path(value: object) -> PathScore | None:
+    if value is None:
+        return None
+    path = dict(_table(value))
+    verdicts = tuple(_call_verdict(_table(verdict)) for verdict in _list(path.pop("verdicts")))
+    return PathScore(**{name: _whole(_number(count)) for name, count in path.items()}, verdicts=verdicts)  # type: ignore[arg-type]
+
+
+def _call_verdict(value: Mapping[str, object]) -> CallVerdict:
+    expected, differences = value["expected"], _list(value["differences"])
+    return CallVerdict(
+        step=int(str(value["step"])),
+        made=_table(value["made"]),
+        expected=None if expected is None else _table(expected),
+        stage=str(value["stage"]),
+        right=bool(value["right"]),
+        code=_text(value["code"]),
+        reason=str(value["reason"]),
+        differences=tuple(_difference(_table(difference)) for difference in differences),
+    )
+
+
+def _difference(value: Mapping[str, object]) -> Difference:
+    parameter, kind = str(value["parameter"]), str(value["kind"])
+    return Difference(parameter, kind, _text(value["type"]), value["expected"], value["found"])
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def _usage(value: Mapping[str, object]) -> Usage:

@@ -132,6 +132,9 @@ def test_as_json_it_has_every_verdict_with_code_and_reason() -> None:
         "steps": [],
         "turns": [],
         "marks": [],
+        "cluster": None,
+        "asides": [],
+        "paths": {},
     }
     passed = {"status": "passed", "code": None, "reason": None}
     assert to_json(make_record())["verdicts"] == {"official": passed, "corrected": passed}
