@@ -61,6 +61,16 @@ class Settings:
     gate: tuple[Rule, ...]
     baseline: Path | None
     """What rules compare with: a scorecard or a baseline made of one."""
+    judge: Settings | None
+    """Those of who judges along golden paths what rules cannot; None for rules of ours."""
+    similarity: str
+    """What pairs calls with those of a golden path: a name of ours or an embedding model."""
+    similarity_api_base: str | None
+    similarity_api_key: str | None = field(repr=False)
+    live: bool
+    """Whether replies to calls that are not on a golden path come from the API itself."""
+    smoke: bool
+    """Whether only every tenth entry of a category is run."""
     api_base: str | None
     api_key_env: str | None
     api_key: str | None = field(repr=False)
@@ -120,7 +130,13 @@ def load(command_line: Mapping[str, object], file: Path | None, root: Path = Pat
     Raises ``UsageError``: the value, the rule, the valid names; for the file also its line.
     """
     top, profiles = _file_layers(file)
-    return _settings(_Layers(command_line, _profile("model", command_line, top, profiles), top), root)
+    layers = _Layers(command_line, _profile("model", command_line, top, profiles), top)
+    meant = {key: value for key, value in command_line.items() if key in _SHARED_WITH_JUDGE}
+    return _settings(layers, root, judge=load_judge(meant, file, root))
+
+
+_SHARED_WITH_JUDGE = ("judge", "judge_api_base", "judge_api_key_env", "store", "offline", "refresh")
+"""Options on the command line that hold for the judge of a run too."""
 
 
 def load_judge(command_line: Mapping[str, object], file: Path | None, root: Path = Path()) -> Settings | None:
@@ -149,11 +165,16 @@ def _of_judge(layer: Mapping[str, V]) -> dict[str, V]:
     return others | {key: layer[own] for key, own in _OF_JUDGE.items() if own in layer}
 
 
-def _settings(layers: _Layers, root: Path, prefix: str = "") -> Settings:
+def _key(layers: _Layers, option: str, told: str) -> str | None:
+    """The key in the environment variable that an option names, which errors call ``told``."""
+    name = layers.text(option)
+    if name and name not in os.environ:
+        raise UsageError(f"{told}: the environment variable {name!r} is not set")
+    return os.environ.get(name) if name else None
+
+
+def _settings(layers: _Layers, root: Path, prefix: str = "", judge: Settings | None = None) -> Settings:
     asked = layers.text("model") or "lexical"
-    key_env = layers.text("api_key_env")
-    if key_env and key_env not in os.environ:
-        raise UsageError(f"{prefix}api_key_env: the environment variable {key_env!r} is not set")
     scorecard = layers.text("scorecard") or "scorecard.json"
     store = layers.text("store") or str(root / ".fcbench" / "answers.sqlite")
     if layers.on("offline") and (layers.on("refresh") or store.lower() == "none"):
@@ -169,9 +190,15 @@ def _settings(layers: _Layers, root: Path, prefix: str = "") -> Settings:
         profile=Profile(layers.choice("profile", tuple(Profile)) or Profile.OFFICIAL),
         gate=_gate(layers),
         baseline=Path(baseline) if (baseline := layers.text("baseline")) else None,
+        judge=judge,
+        similarity=layers.text("similarity") or "structured",
+        similarity_api_base=layers.text("similarity_api_base"),
+        similarity_api_key=_key(layers, "similarity_api_key_env", "similarity_api_key_env"),
+        live=layers.choice("responses", ("recorded", "live")) == "live",
+        smoke=layers.on("smoke"),
         api_base=layers.text("api_base"),
-        api_key_env=key_env,
-        api_key=os.environ.get(key_env) if key_env else None,
+        api_key_env=layers.text("api_key_env"),
+        api_key=_key(layers, "api_key_env", f"{prefix}api_key_env"),
         parameters=_parameters(layers),
         price=_price(layers, asked),
         trials=_count(layers, "trials", 1, least=1),

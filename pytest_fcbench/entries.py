@@ -221,6 +221,8 @@ class GoldenPath:
     judged: frozenset[str] = frozenset()
     """Parameters whose values can be right in several forms (free text, counts, prices). A value of any other
     parameter is right only if it is equal."""
+    overlooked: frozenset[str] = frozenset()
+    """Parameters whose values must be equal too, which the official code overlooks."""
     recorded: tuple[PathCall, ...] = ()
     """Replies to calls that are not on the path."""
 

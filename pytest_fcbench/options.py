@@ -87,11 +87,26 @@ OPTIONS = (
     Option(
         "judge",
         "MODEL",
-        "who judges what rules cannot (fcbench diagnose): a model profile of fcbench.yaml or any litellm id "
-        "(default: none)",
+        "who judges what rules cannot (calls along a golden path, fcbench diagnose): a model profile of "
+        "fcbench.yaml or any litellm id (default: none; along a golden path rules of ours)",
     ),
     Option("judge_api_base", "URL", "endpoint of the judge"),
     Option("judge_api_key_env", "NAME", "environment variable that holds the key of the judge's endpoint"),
+    Option(
+        "similarity",
+        "NAME",
+        "what pairs calls with those of a golden path: structured, rapidfuzz or a litellm embedding model "
+        "(default: structured)",
+    ),
+    Option("similarity_api_base", "URL", "endpoint of the embedding model"),
+    Option("similarity_api_key_env", "NAME", "environment variable that holds the key of that endpoint"),
+    Option(
+        "responses",
+        "WHERE",
+        "where the reply to a call that is not on the golden path comes from: recorded, or live "
+        "(default: recorded)",
+    ),
+    Option("smoke", "", "run every tenth entry of each category only", switch=True),
     Option("trials", "N", "how often each entry is put to the model (default: 1)"),
     Option(
         "concurrency", "N", "conversations at once, in all processes together (default: 8)", of_model=True

@@ -10,7 +10,8 @@ from importlib.metadata import version
 from typing import Protocol, TypeAlias
 
 from pytest_fcbench import conversation, environments, prices, suites
-from pytest_fcbench.answers import AskModel, Completion, Transcript
+from pytest_fcbench.answers import AskModel, Completion, Driven, Fault, Party, Transcript
+from pytest_fcbench.asking import asking
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
 from pytest_fcbench.config import Settings
 from pytest_fcbench.dispatch import plan
@@ -21,12 +22,14 @@ from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.link import Link
 from pytest_fcbench.dispatch.progress import Progress
 from pytest_fcbench.dispatch.store import AnswerStore, StoredModel, identity_of
-from pytest_fcbench.entries import CATEGORIES, Category, Entry
+from pytest_fcbench.entries import CATEGORIES, Category, Entry, Rule
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.models import registry
-from pytest_fcbench.models.model import run_through
+from pytest_fcbench.models.model import Model, run_through
 from pytest_fcbench.models.oracle import OracleModel
+from pytest_fcbench.models.parties import Parties
+from pytest_fcbench.models.replay import ReplayModel
 from pytest_fcbench.prices import Price
 from pytest_fcbench.scorecard import files, gate, records
 from pytest_fcbench.scorecard.document import section
@@ -58,7 +61,8 @@ class Run:
 
     ``share`` is this process's part of the limits, 1 where it holds all conversations; ``link`` leads an
     xdist worker to the process that holds its own. ``about`` makes the conversation about an entry where it
-    is not the benchmark's: a judge is asked about entries, in no environment.
+    is not the benchmark's: a judge is asked about entries, in no environment. ``driven`` is given where
+    conversations along golden paths are held again as they were held before.
     """
 
     def __init__(
@@ -67,8 +71,10 @@ class Run:
         share: float = 1.0,
         link: Link | None = None,
         about: Callable[[Entry], conversation.Asking] | None = None,
+        driven: Driven | None = None,
     ) -> None:
         self.settings = settings
+        self.driven = driven or _driven(settings)
         self.share = share
         self._link = link
         self._about = about or self.converse
@@ -109,8 +115,13 @@ class Run:
     @cached_property
     def dispatcher(self) -> Dispatcher:
         """What runs the conversations of this process."""
+        return Dispatcher(self.asked, self._about, self._concurrency, self.settings.entry_timeout_s)
+
+    @cached_property
+    def asked(self) -> Model:
+        """Everybody who is asked in conversations. Raises ``UsageError``."""
         model = self.stored or self.chosen.model
-        return Dispatcher(model, self._about, self._concurrency, self.settings.entry_timeout_s)
+        return Parties(model, self._others) if self._others else model
 
     @property
     def _concurrency(self) -> int:
@@ -128,6 +139,32 @@ class Run:
             return None
         used = completion.input_tokens, completion.output_tokens, completion.latency_s
         return self.price.of(*used, self.settings.concurrency)
+
+    @cached_property
+    def _others(self) -> Mapping[Party, Model]:
+        """Who is asked beside the model, where entries have golden paths. Raises ``UsageError``."""
+        if not any(category.rule is Rule.PATH for category in self.settings.categories):
+            return {}
+        if isinstance(self.chosen.model, ReplayModel):
+            return dict.fromkeys((Party.JUDGE, Party.SIMILARITY, Party.PROVIDER), self.chosen.model)
+        return {
+            party: self._kept(model, identity)
+            for party, (model, identity) in registry.others(self.settings).items()
+        }
+
+    def _kept(self, model: Model, identity: Mapping[str, object]) -> Model:
+        """Another party within limits, its answers kept beside the model's."""
+        settings = self.settings
+        limits = Limits(retries=settings.retries, timeout_s=settings.timeout_s, concurrency=self._concurrency)
+        limited = LimitedModel(model, limits)
+        if self._store is None:
+            return limited
+        return StoredModel(limited, self._store, identity, offline=settings.offline, refresh=settings.refresh)
+
+    @cached_property
+    def _store(self) -> AnswerStore | None:
+        """Where answers are kept. Raises ``UsageError``."""
+        return AnswerStore(self.settings.store) if self.settings.store else None
 
     @cached_property
     def limited(self) -> LimitedModel | None:
@@ -156,19 +193,19 @@ class Run:
     def stored(self) -> StoredModel | LimitedModel | None:
         """The model with its answers kept; None for one that needs no network. Raises ``UsageError``."""
         settings = self.settings
-        if self.limited is None or settings.store is None:
+        if self.limited is None or self._store is None:
             return self.limited
         identity = identity_of(settings.model, settings.api_base, settings.parameters)
-        store = AnswerStore(settings.store)
-        return StoredModel(self.limited, store, identity, offline=settings.offline, refresh=settings.refresh)
+        return StoredModel(
+            self.limited, self._store, identity, offline=settings.offline, refresh=settings.refresh
+        )
 
     def converse(self, entry: Entry) -> conversation.Asking:
         """The conversation about an entry, in environments of its own."""
         return self._talk(entry, self.chosen.manner)
 
     def _talk(self, entry: Entry, manner: conversation.Manner) -> conversation.Asking:
-        talk = conversation.converse(entry, manner, self.suites[entry.suite].wording)
-        return conversation.performed(talk, self.environments(entry).perform)
+        return asking(entry, manner, self.suites[entry.suite], self.driven)
 
     def environments(self, entry: Entry) -> Environments:
         """What the calls of an entry act on, in its initial state."""
@@ -193,6 +230,8 @@ class Run:
         needed: list[AskModel] = []
 
         def answer(request: AskModel) -> Completion:
+            if request.party is not Party.MODEL:
+                return Completion(text="not asked", fault=Fault.INFERENCE_ERROR)
             if isinstance(self.stored, StoredModel) and (kept := self.stored.kept(entry, request)):
                 return kept
             needed.append(request)
@@ -267,7 +306,8 @@ class Run:
         key = suite.name, category.name
         if key not in self._entries:
             loaded = suite.load(category) if category in suite.categories else ()
-            self._entries[key] = tuple(self._trials(loaded))
+            chosen = loaded[::_SMOKE] if self.settings.smoke else loaded
+            self._entries[key] = tuple(self._trials(chosen))
         return self._entries[key]
 
     def _trials(self, entries: Sequence[Entry]) -> Iterator[Entry]:
@@ -323,7 +363,7 @@ class Run:
                 name: {"version": suite.version, "pack_hash": suite.pack_sha256}
                 for name, suite in self.suites.items()
             },
-            notes=(self.stored or self.chosen.model).notes,
+            notes=self.asked.notes,
             price=self.price,
             concurrency=None if self.limited is None else self.settings.concurrency,
         )
@@ -354,8 +394,17 @@ class Run:
         self.stop()
         if self._link:
             self._link.close()
-        if isinstance(stored := self.__dict__.get("stored"), StoredModel):
-            stored.store.close()
+        if store := self.__dict__.get("_store"):
+            store.close()
+
+
+_SMOKE = 10
+"""Which part of the entries a smoke run takes: of ten paraphrases in a row the first."""
+
+
+def _driven(settings: Settings) -> Driven:
+    judge = settings.judge.label if settings.judge else "builtin"
+    return Driven(settings.profile, judge, settings.similarity, settings.live)
 
 
 _HINTS = {

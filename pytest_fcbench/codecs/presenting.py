@@ -7,6 +7,7 @@ The transformations are BFCL's (``convert_to_tool`` for the OpenAI chat interfac
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -84,6 +85,11 @@ def results(
     named = zip(calls, texts, strict=True)
     shown = [{"role": "tool", "name": call, "content": text} for call, text in named]
     return [{"role": "user", "content": repr(shown)}] if shown else []
+
+
+def sanitised(name: str) -> str:
+    """A function name that every interface takes. Official: ``replace_invalid_chars`` of ComplexFuncBench."""
+    return re.sub(r"[^A-Za-z0-9_-]", "-", name)[:64]
 
 
 def _call_id(turn: int, step: int, index: int) -> str:

@@ -15,12 +15,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_fcbench.asking import judge
 from pytest_fcbench.commands.files import write
 from pytest_fcbench.commands.held import entries_of, replayed
 from pytest_fcbench.commands.settings import declare, without_prefix
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import FcbenchError, NotScoredError, UsageError
-from pytest_fcbench.matchers.judging import judge
 from pytest_fcbench.redaction import redacted
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard import files, tables
@@ -156,7 +156,8 @@ def _rewritten(card: Scorecard, new: Mapping[str, Record], run: Run) -> dict[str
     report: dict[str, Any] = json.loads(card.path.read_text(encoding="utf-8"))
     for test in report["tests"]:
         if told := test.get("metadata", {}).get("fcbench"):
-            told["verdicts"] = to_json(new[from_json(told).item_id])["verdicts"]
+            again = to_json(new[from_json(told).item_id])
+            told |= {key: again[key] for key in ("verdicts", "paths")}
     note = f"judged again by pytest-fcbench {version('pytest-fcbench')}"
     facts = replace(
         card.facts,

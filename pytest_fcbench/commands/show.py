@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.answers import Step, ToolCall, Transcript
+from pytest_fcbench.asking import judge
 from pytest_fcbench.commands.settings import ASKED, PLACE, declare, settings_of
 from pytest_fcbench.entries import AnyCall, Entry, ExpectedCalls, FunctionDoc, NoCall, Trajectory
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.errors import NotScoredError, UsageError, unknown
 from pytest_fcbench.matchers.differences import between
-from pytest_fcbench.matchers.judging import judge
 from pytest_fcbench.run import Run
 from pytest_fcbench.suites import SUITES
 from pytest_fcbench.verdicts import Judgement, Passed, Profile, Verdict, printable

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TypeAlias
 
-from pytest_fcbench.answers import Mode, Names
+from pytest_fcbench.answers import Mode, Names, Party
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX, SYNTAXES
 from pytest_fcbench.config import Settings
 from pytest_fcbench.conversation import Manner
@@ -37,6 +39,22 @@ def choose(settings: Settings) -> Chosen:
         return Chosen(replayed, _manner(settings.label, mode, syntax, names or replayed.names))
     manner = _manner(settings.label, settings.mode, settings.syntax, settings.names)
     return Chosen(_made(settings, manner), manner)
+
+
+Identity: TypeAlias = Mapping[str, object]
+"""What can change an answer beside the request."""
+
+
+def others(settings: Settings) -> Mapping[Party, tuple[Model, Identity]]:
+    """Who else is asked along golden paths, and under which identity their answers are kept.
+
+    Raises ``UsageError``.
+    """
+    found: dict[Party, tuple[Model, Identity]] = {}
+    if judge := settings.judge:
+        identity = {"model": judge.model, "api_base": judge.api_base, "parameters": judge.parameters}
+        found[Party.JUDGE] = _made(judge, choose(judge).manner), identity
+    return found
 
 
 def _manner(label: str, mode: Mode | None, syntax: str | None, names: Names | None) -> Manner:

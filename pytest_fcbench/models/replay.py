@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pytest_fcbench.answers import AskModel, Completion, Mode, Names, Turns, completion_from_json
+from pytest_fcbench.answers import AskModel, Completion, Mode, Names, Party, Turns, completion_from_json
 from pytest_fcbench.codecs.syntaxes import SYNTAXES
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import NotScoredError, UsageError
@@ -33,10 +33,16 @@ class ReplayModel:
     """How function names were shown, where the file says so."""
     immediate: bool = True
     notes: tuple[str, ...] = ()
+    asides: Mapping[str, Mapping[str, Completion]] = field(default_factory=dict)
+    """By item id and digest of the question, what other parties answered."""
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The stored completion; an entry without one is not scored."""
         name = entry.key if entry.trial == 1 else entry.item_id
+        if request.party is not Party.MODEL:
+            if answer := self.asides.get(name, {}).get(request.digest):
+                return answer
+            raise NotScoredError("no_result", f"{self.path} has no answer of the {request.party} for {name}")
         turns = self.answers.get(name)
         if turns is None:
             raise NotScoredError("no_result", f"{self.path} has no result for {name}")
@@ -51,7 +57,7 @@ class ReplayModel:
 def load(path: Path) -> ReplayModel:
     """Read all results below a folder, or one file. Raises ``UsageError`` with file and line."""
     if path.is_file() and not path.name.endswith("_result.json"):
-        return ReplayModel(path, *_scorecard(path))
+        return _scorecard(path)
     found = [path] if path.is_file() else sorted(path.rglob("*_result.json"))
     if not found:
         raise UsageError(
@@ -100,7 +106,7 @@ def _form(completions: Sequence[Completion]) -> tuple[Mode, str]:
     return (reader.mode if reader else Mode.FC), syntax
 
 
-def _scorecard(path: Path) -> tuple[Mapping[str, Turns], Mode, str, Names]:
+def _scorecard(path: Path) -> ReplayModel:
     """The answers that a scorecard of ours holds. Raises ``UsageError``."""
     try:
         records = files.load(path).records
@@ -118,7 +124,9 @@ def _scorecard(path: Path) -> tuple[Mapping[str, Turns], Mode, str, Names]:
         raise UsageError(
             f"replay:{path}: needs answers that were all asked for in one manner, has {len(manners)}"
         )
-    return answers, *manners.pop()
+    mode, syntax, names = manners.pop()
+    asides = {_name(r): {aside.digest: aside.completion for aside in r.asides} for r in records if r.asides}
+    return ReplayModel(path, answers, mode, syntax, names, asides=asides)
 
 
 def _name(record: Record) -> str:

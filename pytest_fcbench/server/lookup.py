@@ -10,14 +10,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pytest_fcbench.answers import AskModel, Mode, Names
+from pytest_fcbench.answers import AskModel, Driven, Mode, Names
+from pytest_fcbench.asking import asking
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
-from pytest_fcbench.conversation import Manner, converse, performed, requests
-from pytest_fcbench.entries import Entry
-from pytest_fcbench.environments import opened
+from pytest_fcbench.conversation import Manner, requests
+from pytest_fcbench.entries import Entry, Rule
 from pytest_fcbench.errors import NotScoredError
 from pytest_fcbench.models.model import Model, run_through
 from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.verdicts import Profile
 
 MANNERS = (
     (Mode.FC, Names.UNDERSCORED),
@@ -57,16 +58,17 @@ Models: TypeAlias = Callable[[Mode, Names], Model]
 def asked_with(entry: Entry, suite: Suite, mode: Mode, names: Names, models: Models) -> Iterator[AskModel]:
     """Every request that the conversation about an entry comes to when this model answers.
 
-    It ends where the model has no answer.
+    It ends where the model has no answer. Along a golden path it can go on differently by profile.
     """
     model = models(mode, names)
-    talk = converse(entry, Manner("", mode, names, DEFAULT_SYNTAX[mode]), suite.wording)
-    asking = performed(talk, opened(entry, suite.world).perform)
-    if entry.category.single_turn:
-        yield next(asking)
-        return
-    with suppress(NotScoredError):
-        yield from requests(asking, lambda request: run_through(model.complete(entry, request)))
+    for profile in Profile if entry.category.rule is Rule.PATH else (Profile.OFFICIAL,):
+        manner = Manner("", mode, names, DEFAULT_SYNTAX[mode])
+        talk = asking(entry, manner, suite, Driven(profile))
+        if entry.category.single_turn:
+            yield next(talk)
+            return
+        with suppress(NotScoredError):
+            yield from requests(talk, lambda request: run_through(model.complete(entry, request)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,10 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from pytest_fcbench import cli
+from pytest_fcbench import asking, cli
 from pytest_fcbench.config import load
 from pytest_fcbench.diagnosis.document import SCHEMA
 from pytest_fcbench.entries import CATEGORIES
-from pytest_fcbench.matchers import judging
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard import files
 from pytest_fcbench.scorecard.records import Record
@@ -72,7 +71,7 @@ def recorded(model: str, category: str, numbers: Sequence[int], trial: int | Non
     run = Run(load({"model": model, "suite": ["core"]}, None))
     entries = [replace(run.suites["core"].load(CATEGORIES[category])[n], trial=trial) for n in numbers]
     talks = [(entry, run.dispatcher.transcript(entry)) for entry in entries]
-    return [run.record(entry, judging.judge(entry, talk, run.environments), talk) for entry, talk in talks]
+    return [run.record(entry, asking.judge(entry, talk, run.environments), talk) for entry, talk in talks]
 
 
 def write(made: Sequence[Record]) -> None:

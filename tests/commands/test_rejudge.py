@@ -15,8 +15,7 @@ from typing import Any, TypeAlias
 import jsonschema
 import pytest
 
-from pytest_fcbench import cli
-from pytest_fcbench.matchers import judging
+from pytest_fcbench import asking, cli
 from pytest_fcbench.scorecard import files
 from pytest_fcbench.scorecard.document import json_schema
 from pytest_fcbench.verdicts import Profile
@@ -201,7 +200,7 @@ def test_another_suite_is_a_change(rejudge: Rejudge, whole: Report, key: str, li
 
 def test_a_ledger_of_today(rejudge: Rejudge, whole: Report, monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry that was found to be bad since is set aside; what the matchers say else stays."""
-    true_judge = judging.judge
+    true_judge = asking.judge
 
     def found_bad(entry: Any, transcript: Any, fresh: Any) -> Any:
         bad = entry.key == "core:irrelevance_0"
@@ -223,7 +222,7 @@ def test_a_ledger_of_today(rejudge: Rejudge, whole: Report, monkeypatch: pytest.
 def test_a_matcher_that_breaks_costs_one_entry(
     rejudge: Rejudge, whole: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    true_judge = judging.judge
+    true_judge = asking.judge
 
     def broken(entry: Any, transcript: Any, fresh: Any) -> Any:
         if entry.key == "core:irrelevance_0":

@@ -8,10 +8,10 @@ import pytest
 
 from pytest_fcbench import environments
 from pytest_fcbench.answers import Completion
+from pytest_fcbench.asking import judge
 from pytest_fcbench.entries import CATEGORIES, Entry
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers import ast, relevance, state
-from pytest_fcbench.matchers.judging import judge
 from pytest_fcbench.suites import core
 from tests.factories import make_transcript
 

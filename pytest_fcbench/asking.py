@@ -1,0 +1,34 @@
+"""The conversation about an entry and the verdicts on it, whatever its shape."""
+
+from __future__ import annotations
+
+from pytest_fcbench import environments
+from pytest_fcbench.answers import Driven, Transcript
+from pytest_fcbench.complexeval import conversation as along_a_path
+from pytest_fcbench.complexeval import verdict
+from pytest_fcbench.conversation import Asking, Manner, converse, performed
+from pytest_fcbench.entries import Entry, Rule
+from pytest_fcbench.matchers import ast, relevance, state
+from pytest_fcbench.matchers.state import Fresh
+from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.verdicts import Judgement
+
+
+def asking(entry: Entry, manner: Manner, suite: Suite, driven: Driven) -> Asking:
+    """The conversation about an entry, in environments of its own; ``driven`` matters along golden paths."""
+    if entry.category.rule is Rule.PATH:
+        return along_a_path.converse(entry, manner, suite.wording, driven)
+    talk = converse(entry, manner, suite.wording)
+    return performed(talk, environments.opened(entry, suite.world).perform)
+
+
+def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
+    """Both verdicts of the matcher that the entry's category names."""
+    match entry.category.rule:
+        case Rule.STATE:
+            return state.judge(entry, transcript, fresh)
+        case Rule.PATH:
+            return verdict.judge(entry, transcript)
+        case Rule.IRRELEVANCE | Rule.RELEVANCE:
+            return relevance.judge(entry, transcript)
+    return ast.judge(entry, transcript)

@@ -1,0 +1,131 @@
+"""Which expected call a call is held against, where none is equal to it.
+
+Officially every text ``{"name", "arguments"}`` is embedded (bge-large-en-v1.5) and the assignment with the
+greatest sum of similarities is taken (Hungarian method), without a threshold: also calls that have nothing in
+common are paired. How texts are compared is pluggable; the assignment is the same.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import TypeAlias
+
+from pytest_fcbench.answers import AskModel, Call, Completion, Party
+from pytest_fcbench.verdicts import NotScored
+
+Matrix: TypeAlias = Sequence[Sequence[float]]
+"""Similarities, a row for each call that was made, a column for each that is expected."""
+
+Measure: TypeAlias = Callable[[Call, Call], float]
+
+_DIGITS = 6
+"""Similarities that differ by less are alike."""
+
+_TIE = 1e-9
+"""By how much the order of calls decides between assignments that are alike."""
+
+
+class Undecided(Exception):  # noqa: N818 - a party did not answer, which is no fault of ours
+    """What decides could not be asked, so nothing can be said."""
+
+    def __init__(self, verdict: NotScored) -> None:
+        super().__init__(verdict.reason)
+        self.verdict = verdict
+
+
+def structured(made: Call, expected: Call) -> float:
+    """The name first, then how far the arguments agree: 1 to 2 with the same name, below 1 without."""
+    names = made.arguments.keys() | expected.arguments.keys()
+    alike = [
+        _alike(made.arguments[name], expected.arguments[name])
+        for name in names
+        if _both(name, made, expected)
+    ]
+    agreement = sum(alike) / len(names) if names else 1.0
+    if made.name == expected.name:
+        return 1.0 + agreement
+    return (_ratio(made.name, expected.name) + agreement) / 2.01
+
+
+def _both(name: str, made: Call, expected: Call) -> bool:
+    return name in made.arguments and name in expected.arguments
+
+
+def _alike(one: object, other: object) -> float:
+    return 1.0 if one == other else 0.9 * _ratio(str(one), str(other))
+
+
+def _ratio(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one[:_LONGEST], other[:_LONGEST], autojunk=False).ratio()
+
+
+_LONGEST = 400
+"""Characters that are compared: the time grows with their square."""
+
+
+def rapid(made: Call, expected: Call) -> float:
+    """The share of characters that two calls have in common as texts (rapidfuzz)."""
+    from rapidfuzz import fuzz
+
+    return fuzz.ratio(as_text(made), as_text(expected)) / 100
+
+
+MEASURES: Mapping[str, Measure] = {"structured": structured, "rapidfuzz": rapid}
+"""What needs nobody to be asked. Any other name is a model that embeds texts."""
+
+
+def as_text(call: Call) -> str:
+    """A call as officially embedded: argument names in order, other scripts as they are."""
+    arguments = {name: call.arguments[name] for name in sorted(call.arguments)}
+    return json.dumps({"name": call.name, "arguments": arguments}, ensure_ascii=False)
+
+
+def paired(
+    made: Sequence[Call], expected: Sequence[Call], measure: str
+) -> Generator[AskModel, Completion, list[tuple[int, int]]]:
+    """Indices of calls and of the expected ones they are held against, as many as there are on either side.
+
+    One call and one expected call need no measure. Raises ``Undecided`` where a model that embeds is not
+    there.
+    """
+    if min(len(made), len(expected)) == 0:
+        return []
+    if len(made) == len(expected) == 1:
+        return [(0, 0)]
+    if measure in MEASURES:
+        compare = MEASURES[measure]
+        return assignment([[compare(one, other) for other in expected] for one in made])
+    messages = [{"role": "made", "content": as_text(call)} for call in made]
+    messages += [{"role": "expected", "content": as_text(call)} for call in expected]
+    completion = yield AskModel(tuple(messages), party=Party.SIMILARITY)
+    return assignment(_matrix(completion, len(made), len(expected)))
+
+
+def _matrix(completion: Completion, rows: int, columns: int) -> Matrix:
+    if completion.fault:
+        raise Undecided(NotScored("similarity", f"calls could not be paired: {completion.text}"))
+    try:
+        matrix: Matrix = [[float(value) for value in row] for row in json.loads(completion.text or "")]
+    except (ValueError, TypeError) as error:
+        raise Undecided(NotScored("similarity", f"similarities cannot be read: {error}")) from None
+    if [len(row) for row in matrix] != [columns] * rows:
+        raise Undecided(NotScored("similarity", f"needs {rows} x {columns} similarities"))
+    return matrix
+
+
+def assignment(matrix: Matrix) -> list[tuple[int, int]]:
+    """The pairs with the greatest sum; of assignments that are alike the one that keeps the order."""
+    if len(matrix) == 1:
+        return [(0, max(range(len(matrix[0])), key=lambda column: round(matrix[0][column], _DIGITS)))]
+    if len(matrix[0]) == 1:
+        return [(max(range(len(matrix)), key=lambda row: round(matrix[row][0], _DIGITS)), 0)]
+    from scipy.optimize import linear_sum_assignment
+
+    costs = [
+        [-round(value, _DIGITS) - _TIE * row * column for column, value in enumerate(values)]
+        for row, values in enumerate(matrix)
+    ]
+    rows, columns = linear_sum_assignment(costs)
+    return [(int(row), int(column)) for row, column in zip(rows, columns, strict=True)]
