@@ -13,6 +13,7 @@ from pytest_fcbench import conversation, environments, prices, suites
 from pytest_fcbench.answers import AskModel, Completion, Driven, Fault, Party, Transcript
 from pytest_fcbench.asking import asking
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
+from pytest_fcbench.complexeval.assignment import MEASURES
 from pytest_fcbench.config import Settings
 from pytest_fcbench.dispatch import plan
 from pytest_fcbench.dispatch.collector import CalmCollector
@@ -99,8 +100,16 @@ class Run:
 
     @property
     def asks(self) -> bool:
-        """Whether there is anything to wait for: not with a model that needs no network."""
-        return not self.chosen.model.immediate
+        """Whether there is anything to wait for: not with a model that needs no network, asked alone."""
+        return not self.chosen.model.immediate or self._asks_others
+
+    @property
+    def _asks_others(self) -> bool:
+        """Whether there is somebody else who may be asked: in conversations along golden paths only."""
+        settings = self.settings
+        named = settings.judge or settings.live or settings.similarity not in MEASURES
+        along_paths = any(category.rule is Rule.PATH for category in settings.categories)
+        return bool(named) and along_paths and not isinstance(self.chosen.model, ReplayModel)
 
     @cached_property
     def baseline(self) -> Scorecard | None:
@@ -131,7 +140,7 @@ class Run:
     def price(self) -> Price | None:
         """What calls cost: by fcbench.yaml, else by litellm's table for a model that is asked through it."""
         settings = self.settings
-        known = prices.known(settings.model) if self.asks else None
+        known = None if self.chosen.model.immediate else prices.known(settings.model)
         return settings.price or known
 
     def _usd(self, completion: Completion) -> float | None:
@@ -143,10 +152,10 @@ class Run:
     @cached_property
     def _others(self) -> Mapping[Party, Model]:
         """Who is asked beside the model, where entries have golden paths. Raises ``UsageError``."""
-        if not any(category.rule is Rule.PATH for category in self.settings.categories):
-            return {}
         if isinstance(self.chosen.model, ReplayModel):
             return dict.fromkeys((Party.JUDGE, Party.SIMILARITY, Party.PROVIDER), self.chosen.model)
+        if not self._asks_others:
+            return {}
         return {
             party: self._kept(model, identity)
             for party, (model, identity) in registry.others(self.settings).items()
@@ -170,7 +179,7 @@ class Run:
     def limited(self) -> LimitedModel | None:
         """The model within the run's limits; None for one that needs no network. Raises ``UsageError``."""
         settings = self.settings
-        if not self.asks:
+        if self.chosen.model.immediate:
             return None
         if settings.max_usd is not None and self.price is None:
             raise UsageError(
@@ -213,7 +222,7 @@ class Run:
 
     def plan(self, entries: Sequence[Entry]) -> Iterator[str]:
         """What asking these would take, as lines of text."""
-        if not self.asks:
+        if self.chosen.model.immediate:
             yield f"{len(entries)} entries; {self.settings.label} needs no network: no call, no cost"
             return
 

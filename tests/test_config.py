@@ -60,6 +60,12 @@ def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, t
         profile=Profile.OFFICIAL,
         gate=(),
         baseline=None,
+        judge=None,
+        similarity="structured",
+        similarity_api_base=None,
+        similarity_api_key=None,
+        live=False,
+        smoke=False,
         api_base=None,
         api_key_env=None,
         api_key=None,
@@ -106,6 +112,11 @@ param: {top_p: 0.9, stop: [END]}
 judge: openai/judge
 judge_api_base: http://localhost:9000/v1
 judge_api_key_env: ANOTHER_VARIABLE
+similarity: openai/bge
+similarity_api_base: http://localhost:9001/v1
+similarity_api_key_env: A_THIRD_VARIABLE
+responses: live
+smoke: true
 trials: 3
 timeout: 30
 entry_timeout: 300
@@ -127,8 +138,17 @@ failures: 5
 
 def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_VARIABLE", "the key")
+    monkeypatch.setenv("ANOTHER_VARIABLE", "the judge's key")
+    monkeypatch.setenv("A_THIRD_VARIABLE", "the third key")
     settings = load(FILE)
-    assert dataclasses.replace(settings, categories=(), gate=()) == Settings(
+    judge = settings.judge
+    assert judge is not None
+    assert (judge.model, judge.api_base, judge.api_key) == (
+        "openai/judge",
+        "http://localhost:9000/v1",
+        "the judge's key",
+    )
+    assert dataclasses.replace(settings, categories=(), gate=(), judge=None) == Settings(
         model="oracle",
         label="oracle",
         suites=("core", "bfcl"),
@@ -139,6 +159,12 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         profile=Profile.CORRECTED,
         gate=(),
         baseline=Path("kept.json"),
+        judge=None,
+        similarity="openai/bge",
+        similarity_api_base="http://localhost:9001/v1",
+        similarity_api_key="the third key",
+        live=True,
+        smoke=True,
         api_base="http://localhost:8000/v1",
         api_key_env="A_VARIABLE",
         api_key="the key",
@@ -645,6 +671,7 @@ def test_the_judge_stands_where_the_model_stood(
 ) -> None:
     """Everything that the file says of the model is left out; what it says of runs holds."""
     monkeypatch.setenv("ANOTHER_VARIABLE", "the judge's key")
+    monkeypatch.setenv("A_THIRD_VARIABLE", "the third key")
     judge = load_judge(FILE.replace("A_VARIABLE", "NOT_SET_ANYWHERE"))
     assert judge is not None
     assert (judge.model, judge.label) == ("openai/judge", "openai/judge")

@@ -18,7 +18,7 @@ from pytest_fcbench.config import Settings, config_file, load_judge
 from pytest_fcbench.diagnosis.document import Finding, document, labels
 from pytest_fcbench.diagnosis.root_causes import Diagnosis, RootCause, question
 from pytest_fcbench.dispatch.progress import Screen, Ticker
-from pytest_fcbench.entries import CATEGORIES, Entry
+from pytest_fcbench.entries import CATEGORIES, Entry, Rule
 from pytest_fcbench.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.judges.agreement import Agreement
 from pytest_fcbench.judges.questions import Question, answered, put
@@ -116,7 +116,7 @@ def _looked_at(chosen: argparse.Namespace) -> Iterator[str]:
 
 
 def _is_conversation(record: Record) -> bool:
-    return record.category in CATEGORIES and not CATEGORIES[record.category].single_turn
+    return record.category in CATEGORIES and CATEGORIES[record.category].rule is Rule.STATE
 
 
 _Talk: TypeAlias = tuple[Entry, Transcript]

@@ -42,11 +42,15 @@ def settings_of(chosen: argparse.Namespace, suite: str, model: str | None = None
     named = {} if model is None else {"model": model}
     try:
         return load(
-            {**given(chosen), **named, "suite": [suite], "api_key_env": ""},
+            {**given(chosen), **named, "suite": [suite], **_NOBODY},
             config_file(Path(), chosen.config),
         )
     except UsageError as error:
         raise without_prefix(error) from None
+
+
+_NOBODY = {"api_key_env": "", "judge": "none", "similarity_api_key_env": ""}
+"""Options that would ask for keys."""
 
 
 def without_prefix(error: UsageError) -> UsageError:

@@ -52,7 +52,7 @@ def open_suite(cache: Path) -> Suite:
         name=SOURCE.name,
         version=pack.version,
         pack_sha256=pack.content_sha256,
-        categories=tuple(CATEGORIES.values()),
+        categories=tuple(c for c in CATEGORIES.values() if c.rule is not Rule.PATH),
         wording=_wording(constants),
         world=_world(constants),
         load=lambda category: tuple(_entries(pack, category, ledger)),

@@ -1,0 +1,153 @@
+"""Conversations along golden paths go on and end as they do in the official evaluator."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fcbench.answers import AskModel, Completion, Driven, Mode, Names, Party, ToolCall, Transcript
+from pytest_fcbench.complexeval import builtin, verdict
+from pytest_fcbench.complexeval.conversation import converse
+from pytest_fcbench.conversation import Manner
+from pytest_fcbench.entries import FunctionDoc
+from pytest_fcbench.suites import core
+from pytest_fcbench.verdicts import Failed, Passed, Profile
+from tests.complexeval.cases import Answer, Case, as_record, make_case
+from tests.complexeval.stand_ins import api_reply, judged_equal, similarity
+from tests.conftest import ROOT
+
+OFFICIAL = os.environ.get("FCBENCH_COMPLEXEVAL")
+CASES = 4000
+WORDING = core.open_suite(Path()).wording
+MANNER = Manner("test", Mode.FC, Names.UNDERSCORED, "tool_calls")
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    return [make_case(seed) for seed in range(CASES)]
+
+
+@pytest.fixture(scope="module")
+def outcomes(cases: list[Case]) -> list[dict[str, Any]]:
+    if OFFICIAL is None:
+        pytest.skip("FCBENCH_COMPLEXEVAL names no clone of the official evaluator")
+    lines = [
+        json.dumps({"record": as_record(case.entry), "answers": case.answers, "live": case.live})
+        for case in cases
+    ]
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("complexeval_official.py")), OFFICIAL],
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_verdict_counts_and_replies_are_the_official_ones(
+    cases: list[Case], outcomes: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builtin, "compare", _judged)
+    seen: Counter[str] = Counter()
+    wrong = []
+    for seed, (case, official) in enumerate(zip(cases, outcomes, strict=True)):
+        ours, theirs = _ours(case), _theirs(official)
+        seen[str(theirs["verdict"])] += 1
+        if ours != theirs:
+            wrong.append((seed, ours, theirs))
+    assert not wrong, json.dumps(wrong[:3], indent=1)
+    assert set(seen) >= {"passed", "stop_early", "func_error", "value_error", "param_missing", "decode_error"}
+
+
+def _theirs(outcome: Mapping[str, Any]) -> dict[str, object]:
+    if "crash" in outcome:
+        return {"verdict": "crash"}
+    message = outcome["message"]
+    if message == "Success.":
+        code = "passed"
+    elif isinstance(message, list):
+        code = " ".join(sorted(error["error_type"] for error in message))
+    else:
+        code = message["error_type"]
+    if code == "unknown_error":
+        return {"verdict": code}
+    counts = {key: outcome[key] for key in ("right", "right_steps", "taken")}
+    return {"verdict": code, "replies": [[_kind(r) for r in turn] for turn in outcome["replies"]], **counts}
+
+
+def _kind(reply: object) -> object:
+    if isinstance(reply, dict) and set(reply) == {"error"}:
+        return "refused"
+    return "generic" if isinstance(reply, dict) and "api_status" in reply else reply
+
+
+def _ours(case: Case) -> dict[str, object]:
+    transcript = held(case, Driven(Profile.OFFICIAL, similarity="test", live=case.live))
+    judgement = verdict.judge(case.entry, transcript)
+    official, score = judgement.official, judgement.official_path
+    assert isinstance(official, (Passed, Failed))
+    code = _codes(official)
+    if code in ("crash", "unknown_error"):
+        assert score is None
+        return {"verdict": code}
+    assert score is not None
+    replies = [
+        [_kind(json.loads(text)) for text in step.results] for step in transcript.turns[0] if step.results
+    ]
+    counts = {"right": score.right, "right_steps": score.right_steps, "taken": score.taken}
+    return {"verdict": code, "replies": replies, **counts}
+
+
+def _codes(verdict: Passed | Failed) -> str:
+    """The code, or those of all mistakes of an answer: two calls alike can be paired either way round."""
+    if isinstance(verdict, Passed):
+        return "passed"
+    errors = verdict.details.get("errors")
+    return " ".join(sorted(error["code"] for error in errors)) if isinstance(errors, list) else verdict.code
+
+
+def held(case: Case, driven: Driven) -> Transcript:
+    """The conversation about a case with its scripted answers."""
+    talk = converse(case.entry, MANNER, WORDING, driven)
+    answers = iter(case.answers)
+    request = next(talk)
+    while True:
+        completion = _completion(next(answers, "Done.")) if request.party is Party.MODEL else _aside(request)
+        try:
+            request = talk.send(completion)
+        except StopIteration as done:
+            transcript: Transcript = done.value
+            return transcript
+
+
+def _completion(answer: Answer) -> Completion:
+    if answer is None or isinstance(answer, str):
+        return Completion(text=answer)
+    return Completion(tool_calls=tuple(ToolCall(name, arguments) for name, arguments in answer))
+
+
+def _aside(request: AskModel) -> Completion:
+    texts = {role: [str(m["content"]) for m in request.messages if m["role"] == role] for role in _ROLES}
+    if request.party is Party.SIMILARITY:
+        return Completion(text=json.dumps(similarity(texts["made"], texts["expected"])))
+    return Completion(text=json.dumps(api_reply(json.loads(texts["call"][0]))))
+
+
+_ROLES = ("made", "expected", "call")
+
+
+def _judged(
+    doc: FunctionDoc, made: Mapping[str, object], expected: Mapping[str, object]
+) -> builtin.Comparison:
+    one, other = ({"name": doc.name, "arguments": arguments} for arguments in (made, expected))
+    return builtin.Comparison(judged_equal(one, other), "")
