@@ -13,21 +13,17 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.answers import AskModel, Completion, Driven, Mode, Names, Party, ToolCall, Transcript
+from pytest_fcbench.answers import AskModel, Completion, Driven, Party
 from pytest_fcbench.complexeval import builtin, verdict
-from pytest_fcbench.complexeval.conversation import converse
-from pytest_fcbench.conversation import Manner
 from pytest_fcbench.entries import FunctionDoc
-from pytest_fcbench.suites import core
 from pytest_fcbench.verdicts import Failed, Passed, Profile
-from tests.complexeval.cases import Answer, Case, as_record, make_case
+from tests.complexeval.cases import Case, as_record, make_case
 from tests.complexeval.stand_ins import api_reply, judged_equal, similarity
+from tests.complexeval.talking import held
 from tests.conftest import ROOT
 
 OFFICIAL = os.environ.get("FCBENCH_COMPLEXEVAL")
 CASES = 4000
-WORDING = core.open_suite(Path()).wording
-MANNER = Manner("test", Mode.FC, Names.UNDERSCORED, "tool_calls")
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +88,9 @@ def _kind(reply: object) -> object:
 
 
 def _ours(case: Case) -> dict[str, object]:
-    transcript = held(case, Driven(Profile.OFFICIAL, similarity="test", live=case.live))
+    transcript = held(
+        case.entry, case.answers, Driven(Profile.OFFICIAL, similarity="test", live=case.live), aside=_aside
+    )
     judgement = verdict.judge(case.entry, transcript)
     official, score = judgement.official, judgement.official_path
     assert isinstance(official, (Passed, Failed))
@@ -114,26 +112,6 @@ def _codes(verdict: Passed | Failed) -> str:
         return "passed"
     errors = verdict.details.get("errors")
     return " ".join(sorted(error["code"] for error in errors)) if isinstance(errors, list) else verdict.code
-
-
-def held(case: Case, driven: Driven) -> Transcript:
-    """The conversation about a case with its scripted answers."""
-    talk = converse(case.entry, MANNER, WORDING, driven)
-    answers = iter(case.answers)
-    request = next(talk)
-    while True:
-        completion = _completion(next(answers, "Done.")) if request.party is Party.MODEL else _aside(request)
-        try:
-            request = talk.send(completion)
-        except StopIteration as done:
-            transcript: Transcript = done.value
-            return transcript
-
-
-def _completion(answer: Answer) -> Completion:
-    if answer is None or isinstance(answer, str):
-        return Completion(text=answer)
-    return Completion(tool_calls=tuple(ToolCall(name, arguments) for name, arguments in answer))
 
 
 def _aside(request: AskModel) -> Completion:
