@@ -87,9 +87,12 @@ def results(
     return [{"role": "user", "content": repr(shown)}] if shown else []
 
 
-def sanitised(name: str) -> str:
-    """A function name that every interface takes. Official: ``replace_invalid_chars`` of ComplexFuncBench."""
-    return re.sub(r"[^A-Za-z0-9_-]", "-", name)[:64]
+def sanitised(name: str, mode: Mode) -> str:
+    """A function name that every interface takes. Official: ``replace_invalid_chars`` of ComplexFuncBench.
+
+    Where calls are asked for as Python text the name must be one of Python, which has no hyphen.
+    """
+    return re.sub(r"[^A-Za-z0-9_-]", "-", name)[:64] if mode is Mode.FC else re.sub(r"\W", "_", name)
 
 
 def _call_id(turn: int, step: int, index: int) -> str:

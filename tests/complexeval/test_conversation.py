@@ -1,0 +1,150 @@
+"""What a model is shown along a golden path, in both modes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.answers import AskModel, Completion, Driven, Step
+from pytest_fcbench.codecs.presenting import sanitised
+from pytest_fcbench.complexeval.verdict import judge
+from pytest_fcbench.conversation import Manner
+from pytest_fcbench.entries import PathCall
+from pytest_fcbench.verdicts import Failed, NotScored, Passed, Profile
+from tests.complexeval.cases import make_path_entry
+from tests.complexeval.talking import CORRECTED, FC, OFFICIAL, PROMPT, WORDING, call, held
+from tests.factories import tool_calls
+
+BOTH = pytest.mark.parametrize("driven", [OFFICIAL, CORRECTED], ids=lambda driven: driven.profile)
+
+REPLY = {"navn": "Tromsø", "ids": [1, 2]}
+ENTRY = make_path_entry(
+    [
+        [PathCall("Search_Hotel_Destination", {"query": "Tromsø"}, REPLY)],
+        [
+            PathCall("Get_Hotel_Reviews(Tips)", {"hotel_id": "101"}, "fine"),
+            PathCall("Get_Hotel_Details", {"hotel_id": "1", "arrival_date": "d"}, None),
+        ],
+    ]
+)
+FIRST = [call("Search_Hotel_Destination", query="Tromsø")]
+SECOND = [
+    call("Get_Hotel_Details", hotel_id="1", arrival_date="d"),
+    call("Get_Hotel_Reviews-Tips-", hotel_id="101"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Get_Hotel_Reviews(Tips)", "Get_Hotel_Reviews-Tips-"),
+        ("a.b/ç", "a-b--"),
+        ("x" * 70, "x" * 64),
+        ("ok_1-2", "ok_1-2"),
+    ],
+)
+def test_names_are_made_fit_for_interfaces(name: str, shown: str) -> None:
+    assert sanitised(name) == shown
+
+
+@BOTH
+def test_function_calling(driven: Driven) -> None:
+    requests: list[AskModel] = []
+    transcript = held(ENTRY, [FIRST, SECOND], driven, requests=requests)
+    assert [request.step for request in requests] == [0, 1, 2]
+    first, _, last = requests
+    assert first.messages == ({"role": "user", "content": "Find me a bed."},)
+    assert [tool["type"] for tool in first.tools] == ["function"] * len(ENTRY.functions)
+    shown = [tool["function"] for tool in first.tools]
+    assert [doc["name"] for doc in shown if isinstance(doc, dict)] == [
+        sanitised(doc.name) for doc in ENTRY.functions
+    ]
+    assert [doc["parameters"] for doc in shown if isinstance(doc, dict)] == [
+        doc.parameters for doc in ENTRY.functions
+    ]
+    assert last.tools == first.tools
+    _, called, replied, called_twice, *replies = last.messages
+    assert called["role"] == called_twice["role"] == "assistant"
+    assert replied["content"] == json.dumps(REPLY, ensure_ascii=False)
+    assert [(reply["role"], reply["content"]) for reply in replies] == [("tool", "null"), ("tool", '"fine"')]
+    made = called_twice["tool_calls"]
+    assert isinstance(made, list)
+    assert [reply["tool_call_id"] for reply in replies] == [one["id"] for one in made]
+    assert transcript.turns[0][1] == Step(
+        transcript.turns[0][1].completion,
+        ("Get_Hotel_Details(hotel_id='1', arrival_date='d')", "Get_Hotel_Reviews-Tips-(hotel_id='101')"),
+        ("null", '"fine"'),
+    )
+    assert transcript.driven == driven
+    judgement = judge(ENTRY, transcript)
+    assert judgement.official == judgement.corrected == Passed()
+
+
+@BOTH
+def test_prompting(driven: Driven) -> None:
+    requests: list[AskModel] = []
+    answers = [
+        '[Search_Hotel_Destination(query="Tromsø")]',
+        "[Get_Hotel_Reviews-Tips-(hotel_id='101'), Get_Hotel_Details(hotel_id='1', arrival_date='d')]",
+    ]
+    transcript = held(ENTRY, answers, driven, manner=PROMPT, requests=requests)
+    system, user = requests[0].messages
+    assert str(system["content"]).startswith(WORDING.system_prompt[:20])
+    assert "Get_Hotel_Reviews-Tips-" in str(system["content"])
+    assert user == {"role": "user", "content": "Find me a bed."}
+    assert not requests[0].tools
+    told = requests[1].messages[-1]
+    assert told["role"] == "user"
+    assert "Tromsø" in str(told["content"])
+    assert len(transcript.turns[0]) == 3
+    judgement = judge(ENTRY, transcript)
+    assert judgement.official == judgement.corrected == Passed()
+
+
+def test_text_that_tries_to_call_is_told_so() -> None:
+    requests: list[AskModel] = []
+    answers = ['[Search_Hotel_Destination(query="Tromsø"', '[Search_Hotel_Destination(query="Tromsø")]']
+    transcript = held(ENTRY, answers, CORRECTED, manner=PROMPT, requests=requests)
+    told = requests[1].messages[-1]
+    assert told["role"] == "user"
+    assert "cannot be read" in str(told["content"])
+    assert [len(step.calls) for step in transcript.turns[0]] == [0, 1, 0]
+    score = judge(ENTRY, transcript).corrected_path
+    assert score is not None
+    assert [verdict.stage for verdict in score.verdicts] == ["format", "exact"]
+
+
+def test_officially_such_text_is_a_response() -> None:
+    transcript = held(ENTRY, ['[Search_Hotel_Destination(query="Tromsø"'], OFFICIAL, manner=PROMPT)
+    assert len(transcript.turns[0]) == 1
+    verdict = judge(ENTRY, transcript).official
+    assert isinstance(verdict, Failed)
+    assert verdict.code == "stop_early"
+
+
+_TEXTS = st.text() | st.sampled_from(["[]", "[f()]", '[Get_Hotel_Details(hotel_id="1")]', "{}", "\ud800"])
+_ARGUMENTS = _TEXTS | st.sampled_from(['{"query": "Tromsø"}', '{"query": 1e999}', "[" * 5000, "null", "[[]]"])
+_CALLS = st.tuples(
+    st.sampled_from(["Search_Hotel_Destination", "Get_Hotel_Reviews-Tips-", "\x00"]) | st.text(), _ARGUMENTS
+)
+_ANSWERS = st.lists(
+    st.builds(Completion, text=_TEXTS | st.none())
+    | st.lists(_CALLS, max_size=3).map(tuple).map(lambda calls: tool_calls(*calls)),
+    max_size=4,
+)
+
+
+@BOTH
+@pytest.mark.parametrize("manner", [FC, PROMPT], ids=["fc", "prompt"])
+@given(answers=_ANSWERS)
+def test_no_answer_breaks_it(driven: Driven, manner: Manner, answers: list[Completion]) -> None:
+    requests: list[AskModel] = []
+    transcript = held(ENTRY, answers, driven, manner=manner, requests=requests)
+    judgement = judge(ENTRY, transcript)
+    own = judgement.under(Profile(driven.profile))
+    assert not isinstance(own, NotScored)
+    for request in requests:
+        json.dumps([request.messages, request.tools])
