@@ -71,7 +71,7 @@ def converse(entry: Entry, manner: Manner, wording: Wording, driven: Driven) -> 
 def _opening(entry: Entry, wording: Wording, mode: Mode) -> AskModel:
     docs: list[Mapping[str, object]] = [
         {
-            "name": presenting.sanitised(doc.name),
+            "name": presenting.sanitised(doc.name, mode),
             "description": doc.description,
             "parameters": doc.parameters,
             **doc.extra,

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from pytest_fcbench.answers import Call, Completion, Names, ToolCall
+from pytest_fcbench.answers import Call, Completion, Mode, Names, ToolCall
 from pytest_fcbench.codecs.presenting import sanitised, tool_calls
 from pytest_fcbench.codecs.reading import Calls, Prose, Unreadable
-from pytest_fcbench.codecs.syntaxes import Offer, read_corrected, read_official
+from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX, Offer, read_corrected, read_official
 from pytest_fcbench.entries import FunctionDoc, Language
 from pytest_fcbench.verdicts import Profile
 
@@ -40,13 +40,17 @@ class Reader:
     syntax: str
     """How calls are written, a name of ``codecs.syntaxes.SYNTAXES``."""
 
+    @property
+    def _mode(self) -> Mode:
+        return Mode.PROMPT if self.syntax == DEFAULT_SYNTAX[Mode.PROMPT] else Mode.FC
+
     @cached_property
     def _own(self) -> Mapping[str, str]:
-        return {sanitised(doc.name): doc.name for doc in reversed(self.functions)}
+        return {sanitised(doc.name, self._mode): doc.name for doc in reversed(self.functions)}
 
     @cached_property
     def _offer(self) -> Offer:
-        shown = tuple(replace(doc, name=sanitised(doc.name)) for doc in self.functions)
+        shown = tuple(replace(doc, name=sanitised(doc.name, self._mode)) for doc in self.functions)
         return Offer(shown, Names.DOTTED)
 
     def official(self, completion: Completion) -> Answer:
@@ -112,6 +116,5 @@ def _mapping(value: object) -> Mapping[str, object]:
 
 
 def _text(call: Call) -> str:
-    return (
-        f"{sanitised(call.name)}({', '.join(f'{name}={value!r}' for name, value in call.arguments.items())})"
-    )
+    arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+    return f"{sanitised(call.name, Mode.PROMPT)}({arguments})"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import AskModel, Completion, Driven, Step
+from pytest_fcbench.answers import AskModel, Completion, Driven, Mode, Step
 from pytest_fcbench.codecs.presenting import sanitised
 from pytest_fcbench.complexeval.verdict import judge
 from pytest_fcbench.conversation import Manner
@@ -47,7 +47,8 @@ SECOND = [
     ],
 )
 def test_names_are_made_fit_for_interfaces(name: str, shown: str) -> None:
-    assert sanitised(name) == shown
+    assert sanitised(name, Mode.FC) == shown
+    assert sanitised(name, Mode.PROMPT).isidentifier()
 
 
 @BOTH
@@ -60,7 +61,7 @@ def test_function_calling(driven: Driven) -> None:
     assert [tool["type"] for tool in first.tools] == ["function"] * len(ENTRY.functions)
     shown = [tool["function"] for tool in first.tools]
     assert [doc["name"] for doc in shown if isinstance(doc, dict)] == [
-        sanitised(doc.name) for doc in ENTRY.functions
+        sanitised(doc.name, Mode.FC) for doc in ENTRY.functions
     ]
     assert [doc["parameters"] for doc in shown if isinstance(doc, dict)] == [
         doc.parameters for doc in ENTRY.functions
@@ -75,7 +76,7 @@ def test_function_calling(driven: Driven) -> None:
     assert [reply["tool_call_id"] for reply in replies] == [one["id"] for one in made]
     assert transcript.turns[0][1] == Step(
         transcript.turns[0][1].completion,
-        ("Get_Hotel_Details(hotel_id='1', arrival_date='d')", "Get_Hotel_Reviews-Tips-(hotel_id='101')"),
+        ("Get_Hotel_Details(hotel_id='1', arrival_date='d')", "Get_Hotel_Reviews_Tips_(hotel_id='101')"),
         ("null", '"fine"'),
     )
     assert transcript.driven == driven
@@ -88,12 +89,12 @@ def test_prompting(driven: Driven) -> None:
     requests: list[AskModel] = []
     answers = [
         '[Search_Hotel_Destination(query="Tromsø")]',
-        "[Get_Hotel_Reviews-Tips-(hotel_id='101'), Get_Hotel_Details(hotel_id='1', arrival_date='d')]",
+        "[Get_Hotel_Reviews_Tips_(hotel_id='101'), Get_Hotel_Details(hotel_id='1', arrival_date='d')]",
     ]
     transcript = held(ENTRY, answers, driven, manner=PROMPT, requests=requests)
     system, user = requests[0].messages
     assert str(system["content"]).startswith(WORDING.system_prompt[:20])
-    assert "Get_Hotel_Reviews-Tips-" in str(system["content"])
+    assert "Get_Hotel_Reviews_Tips_" in str(system["content"])
     assert user == {"role": "user", "content": "Find me a bed."}
     assert not requests[0].tools
     told = requests[1].messages[-1]

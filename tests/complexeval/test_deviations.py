@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -26,18 +26,7 @@ class End:
     replies: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Deviation:
-    """Answers to an entry, and the end by the rules of each profile; None where it is the same."""
-
-    name: str
-    answers: Sequence[Answer | Completion]
-    official: End
-    corrected: End | None = None
-    entry: Entry = field(default_factory=lambda: TRIP)
-
-
-def _path(*steps: Sequence[tuple[str, dict[str, object]]]) -> Entry:
+def _path(*steps: Sequence[tuple[str, Mapping[str, object]]]) -> Entry:
     return make_path_entry(
         [
             [PathCall(name, arguments, {"data": f"{name} {i}"}) for i, (name, arguments) in enumerate(step)]
@@ -72,6 +61,17 @@ LAST = _path([DETAILS, REVIEWS])
 
 def _stays(**changed: object) -> tuple[str, str]:
     return call("Search_Hotels", **{**_STAY, **changed})
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """Answers to an entry, and the end by the rules of each profile; None where it is the same."""
+
+    name: str
+    answers: Sequence[Answer | Completion]
+    official: End
+    corrected: End | None = None
+    entry: Entry = TRIP
 
 
 DEVIATIONS = [
