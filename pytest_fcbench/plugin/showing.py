@@ -83,6 +83,7 @@ class Showing:
             "-k": option.keyword,
             "-m": option.markexpr,
             "--fcbench-category": option.fcbench_category,
+            "--fcbench-smoke": option.fcbench_smoke,
             "--lf": getattr(option, "lf", False),
             "--deselect": option.deselect,
             "a node id": any("::" in argument for argument in self._config.args),
