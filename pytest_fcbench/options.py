@@ -37,7 +37,12 @@ OPTIONS = (
         "or any litellm id (default: lexical)",
         of_model=True,
     ),
-    Option("suite", "NAME", "suite to run: core, bfcl (repeatable; default: core)", repeatable=True),
+    Option(
+        "suite",
+        "NAME",
+        "suite to run: core, bfcl, complexfuncbench (repeatable; default: core)",
+        repeatable=True,
+    ),
     Option(
         "category", "NAME", "category or group to run, exactly (repeatable; default: all)", repeatable=True
     ),

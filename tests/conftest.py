@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.errors import PackError
-from pytest_fcbench.suites import PACKS, packs
+from pytest_fcbench.suites import bfcl, packs
 
 pytest_plugins = ["pytester"]
 
@@ -17,15 +17,14 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(scope="session")
 def pack_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder with the official pack in it, fetched from the package index once a session."""
+    """A cache folder with the official pack of bfcl in it, fetched from the package index once a session."""
     shared = os.environ.get("FCBENCH_TEST_CACHE")
     cache = Path(shared) if shared else tmp_path_factory.mktemp("cache")
-    for source in PACKS.values():
+    try:
+        packs.installed(bfcl.SOURCE, cache)
+    except PackError:
         try:
-            packs.installed(source, cache)
-        except PackError:
-            try:
-                packs.pull(source, cache)
-            except PackError as error:
-                pytest.skip(f"the official pack cannot be fetched here: {error}")
+            packs.pull(bfcl.SOURCE, cache)
+        except PackError as error:
+            pytest.skip(f"the official pack cannot be fetched here: {error}")
     return cache

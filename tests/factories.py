@@ -35,7 +35,7 @@ from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.records import Record, Usage, to_json
 from pytest_fcbench.suites import packs
-from pytest_fcbench.suites.packs import PackSource
+from pytest_fcbench.suites.packs.wheel import WheelSource
 from pytest_fcbench.verdicts import Failed, Judgement, Passed, Profile, Verdict
 
 FACTS = RunFacts(
@@ -244,7 +244,7 @@ def _names(texts: Mapping[str, str]) -> Mapping[str, object]:
     return {ast.unparse(node.targets[0]): ast.unparse(node.value) for node in assigned}
 
 
-DEMO = PackSource(
+DEMO = WheelSource(
     name="demo",
     package="demo-eval",
     version="1.0",
@@ -274,7 +274,7 @@ def write_wheel(path: Path, files: Mapping[str, str], *more: tuple[str | zipfile
     return path
 
 
-def pinned(source: PackSource, origin: Path, scratch: Path) -> PackSource:
+def pinned(source: WheelSource, origin: Path, scratch: Path) -> WheelSource:
     """The source pinned to what a wheel or a folder holds."""
     if origin.is_file():
         source = replace(source, wheel_sha256=hashlib.sha256(origin.read_bytes()).hexdigest())

@@ -121,6 +121,8 @@ ROOMS = {
 ONLY = {
     "pytest": {f"plugin/{name}.py" for name in ("__init__", "benchmark", "showing", "workers")},
     "aiohttp": {"server/app.py", "contamination/asking.py"},
+    "httpx": {"suites/packs/hub.py"},
+    "huggingface_hub": {"suites/packs/hub.py"},
     "litellm": {"models/litellm.py"},
     "tree_sitter": {"codecs/trees.py", "codecs/java.py", "codecs/javascript.py"},
     "tree_sitter_java": {"codecs/trees.py"},
@@ -213,6 +215,8 @@ HEAVY = (
     "yaml",
     "mpmath",
     "jinja2",
+    "httpx",
+    "huggingface_hub",
 )
 
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_fcbench import cli
 from pytest_fcbench.commands import pull
 from pytest_fcbench.suites import bfcl
-from pytest_fcbench.suites.packs import PackSource
+from pytest_fcbench.suites.packs.wheel import WheelSource
 from tests.factories import DEMO, PACKAGE, pinned, write_tree, write_wheel
 
 
@@ -27,7 +27,7 @@ def wheel(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def demo(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackSource:
+def demo(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WheelSource:
     """The only pack that there is, in the place of the official one."""
     source = pinned(DEMO, wheel, tmp_path / "scratch")
     monkeypatch.setattr(pull, "PACKS", {"demo": source})
@@ -35,7 +35,7 @@ def demo(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackSo
 
 
 def test_pull_makes_a_pack_and_says_what_to_run(
-    demo: PackSource, wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+    demo: WheelSource, wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["pull", "demo", "--from", str(wheel)]) == 0
     out, err = capsys.readouterr()
@@ -47,7 +47,7 @@ def test_pull_makes_a_pack_and_says_what_to_run(
     assert err == ""
 
 
-def test_pull_takes_a_folder(demo: PackSource, tmp_path: Path) -> None:
+def test_pull_takes_a_folder(demo: WheelSource, tmp_path: Path) -> None:
     folder = write_tree(tmp_path / "unpacked", PACKAGE)
     assert cli.main(["pull", "demo", "--from", str(folder)]) == 0
 
@@ -55,9 +55,12 @@ def test_pull_takes_a_folder(demo: PackSource, tmp_path: Path) -> None:
 def test_list_says_what_is_missing_and_how_to_get_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["pull", "--list"]) == 0
     assert capsys.readouterr().out == (
-        f"bfcl     bfcl-eval {bfcl.SOURCE.version}  suite 'bfcl' needs the pack bfcl-eval "
+        f"bfcl             bfcl-eval {bfcl.SOURCE.version}  suite 'bfcl' needs the pack bfcl-eval "
         f"{bfcl.SOURCE.version}: run 'fcbench pull bfcl' (or 'fcbench pull bfcl --from PATH' "
         "without a network)\n"
+        "complexfuncbench zai-org/ComplexFuncBench  suite 'complexfuncbench' needs the pack "
+        "zai-org/ComplexFuncBench: run 'fcbench pull complexfuncbench' (or 'fcbench pull complexfuncbench "
+        "--from PATH' without a network)\n"
     )
 
 
@@ -67,16 +70,16 @@ def test_list_writes_nothing(cache: Path) -> None:
 
 
 def test_list_says_where_a_pack_is(
-    demo: PackSource, wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+    demo: WheelSource, wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cli.main(["pull", "demo", "--from", str(wheel)])
     capsys.readouterr()
     assert cli.main(["pull", "--list"]) == 0
-    assert capsys.readouterr().out == f"demo     demo-eval 1.0  in {cache / 'packs' / 'demo' / '1.0'}\n"
+    assert capsys.readouterr().out == f"demo demo-eval 1.0  in {cache / 'packs' / 'demo' / '1.0'}\n"
 
 
 def test_list_goes_on_after_a_damaged_pack(
-    demo: PackSource, wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+    demo: WheelSource, wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cli.main(["pull", "demo", "--from", str(wheel)])
     (cache / "packs" / "demo" / "1.0" / "pack.json").write_text("{", encoding="utf-8")
@@ -94,7 +97,7 @@ def test_an_origin_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_a_wheel_that_is_not_the_pinned_one_is_refused(
-    demo: PackSource, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demo: WheelSource, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = write_wheel(tmp_path / "other.whl", {"demo_eval/data/rows.json": "[]"})
     assert cli.main(["pull", "demo", "--from", str(other)]) == 1
@@ -105,9 +108,16 @@ def test_a_wheel_that_is_not_the_pinned_one_is_refused(
     ("arguments", "says"),
     [
         pytest.param(
-            ["pull", "bfc"], "unknown pack 'bfc'. Did you mean 'bfcl'? Valid: bfcl.", id="unknown pack"
+            ["pull", "bfc"],
+            "unknown pack 'bfc'. Did you mean 'bfcl'? Valid: bfcl, complexfuncbench.",
+            id="unknown pack",
         ),
-        pytest.param(["pull"], "name a pack to pull (bfcl), or --list", id="no pack"),
+        pytest.param(["pull"], "name a pack to pull (bfcl, complexfuncbench), or --list", id="no pack"),
+        pytest.param(
+            ["pull", "bfcl", "--revision", "abc"],
+            f"--revision=abc: the pack bfcl is pinned to bfcl-eval {bfcl.SOURCE.version}",
+            id="revision of what is pinned",
+        ),
         pytest.param([], "the following arguments are required: COMMAND", id="no command"),
         pytest.param(["push"], "invalid choice: 'push'", id="unknown command"),
         pytest.param(
@@ -137,6 +147,6 @@ def test_a_folder_with_a_broken_source_is_told(tmp_path: Path) -> None:
     assert cli.main(["pull", "bfcl", "--from", str(folder)]) == 1
 
 
-def test_a_cache_that_cannot_be_written_is_told(demo: PackSource, wheel: Path, cache: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_told(demo: WheelSource, wheel: Path, cache: Path) -> None:
     cache.write_text("a file", encoding="utf-8")
     assert cli.main(["pull", "demo", "--from", str(wheel)]) == 1

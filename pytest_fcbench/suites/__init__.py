@@ -6,14 +6,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pytest_fcbench.errors import UsageError, unknown
-from pytest_fcbench.suites import bfcl, core
-from pytest_fcbench.suites.packs import PackSource
+from pytest_fcbench.suites import bfcl, complexfuncbench, core
+from pytest_fcbench.suites.packs import Source
 from pytest_fcbench.suites.suite import Suite
 
-SUITES: Mapping[str, Callable[[Path], Suite]] = {"core": core.open_suite, "bfcl": bfcl.open_suite}
+SUITES: Mapping[str, Callable[[Path], Suite]] = {
+    "core": core.open_suite,
+    "bfcl": bfcl.open_suite,
+    "complexfuncbench": complexfuncbench.open_suite,
+}
 """How to open each suite, given the cache folder."""
 
-PACKS: Mapping[str, PackSource] = {"bfcl": bfcl.SOURCE}
+PACKS: Mapping[str, Source] = {"bfcl": bfcl.SOURCE, "complexfuncbench": complexfuncbench.SOURCE}
 """The packs that ``fcbench pull`` can get."""
 
 

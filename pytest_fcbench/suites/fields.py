@@ -65,10 +65,12 @@ class Field:
     value: object
     path: Path
     keys: tuple[Key, ...] = ()
+    line: int | None = None
+    """Where the record stands in a file of lines; None in YAML, where each field has a line of its own."""
 
     def error(self, rule: str) -> SuiteError:
         """An error about this field."""
-        line = yaml_line(self.path, self.keys)
+        line = self.line or yaml_line(self.path, self.keys)
         where = ".".join(map(str, self.keys)) or "file"
         return SuiteError(f"{self.path}:{line}: {where}: {rule}")
 
@@ -85,6 +87,14 @@ class Field:
                     raise self.error(f"has no {key!r}")
         return {str(key): self._at(str(key), value) for key, value in self.value.items()}
 
+    def member(self, name: str) -> Field:
+        """One member of a mapping that may have others."""
+        if not isinstance(self.value, Mapping):
+            raise self.error(f"must be a mapping, is {_kind(self.value)}")
+        if name not in self.value:
+            raise self.error(f"has no {name!r}")
+        return self._at(name, self.value[name])
+
     def elements(self) -> Iterator[Field]:
         """The elements of a list."""
         if not isinstance(self.value, list):
@@ -98,7 +108,7 @@ class Field:
         return self.value
 
     def _at(self, key: Key, value: object = None) -> Field:
-        return Field(value, self.path, (*self.keys, key))
+        return Field(value, self.path, (*self.keys, key), self.line)
 
 
 def _kind(value: object) -> str:

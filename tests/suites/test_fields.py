@@ -187,3 +187,15 @@ def test_what_can_be_read_has_a_line(tmp_path: Path) -> None:
     path.write_text("ask: {query: Is it open?}\n", encoding="utf-8")
     field = Field(yaml_value(path), path).members()["ask"]
     assert str(field.error("is odd")) == f"{path}:1: ask: is odd"
+
+
+def test_a_field_of_a_record_in_a_line_is_told_with_that_line() -> None:
+    record = Field({"beds": [{"plant": 7, "rows": 4}]}, Path("beds.jsonl"), line=12)
+    (bed,) = record.member("beds").elements()
+    assert bed.member("rows").value == 4
+    with pytest.raises(SuiteError, match=r"^beds\.jsonl:12: beds\.0\.plant: must be text, is int 7"):
+        bed.member("plant").text()
+    with pytest.raises(SuiteError, match=r"^beds\.jsonl:12: beds\.0: has no 'shade'$"):
+        bed.member("shade")
+    with pytest.raises(SuiteError, match=r"^beds\.jsonl:12: beds: must be a mapping, is list"):
+        record.member("beds").member("x")

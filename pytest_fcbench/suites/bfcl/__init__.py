@@ -28,10 +28,11 @@ from pytest_fcbench.errors import SuiteError
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.bfcl.world import CLASSES
 from pytest_fcbench.suites.fields import Field, yaml_value
-from pytest_fcbench.suites.packs import CONSTANTS, Pack, PackSource, installed
+from pytest_fcbench.suites.packs import Pack, installed
+from pytest_fcbench.suites.packs.wheel import CONSTANTS, WheelSource
 from pytest_fcbench.suites.suite import Suite
 
-SOURCE = PackSource(
+SOURCE = WheelSource(
     name="bfcl",
     package="bfcl-eval",
     version="2026.3.23",

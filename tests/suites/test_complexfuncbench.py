@@ -1,0 +1,527 @@
+"""Records in the official shape become entries; what is not of that shape stops the suite, with its place."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Entry, GoldenPath, Group, Lookup
+from pytest_fcbench.errors import PackError, SuiteError
+from pytest_fcbench.suites import PACKS, core, open_suite, packs
+from pytest_fcbench.suites.complexfuncbench import DOMAINS, FILE, JUDGED, SOURCE, read
+from tests.complexfuncbench import COUNTS, FUNCTIONS, Record, records, write
+
+NOWHERE = Path("cfb.jsonl")
+
+
+def _lines(*rows: object) -> bytes:
+    return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
+
+
+def _read(*rows: object) -> list[Entry]:
+    return list(read(_lines(*rows), NOWHERE))
+
+
+def _path(entry: Entry) -> GoldenPath:
+    assert isinstance(entry.expectation, GoldenPath)
+    return entry.expectation
+
+
+RECORD: Record = {
+    "id": "Car-Rental-34",
+    "conversations": [
+        {"role": "user", "content": "A car at the harbour, please."},
+        {
+            "role": "assistant",
+            "function_call": [{"name": "Search_Car_Location", "arguments": {"query": "harbour"}}],
+        },
+        {"role": "observation", "content": [{"status": True, "data": [{"id": 7}]}]},
+        {
+            "role": "assistant",
+            "function_call": [
+                {"name": "Vehicle_Details", "arguments": {"vehicle_id": "7", "search_key": key}}
+                for key in ("a", "b")
+            ],
+        },
+        {"role": "observation", "content": [{"seats": 4}, None]},
+        {"role": "assistant", "content": ""},
+    ],
+    "functions": [FUNCTIONS["Search_Car_Location"], FUNCTIONS["Vehicle_Details"]],
+}
+"""A small one of our own."""
+
+
+@pytest.fixture
+def record() -> Record:
+    """One that a test may change."""
+    return deepcopy(RECORD)
+
+
+# What is read
+
+
+def test_a_record_becomes_an_entry(record: Record) -> None:
+    (entry,) = _read(record)
+    assert (entry.key, entry.category.name) == ("complexfuncbench:Car-Rental-34", "car_rental")
+    assert entry.cluster == "Car-Rental-3"
+    assert entry.set_aside is None
+    assert [[(m.role, m.content) for m in turn] for turn in entry.turns] == [
+        [("user", "A car at the harbour, please.")]
+    ]
+    assert [(doc.name, doc.parameters) for doc in entry.functions] == [
+        (function["name"], function["parameters"]) for function in record["functions"]
+    ]
+    path = _path(entry)
+    assert [[(c.name, c.arguments, c.reply) for c in step] for step in path.steps] == [
+        [("Search_Car_Location", {"query": "harbour"}, {"status": True, "data": [{"id": 7}]})],
+        [
+            ("Vehicle_Details", {"vehicle_id": "7", "search_key": "a"}, {"seats": 4}),
+            ("Vehicle_Details", {"vehicle_id": "7", "search_key": "b"}, None),
+        ],
+    ]
+    assert path.judged is JUDGED
+
+
+def test_lookups_are_the_official_free_functions(record: Record) -> None:
+    (entry,) = _read(record)
+    plain = [lookup for lookup in _path(entry).lookups if not lookup.where]
+    assert {lookup.name: lookup.forgiven for lookup in plain} == {
+        "Location_to_Lat_Long": False,
+        "Search_Hotel_Destination": True,
+        "Search_Attraction_Location": True,
+        "Search_Car_Location": True,
+        "Search_Flight_Location": True,
+        "Taxi_Search_Location": True,
+    }
+    assert Lookup("Search_Hotels", {"search_type": "hotel"}) in _path(entry).lookups
+
+
+@pytest.mark.parametrize(
+    ("entry_id", "category", "cluster"),
+    [
+        ("Hotels-0", "hotels", "Hotels-0"),
+        ("Flights-9", "flights", "Flights-0"),
+        ("Car-Rental-10", "car_rental", "Car-Rental-1"),
+        ("Attraction-149", "attraction", "Attraction-14"),
+        ("Cross-399", "cross", "Cross-39"),
+    ],
+)
+def test_the_id_says_domain_and_template(record: Record, entry_id: str, category: str, cluster: str) -> None:
+    (entry,) = _read({**record, "id": entry_id})
+    assert (entry.id, entry.category, entry.cluster) == (entry_id, CATEGORIES[category], cluster)
+
+
+def test_alike_function_docs_are_read_once(record: Record) -> None:
+    first, second = _read(record, deepcopy({**record, "id": "Car-Rental-35"}))
+    assert [a is b for a, b in zip(first.functions, second.functions, strict=True)] == [True, True]
+
+
+def test_function_docs_that_differ_stay_apart(record: Record) -> None:
+    other = deepcopy({**record, "id": "Car-Rental-35"})
+    other["functions"][0]["description"] = "Another one."
+    first, second = _read(record, other)
+    assert first.functions[0].description != second.functions[0].description
+
+
+def test_further_keys_are_left_alone(record: Record) -> None:
+    record["source"] = "x"
+    record["conversations"][0]["name"] = "x"
+    record["functions"][0] = {**record["functions"][0], "strict": True}
+    (entry,) = _read(record)
+    assert entry.functions[0].extra == {"strict": True}
+
+
+# Entries that are set aside
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        pytest.param(
+            {"name": "Search_Car_Locations", "arguments": {}},
+            "golden call Search_Car_Locations: no such function is offered",
+            id="name",
+        ),
+        pytest.param(
+            {"name": "Search_Car_Location", "arguments": {}},
+            "golden call Search_Car_Location: query is missing",
+            id="missing",
+        ),
+        pytest.param(
+            {"name": "Search_Car_Location", "arguments": {"query": "x", "qurey": "x"}},
+            "golden call Search_Car_Location: there is no parameter qurey",
+            id="unknown",
+        ),
+        pytest.param(
+            {"name": "Search_Car_Location", "arguments": {"query": 7}},
+            "golden call Search_Car_Location: query is 7, not a string",
+            id="type",
+        ),
+    ],
+)
+def test_an_entry_whose_golden_call_is_malformed_is_set_aside(
+    record: Record, call: Record, reason: str
+) -> None:
+    record["conversations"][1]["function_call"] = [call]
+    (entry,) = _read(record)
+    assert entry.set_aside == reason
+    assert _path(entry).steps[0][0].name == call["name"]
+
+
+# What stops the suite
+
+
+def _at(value: Any, keys: Sequence[str | int]) -> Any:
+    for key in keys:
+        value = value[key]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "says"),
+    [
+        (["id"], 7, "id: must be text, is int 7; put it in quotes"),
+        (["id"], "Hotels", "id: must be a domain and a number (Hotels-12), is 'Hotels'"),
+        (["id"], "Hotels-007", "id: must be a domain and a number (Hotels-12), is 'Hotels-007'"),
+        (["id"], "Hotel-7", "id: unknown domain 'Hotel'. Did you mean 'Hotels'? Valid: Hotels, Flights"),
+        (["functions"], {}, "Car-Rental-34.functions: must be a list, is dict {}"),
+        (
+            ["functions", 1],
+            FUNCTIONS["Search_Car_Location"],
+            "Car-Rental-34.functions: a function stands twice",
+        ),
+        (["functions", 0], {"name": "f"}, "Car-Rental-34.functions.0: has no 'description'"),
+        (
+            ["functions", 0, "parameters", "type"],
+            "dict",
+            "Car-Rental-34.functions.0.parameters.type: must be 'object', is 'dict'",
+        ),
+        (
+            ["functions", 0, "parameters", "properties"],
+            [],
+            "Car-Rental-34.functions.0.parameters.properties: must be a mapping, is list []",
+        ),
+        (
+            ["functions", 0, "parameters", "properties", "query"],
+            "string",
+            "Car-Rental-34.functions.0.parameters.properties.query: must be a mapping, is str 'string'",
+        ),
+        (
+            ["functions", 0, "parameters", "required"],
+            [1],
+            "Car-Rental-34.functions.0.parameters.required.0: must be text, is int 1",
+        ),
+        (
+            ["conversations", 0, "role"],
+            "system",
+            "Car-Rental-34.conversations.0.role: must be 'user', is 'system'",
+        ),
+        (
+            ["conversations", 0, "content"],
+            None,
+            "Car-Rental-34.conversations.0.content: must be text, is empty",
+        ),
+        (
+            ["conversations", 5],
+            {"role": "observation", "content": []},
+            "Car-Rental-34.conversations.5.role: must be 'assistant', is 'observation'",
+        ),
+        (["conversations", 3], "x", "Car-Rental-34.conversations.3: must be a mapping, is str 'x'"),
+        (
+            ["conversations", 1, "function_call"],
+            [],
+            "Car-Rental-34.conversations.1.function_call: needs a call",
+        ),
+        (
+            ["conversations", 1, "function_call", 0, "arguments"],
+            '{"query": "x"}',
+            "Car-Rental-34.conversations.1.function_call.0.arguments: must be a mapping, is str",
+        ),
+        (
+            ["conversations", 1, "function_call", 0],
+            {"arguments": {}},
+            "Car-Rental-34.conversations.1.function_call.0: has no 'name'",
+        ),
+        (
+            ["conversations", 4, "content"],
+            [{}],
+            "Car-Rental-34.conversations.4.content: must have a reply to each of 2 calls, has 1",
+        ),
+        (
+            ["conversations", 2],
+            {"role": "observation"},
+            "Car-Rental-34.conversations.2: has no 'content'",
+        ),
+    ],
+)
+def test_a_deviation_is_told_with_its_place(
+    record: Record, keys: Sequence[str | int], value: object, says: str
+) -> None:
+    _at(record, keys[:-1])[keys[-1]] = value
+    with pytest.raises(SuiteError) as caught:
+        _read({**RECORD, "id": "Hotels-1"}, record)
+    assert str(caught.value).startswith(f"cfb.jsonl:2: {says}")
+
+
+@pytest.mark.parametrize("key", ["id", "conversations", "functions"])
+def test_a_key_that_is_missing_is_told(record: Record, key: str) -> None:
+    del record[key]
+    with pytest.raises(SuiteError, match=rf"^cfb\.jsonl:1: .*has no '{key}'"):
+        _read(record)
+
+
+@pytest.mark.parametrize("missing", [[-1], [2], [0], [1, 2, 3, 4]])
+def test_a_turn_that_is_missing_is_told(record: Record, missing: Sequence[int]) -> None:
+    """The last message too: a conversation that ends with an observation may have been cut off."""
+    turns = record["conversations"]
+    record["conversations"] = [
+        turn for i, turn in enumerate(turns) if i not in missing and i - len(turns) not in missing
+    ]
+    with pytest.raises(SuiteError, match=r"^cfb\.jsonl:1: Car-Rental-34\.conversations"):
+        _read(record)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{",
+        b"[]",
+        b"7",
+        b"\xff",
+        b"[" * 100_000,
+        b'{"id": ' + b"1" * 5000 + b"}",
+        b"<html>",
+        b'{"id": "\\ud800"}',
+    ],
+    ids=repr,
+)
+def test_a_line_that_is_no_record_is_told(record: Record, line: bytes) -> None:
+    with pytest.raises(SuiteError, match=r"^cfb\.jsonl:2: "):
+        list(read(_lines(record) + line + b"\n", NOWHERE))
+
+
+def test_an_id_stands_once(record: Record) -> None:
+    with pytest.raises(SuiteError) as caught:
+        _read(record, {**record, "id": "Car-Rental-35"}, record)
+    assert str(caught.value) == "cfb.jsonl:3: Car-Rental-34: the id stands twice"
+
+
+def test_an_id_stands_once_within_a_record(record: Record) -> None:
+    """Else a line could be another category's than the one that it begins with."""
+    line = _lines(record).replace(b"{", b'{"id": "Cross-1", ', 1)
+    with pytest.raises(SuiteError, match="the id stands twice"):
+        list(read(line, NOWHERE))
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n"])
+def test_a_file_without_entries_is_none(content: bytes) -> None:
+    with pytest.raises(SuiteError, match=r"^cfb\.jsonl: has no entry$"):
+        list(read(content, NOWHERE))
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def _places(value: object, keys: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    """The way to every part of a value but the whole."""
+    inside: Sequence[tuple[str | int, object]] = ()
+    if isinstance(value, Mapping):
+        inside = list(value.items())
+    elif isinstance(value, list):
+        inside = list(enumerate(value))
+    return [place for key, part in inside for place in ((*keys, key), *_places(part, (*keys, key)))]
+
+
+@given(st.data())
+def test_a_mutated_record_is_read_or_told(data: st.DataObject) -> None:
+    """Whatever stands where, there is an entry or an error with its place."""
+    mutated = deepcopy(RECORD)
+    for _ in range(data.draw(st.integers(1, 3))):
+        places = _places(mutated)
+        *keys, last = places[data.draw(st.integers(0, len(places) - 1))]
+        if data.draw(st.booleans()):
+            _at(mutated, keys)[last] = data.draw(_JSON)
+        else:
+            del _at(mutated, keys)[last]
+    try:
+        entries, said = _read(mutated), ""
+    except SuiteError as error:
+        entries, said = [], str(error)
+    assert entries or said.startswith("cfb.jsonl:1: ")
+    assert all(step for entry in entries for step in _path(entry).steps)
+
+
+@given(st.binary(max_size=200))
+def test_any_content_is_read_or_told(content: bytes) -> None:
+    with pytest.raises(SuiteError):
+        list(read(content, NOWHERE))
+
+
+# One category
+
+
+def test_a_category_is_read_alone(record: Record) -> None:
+    """The broken line is another category's, as its first id says."""
+    content = _lines(record) + b'{"id": "Cross-1", broken\n' + _lines({**record, "id": "Hotels-1"})
+    assert [entry.id for entry in read(content, NOWHERE, CATEGORIES["hotels"])] == ["Hotels-1"]
+    assert [entry.id for entry in read(content, NOWHERE, CATEGORIES["car_rental"])] == ["Car-Rental-34"]
+    for category in (CATEGORIES["cross"], None):
+        with pytest.raises(SuiteError, match=r"^cfb\.jsonl:2: not JSON"):
+            list(read(content, NOWHERE, category))
+
+
+def test_an_id_may_stand_anywhere(record: Record) -> None:
+    """Lines whose beginning does not say their category are read in full."""
+    content = _lines(dict(reversed(record.items())), {**record, "id": "Hotels-1"})
+    for name, ids in {"car_rental": ["Car-Rental-34"], "hotels": ["Hotels-1"], "cross": []}.items():
+        assert [entry.id for entry in read(content, NOWHERE, CATEGORIES[name])] == ids
+
+
+def test_a_key_called_id_inside_is_not_the_id(record: Record) -> None:
+    content = _lines({"note": {"id": "Cross-1"}, **record})
+    assert [entry.id for entry in read(content, NOWHERE, CATEGORIES["car_rental"])] == ["Car-Rental-34"]
+
+
+# The suite
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with a synthetic pack, of two paraphrases of each template."""
+    folder = tmp_path_factory.mktemp("complexfuncbench")
+    packs.pull(SOURCE, folder / "cache", write(folder / "file.jsonl", paraphrases=(0, 1)))
+    return folder / "cache"
+
+
+def test_the_suite_is_known_by_what_was_pulled(cache: Path) -> None:
+    suite = open_suite("complexfuncbench", cache)
+    pack = packs.installed(PACKS["complexfuncbench"], cache)
+    assert (suite.version, suite.pack_sha256) == (pack.version, pack.content_sha256)
+    assert suite.version == pack.content_sha256[:12]
+    assert {category.name for category in suite.categories} == set(SELECTIONS["complex"])
+    assert {category.group for category in suite.categories} == {Group.COMPLEX}
+    assert suite.wording == core.wording()
+
+
+def test_categories_are_loaded_from_the_pack(cache: Path) -> None:
+    suite = open_suite("complexfuncbench", cache)
+    loaded = {category: suite.load(category) for category in suite.categories}
+    assert {c.name: len(entries) for c, entries in loaded.items()} == {
+        "hotels": 30,
+        "flights": 30,
+        "car_rental": 30,
+        "attraction": 30,
+        "cross": 80,
+    }
+    assert all(entry.category is category for category, entries in loaded.items() for entry in entries)
+
+
+def test_a_pack_that_was_changed_is_not_loaded(cache: Path, tmp_path: Path) -> None:
+    other = tmp_path / "cache"
+    packs.pull(SOURCE, other, write(tmp_path / "file.jsonl", megabytes=0, paraphrases=(0,)))
+    suite = open_suite("complexfuncbench", other)
+    with (other / "packs" / "complexfuncbench" / "dataset" / FILE).open("ab") as file:
+        file.write(b"\n")
+    with pytest.raises(PackError, match="was changed after it was fetched"):
+        suite.load(DOMAINS["Hotels"])
+
+
+def test_a_file_with_a_broken_record_makes_no_pack(tmp_path: Path, record: Record) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_bytes(_lines(record, {**record, "id": "Car-Rental-35", "functions": 7}))
+    with pytest.raises(PackError) as caught:
+        packs.pull(SOURCE, tmp_path / "cache", file)
+    assert str(caught.value) == (f"refused: {FILE}:2: Car-Rental-35.functions: must be a list, is int 7")
+
+
+def test_the_synthetic_file_has_the_official_shape() -> None:
+    """1,000 entries in 100 templates; steps, calls and widths as published."""
+    entries = [entry for row in records(items=0) for entry in _read(row)]
+    assert len(entries) == sum(COUNTS.values()) == 1000
+    assert not [entry for entry in entries if entry.set_aside]
+    paths = [_path(entry) for entry in entries]
+    assert sum(len(path.steps) for path in paths) == 3260
+    assert sum(len(path.calls) for path in paths) == 5070
+    first = [len(path.steps[0]) for path in paths]
+    assert [first.count(width) for width in (1, 2, 3, 4)] == [490, 290, 190, 30]
+    clusters: dict[str | None, set[tuple[tuple[str, ...], ...]]] = defaultdict(set)
+    for entry in entries:
+        clusters[entry.cluster].add(tuple(tuple(c.name for c in step) for step in _path(entry).steps))
+    assert len(clusters) == 100
+    assert {len(names) for names in clusters.values()} == {1}
+
+
+def test_the_synthetic_file_is_the_same_for_a_seed() -> None:
+    assert _lines(*records(3, paraphrases=(4,))) == _lines(*records(3, paraphrases=(4,)))
+    assert _lines(*records(3, paraphrases=(4,))) != _lines(*records(4, paraphrases=(4,)))
+
+
+# Real records
+
+
+@pytest.fixture(scope="module")
+def samples() -> Path:
+    """A folder with one real record, the 40 real schemas and the first steps of all golden paths."""
+    given = os.environ.get("FCBENCH_COMPLEX_SAMPLES")
+    oracle = os.environ.get("FCBENCH_ORACLE")
+    if not given and not oracle:
+        pytest.skip("no real records: FCBENCH_COMPLEX_SAMPLES names no folder")
+    folder = Path(given) if given else Path(oracle or "").parent / "reference" / "complexfuncbench-samples"
+    if not folder.is_dir():
+        pytest.skip(f"no real records: {folder} is no folder")
+    return folder
+
+
+def test_a_real_record_is_read(samples: Path) -> None:
+    (entry,) = read((samples / "Car-Rental-9.jsonl").read_bytes(), NOWHERE)
+    assert (entry.id, entry.cluster, entry.set_aside) == ("Car-Rental-9", "Car-Rental-0", None)
+    assert [[call.name for call in step] for step in _path(entry).steps] == [
+        ["Search_Car_Location"],
+        ["Search_Car_Rentals", "Search_Car_Rentals"],
+    ]
+    assert all(isinstance(call.reply, dict) and call.reply["status"] for call in _path(entry).calls)
+
+
+def test_the_real_schemas_are_read_and_ours_agree_about_names(samples: Path, record: Record) -> None:
+    real = json.loads((samples / "functions.json").read_bytes())
+    (entry,) = _read({**record, "functions": real})
+    assert entry.set_aside is None
+    assert {doc.name for doc in entry.functions} == set(FUNCTIONS)
+    for doc in entry.functions:
+        ours = FUNCTIONS[doc.name]["parameters"]
+        assert set(ours["properties"]) <= set(doc.properties)
+        assert set(ours["required"]) == set(doc.required)
+
+
+def test_the_real_first_steps_make_a_hundred_templates(samples: Path, record: Record) -> None:
+    """All 1,000 real ids are read; the ten of a block begin with the same functions, in well-formed calls."""
+    real = json.loads((samples / "functions.json").read_bytes())
+    content = (samples / "ComplexFuncBench_first_step_golden.jsonl").read_text(encoding="utf-8")
+    first: dict[str | None, set[tuple[str, ...]]] = defaultdict(set)
+    entries = []
+    for row in map(json.loads, content.splitlines()):
+        calls = [{"name": name, "arguments": a} for call in row["ground_truth"] for name, a in call.items()]
+        record["conversations"][1:-1] = [
+            {"role": "assistant", "function_call": calls},
+            {"role": "observation", "content": [None] * len(calls)},
+        ]
+        (entry,) = _read({**record, "id": row["id"], "functions": real})
+        first[entry.cluster].add(tuple(call.name for call in _path(entry).steps[0]))
+        entries.append(entry)
+    assert {domain: sum(e.category is c for e in entries) for domain, c in DOMAINS.items()} == COUNTS
+    assert len({entry.id for entry in entries}) == 1000
+    assert (len(first), {len(names) for names in first.values()}) == (100, {1})
+    assert not [entry.key for entry in entries if entry.set_aside]
