@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from pytest_fcbench.entries import Language, Schema
+from pytest_fcbench.entries import FunctionDoc, Language, Schema
 
 TYPES: Mapping[Language, Mapping[str, type]] = {
     Language.PYTHON: {
@@ -89,6 +89,40 @@ def conforms(value: object, schema: Schema, language: Language = Language.PYTHON
     if isinstance(value, Mapping) and isinstance(properties, Mapping):
         return all(conforms(value[key], properties[key], language) for key in value if key in properties)
     return True
+
+
+def has_type(value: object, schema: Schema) -> bool:
+    """Whether a value has the outermost type of its schema, whatever is in it."""
+    return conforms(value, {"type": schema.get("type")})
+
+
+def misfit(
+    name: str,
+    arguments: Mapping[str, object],
+    docs: Mapping[str, FunctionDoc],
+    fits: Callable[[object, Schema], bool] = has_type,
+) -> str | None:
+    """The first thing that a call has not as its function doc says, as a sentence; None if there is nothing."""
+    doc = docs.get(name)
+    if doc is None:
+        return f"There is no function {name}; the functions are {', '.join(docs)}."
+    if missing := [required for required in doc.required if required not in arguments]:
+        return f"{name} needs {', '.join(missing)}, which the call does not give."
+    if surplus := [given for given in arguments if given not in doc.properties]:
+        return f"{name} has no parameter {', '.join(surplus)}."
+    for given, value in arguments.items():
+        if not fits(value, doc.properties[given]):
+            declared = doc.properties[given].get("type")
+            return f"The parameter {given} of {name} must be of type {declared}, not {json_type(value)}."
+    return None
+
+
+def json_type(value: object) -> str:
+    """The name of a value's type in JSON."""
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "boolean"
+    kinds = {str: "string", int: "number", float: "number", list: "array", tuple: "array"}
+    return kinds.get(type(value), "object")
 
 
 def _is_a(value: object, expected: type) -> bool:

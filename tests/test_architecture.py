@@ -45,6 +45,7 @@ ROOMS = {
     "complexeval": {
         "entries",
         "answers",
+        "schemas",
         "verdicts",
         "codecs",
         "conversation",

@@ -148,22 +148,22 @@ def test_further_keys_are_left_alone(record: Record) -> None:
     [
         pytest.param(
             {"name": "Search_Car_Locations", "arguments": {}},
-            "golden call Search_Car_Locations: no such function is offered",
+            "no function Search_Car_Locations",
             id="name",
         ),
         pytest.param(
             {"name": "Search_Car_Location", "arguments": {}},
-            "golden call Search_Car_Location: query is missing",
+            "Search_Car_Location needs query",
             id="missing",
         ),
         pytest.param(
             {"name": "Search_Car_Location", "arguments": {"query": "x", "qurey": "x"}},
-            "golden call Search_Car_Location: there is no parameter qurey",
+            "Search_Car_Location has no parameter qurey",
             id="unknown",
         ),
         pytest.param(
             {"name": "Search_Car_Location", "arguments": {"query": 7}},
-            "golden call Search_Car_Location: query is 7, not a string",
+            "query of Search_Car_Location must be of type string, not number",
             id="type",
         ),
     ],
@@ -173,7 +173,7 @@ def test_an_entry_whose_golden_call_is_malformed_is_set_aside(
 ) -> None:
     record["conversations"][1]["function_call"] = [call]
     (entry,) = _read(record)
-    assert entry.set_aside == reason
+    assert reason in str(entry.set_aside)
     assert _path(entry).steps[0][0].name == call["name"]
 
 
