@@ -102,7 +102,7 @@ def misfit(
     docs: Mapping[str, FunctionDoc],
     fits: Callable[[object, Schema], bool] = has_type,
 ) -> str | None:
-    """The first thing that a call has not as its function doc says, as a sentence; None if there is nothing."""
+    """What a call first has not as its function doc says, as a sentence; None if there is nothing."""
     doc = docs.get(name)
     if doc is None:
         return f"There is no function {name}; the functions are {', '.join(docs)}."
