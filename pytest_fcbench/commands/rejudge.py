@@ -156,7 +156,8 @@ def _rewritten(card: Scorecard, new: Mapping[str, Record], run: Run) -> dict[str
     report: dict[str, Any] = json.loads(card.path.read_text(encoding="utf-8"))
     for test in report["tests"]:
         if told := test.get("metadata", {}).get("fcbench"):
-            told["verdicts"] = to_json(new[from_json(told).item_id])["verdicts"]
+            again = to_json(new[from_json(told).item_id])
+            told |= {"verdicts": again["verdicts"], "paths": again["paths"]}
     note = f"judged again by pytest-fcbench {version('pytest-fcbench')}"
     facts = replace(
         card.facts,
