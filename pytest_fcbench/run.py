@@ -23,7 +23,7 @@ from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.link import Link
 from pytest_fcbench.dispatch.progress import Progress
 from pytest_fcbench.dispatch.store import AnswerStore, StoredModel, identity_of
-from pytest_fcbench.entries import CATEGORIES, Category, Entry, Rule
+from pytest_fcbench.entries import CATEGORIES, Category, Entry, Group, Rule
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.models import registry
@@ -375,6 +375,9 @@ class Run:
             notes=self.asked.notes,
             price=self.price,
             concurrency=None if self.limited is None else self.settings.concurrency,
+            driven=self.driven if any(r.group == Group.COMPLEX for r in self.records.values()) else None,
+        )
+            else None,
         )
 
     def outcomes(self, *, interrupted: bool) -> tuple[gate.Outcome, ...]:

@@ -81,6 +81,9 @@ Verdict: TypeAlias = Passed | Failed | NotScored
 SET_ASIDE = "set_aside"
 """Cause of entries that the corrected profile leaves out because their data are known to be bad."""
 
+OTHER_RULES = "other_rules"
+"""Cause where a profile would have shown the model something else than was shown: no failure of the run."""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:

@@ -36,7 +36,16 @@ from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.records import Record, Usage, to_json
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.packs.wheel import WheelSource
-from pytest_fcbench.verdicts import Failed, Judgement, Passed, Profile, Verdict
+from pytest_fcbench.verdicts import (
+    CallVerdict,
+    Difference,
+    Failed,
+    Judgement,
+    Passed,
+    PathScore,
+    Profile,
+    Verdict,
+)
 
 FACTS = RunFacts(
     fcbench="0.1.0",
@@ -179,6 +188,81 @@ def make_record(
         trial=trial,
         steps=tuple(steps),
     )
+
+
+def make_call_verdict(
+    *,
+    step: int = 1,
+    name: str = "find_hotels",
+    made: Mapping[str, object] | None = None,
+    expected: Mapping[str, object] | None = None,
+    paired: bool = True,
+    stage: str | None = None,
+    code: str | None = None,
+    reason: str = "",
+    differences: Sequence[Difference] | None = None,
+) -> CallVerdict:
+    """A call verdict, right unless it has a code; ``made`` and ``expected`` are arguments, else alike."""
+    made = {"city": "Bergen"} if made is None else made
+    expected = made if expected is None else expected
+    if differences is None:
+        differences = [
+            Difference(key, "value_error", "string", expected[key], made[key])
+            for key in made
+            if key in expected and made[key] != expected[key]
+        ]
+    return CallVerdict(
+        step=step,
+        made={"name": name, "arguments": made},
+        expected={"name": name, "arguments": expected} if paired else None,
+        stage=stage or ("value" if code else "exact"),
+        right=code is None,
+        code=code,
+        reason=reason,
+        differences=tuple(differences),
+    )
+
+
+def make_path_score(
+    *verdicts: CallVerdict,
+    calls: int | None = None,
+    right: int | None = None,
+    steps: int = 2,
+    right_steps: int | None = None,
+    taken: int | None = None,
+    completeness: int | None = None,
+    correctness: int | None = None,
+) -> PathScore:
+    """A path score; unless told, its numbers follow from the verdicts and all steps were finished."""
+    right = sum(verdict.right for verdict in verdicts) if right is None else right
+    return PathScore(
+        calls=max(len(verdicts), 1) if calls is None else calls,
+        right=right,
+        steps=steps,
+        right_steps=steps if right_steps is None else right_steps,
+        taken=steps if taken is None else taken,
+        verdicts=verdicts,
+        completeness=completeness,
+        correctness=correctness,
+    )
+
+
+def make_path_record(
+    official: Verdict | None = None,
+    corrected: Verdict | None = None,
+    *,
+    category: str = "hotels",
+    number: int = 0,
+    path: PathScore | None = None,
+    corrected_path: PathScore | None = None,
+    cluster: str | None = None,
+    suite: str = "core",
+    trial: int | None = None,
+) -> Record:
+    """A Record of an entry with a golden path; both profiles say the same unless told."""
+    record = make_record(official, corrected, category=category, number=number, suite=suite, trial=trial)
+    verdicts = replace(record.verdicts, official_path=path, corrected_path=corrected_path or path)
+    return replace(record, verdicts=verdicts, cluster=cluster)
 
 
 def make_scorecard(records: Sequence[Record], facts: RunFacts = FACTS, size: int = 0) -> dict[str, object]:

@@ -28,7 +28,9 @@ def register(commands: Commands) -> None:
         "scorecards", nargs="+", type=Path, metavar="SCORECARD", help="of a run, or a baseline"
     )
     tables.declare(parser)
-    parser.add_argument("--sort", default="overall", metavar="METRIC", help="rank by this (default: overall)")
+    parser.add_argument(
+        "--sort", metavar="METRIC", help="rank by this (default: overall, or complex where only that was run)"
+    )
     parser.add_argument(
         "--metrics",
         action="append",

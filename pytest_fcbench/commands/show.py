@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.answers import Step, ToolCall, Transcript
 from pytest_fcbench.asking import judge
 from pytest_fcbench.commands.settings import ASKED, PLACE, declare, settings_of
-from pytest_fcbench.entries import AnyCall, Entry, ExpectedCalls, FunctionDoc, NoCall, Trajectory
+from pytest_fcbench.entries import AnyCall, Entry, ExpectedCalls, FunctionDoc, GoldenPath, NoCall, Trajectory
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.errors import NotScoredError, UsageError, unknown
 from pytest_fcbench.matchers.differences import between
 from pytest_fcbench.run import Run
+from pytest_fcbench.scorecard.calls import differing
 from pytest_fcbench.suites import SUITES
-from pytest_fcbench.verdicts import Judgement, Passed, Profile, Verdict, printable
+from pytest_fcbench.verdicts import CallVerdict, Judgement, Passed, Profile, Verdict, printable
 
 if TYPE_CHECKING:
     from pytest_fcbench.cli import Commands
@@ -51,8 +53,9 @@ def _show(chosen: argparse.Namespace) -> int:
     for line in lines(entry, transcript, run.environments(entry), longest):
         print(printable_line(line))
     if transcript:
-        for line in _verdicts(judge(entry, transcript, run.environments)):
-            print(line)
+        judgement = judge(entry, transcript, run.environments)
+        for line in (*_verdicts(judgement), *path_lines(judgement, longest)):
+            print(printable_line(line))
     run.close()
     return 0
 
@@ -110,15 +113,17 @@ def lines(
             if truth and not expected:
                 yield "  (nothing can be called yet)"
         elif number < len(transcript.turns):
+            replied = isinstance(entry.expectation, GoldenPath)
             for step in transcript.turns[number]:
-                yield from _step(step, environments, longest)
+                yield from _step(step, None if replied else environments, longest)
             if truth:
                 yield from _row("  truth", "; ".join(truth[number]) or "no call", longest)
         else:
             yield "  (the conversation was over)"
 
 
-def _step(step: Step, environments: Environments, longest: int | None) -> Iterator[str]:
+def _step(step: Step, environments: Environments | None, longest: int | None) -> Iterator[str]:
+    """A step whose calls act on environments, or got the replies that it holds."""
     completion = step.completion
     if completion.reasoning:
         yield from _row("  reasoning", completion.reasoning, longest)
@@ -126,8 +131,12 @@ def _step(step: Step, environments: Environments, longest: int | None) -> Iterat
         yield from _row("  model", completion.text, longest)
     if completion.fault:
         yield from _row("  fault", completion.fault, longest)
-    if step.calls:
+    if step.calls and environments:
         yield from _acted(step.calls, environments, longest)
+    elif step.calls:
+        for call, reply in zip_longest(step.calls, step.results, fillvalue=""):
+            yield from _row("  call", call, longest)
+            yield from _row("    returns", reply, longest)
     else:
         for part in completion.tool_calls or ():
             text = f"{part.name} {_text(part.arguments)}" if isinstance(part, ToolCall) else part
@@ -157,6 +166,46 @@ def _expected(entry: Entry, longest: int | None) -> Iterator[str]:
             yield "  accepted  no call"
         case AnyCall():
             yield "  accepted  any call"
+        case GoldenPath(steps=steps):
+            for number, step in enumerate(steps, 1):
+                for golden in step:
+                    text = f"{golden.name} {_text(dict(golden.arguments))}"
+                    yield from _row(f"  step {number}", text, longest)
+
+
+def path_lines(judgement: Judgement, longest: int | None) -> Iterator[str]:
+    """What became of each call along a golden path, and why; once where both profiles say the same."""
+    found = {profile: path for profile in Profile if (path := judgement.path_under(profile))}
+    same = len(found) == len(Profile) and judgement.official_path == judgement.corrected_path
+    for profile, path in list(found.items())[: 1 if same else None]:
+        yield ""
+        profiles = "both profiles" if same else f"{profile} profile"
+        yield (
+            f"calls ({profiles}): {path.right} of {path.calls} right, "
+            f"{path.right_steps} of {path.steps} steps finished, {path.taken} taken"
+        )
+        for name, rating in (("completeness", path.completeness), ("correctness", path.correctness)):
+            if rating is not None:
+                yield f"{name} of the answer: {rating} of 2"
+        for verdict in path.verdicts:
+            yield from _judged(verdict, longest)
+
+
+def _judged(verdict: CallVerdict, longest: int | None) -> Iterator[str]:
+    yield from _row(f"  step {verdict.step}", _called(verdict.made), longest)
+    yield from _row(
+        "    verdict", f"{'right' if verdict.right else verdict.code or 'wrong'} ({verdict.stage})", longest
+    )
+    if verdict.expected is not None and verdict.expected != verdict.made:
+        yield from _row("    expected", _called(verdict.expected), longest)
+    for difference in verdict.differences:
+        yield from _row("    differs", differing(difference, _text), None if longest is None else 2 * longest)
+    if verdict.reason:
+        yield from _row("    reason", verdict.reason, longest)
+
+
+def _called(call: Mapping[str, object]) -> str:
+    return f"{call.get('name')} {_text(call.get('arguments'))}"
 
 
 def _verdicts(judgement: Judgement) -> Iterator[str]:

@@ -12,10 +12,7 @@ from pytest_fcbench.complexeval.conversation import walk
 from pytest_fcbench.complexeval.walking import Outcome, Shown
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.matchers.scoring import not_scored
-from pytest_fcbench.verdicts import Judgement, NotScored, Profile
-
-OTHER_RULES = "other_rules"
-"""Cause where the conversation went another way than a profile's rules lead."""
+from pytest_fcbench.verdicts import OTHER_RULES, Judgement, NotScored, Profile
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:

@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from pytest_fcbench.answers import Completion, ToolCall, completion_from_json
-from pytest_fcbench.entries import AnyCall, Entry, ExpectedCalls, FunctionDoc, NoCall, Trajectory
+from pytest_fcbench.entries import AnyCall, Entry, ExpectedCalls, FunctionDoc, GoldenPath, NoCall, Trajectory
+from pytest_fcbench.scorecard.calls import differing
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.records import Record, Usage
 from pytest_fcbench.scorecard.trials import trials_of
-from pytest_fcbench.verdicts import Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.verdicts import CallVerdict, Failed, NotScored, Passed, Profile, Verdict
 
 Done: TypeAlias = Sequence[Sequence[Sequence[tuple[str, str]]]]
 """What was carried out in a conversation: by turn and step, each call as text and what it returned."""
@@ -179,6 +180,11 @@ def _asked(entry: Entry | None, shared: _Shared) -> Json:
             asked["rule"] = "no call"
         case AnyCall():
             asked["rule"] = "at least one call"
+        case GoldenPath(steps=steps):
+            asked["steps"] = [
+                [cut(f"{call.name} {written(dict(call.arguments))}", _RESULT) for call in step]
+                for step in steps
+            ]
     return asked | ({"aside": entry.set_aside} if entry.set_aside else {})
 
 
@@ -226,11 +232,37 @@ def _answer(
     name, _, rest = scorecard.nodeids.get(record.item_id, "").partition("[")
     optional = {
         "trial": record.trial,
+        "paths": _paths(record),
         "turns": turns,
         "took": took(record.usage),
         "test": shared.test(name) if rest == f"{record.item_id}]" else None,
     }
     return answer | {key: value for key, value in optional.items() if value not in (None, "", [])}
+
+
+def _paths(record: Record) -> list[object]:
+    """The calls along a golden path as rows, with the profiles that say so of them."""
+    rows = {p: list(map(_judged, path.verdicts)) for p in Profile if (path := record.path(p))}
+    if len(rows) == len(Profile) and rows[Profile.OFFICIAL] == rows[Profile.CORRECTED]:
+        return [["both profiles", rows[Profile.OFFICIAL]]]
+    return [[f"{profile} profile", found] for profile, found in rows.items()]
+
+
+def _judged(verdict: CallVerdict) -> list[str]:
+    """Step, outcome, call, the expected one, what is not as expected and why it counts or not."""
+    outcome = "right" if verdict.right else verdict.code or "wrong"
+    why = [differing(one, lambda value: cut(written(value), _RESULT)) for one in verdict.differences]
+    return [
+        str(verdict.step),
+        f"{outcome} ({verdict.stage})",
+        _made(verdict.made),
+        "" if verdict.expected is None else _made(verdict.expected),
+        "\n".join([*why, *([cut(verdict.reason, _RESULT)] if verdict.reason else [])]),
+    ]
+
+
+def _made(call: Mapping[str, object]) -> str:
+    return cut(f"{call.get('name')} {written(call.get('arguments'))}", _RESULT)
 
 
 def _verdicts(record: Record) -> list[object]:

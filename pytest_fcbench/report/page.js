@@ -199,6 +199,10 @@
       if (turn.truth) parts.push(truth(turn.truth));
     }
     if (told.expected) parts.push(expected(told.expected));
+    for (const [number, calls] of (told.steps || []).entries()) {
+      const shown = calls.map((call) => code(call));
+      parts.push(make("div", "said truth", make("p", "role", `expected, step ${number + 1}`), ...shown));
+    }
     if (told.rule) parts.push(make("div", "said truth", make("p", "role", "expected"), prose(told.rule)));
     if (!told.turns) parts.push(make("p", "note", "What this entry asks is not known here: its suite was not there when the report was made."));
     return parts;
@@ -211,6 +215,10 @@
       if (several || answer.trial) made.append(make("h3", "", isolated("bdi", "", who(answer))));
       const names = answer.verdicts.length > 1 ? PROFILES : ["both profiles"];
       made.append(...names.map((name, at) => verdict(name, answer.verdicts[at])));
+      for (const [profiles, rows] of answer.paths || []) {
+        const columns = ["step", "verdict", "call", "expected", "not as expected"];
+        made.append(fold(`calls (${profiles}): ${rows.length}`, () => [table(columns, rows)]));
+      }
       if (answer.took) made.append(make("p", "role", answer.took));
     }
     made.append(make("h3", "", "Conversation"), ...conversation(told));

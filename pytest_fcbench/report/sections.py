@@ -11,13 +11,16 @@ from statistics import stdev
 
 from pytest_fcbench.charts import plots
 from pytest_fcbench.charts.pages import MOST_SERIES
+from pytest_fcbench.scorecard import calls, paths
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.formulas import GROUPS
 from pytest_fcbench.scorecard.records import Record, by_category
+from pytest_fcbench.scorecard.tables import Table
 from pytest_fcbench.scorecard.trials import TrialScores, trial_scores, trials_of
 from pytest_fcbench.scorecard.usage import CostLatency, cost_latency
-from pytest_fcbench.verdicts import Failed, NotScored, Profile, printable
+from pytest_fcbench.scorecard.wording import driven
+from pytest_fcbench.verdicts import OTHER_RULES, Failed, NotScored, Profile, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,12 @@ class Model:
     categories: Mapping[str, Sequence[Record]]
     usage: CostLatency
     trials: int
+
+    @property
+    def counts(self) -> Profile:
+        """Whose counts are shown: those of the profile that drove, or the official ones."""
+        means = self.scorecard.facts.driven
+        return Profile(means.profile) if means else Profile.OFFICIAL
 
     @property
     def swatch(self) -> str:
@@ -103,6 +112,8 @@ def facts(model: Model) -> Iterator[tuple[str, str]]:
     if model.trials > 1:
         yield "trials", f"{model.trials} of each entry"
     yield "tests judged by", f"the {told.profile} profile"
+    if told.driven:
+        yield "complex conversations", driven(told.driven)
     if told.price and told.price.hour is not None:
         yield "price", f"${told.price.hour:g} an hour, {told.concurrency} calls at once"
     elif told.price and told.price.input is not None and told.price.output is not None:
@@ -147,6 +158,12 @@ def group_rows(shown: Sequence[Model]) -> list[Row]:
     """Every group of which anything was run, and overall."""
     rows = [_row(name, shown) for name in (*GROUPS, "overall")]
     return [row for row in rows if any(row.scores)]
+
+
+def main(shown: Sequence[Model], profile: Profile) -> str:
+    """The score that speaks for these runs."""
+    names = {model.scores[profile].main for model in shown}
+    return names.pop() if len(names) == 1 else "overall"
 
 
 def _row(name: str, shown: Sequence[Model]) -> Row:
@@ -240,19 +257,22 @@ def wheel(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> tupl
 
 
 def costs(shown: Sequence[Model], profile: Profile) -> Iterator[str]:
-    """Overall accuracy against dollars and against seconds, where two models or more have them."""
+    """The main score against dollars and against seconds, where two models or more have them."""
+    name = main(shown, profile)
     dollars = {m.series: m.usage.usd_per_1000_calls for m in shown}
     seconds = {m.series: m.usage.latency_mean_s for m in shown}
     for label, found in (("dollars per 1,000 calls", dollars), ("seconds per call (mean)", seconds)):
         points = [
             plots.Point(model.series, x, score.accuracy, score.interval.low, score.interval.high)
             for model in shown
-            if (score := model.scores[profile].overall).accuracy is not None
+            if (score := model.scores[profile].named(name))
+            and score.accuracy is not None
             and score.interval
             and (x := found[model.series]) is not None
         ]
         if len(points) > 1:
-            says = f"Overall accuracy ({profile} profile) against {label}; the tables have the numbers."
+            score_of = f"{name.capitalize()} accuracy ({profile} profile)"
+            says = f"{score_of} against {label}; the tables have the numbers."
             yield plots.scatter(points, label, says)
 
 
@@ -318,7 +338,11 @@ def _codes(records: Iterable[Record], profile: Profile) -> Iterator[str]:
 def causes(shown: Sequence[Model], profile: Profile) -> list[tuple[str, list[int]]]:
     """Why entries were not scored, with how often for each model."""
     found = [
-        Counter(v.cause for r in m.scorecard.records if isinstance(v := r.verdict(profile), NotScored))
+        Counter(
+            v.cause
+            for r in m.scorecard.records
+            if isinstance(v := r.verdict(profile), NotScored) and v.cause != OTHER_RULES
+        )
         for m in shown
     ]
     return [(cause, [counts[cause] for counts in found]) for cause in sorted(set().union(*found))]
@@ -329,6 +353,52 @@ def error_bars(rows: Mapping[str, Sequence[int]], of: str, *, shares: bool = Fal
     said = [(f"{printable(row):.48} · {sum(counts):,}", counts) for row, counts in rows.items()]
     says = f"Codes of the failures of {of}; the table has the numbers."
     return plots.bars(said, says, shares=shares)
+
+
+# Complex calls
+
+
+@dataclass(frozen=True, slots=True)
+class Complex:
+    """What is told of one model's conversations along golden paths."""
+
+    model: Model
+    tables: Sequence[Table]
+    chart: str | None
+    """Wrong calls by category and class."""
+    classes: Sequence[str]
+    """The classes, by the letters of the chart."""
+    notes: Sequence[str]
+
+
+def complex_totals(shown: Sequence[Model], profile: Profile) -> Table | None:
+    """Several models side by side, as far as they have such conversations."""
+    found = {model.label: paths.parts(model.scorecard.records, profile).get("all") for model in shown}
+    rows = [(label, *calls.row(every)) for label, every in found.items() if every and every.scored]
+    title, columns = f"complex calls of each model ({profile} profile)", ("model", *calls.COLUMNS)
+    return Table(title, columns, tuple(rows)) if len(rows) > 1 else None
+
+
+def complex_calls(shown: Sequence[Model], profile: Profile) -> Iterator[Complex]:
+    """Of each model that has such conversations."""
+    for model in shown:
+        records = model.scorecard.records
+        table = calls.table(records, profile)
+        apart = [sentence for each in Profile if (sentence := calls.elsewhere(records, each))]
+        if table is None:
+            if apart:
+                yield Complex(model, (), None, (), apart)
+            continue
+        *categories, (_, every) = paths.parts(records, profile).items()
+        classes = list(every.errors)[:MOST_SERIES]
+        wrong = {name: [of.errors.get(code, 0) for code in classes] for name, of in categories if of.errors}
+        yield Complex(
+            model,
+            (table, *calls.details(records, profile)),
+            error_bars(wrong, f"the calls of {model.label}") if wrong else None,
+            classes,
+            (*table.notes, *apart),
+        )
 
 
 def trial_rows(model: Model, profile: Profile) -> list[tuple[str, TrialScores]]:

@@ -52,6 +52,11 @@ class ProfileScores:
             return self.overall
         return self.categories.get(name) or self.groups.get(name)
 
+    @property
+    def main(self) -> str:
+        """The score that speaks for the run: ``complex`` where nothing of overall's formula was scored."""
+        return "complex" if self.overall.accuracy is None and "complex" in self.groups else "overall"
+
 
 def aggregate(
     records: Iterable[Record],
@@ -74,6 +79,8 @@ def aggregate(
         if any(parts.values()):
             groups[name] = _combine(parts, _weights(parts, formula, size_of))
     overall = _combine({name: groups.get(name) for name in OVERALL}, OVERALL)
+    if "complex" in groups and overall.accuracy is None:
+        overall = replace(overall, missing=())  # a run of another benchmark lacks nothing of this one
     return ProfileScores(categories, groups, _counting_all(overall, categories))
 
 
@@ -122,7 +129,7 @@ def score_of(
 
 
 def _tally(records: Sequence[Record], profile: Profile, assumed: Passed | Failed | None) -> Score:
-    """The score of entries that count alike; trials of an entry are a cluster."""
+    """The score of entries that count alike; trials of an entry, or of those like it, are a cluster."""
     clusters: dict[str, list[bool]] = {}
     unscored = []
     for record in records:
@@ -130,7 +137,7 @@ def _tally(records: Sequence[Record], profile: Profile, assumed: Passed | Failed
         if isinstance(verdict, NotScored):
             unscored.append(verdict)
         else:
-            clusters.setdefault(record.entry, []).append(verdict.passed)
+            clusters.setdefault(record.unit, []).append(verdict.passed)
     passed, scored = sum(map(sum, clusters.values())), sum(map(len, clusters.values()))
     alone = scored == len(clusters)
     return Score(

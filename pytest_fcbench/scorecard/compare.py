@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS
 from pytest_fcbench.errors import UsageError, unknown
+from pytest_fcbench.scorecard import calls, paths
 from pytest_fcbench.scorecard.aggregate import aggregate
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.formulas import GROUPS
@@ -24,7 +25,7 @@ from pytest_fcbench.scorecard.records import Record
 from pytest_fcbench.scorecard.tables import Table, cut
 from pytest_fcbench.scorecard.trials import trials_of
 from pytest_fcbench.scorecard.usage import CostLatency, cost_latency
-from pytest_fcbench.scorecard.wording import dollars, names, number, outermost, suite, suites
+from pytest_fcbench.scorecard.wording import dollars, driven, names, number, outermost, suite, suites
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Profile
 
 _FEW = 5
@@ -142,10 +143,10 @@ def _kind(metric: str) -> str:
 
 
 def conclusion(comparison: Comparison) -> str:
-    """One sentence: whether the later run is better overall, or in the first metric that was asked for."""
+    """One sentence: whether the later run is better overall, else in complex, else in the first metric."""
     before, after = comparison.names
     by_metric = {one.difference.metric: one for one in comparison.tested}
-    one = by_metric.get("overall", comparison.tested[0])
+    one = by_metric.get("overall") or by_metric.get("complex") or comparison.tested[0]
     found, chance = one.difference, one.difference.chance
     if not found.better + found.worse:
         return f"no difference shown: none of {found.entries:,} entries changed from {before} to {after}"
@@ -164,7 +165,13 @@ def conclusion(comparison: Comparison) -> str:
 
 def tables(comparison: Comparison, most: int) -> list[Table]:
     """All for people: the two runs below the conclusion, scores, cost and latency, flips."""
-    parts = [heads(comparison), scores(comparison), usage(comparison), *flips(comparison, most)]
+    parts = [
+        heads(comparison),
+        scores(comparison),
+        complex_calls(comparison),
+        usage(comparison),
+        *flips(comparison, most),
+    ]
     return [part for part in parts if part.rows]
 
 
@@ -222,6 +229,7 @@ def warnings(comparison: Comparison) -> Iterator[str]:
         ("names", old.names, new.names),
         ("syntax", old.syntax, new.syntax),
         ("trials", trials_of(before.records), trials_of(after.records)),
+        ("complex conversations", driven(old.driven), driven(new.driven)),
         ("judged by fcbench", old.fcbench, new.fcbench),
     ]
     for what, one, other in rest:
@@ -293,6 +301,27 @@ def _how(comparison: Comparison) -> Iterator[str]:
     *few, most = sorted(methods, key=lambda method: len(methods[method]))
     told = [f"{method}: {', '.join(methods[method])}" for method in few]
     yield "; ".join([*told, f"{most}: all others" if told else most])
+
+
+def complex_calls(comparison: Comparison) -> Table:
+    """What became of calls along golden paths in each run, on the entries that both have scored."""
+    compared = {one.entry for one in comparison.paired.pairs}
+    before, after = (
+        paths.parts((r for r in card.records if r.entry in compared), comparison.profile)
+        for card in (comparison.before, comparison.after)
+    )
+    names = [name for name in after if before[name].calls and after[name].calls]
+    return Table(
+        f"Complex calls ({comparison.profile} profile)",
+        ("", "run", *calls.CALL_COLUMNS),
+        tuple(
+            (name, when, *calls.call_row(found[name]))
+            for name in names
+            for when, found in (("before", before), ("after", after))
+        ),
+        (calls.LEGEND,),
+        left=frozenset({"run"}),
+    )
 
 
 def _seconds(value: float | None) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from pytest_fcbench.scorecard import paths
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate, counted
 from pytest_fcbench.scorecard.facts import SCHEMA, RunFacts
 from pytest_fcbench.scorecard.gate import Outcome
+from pytest_fcbench.scorecard.paths import PathScores
 from pytest_fcbench.scorecard.records import Record, by_category
 from pytest_fcbench.scorecard.trials import TrialScores, trial_scores, trials_of
 from pytest_fcbench.scorecard.usage import cost_latency
@@ -41,6 +43,7 @@ def section(
         "notes": list(facts.notes),
         "price": asdict(facts.price) if facts.price else None,
         "concurrency": facts.concurrency,
+        "driven": asdict(facts.driven) if facts.driven else None,
         "trials": trials,
         "sizes": {name: size_of(name) for name in counted(parts)},
         "usage": {
@@ -49,6 +52,7 @@ def section(
         },
         "profiles": {
             profile.value: _profile(aggregate(records, profile, size_of))
+            | ({"complex": complex_calls} if (complex_calls := _complex(records, profile)) else {})
             | ({"trials": _trials(records, parts, profile, trials)} if trials > 1 else {})
             for profile in Profile
         },
@@ -64,6 +68,31 @@ def _profile(scores: ProfileScores) -> dict[str, object]:
         "categories": {name: _score(score) for name, score in scores.categories.items()},
         "groups": {name: _score(score) for name, score in scores.groups.items()},
         "overall": _score(scores.overall),
+    }
+
+
+def _complex(records: Sequence[Record], profile: Profile) -> dict[str, object]:
+    return {name: _path_scores(found) for name, found in paths.parts(records, profile).items()}
+
+
+def _path_scores(found: PathScores) -> dict[str, object]:
+    return {
+        "scored": found.scored,
+        "passed": found.passed,
+        "success": found.success,
+        "calls": found.calls,
+        "right": found.right,
+        "accuracy": found.accuracy,
+        "interval": asdict(found.interval) if found.interval else None,
+        "completeness": asdict(found.completeness),
+        "correctness": asdict(found.correctness),
+        "failures": dict(found.failures),
+        "errors": dict(found.errors),
+        "parameters": {
+            role: {"wrong": of.wrong, "of": of.of, "rate": of.rate} for role, of in found.parameters.items()
+        },
+        "beyond": dict(found.beyond),
+        "beyond_mean": found.beyond_mean,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pytest_fcbench.answers import Driven
 from pytest_fcbench.prices import Price
 from pytest_fcbench.verdicts import Profile
 
@@ -30,3 +31,5 @@ class RunFacts:
     """What dollars were counted with; None where no price is known."""
     concurrency: int | None = None
     """Calls at once, among which a server's price by the hour is divided."""
+    driven: Driven | None = None
+    """By what means conversations along golden paths went on; None in a run without such."""

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from pytest_fcbench.answers import Driven
 from pytest_fcbench.entries import CATEGORIES
 from pytest_fcbench.errors import UsageError
 from pytest_fcbench.prices import Price
@@ -136,6 +137,18 @@ def _facts(section: Mapping[str, object]) -> RunFacts:
         notes=tuple(map(str, notes)),
         price=Price(**price) if isinstance(price, Mapping) else None,
         concurrency=concurrency if isinstance(concurrency, int) else None,
+        driven=_driven(section.get("driven")),
+    )
+
+
+def _driven(told: object) -> Driven | None:
+    """None also in files of versions that did not tell."""
+    if told is None:
+        return None
+    if not isinstance(told, Mapping):
+        raise TypeError("'driven' is an object")
+    return Driven(
+        Profile(str(told["profile"])), str(told["judge"]), str(told["similarity"]), bool(told["live"])
     )
 
 

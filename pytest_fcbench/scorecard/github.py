@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 
+from pytest_fcbench.scorecard import calls
 from pytest_fcbench.scorecard.aggregate import Score, aggregate
 from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.gate import BROKEN, HELD, Evidence, Outcome
@@ -47,6 +48,9 @@ def _property(text: str) -> str:
 def summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """The summary of a run in Markdown: scores, the gate, what changed since the baseline."""
     yield from markdown(_scores(facts, evidence))
+    if table := calls.table(evidence.records, evidence.profile):
+        yield ""
+        yield from markdown(table)
     if outcomes:
         yield ""
         rows = tuple((outcome.rule.text, outcome.word, outcome.sentence) for outcome in outcomes)
@@ -73,12 +77,12 @@ def _scores(facts: RunFacts, evidence: Evidence) -> Table:
         )
         for name in (*own.categories, *own.groups, "overall")
     ]
-    missing = own.overall.missing
+    main, where = own.named(own.main), "overall" if own.main == "overall" else f"in {own.main}"
     return Table(
         f"{facts.model} ({facts.mode})",
         ("", "entries", "passed", "failed", "not scored", *Profile, "95% interval"),
         tuple(rows),
-        (f"Not run, counted as 0 overall: {', '.join(missing)}.",) if missing else (),
+        (f"Not run, counted as 0 {where}: {', '.join(main.missing)}.",) if main and main.missing else (),
     )
 
 

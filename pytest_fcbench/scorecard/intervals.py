@@ -1,10 +1,11 @@
 """How far a score may be from what the model would get on many such entries: 95 % confidence intervals.
 
 A share of independent entries gets Wilson's score interval (Wilson 1927), which stays within 0 and 1 and
-does not vanish where all passed. Where verdicts come in clusters that are alike (the trials of an entry),
-the same formula takes the effective number of entries, from the cluster-robust variance (as for survey
-data: Korn & Graubard 1998). A weighted mean of shares gets its limits from those of its parts (MOVER:
-Zou & Donner 2008): the distance to each limit is the root of the sum of the squared weighted distances.
+does not vanish where all passed. Where verdicts come in clusters that are alike (the trials of an entry, the
+paraphrases of a template), the same formula takes the effective number of entries, from the cluster-robust
+variance (as for survey data: Korn & Graubard 1998). A weighted mean of shares gets its limits from those of
+its parts (MOVER: Zou & Donner 2008): the distance to each limit is the root of the sum of the squared
+weighted distances.
 """
 
 from __future__ import annotations
@@ -58,6 +59,25 @@ def of_clusters(clusters: Sequence[tuple[int, int]]) -> Interval | None:
         variance = spread / n**2 * number / (number - 1)
         effective = min(float(n), share * (1 - share) / variance)
     return Interval(*_wilson(share, effective), "wilson, cluster-robust")
+
+
+def of_ratio(clusters: Sequence[tuple[int, int]]) -> Interval | None:
+    """The interval of a ratio R of two sums over clusters, such as right calls and calls.
+
+    The variance is that of the linearised ratio, k / (k - 1) * sum((y - R x)^2) / sum(x)^2 for k clusters
+    (Cochran 1977, "Sampling Techniques", chapter 6), which ``of_clusters`` puts into Wilson's formula. Where
+    more can be right than there is (officially a lookup is right each time it is made) R is no share: its
+    limits are R -/+ 1.96 standard errors, and None where the clusters tell no variance.
+    """
+    if all(part <= whole for part, whole in clusters):
+        return of_clusters(clusters)
+    n, k = sum(whole for _, whole in clusters), len(clusters)
+    if n == 0 or k == 1:
+        return None
+    ratio = sum(part for part, _ in clusters) / n
+    spread = sum((part - ratio * whole) ** 2 for part, whole in clusters)
+    reach = _Z * sqrt(k / (k - 1) * spread) / n
+    return Interval(max(0.0, ratio - reach), ratio + reach, "linearised ratio") if reach else None
 
 
 def of_mean(parts: Sequence[Part]) -> Interval | None:

@@ -18,6 +18,7 @@ from datetime import date
 from itertools import combinations
 
 from pytest_fcbench.errors import UsageError
+from pytest_fcbench.scorecard import calls, paths
 from pytest_fcbench.scorecard.aggregate import Score, score_of
 from pytest_fcbench.scorecard.compare import checked, shown
 from pytest_fcbench.scorecard.files import Scorecard
@@ -25,7 +26,7 @@ from pytest_fcbench.scorecard.formulas import GROUPS, OVERALL
 from pytest_fcbench.scorecard.paired import pair
 from pytest_fcbench.scorecard.tables import Table, cut
 from pytest_fcbench.scorecard.usage import CostLatency, cost_latency
-from pytest_fcbench.scorecard.wording import dollars, names, number, outermost, suites
+from pytest_fcbench.scorecard.wording import dollars, driven, limits, names, number, outermost, suites
 from pytest_fcbench.verdicts import Profile, printable
 
 _SHOWN = tuple(name for name in OVERALL if name in GROUPS)
@@ -70,23 +71,29 @@ class Board:
 def boards(
     cards: Sequence[Scorecard],
     profile: Profile,
-    metric: str = "overall",
+    metric: str | None = None,
     released: Mapping[str, date] | None = None,
 ) -> list[Board]:
     """A leaderboard for each kind of run, ranked by a metric; ``released`` has dates by model label.
 
-    Raises ``UsageError`` for an unknown metric, and where no run has it.
+    Without a metric it is overall, or complex where nothing of overall was run. Raises ``UsageError`` for an
+    unknown metric, and where no run has it.
     """
-    checked([metric], cards)
+    checked([metric] if metric else [], cards)
     kinds: dict[object, list[Scorecard]] = {}
     # In the order of the files' names, so that the order in which they are given changes nothing.
     for card in sorted(cards, key=lambda card: str(card.path)):
         data = repr(sorted((name, sorted(suite.items())) for name, suite in card.facts.suites.items()))
         kinds.setdefault((data, tuple(_scored(card, profile))), []).append(card)
-    found = [_board(kind, profile, metric, released or {}) for kind in kinds.values()]
+    found = [_board(kind, profile, metric or _main(kind, profile), released or {}) for kind in kinds.values()]
     if all(row.rank is None for board in found for row in board.rows):
-        raise UsageError(f"no scorecard has a scored entry of {metric}")
+        raise UsageError(f"no scorecard has a scored entry of {metric or 'overall'}")
     return sorted(found, key=lambda board: (-len(board.rows), board.title))
+
+
+def _main(cards: Sequence[Scorecard], profile: Profile) -> str:
+    """The metric that speaks for runs of the same categories."""
+    return "overall" if any(card.scores(profile).main == "overall" for card in cards) else "complex"
 
 
 def _scored(card: Scorecard, profile: Profile) -> list[str]:
@@ -162,26 +169,38 @@ _TOOK: Mapping[str, Callable[[CostLatency], str]] = {
 _LEFT = frozenset({"model", "mode"})
 
 
-def tables(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, Table]:
-    """Scores, with these metrics beside that of the ranks; and what else there is to say of each run.
+def tables(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, ...]:
+    """Scores, with these metrics beside that of the ranks; calls along golden paths where there are such;
+    and what else there is to say of each run.
 
     Raises ``UsageError`` for an unknown metric.
     """
-    beside = [name for name in metrics or ("overall", *_SHOWN) if name != board.metric]
+    beside = [name for name in metrics or _beside(board) if name != board.metric]
     checked(beside, [row.card for row in board.rows])
-    return _scores(board, beside), _rest(board)
+    return _scores(board, beside), *_complex(board), _rest(board)
+
+
+def _beside(board: Board) -> Sequence[str]:
+    """The official groups, or the domains of a board that is about golden paths only."""
+    cards = [row.card for row in board.rows]
+    if _main(cards, board.profile) == "overall":
+        return ("overall", *_SHOWN)
+    return ("complex", *_scored(cards[0], board.profile))
 
 
 def joined(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
     """All in one wide table, for programs."""
-    columns: tuple[str, ...] = ()
-    rows = []
+    rows: list[dict[str, str]] = []
     for board in boards:
-        scores, rest = tables(board, metrics)
-        columns = (*scores.columns, *rest.columns[len(_WHO) :], "data")
-        for row, more in zip(scores.rows, rest.rows, strict=True):
-            rows.append((*row, *more[len(_WHO) :], board.title))
-    return Table("Leaderboard", tuple(column.rstrip("*") for column in columns), tuple(rows), left=_LEFT)
+        found: list[dict[str, str]] = [{} for _ in board.rows]
+        for table in tables(board, metrics):
+            names = [column.rstrip("*") for column in table.columns]
+            for told, cells in zip(found, table.rows, strict=True):
+                told |= zip(names, cells, strict=True)
+        rows += ({**told, "data": board.title} for told in found)
+    columns = sorted(dict.fromkeys(name for row in rows for name in row), key="data".__eq__)
+    found_rows = tuple(tuple(row.get(name, "-") for name in columns) for row in rows)
+    return Table("Leaderboard", tuple(columns), found_rows, left=_LEFT)
 
 
 def _scores(board: Board, beside: Sequence[str]) -> Table:
@@ -202,7 +221,7 @@ def _scores(board: Board, beside: Sequence[str]) -> Table:
             (
                 *(cell(row) for cell in _WHO.values()),
                 _accuracy(own[n]),
-                _limits(own[n]),
+                limits(score.interval if (score := own[n]) else None),
                 *(_accuracy(column[n]) for column in found.values()),
             )
             for n, row in enumerate(board.rows)
@@ -214,11 +233,6 @@ def _scores(board: Board, beside: Sequence[str]) -> Table:
 
 def _accuracy(score: Score | None) -> str:
     return number(score.accuracy if score else None, ".2%")
-
-
-def _limits(score: Score | None) -> str:
-    interval = score.interval if score else None
-    return f"{interval.low:.1%}-{interval.high:.1%}".replace("%-", "-") if interval else "-"
 
 
 def _notes(board: Board, missing: Sequence[str]) -> Iterator[str]:
@@ -235,6 +249,25 @@ def _notes(board: Board, missing: Sequence[str]) -> Iterator[str]:
     versions = dict.fromkeys(row.card.facts.fcbench for row in board.rows)
     if len(versions) > 1:
         yield f"judged by different versions of fcbench: {', '.join(versions)}"
+
+
+def _complex(board: Board) -> Iterator[Table]:
+    """Calls along golden paths."""
+    found = [paths.path_scores(paths.golden(row.card.records), board.profile) for row in board.rows]
+    if not any(scores.calls for scores in found):
+        return
+    means = dict.fromkeys(driven(row.card.facts.driven) for row in board.rows if row.card.facts.driven)
+    apart = (f"conversations went on by different means: {'; '.join(means)}",) if len(means) > 1 else ()
+    yield Table(
+        "Complex calls",
+        (*_WHO, *calls.CALL_COLUMNS),
+        tuple(
+            (*(cell(row) for cell in _WHO.values()), *calls.call_row(scores))
+            for row, scores in zip(board.rows, found, strict=True)
+        ),
+        (calls.LEGEND, *apart),
+        left=_LEFT,
+    )
 
 
 def _rest(board: Board) -> Table:

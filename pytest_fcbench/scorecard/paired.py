@@ -6,6 +6,11 @@ entries were put once that is McNemar's exact test (McNemar 1947), here by its f
 weights or entries have trials, by 20,000 draws from a fixed seed. Intervals of 95 %: for a category whose
 entries were put once that of Bonett & Price (2012), which does not vanish where nothing changed; elsewhere
 the percentiles of a bootstrap over entries, category by category.
+
+Where entries share a cluster (paraphrases of a template) they change together, and one chance would count as
+several. So a cluster gets its sign by lot as a whole (Canay, Romano & Shaikh 2017, "Randomization tests under
+an approximate symmetry assumption") and is drawn as a whole (Cameron, Gelbach & Miller 2008, "Bootstrap-based
+improvements for inference with clustered errors").
 """
 
 from __future__ import annotations
@@ -14,7 +19,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import comb, isclose, sqrt
+from itertools import repeat
+from math import comb, fsum, isclose, sqrt
 from statistics import NormalDist, fmean
 
 from pytest_fcbench.entries import CATEGORIES
@@ -40,6 +46,8 @@ class Pair:
     after: float
     once: bool
     """Whether both runs put it once."""
+    unit: str
+    """Its cluster, or itself where it has none."""
     reason: str = ""
     """Why it failed in the later run, where it did."""
 
@@ -130,10 +138,15 @@ class Paired:
         pairs = [pair for part in parts.values() for pair in part]
         better, worse = sum(pair.change > 0 for pair in pairs), sum(pair.change < 0 for pair in pairs)
         alike = all(isclose(share[name] * len(pairs), len(part)) for name, part in parts.items())
+        units = {name: _units(part) for name, part in parts.items()}
+        alone = sum(map(len, units.values())) == len(pairs)
         chance = (
             _of_counts(better, worse, len(pairs))
-            if alike and all(pair.once for pair in pairs)
-            else _of_draws([(share[name], [pair.change for pair in part]) for name, part in parts.items()])
+            if alike and alone and all(pair.once for pair in pairs)
+            else _of_draws(
+                [(share[name], [fsum(unit) for unit in part]) for name, part in units.items()],
+                [[len(unit) for unit in part] for part in units.values()],
+            )
         )
         return Difference(
             metric=metric,
@@ -164,28 +177,46 @@ def _of_counts(better: int, worse: int, n: int) -> Chance:
     )
 
 
-def _of_draws(parts: Sequence[tuple[float, Sequence[float]]]) -> Chance:
-    """From the changes of the entries of each category, with what the category counts."""
+def _units(pairs: Iterable[Pair]) -> list[list[float]]:
+    """The changes within each cluster; an entry without one is by itself."""
+    found: dict[str, list[float]] = {}
+    for one in pairs:
+        found.setdefault(one.unit, []).append(one.change)
+    return list(found.values())
+
+
+def _of_draws(
+    parts: Sequence[tuple[float, Sequence[float]]], sizes: Sequence[Sequence[int]] | None = None
+) -> Chance:
+    """From the changes of the entries of each category, with what the category counts.
+
+    With ``sizes`` the changes are sums over clusters of so many entries.
+    """
     import numpy
 
     chance = numpy.random.default_rng(0)
     resampled, by_lot, found = numpy.zeros(_DRAWS), numpy.zeros(_DRAWS), 0.0
-    for weight, changes in parts:
+    for (weight, changes), many in zip(parts, sizes or repeat(None), strict=False):
+        many = many or [1] * len(changes)
         # The same change is the same number, however its shares were rounded.
-        counts, n = Counter(round(change, 9) for change in changes), len(changes)
-        found += weight * fmean(changes)
-        numbers = chance.multinomial(n, [count / n for count in counts.values()], _DRAWS)
-        resampled += weight / n * (numbers @ numpy.array(list(counts)))
-        for size in {abs(change) for change in counts} - {0.0}:
-            flips = counts[size] + counts[-size]
-            by_lot += weight / n * size * (2 * chance.binomial(flips, 0.5, _DRAWS) - flips)
+        counts = Counter(zip((round(change, 9) for change in changes), many, strict=True))
+        sums, entries = map(numpy.array, zip(*counts, strict=True))
+        found += weight * fsum(changes) / sum(many)
+        numbers = chance.multinomial(
+            len(changes), [count / len(changes) for count in counts.values()], _DRAWS
+        )
+        resampled += weight / (numbers @ entries) * (numbers @ sums)
+        for size in {abs(change) for change, _ in counts} - {0.0}:
+            flips = sum(count for (change, _), count in counts.items() if abs(change) == size)
+            by_lot += weight / sum(many) * size * (2 * chance.binomial(flips, 0.5, _DRAWS) - flips)
+    of_clusters = "of clusters " if any(many != [1] * len(many) for many in sizes or ()) else ""
     low, high = numpy.quantile(resampled, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Chance(
         low=float(low),
         high=float(high),
         p=float(1 + (abs(by_lot) >= abs(found) - _ROUNDING).sum()) / (1 + _DRAWS),
         p_worse=float(1 + (by_lot <= found + _ROUNDING).sum()) / (1 + _DRAWS),
-        method=f"signs by lot, bootstrap ({_DRAWS:,} draws)",
+        method=f"signs by lot, bootstrap {of_clusters}({_DRAWS:,} draws)",
     )
 
 
@@ -194,6 +225,7 @@ class _Trials:
     """What one run says of an entry."""
 
     category: str
+    unit: str
     passed: list[bool]
     """Of each trial that was scored."""
     reasons: list[str]
@@ -221,6 +253,7 @@ def pair(
                 before=fmean(first[entry].passed),
                 after=fmean(second[entry].passed),
                 once=len(first[entry].passed) == len(second[entry].passed) == 1,
+                unit=first[entry].unit if second[entry].unit == entry else second[entry].unit,
                 reason=next(iter(second[entry].reasons), ""),
             )
             for entry in both
@@ -238,7 +271,7 @@ def _trials(
 ) -> Mapping[str, _Trials]:
     found: dict[str, _Trials] = {}
     for record in records:
-        trials = found.setdefault(record.entry, _Trials(record.category, [], []))
+        trials = found.setdefault(record.entry, _Trials(record.category, record.unit, [], []))
         verdict = supposed(record.verdict(profile), assumed)
         if isinstance(verdict, NotScored):
             continue

@@ -77,6 +77,11 @@ class Record:
         return self.verdicts.under(profile)
 
     @property
+    def unit(self) -> str:
+        """What was drawn by itself: its cluster, or else its entry. Verdicts within a unit may be alike."""
+        return self.entry if self.cluster is None else f"{self.suite}:{self.category}:{self.cluster}"
+
+    @property
     def item_id(self) -> str:
         """The parameter id of its test."""
         return self.entry if self.trial is None else f"{self.entry}-t{self.trial}"
@@ -229,15 +234,26 @@ def _aside(value: Mapping[str, object]) -> Aside:
 def _path(value: object) -> PathScore | None:
     if value is None:
         return None
-    path = dict(_table(value))
-    verdicts = tuple(_call_verdict(_table(verdict)) for verdict in _list(path.pop("verdicts")))
-    return PathScore(**{name: _whole(_number(count)) for name, count in path.items()}, verdicts=verdicts)  # type: ignore[arg-type]
+    path = _table(value)
+    calls, right, steps, right_steps, taken = (
+        _count(path[name]) for name in ("calls", "right", "steps", "right_steps", "taken")
+    )
+    return PathScore(
+        calls=calls,
+        right=right,
+        steps=steps,
+        right_steps=right_steps,
+        taken=taken,
+        verdicts=tuple(_call_verdict(_table(verdict)) for verdict in _list(path["verdicts"])),
+        completeness=_whole(_number(path["completeness"])),
+        correctness=_whole(_number(path["correctness"])),
+    )
 
 
 def _call_verdict(value: Mapping[str, object]) -> CallVerdict:
     expected, differences = value["expected"], _list(value["differences"])
     return CallVerdict(
-        step=int(str(value["step"])),
+        step=_count(value["step"]),
         made=_table(value["made"]),
         expected=None if expected is None else _table(expected),
         stage=str(value["stage"]),
@@ -276,6 +292,12 @@ def _list(value: object) -> list[object]:
     if not isinstance(value, list):
         raise TypeError(f"expected a list, found {type(value).__name__}")
     return value
+
+
+def _count(value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    raise TypeError(f"expected a number of them, found {value!r}")
 
 
 def _number(value: object) -> float | None:

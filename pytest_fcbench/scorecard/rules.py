@@ -6,6 +6,7 @@ parallel>=baseline-0.02     the same beside the baseline's score on the entries 
 not-worse(95%)              overall is not worse than the baseline's, as far as can be told with that
 not-worse(live, 99%)        confidence; or another score is not
 latency.p95<=3s             mean, p50 or p95 of a call, in s or ms
+complex.calls>=0.6          right calls of all calls of golden paths, also of one category: hotels.calls
 cost<=1.50usd               dollars of the run; cost.per_1000 of a thousand calls
 not_scored<=1%              entries without a verdict, those that are set aside left out
 """
@@ -19,12 +20,13 @@ from dataclasses import dataclass, replace
 
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS
 from pytest_fcbench.errors import UsageError, unknown
-from pytest_fcbench.scorecard.aggregate import Score
+from pytest_fcbench.scorecard import paths
+from pytest_fcbench.scorecard.aggregate import Score, marked
 from pytest_fcbench.scorecard.formulas import GROUPS
 from pytest_fcbench.scorecard.gate import BROKEN, FAILING, HELD, PASSING, UNDECIDED, Evidence, Finding, Rule
 from pytest_fcbench.scorecard.paired import Difference, pair
 from pytest_fcbench.scorecard.usage import cost_latency
-from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed
+from pytest_fcbench.verdicts import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed
 
 METRICS = ("overall", *GROUPS, *CATEGORIES, *(name for name in SELECTIONS if name not in GROUPS))
 """What has a score whatever suites and marks there are."""
@@ -164,7 +166,32 @@ _LATENCIES = {
     "latency.p50": "latency_p50_s",
     "latency.p95": "latency_p95_s",
 }
+_CALLS = {f"{name}.calls": name for name in ("complex", *SELECTIONS["complex"])}
 _COSTS = {"cost": "usd", "cost.per_1000": "usd_per_1000_calls"}
+
+
+@dataclass(frozen=True, slots=True)
+class CallsRule:
+    """Call accuracy along golden paths."""
+
+    text: str
+    metric: str
+    bound: Bound
+    needs_baseline: bool = False
+
+    def check(self, evidence: Evidence) -> Finding:
+        """Undecided where the entries that were not scored could turn it."""
+        records = marked(evidence.records, _CALLS[self.metric])
+        score = paths.path_scores(records, evidence.profile)
+        limits = paths.possible(records, evidence.profile)
+        if score.accuracy is None or limits is None:
+            return Finding(UNDECIDED, f"nothing of {self.metric} was scored")
+        found = f"{self.metric} is {score.accuracy:.2%} ({score.right} of {score.calls})"
+        worst, best = limits
+        if self.bound.holds(worst) != self.bound.holds(best):
+            found += f", but with entries not scored it lies anywhere from {worst:.2%} to {best:.2%}"
+            return Finding(UNDECIDED, found)
+        return Finding(HELD if self.bound.holds(score.accuracy) else BROKEN, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +246,8 @@ class NotScoredRule:
     def check(self, evidence: Evidence) -> Finding:
         """Always decided: this is what can be told of a run of which little can be told."""
         verdicts = [record.verdict(evidence.profile) for record in evidence.records]
-        counted = [v for v in verdicts if not (isinstance(v, NotScored) and v.cause == SET_ASIDE)]
+        apart = (SET_ASIDE, OTHER_RULES)
+        counted = [v for v in verdicts if not (isinstance(v, NotScored) and v.cause in apart)]
         unscored = sum(isinstance(verdict, NotScored) for verdict in counted)
         share = unscored / len(counted) if counted else 0.0
         found = f"{unscored} of {len(counted)} entries were not scored ({share:.2%})"
@@ -260,6 +288,8 @@ def parse(text: str, suites: Collection[str] = ()) -> Rule:
         if not (dollars := _DOLLARS.fullmatch(value)):
             raise _error(text, f"{value!r} is no price; write it in usd, for example '{metric}{sign}1.50usd'")
         return CostRule(text, metric, Bound(sign, float(dollars[1])))
+    if metric in _CALLS:
+        return CallsRule(text, metric, Bound(sign, _share(text, value)))
     if metric == "not_scored":
         return NotScoredRule(text, Bound(sign, _share(text, value)))
     metric = _scored(text, metric, suites)
@@ -285,7 +315,7 @@ def _scored(text: str, metric: str, suites: Collection[str]) -> str:
     valid = (*METRICS, *suites)
     if metric in valid or (metric.startswith("mark:") and metric != "mark:"):
         return metric
-    others = ("mark:NAME", *_LATENCIES, *_COSTS, "not_scored")
+    others = ("mark:NAME", *_CALLS, *_LATENCIES, *_COSTS, "not_scored")
     raise _error(text, unknown("metric", metric, (*valid, *others)))
 
 

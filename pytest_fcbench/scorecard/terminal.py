@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from textwrap import wrap
 
+from pytest_fcbench.scorecard import calls
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate
 from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.formulas import OVERALL
 from pytest_fcbench.scorecard.gate import Outcome
 from pytest_fcbench.scorecard.records import Record, by_category
+from pytest_fcbench.scorecard.tables import text
 from pytest_fcbench.scorecard.trials import trial_scores, trials_of
 from pytest_fcbench.scorecard.usage import cost_latency
-from pytest_fcbench.scorecard.wording import dollars, number, suite
-from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Profile
+from pytest_fcbench.scorecard.wording import dollars, driven, limits, number, suite
+from pytest_fcbench.verdicts import OTHER_RULES, SET_ASIDE, Failed, NotScored, Profile
 
 
 def summary(
@@ -25,13 +28,16 @@ def summary(
     width: int,
     most: int,
 ) -> Iterator[str]:
-    """All lines: what was run, the table in both profiles, cost and latency, trials, at most ``most``
-    failures, what was not scored."""
+    """All lines: what was run, the table in both profiles, calls along golden paths, cost and latency,
+    trials, at most ``most`` failures, what was not scored."""
     scores = {profile: aggregate(records, profile, size_of) for profile in Profile}
     yield from _facts(facts)
     yield ""
-    yield from _table(scores, facts.profile)
-    yield from _overall(scores[facts.profile], facts.profile, width)
+    counts = Profile(facts.driven.profile) if facts.driven else Profile.OFFICIAL
+    yield from _table(scores, counts, facts.profile)
+    yield f"counts are those of the {counts} profile, intervals those of the {facts.profile} one"
+    yield from _formulas(scores[facts.profile], width)
+    yield from _complex(records, facts.profile, width)
     yield from _cost_latency(records)
     yield from _trials(records, facts.profile, width)
     yield from _failures(records, facts.profile, width=width, most=most)
@@ -42,6 +48,8 @@ def _facts(facts: RunFacts) -> Iterator[str]:
     yield f"model {facts.model} ({facts.mode}, {facts.names} names), profile {facts.profile}"
     for name, told in facts.suites.items():
         yield f"suite {suite(name, told)}"
+    if facts.driven:
+        yield f"complex conversations: {driven(facts.driven)}"
     for note in facts.notes:
         yield f"note: {note}"
 
@@ -55,43 +63,55 @@ _HEAD = (
 )
 
 
-def _table(scores: Mapping[Profile, ProfileScores], profile: Profile) -> Iterator[str]:
-    official, corrected, own = scores[Profile.OFFICIAL], scores[Profile.CORRECTED], scores[profile]
+def _table(scores: Mapping[Profile, ProfileScores], counts: Profile, profile: Profile) -> Iterator[str]:
+    """Accuracies of both profiles, counts of one, intervals of one."""
+    found = [scores[each] for each in (counts, *Profile, profile)]
     yield _HEAD
-    for name, score in official.categories.items():
-        yield _row(name, score, corrected.categories[name], own.categories[name])
-    if official.groups:
+    for name in found[0].categories:
+        yield _row(name, *(each.categories[name] for each in found))
+    if found[0].groups:
         yield "-" * len(_HEAD)
-    for name, score in official.groups.items():
-        yield _row(name, score, corrected.groups[name], own.groups[name])
+    for name in found[0].groups:
+        yield _row(name, *(each.groups[name] for each in found))
     yield "-" * len(_HEAD)
-    yield _row("overall", official.overall, corrected.overall, own.overall)
+    yield _row("overall", *(each.overall for each in found))
 
 
-def _row(name: str, official: Score, corrected: Score, own: Score) -> str:
-    partial = "*" if official.missing else ""
+def _row(name: str, counts: Score, official: Score, corrected: Score, own: Score) -> str:
+    partial = "*" if counts.missing else ""
     return (
         f"{name + partial:<24}"
-        f"{official.n:>8}{official.passed:>8}{official.failed:>8}{official.not_scored:>12}"
-        f"{_percent(official.accuracy):>10}{_percent(corrected.accuracy):>11}{_limits(own):>14}"
+        f"{counts.n:>8}{counts.passed:>8}{counts.failed:>8}{counts.not_scored:>12}"
+        f"{_percent(official.accuracy):>10}{_percent(corrected.accuracy):>11}{limits(own.interval):>14}"
     )
-
-
-def _limits(score: Score) -> str:
-    return f"{score.interval.low:.1%}-{score.interval.high:.1%}".replace("%-", "-") if score.interval else "-"
 
 
 def _percent(accuracy: float | None) -> str:
     return "-" if accuracy is None else f"{accuracy:.2%}"
 
 
-def _overall(scores: ProfileScores, profile: Profile, width: int) -> Iterator[str]:
-    yield f"counts are those of the official profile, intervals those of the {profile} one"
+def _formulas(scores: ProfileScores, width: int) -> Iterator[str]:
+    """What was not run of the formulas."""
+    complex_calls = scores.groups.get("complex")
     if scores.overall.missing:
         whole = [name for name, score in scores.groups.items() if not score.missing]
         weight = sum(share for name, share in OVERALL.items() if name in whole)
         yield f"* official formula: what was not run counts as 0; run in full: {weight:.0%} of the weight"
         yield from _wrapped(f"not run: {', '.join(scores.overall.missing)}", width)
+    if complex_calls and complex_calls.missing:
+        yield from _wrapped(f"* complex: counts as 0, not run: {', '.join(complex_calls.missing)}", width, "")
+    if complex_calls:
+        yield "overall is BFCL's formula, in which complex categories have no part"
+
+
+def _complex(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:
+    """Calls along golden paths, in the profile of the run and in the other as far as it can be told."""
+    for each in sorted(Profile, key=lambda other: other is not profile):
+        if table := calls.table(records, each):
+            yield ""
+            yield from text(table if each is profile else replace(table, notes=table.notes[:1]))
+        if sentence := calls.elsewhere(records, each):
+            yield from _wrapped(sentence, width, "")
 
 
 _USAGE = {"steps": 6, "input": 10, "output": 9, "$": 9, "$/1,000": 8, "mean": 6, "std": 6, "p50": 6, "p95": 6}
@@ -161,7 +181,11 @@ def _failures(records: Sequence[Record], profile: Profile, *, width: int, most: 
 
 
 def _not_scored(records: Sequence[Record], profile: Profile, *, width: int) -> Iterator[str]:
-    unscored = [(record, v) for record in records if isinstance(v := record.verdict(profile), NotScored)]
+    unscored = [
+        (record, v)
+        for record in records
+        if isinstance(v := record.verdict(profile), NotScored) and v.cause != OTHER_RULES
+    ]
     if not unscored:
         return
     yield ""
@@ -178,8 +202,8 @@ def _not_scored(records: Sequence[Record], profile: Profile, *, width: int) -> I
             yield f"    and {len(group) - len(shown)} more"
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    return wrap(text, width, initial_indent="  ", subsequent_indent="  ")
+def _wrapped(text: str, width: int, first: str = "  ") -> list[str]:
+    return wrap(text, width, initial_indent=first, subsequent_indent="  ")
 
 
 def _cut(line: str, width: int) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from pytest_fcbench.answers import Driven
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.formulas import GROUPS
+from pytest_fcbench.scorecard.intervals import Interval
 
 
 def names(cards: Sequence[Scorecard], beside: Callable[[Scorecard], str] = lambda card: "") -> list[str]:
@@ -40,6 +42,19 @@ def suite(name: str, facts: Mapping[str, str | None]) -> str:
     """A suite with its version and what its content is told by."""
     pack = facts.get("pack_hash")
     return f"{name} {facts.get('version')}" + (f", content sha256 {str(pack)[:12]}" if pack else "")
+
+
+def driven(means: Driven | None) -> str:
+    """By what means conversations along golden paths went on."""
+    if means is None:
+        return "-"
+    replies = "live replies" if means.live else "recorded replies"
+    return f"by the {means.profile} rules, judge {means.judge}, similarity {means.similarity}, {replies}"
+
+
+def limits(interval: Interval | None) -> str:
+    """An interval of shares in percent, or a dash."""
+    return f"{interval.low:.1%}-{interval.high:.1%}".replace("%-", "-") if interval else "-"
 
 
 def outermost(parts: Iterable[str]) -> list[str]:

@@ -13,16 +13,25 @@ from typing import TypeAlias
 import pytest
 
 from pytest_fcbench import cli
-from pytest_fcbench.answers import Completion, Mode, Names, ToolCall
+from pytest_fcbench.answers import Completion, Mode, Names, Step, ToolCall
+from pytest_fcbench.commands.show import lines, path_lines, printable_line
 from pytest_fcbench.config import load
 from pytest_fcbench.dispatch.store import AnswerStore, StoredModel, identity_of
-from pytest_fcbench.entries import CATEGORIES
+from pytest_fcbench.entries import CATEGORIES, Entry, GoldenPath, PathCall
+from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.models.model import run_through
 from pytest_fcbench.models.oracle import OracleModel
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard import records
-from pytest_fcbench.verdicts import Judgement, Passed
-from tests.factories import write_scorecard
+from pytest_fcbench.verdicts import Difference, Judgement, Passed
+from tests.factories import (
+    make_call_verdict,
+    make_entry,
+    make_path_score,
+    make_transcript,
+    tool_calls,
+    write_scorecard,
+)
 
 Show: TypeAlias = Callable[..., str]
 
@@ -202,6 +211,98 @@ def test_a_reader_that_has_read_enough(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode == 0
+
+
+# Golden paths
+
+
+GOLDEN = GoldenPath(
+    (
+        (PathCall("find_place", {"name": "Bergen"}, {"id": 7}),),
+        (PathCall("book", {"place_id": 7, "nights": 2}, {}), PathCall("book", {"place_id": 8}, {})),
+    )
+)
+
+
+def _golden() -> Entry:
+    return replace(make_entry(entry_id="hotels_0"), category=CATEGORIES["hotels"], expectation=GOLDEN)
+
+
+def test_a_golden_path_is_told_step_by_step() -> None:
+    text = list(lines(_golden(), None, Environments({}), None))
+    assert text[-3:] == [
+        '  step 1       find_place {"name": "Bergen"}',
+        '  step 2       book {"place_id": 7, "nights": 2}',
+        '  step 2       book {"place_id": 8}',
+    ]
+
+
+def test_replies_of_a_conversation_are_those_it_had() -> None:
+    """Nothing is carried out again."""
+    first = Step(tool_calls(("find_place", {"name": "Oslo"})), ('find_place(name="Oslo")',), ('{"id": 9}',))
+    transcript = replace(make_transcript("Done."), turns=((first, Step(Completion("Done."))),))
+    text = list(lines(_golden(), transcript, Environments({}), None))
+    assert text[-3:] == [
+        '  call         find_place(name="Oslo")',
+        '    returns    {"id": 9}',
+        "  model        Done.",
+    ]
+
+
+def test_calls_are_told_with_what_became_of_them() -> None:
+    wrong = make_call_verdict(
+        step=2,
+        made={"city": "Oslo", "stars": 5},
+        expected={"city": "Bergen", "nights": 2},
+        code="value_error",
+        stage="judge",
+        reason="another city",
+        differences=[
+            Difference("city", "value_error", "string", "Bergen", "Oslo"),
+            Difference("nights", "param_missing", "number", 2),
+            Difference("stars", "param_hallucination", None, found=5),
+        ],
+    )
+    alone = make_call_verdict(step=3, paired=False, code="unpaired", stage="unpaired")
+    path = make_path_score(make_call_verdict(), wrong, alone, right_steps=1, taken=3, completeness=2)
+    judgement = Judgement(Passed(), Passed(), path, path)
+    assert (
+        "\n".join(path_lines(judgement, 240))
+        == """
+calls (both profiles): 1 of 3 right, 1 of 2 steps finished, 3 taken
+completeness of the answer: 2 of 2
+  step 1       find_hotels {"city": "Bergen"}
+    verdict    right (exact)
+  step 2       find_hotels {"city": "Oslo", "stars": 5}
+    verdict    value_error (judge)
+    expected   find_hotels {"city": "Bergen", "nights": 2}
+    differs    city (string) is Oslo, expected Bergen
+    differs    nights (number) is missing, expected 2
+    differs    stars is 5, expected none
+    reason     another city
+  step 3       find_hotels {"city": "Bergen"}
+    verdict    unpaired (unpaired)"""
+    )
+
+
+def test_profiles_that_say_otherwise_of_calls_are_both_told() -> None:
+    one, other = make_path_score(make_call_verdict()), make_path_score(make_call_verdict(code="value_error"))
+    text = list(path_lines(Judgement(Passed(), Passed(), one, other), None))
+    assert [line for line in text if line.startswith("calls")] == [
+        "calls (official profile): 1 of 1 right, 2 of 2 steps finished, 2 taken",
+        "calls (corrected profile): 0 of 1 right, 2 of 2 steps finished, 2 taken",
+    ]
+    assert list(path_lines(Judgement.both(Passed()), None)) == []
+
+
+def test_long_and_hostile_calls_can_be_shown() -> None:
+    verdict = make_call_verdict(name="\x1b[31m", made={"x\ud800": "y" * 5000}, code="value_error")
+    judgement = Judgement(Passed(), Passed(), make_path_score(verdict))
+    for longest, most in ((240, 1_000), (None, 6_000)):
+        text = [printable_line(line) for line in path_lines(judgement, longest)]
+        assert all(line.isprintable() for line in text)
+        assert sum(map(len, text)) < most
+    assert "y" * 5000 in "".join(path_lines(judgement, None))
 
 
 # Wrong words

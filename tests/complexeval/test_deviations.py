@@ -9,9 +9,9 @@ import pytest
 
 from pytest_fcbench.answers import Completion, Fault
 from pytest_fcbench.complexeval import corrected, official
-from pytest_fcbench.complexeval.verdict import OTHER_RULES, judge
+from pytest_fcbench.complexeval.verdict import judge
 from pytest_fcbench.entries import Entry, GoldenPath, PathCall
-from pytest_fcbench.verdicts import Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.verdicts import OTHER_RULES, Failed, NotScored, Passed, Profile, Verdict
 from tests.complexeval.cases import Answer, make_path_entry
 from tests.complexeval.talking import CORRECTED, OFFICIAL, call, held, kinds
 

@@ -14,11 +14,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.answers import Completion, Fault, completion_to_json
+from pytest_fcbench.entries import GoldenPath, PathCall
 from pytest_fcbench.report.island import LONGEST, Done, Told, cut, fair, inert, islands, took, written
 from pytest_fcbench.scorecard import files
 from pytest_fcbench.scorecard.records import Record, Usage
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile
-from tests.factories import make_doc, make_entry, make_multi_turn, make_record, tool_calls, write_scorecard
+from tests.factories import (
+    make_call_verdict,
+    make_doc,
+    make_entry,
+    make_multi_turn,
+    make_path_record,
+    make_path_score,
+    make_record,
+    tool_calls,
+    write_scorecard,
+)
 
 HOSTILE = "</script><script>window.pwned=1</script><!--\u202e\u2028\u0000\ud800&amp;"
 
@@ -101,6 +112,44 @@ def test_trials_are_answers_of_one_entry(tmp_path: Path) -> None:
     assert index["rows"] == [[0, [0, 0, 1, 1]]]
     assert [answer["trial"] for answer in entries[0]["answers"]] == [1, 2]
     assert "--fcbench-trials=2" in index["options"][0]
+
+
+def test_calls_along_a_golden_path_are_rows(tmp_path: Path) -> None:
+    wrong = make_call_verdict(
+        step=2, made={"city": "Oslo"}, expected={"city": "Bergen"}, code="value_error", reason="another city"
+    )
+    alone = make_call_verdict(step=2, paired=False, code="unpaired", stage="unpaired")
+    path = make_path_score(make_call_verdict(), wrong, alone)
+    other = make_path_score(make_call_verdict())
+    records = [make_path_record(path=path), make_path_record(number=1, path=path, corrected_path=other)]
+    _, (plain, *entries) = told_of(tmp_path, [*records, make_record()])
+    ((profiles, rows),) = entries[0]["answers"][0]["paths"]
+    assert profiles == "both profiles"
+    bergen, oslo = (f'find_hotels {{"city": "{city}"}}' for city in ("Bergen", "Oslo"))
+    assert rows == [
+        ["1", "right (exact)", bergen, bergen, ""],
+        [
+            "2",
+            "value_error (value)",
+            oslo,
+            bergen,
+            'city (string) is "Oslo", expected "Bergen"\nanother city',
+        ],
+        ["2", "unpaired (unpaired)", bergen, "", ""],
+    ]
+    assert [told for told, _ in entries[1]["answers"][0]["paths"]] == [
+        "official profile",
+        "corrected profile",
+    ]
+    assert "paths" not in plain["answers"][0]
+
+
+def test_a_golden_path_is_told_by_steps(tmp_path: Path) -> None:
+    find, buy = PathCall("find", {"a": 1}, {}), PathCall("buy", {}, {})
+    golden = GoldenPath(((find, buy), (buy,)))
+    entry = replace(make_entry(entry_id="hotels_0"), expectation=golden)
+    _, entries = told_of(tmp_path, [make_path_record()], Told({entry.key: entry}))
+    assert entries[0]["steps"] == [['find {"a": 1}', "buy {}"], ["buy {}"]]
 
 
 def test_profiles_that_differ_are_both_told(tmp_path: Path) -> None:

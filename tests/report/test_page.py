@@ -19,10 +19,26 @@ from pytest_fcbench.scorecard import files
 from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.files import RuleTold, Scorecard
 from pytest_fcbench.scorecard.records import Record, Usage
-from pytest_fcbench.verdicts import Failed, NotScored, Passed, Profile
-from tests.factories import FACTS, make_entry, make_record, write_scorecard
+from pytest_fcbench.verdicts import CallVerdict, Difference, Failed, NotScored, Passed, Profile
+from tests.factories import (
+    FACTS,
+    make_call_verdict,
+    make_entry,
+    make_path_record,
+    make_path_score,
+    make_record,
+    write_scorecard,
+)
 from tests.report.parsed import Parsed
 from tests.report.test_island import HOSTILE
+
+
+def evil_call() -> CallVerdict:
+    difference = Difference(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)
+    made = {HOSTILE: HOSTILE}
+    return make_call_verdict(
+        name=HOSTILE, made=made, stage=HOSTILE, code=HOSTILE, reason=HOSTILE, differences=[difference]
+    )
 
 
 def some_records() -> list[Record]:
@@ -34,6 +50,7 @@ def some_records() -> list[Record]:
         *(make_record(category=name, steps=steps) for name in ("parallel", "multiple", "live_simple")),
         make_record(NotScored(HOSTILE, HOSTILE), category="irrelevance"),
         replace(make_record(number=7), category=f"odd {HOSTILE}", entry=f"core:{HOSTILE}"),
+        make_path_record(Failed(f"code {HOSTILE}", HOSTILE), path=make_path_score(evil_call())),
     ]
 
 
@@ -129,7 +146,7 @@ def test_tables_can_be_read_aloud(made: str) -> None:
 def test_the_islands_are_json(made: str) -> None:
     islands = [e for e in Parsed(made).all("script") if e.attributes.get("type") == "application/json"]
     index, entries = (json.loads(island.text) for island in islands)
-    assert len(index["rows"]) == len(entries) == 6
+    assert len(index["rows"]) == len(entries) == 7
 
 
 def test_the_same_scorecards_give_the_same_bytes(tmp_path: Path) -> None:
@@ -144,6 +161,17 @@ def test_both_profiles_are_in_the_headline(tmp_path: Path) -> None:
     figures = [e.text for e in parsed.all("span") if e.attributes.get("class") == "figure"]
     # simple_python is a third of simple, which is a quarter of non_live, which is a tenth of overall.
     assert figures == ["0.42%", "0.83%"]
+
+
+def test_a_run_of_complex_entries_is_headed_by_their_score(tmp_path: Path) -> None:
+    records = [make_path_record(), make_path_record(Failed("stop_early", "r"), number=1, category="cross")]
+    text = page([card(tmp_path, records=records)], Told(), Profile.OFFICIAL)
+    parsed = Parsed(text)
+    assert parsed.texts("h2")[:2] == ["Complex", "Scores"]
+    assert [e.text for e in parsed.all("span") if e.attributes.get("class") == "figure"] == ["50.00%"] * 2
+    assert "Nothing was scored of flights, car_rental, attraction," in text
+    assert 'href="#complex"' in text
+    assert 'id="complex"' not in page([card(tmp_path, records=[make_record()])], Told(), Profile.OFFICIAL)
 
 
 @pytest.mark.parametrize("section", ["trials", "gate"])

@@ -8,14 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fcbench.answers import Driven
 from pytest_fcbench.prices import Price
 from pytest_fcbench.report import sections
 from pytest_fcbench.report.sections import Model
 from pytest_fcbench.scorecard import files
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.records import Record, Usage
-from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile
-from tests.factories import make_record, write_scorecard
+from pytest_fcbench.verdicts import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
+from tests.factories import (
+    make_call_verdict,
+    make_path_record,
+    make_path_score,
+    make_record,
+    write_scorecard,
+)
 
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")
 
@@ -179,6 +186,83 @@ def test_trials_by_category_and_of_all(tmp_path: Path) -> None:
     rows = dict(sections.trial_rows(model, Profile.OFFICIAL))
     assert rows["simple_python"].pass_at == (0.5, 1.0)
     assert rows["all"].flip == 1.0
+
+
+# Complex calls
+
+ELSEWHERE = NotScored(OTHER_RULES, "r")
+
+
+def _complex(right: bool = True) -> list[Record]:
+    wrong = make_call_verdict(code="value_error", expected={"city": "Oslo"})
+    calls = [make_call_verdict()] if right else [make_call_verdict(), wrong, wrong]
+    failed = Failed("value_error", "r")
+    return [
+        make_path_record(Passed() if right else failed, ELSEWHERE, path=make_path_score(*calls)),
+        make_path_record(number=1, category="cross", path=make_path_score(make_call_verdict())),
+    ]
+
+
+def test_complex_calls_have_tables_chart_and_notes(tmp_path: Path) -> None:
+    models = shown(tmp_path, _complex(right=False), [make_record()])
+    (told,) = sections.complex_calls(models, Profile.OFFICIAL)
+    assert told.model is models[0]
+    assert [table.title.split(" (")[0] for table in told.tables] == [
+        "complex calls",
+        "Errors",
+        "Arguments of paired calls by what they are for",
+        "Steps beyond the golden path, successful entries",
+    ]
+    assert told.classes == ["value_error"]
+    assert told.chart is not None
+    assert "hotels · 2" in told.chart
+    assert "cross ·" not in told.chart
+    assert told.notes[0] == "failed entries: value_error 1; wrong calls: value_error 2"
+    assert told.notes[-1].startswith("corrected profile: 1 of 2 complex entries have no verdict")
+    assert list(sections.complex_calls(models[1:], Profile.OFFICIAL)) == []
+
+
+def test_a_profile_that_can_tell_nothing_says_so(tmp_path: Path) -> None:
+    models = shown(tmp_path, _complex()[:1])
+    (told,) = sections.complex_calls(models, Profile.CORRECTED)
+    assert (told.tables, told.chart) == ((), None)
+    assert told.notes[0].startswith("corrected profile: 1 of 1")
+
+
+def test_calls_without_an_error_have_no_chart(tmp_path: Path) -> None:
+    (told,) = sections.complex_calls(shown(tmp_path, _complex()), Profile.OFFICIAL)
+    assert told.chart is None
+
+
+def test_several_models_stand_side_by_side(tmp_path: Path) -> None:
+    models = shown(tmp_path, _complex(), _complex(right=False), [make_record()])
+    table = sections.complex_totals(models, Profile.OFFICIAL)
+    assert table is not None
+    assert [row[:4] for row in table.rows] == [
+        (models[0].label, "2", "100.00%", "2 of 2"),
+        (models[1].label, "2", "50.00%", "2 of 4"),
+    ]
+    assert sections.complex_totals(models[1:], Profile.OFFICIAL) is None
+
+
+def test_other_rules_are_no_cause_to_worry(tmp_path: Path) -> None:
+    models = shown(tmp_path, _complex())
+    assert sections.causes(models, Profile.CORRECTED) == []
+
+
+def test_the_profile_that_drove_has_the_counts(tmp_path: Path) -> None:
+    run = card(tmp_path, _complex(), driven=Driven("corrected"))
+    (model,) = sections.models([run])
+    assert model.counts is Profile.CORRECTED
+    assert shown(tmp_path, _complex())[0].counts is Profile.OFFICIAL
+    assert dict(sections.facts(model))["complex conversations"].startswith("by the corrected rules")
+
+
+def test_the_score_that_speaks_for_the_runs(tmp_path: Path) -> None:
+    alone, beside = shown(tmp_path, _complex(), [*_complex(), make_record()])
+    assert sections.main([alone], Profile.OFFICIAL) == "complex"
+    assert sections.main([beside], Profile.OFFICIAL) == "overall"
+    assert sections.main([alone, beside], Profile.OFFICIAL) == "overall"
 
 
 # Format sensitivity

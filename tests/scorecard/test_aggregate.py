@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.entries import CATEGORIES
-from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate
+from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate, score_of
 from pytest_fcbench.scorecard.intervals import Part, of_clusters, of_mean, of_share
 from pytest_fcbench.scorecard.records import Record
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
-from tests.factories import make_record
+from tests.factories import make_path_record, make_record
 
 PASSED, FAILED = Passed(), Failed("wrong_count", "2 calls")
 TIMEOUT, ASIDE = NotScored("timeout", "600 s"), NotScored(SET_ASIDE, "bad data")
@@ -56,6 +57,22 @@ def test_trials_of_an_entry_are_a_cluster() -> None:
     score = _scores(records).categories["simple_python"]
     assert (score.passed, score.failed) == (6, 3)
     assert score.interval == of_clusters([(3, 3), (3, 3), (0, 3)])
+
+
+def test_entries_that_share_a_cluster_are_one() -> None:
+    """Also under a mark; a cluster is one of its category."""
+    records = [
+        make_path_record(PASSED if n < 5 else FAILED, category=name, number=n, cluster=str(n // 3))
+        for name in ("hotels", "cross")
+        for n in range(6)
+    ]
+    both = [(3, 3), (2, 3)]
+    assert _scores(records).categories["hotels"].interval == of_clusters(both)
+    marked = score_of("core", records, Profile.OFFICIAL, no_more)
+    assert marked is not None
+    assert marked.interval == of_clusters([*both, *both])
+    alone = [replace(record, cluster=f"{n}") for n, record in enumerate(records[:6])]
+    assert _scores(alone).categories["hotels"].interval == of_share(5, 6)
 
 
 def test_a_group_is_as_sure_as_its_parts() -> None:

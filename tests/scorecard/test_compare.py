@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_fcbench.answers import Driven
 from pytest_fcbench.errors import UsageError
 from pytest_fcbench.scorecard.compare import (
     Comparison,
     compare,
+    complex_calls,
     conclusion,
     flips,
     heads,
@@ -29,7 +31,7 @@ from pytest_fcbench.scorecard.paired import Chance, Difference
 from pytest_fcbench.scorecard.records import Usage
 from pytest_fcbench.scorecard.tables import FORMATS, Table
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile
-from tests.factories import make_card, make_record
+from tests.factories import make_card, make_path_record, make_path_score, make_record
 
 TIMEOUT, ASIDE = NotScored("timeout", "600 s"), NotScored(SET_ASIDE, "bad data")
 
@@ -262,6 +264,51 @@ def test_what_only_one_run_knows_has_no_change() -> None:
 
 
 # Flips
+
+
+def _complex(name: str, *rights: int, **facts: object) -> Scorecard:
+    """Hotels entries with so many right calls of 4."""
+    records = [
+        make_path_record(
+            Passed() if right == 4 else Failed("value_error", "r"),
+            number=n,
+            path=make_path_score(calls=4, right=right),
+            cluster=str(n // 2),
+        )
+        for n, right in enumerate(rights)
+    ]
+    return replace(make_card({}, name, (), **facts), records=tuple(records))
+
+
+def test_calls_along_golden_paths_stand_side_by_side() -> None:
+    """On the entries that both have."""
+    found = _compared(_complex("a", 4, 2, 0, 0, 1), _complex("b", 4, 4, 4, 3))
+    table = complex_calls(found)
+    assert [row[:4] for row in table.rows] == [
+        ("hotels", "before", "6 of 16", "37.50%"),
+        ("hotels", "after", "15 of 16", "93.75%"),
+        ("all", "before", "6 of 16", "37.50%"),
+        ("all", "after", "15 of 16", "93.75%"),
+    ]
+    assert table in tables(found, 5)
+    assert " points in complex (95% " in conclusion(found)
+    assert complex_calls(_flipped(1, 0, 1)).rows == ()
+
+
+def test_a_baseline_knows_no_calls() -> None:
+    after = _complex("b", 4, 4)
+    kept = [replace(r, verdicts=make_path_record().verdicts, cluster=None) for r in after.records]
+    before = replace(after, records=tuple(kept))
+    assert complex_calls(_compared(before, after)).rows == ()
+
+
+def test_other_rules_of_conversations_are_warned_of() -> None:
+    before, after = (_complex(name, 4, driven=Driven(name)) for name in ("official", "corrected"))
+    means = "judge builtin, similarity structured, recorded replies"
+    told = (
+        f"complex conversations: by the official rules, {means} before, by the corrected rules, {means} after"
+    )
+    assert told in warnings(_compared(before, after))
 
 
 def test_flips_say_what_became_of_an_entry_and_why() -> None:

@@ -10,13 +10,15 @@ from typing import cast
 import jsonschema
 import pytest
 
+from pytest_fcbench.answers import Driven
 from pytest_fcbench.prices import Price
 from pytest_fcbench.scorecard.document import json_schema, section
 from pytest_fcbench.scorecard.facts import RunFacts
+from pytest_fcbench.scorecard.intervals import of_clusters
 from pytest_fcbench.scorecard.records import Record, Usage
 from pytest_fcbench.scorecard.usage import cost_latency
-from pytest_fcbench.verdicts import Failed, NotScored, Passed, Profile
-from tests.factories import make_record
+from pytest_fcbench.verdicts import OTHER_RULES, Failed, NotScored, Passed, Profile
+from tests.factories import make_call_verdict, make_path_record, make_path_score, make_record
 
 FACTS = RunFacts(
     fcbench="0.1.0",
@@ -92,6 +94,66 @@ def test_usage_stands_for_the_run_and_each_category() -> None:
         "latency_p50_s": 2.0,
         "latency_p95_s": pytest.approx(2.9),
     }
+
+
+def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
+    wrong = make_call_verdict(code="value_error", expected={"city": "Oslo"})
+    path = make_path_score(make_call_verdict(), wrong, completeness=2, steps=2, taken=3)
+    records = [
+        make_path_record(Passed(), NotScored(OTHER_RULES, "r"), path=path),
+        make_path_record(Failed("stop_early", "r"), category="cross", path=make_path_score(calls=2)),
+    ]
+    found = _section(records, replace(FACTS, driven=Driven("official")))
+    _validate(found)
+    assert found["driven"] == {
+        "profile": "official",
+        "judge": "builtin",
+        "similarity": "structured",
+        "live": False,
+    }
+    interval = of_clusters([(1, 2)])
+    assert interval is not None
+    assert _at(found, "profiles", "official", "complex", "hotels") == {
+        "scored": 1,
+        "passed": 1,
+        "success": 1.0,
+        "calls": 2,
+        "right": 1,
+        "accuracy": 0.5,
+        "interval": asdict(interval),
+        "completeness": {"mean": 2.0, "judged": 1},
+        "correctness": {"mean": None, "judged": 0},
+        "failures": {},
+        "errors": {"value_error": 1},
+        "parameters": {"location": {"wrong": 1, "of": 2, "rate": 0.5}},
+        "beyond": {"1": 1},
+        "beyond_mean": 1.0,
+    }
+    assert _at(found, "profiles", "official", "complex", "all", "accuracy") == 0.25
+    assert _at(found, "profiles", "corrected", "complex", "hotels", "scored") == 0
+    assert "complex" not in cast("dict[str, object]", _at(_section(TRIALS), "profiles", "official"))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("driven", "profile"), "fixed"),
+        (("driven", "seed"), 1),
+        (("profiles", "official", "complex", "all", "accuracy"), -1),
+        (("profiles", "official", "complex", "all", "success"), 1.5),
+        (("profiles", "official", "complex", "all", "errors", "value_error"), 0),
+        (("profiles", "official", "complex", "all", "completeness", "mean"), 2.5),
+        (("profiles", "official", "complex", "all", "beyond", "4"), 1),
+        (("profiles", "official", "complex", "all", "more"), 1),
+    ],
+    ids=lambda value: "/".join(value) if isinstance(value, tuple) else repr(value),
+)
+def test_the_schema_can_refuse_what_is_told_of_calls(path: tuple[str, ...], value: object) -> None:
+    found = _section([make_path_record(path=make_path_score())], replace(FACTS, driven=Driven("official")))
+    _validate(found)
+    cast("dict[str, object]", _at(found, *path[:-1]))[path[-1]] = value
+    with pytest.raises(jsonschema.ValidationError):
+        _validate(found)
 
 
 def test_trials_stand_in_both_profiles() -> None:

@@ -11,13 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcbench.answers import Driven
 from pytest_fcbench.errors import UsageError
 from pytest_fcbench.prices import Price
 from pytest_fcbench.scorecard import files
 from pytest_fcbench.scorecard.files import baseline, load
 from pytest_fcbench.scorecard.records import Record, Usage
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
-from tests.factories import FACTS, make_record, make_scorecard, write_scorecard
+from tests.factories import (
+    FACTS,
+    make_call_verdict,
+    make_path_record,
+    make_path_score,
+    make_record,
+    make_scorecard,
+    write_scorecard,
+)
 
 WRONG, TIMEOUT = Failed("wrong_count", "2 calls", {"found": 2}), NotScored("timeout", "600 s")
 RECORDS = [
@@ -44,6 +53,50 @@ def test_a_scorecard_comes_back_as_it_was(tmp_path: Path) -> None:
     assert found.created_s == 1_780_000_000.5
     assert found.nodeids["core:parallel_9"] == "benchmarks/test_x.py::test_x[core:parallel_9]"
     assert len(found.nodeids) == len(RECORDS)
+
+
+DRIVEN = Driven("corrected", "openai/judge", "bge", live=True)
+
+
+def test_how_complex_conversations_went_on_comes_back(tmp_path: Path) -> None:
+    facts = replace(FACTS, driven=DRIVEN)
+    path = write_scorecard(tmp_path / "scorecard.json", [make_path_record()], facts)
+    assert load(path).facts == facts
+    kept = load(_saved(tmp_path / "baseline.json", baseline(load(path))))
+    assert kept.facts.driven == DRIVEN
+
+
+def test_older_files_do_not_tell_how(tmp_path: Path) -> None:
+    report = make_scorecard([make_record()])
+    section = report["fcbench"]
+    assert isinstance(section, dict)
+    del section["driven"]
+    assert load(_saved(tmp_path / "x.json", report)).facts.driven is None
+
+
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        ([], "'driven' is an object"),
+        (
+            {"profile": "fixed", "judge": "", "similarity": "", "live": False},
+            "'fixed' is not a valid Profile",
+        ),
+        ({"profile": "official"}, "'judge' is missing"),
+    ],
+)
+def test_odd_words_on_how_are_refused(tmp_path: Path, told: object, says: str) -> None:
+    report = make_scorecard([make_record()])
+    section = report["fcbench"]
+    assert isinstance(section, dict)
+    with pytest.raises(UsageError, match=says):
+        load(_saved(tmp_path / "x.json", report | {"fcbench": section | {"driven": told}}))
+
+
+def test_paths_come_back(tmp_path: Path) -> None:
+    wrong = make_call_verdict(code="value_error", expected={"city": "Oslo"}, reason="another city")
+    record = make_path_record(WRONG, path=make_path_score(make_call_verdict(), wrong), cluster="3")
+    assert load(write_scorecard(tmp_path / "x.json", [record])).records == (record,)
 
 
 def test_two_tests_of_an_entry_are_one_record(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ def test_every_part_is_a_category_or_an_earlier_group() -> None:
 
 
 def test_every_scored_category_but_live_relevance_has_a_weight() -> None:
+    """In its group; complex categories have none in overall."""
     weighted = {part for formula in GROUPS.values() for part in formula.parts} - GROUPS.keys()
     scored = {category.name for category in CATEGORIES.values() if category.scored}
     assert scored - weighted == {"live_relevance"}
@@ -42,8 +43,32 @@ def test_every_scored_category_but_live_relevance_has_a_weight() -> None:
     assert weighted <= scored
 
 
-def test_only_live_is_weighted_by_count() -> None:
-    assert [name for name, f in GROUPS.items() if f.weighing is Weighing.BY_COUNT] == ["live"]
+def test_only_live_and_complex_are_weighted_by_count() -> None:
+    assert [name for name, f in GROUPS.items() if f.weighing is Weighing.BY_COUNT] == ["live", "complex"]
+
+
+def test_complex_categories_are_a_group_without_a_part_in_overall() -> None:
+    """Officially the success rate over all entries: 2 + 0 + 4 of 3 + 1 + 4, whatever their domains."""
+    alone = _scores(hotels=(2, 1), flights=(0, 1), car_rental=(4, 0), attraction=(0, 0), cross=(0, 0))
+    assert alone.groups.keys() == {"complex"}
+    assert alone.categories["hotels"].accuracy == pytest.approx(2 / 3)
+    assert (alone.overall.n, alone.overall.accuracy, alone.overall.missing) == (8, None, ())
+    assert alone.main == "complex"
+    whole = _scores(hotels=(2, 1), flights=(0, 1), car_rental=(4, 0), attraction=(1, 0), cross=(0, 9))
+    assert whole.groups["complex"].accuracy == pytest.approx(7 / 18)
+    assert whole.groups["complex"].missing == ()
+
+
+def test_complex_entries_move_nothing_of_overall() -> None:
+    without = _scores(irrelevance=(1, 1))
+    beside = _scores(irrelevance=(1, 1), hotels=(0, 5))
+    assert beside.main == without.main == "overall"
+    assert (beside.overall.accuracy, beside.overall.missing) == (
+        without.overall.accuracy,
+        without.overall.missing,
+    )
+    assert beside.groups["complex"].accuracy == 0
+    assert beside.groups["complex"].missing == ("flights", "car_rental", "attraction", "cross")
 
 
 def test_a_whole_run() -> None:

@@ -15,7 +15,7 @@ from pytest_fcbench.scorecard.gate import BROKEN, HELD, UNDECIDED, Evidence, Out
 from pytest_fcbench.scorecard.records import Record
 from pytest_fcbench.scorecard.rules import parse
 from pytest_fcbench.verdicts import Failed, Passed, Profile
-from tests.factories import FACTS, make_record
+from tests.factories import FACTS, make_call_verdict, make_path_record, make_path_score, make_record
 
 RULE = parse("multiple>=0.5")
 
@@ -74,6 +74,15 @@ def test_the_summary_has_scores_gate_and_flips() -> None:
     assert "### Worse than the baseline (1)" in lines
     assert "| core:multiple\\_0 | 100% | 0% | 2 calls \\| \\<b\\>not\\</b\\> 1 |" in lines
     assert "### Better (1)" in lines
+
+
+def test_calls_along_golden_paths_have_a_table() -> None:
+    records = [make_path_record(path=make_path_score(make_call_verdict()))]
+    lines = list(github.summary(FACTS, _evidence(records), []))
+    assert "| overall | 1 | 1 | 0 | 0 |  |  |  |" in lines
+    assert "Not run, counted as 0 in complex: flights, car\\_rental, attraction, cross." in lines
+    assert "### complex calls (official profile)" in lines
+    assert "| hotels | 1 | 100.00% | 1 of 1 | 100.00% | 20.7-100.0% | - | - | +0.00 |" in lines
 
 
 def test_flips_since_another_suite_version_are_none() -> None:

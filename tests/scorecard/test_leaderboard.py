@@ -12,14 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_fcbench.answers import Driven
 from pytest_fcbench.errors import UsageError
 from pytest_fcbench.scorecard import compare
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.leaderboard import Board, boards, joined, release_chart, tables
 from pytest_fcbench.scorecard.paired import pair
 from pytest_fcbench.scorecard.records import Usage
-from pytest_fcbench.verdicts import NotScored, Profile
-from tests.factories import make_card
+from pytest_fcbench.verdicts import Failed, NotScored, Passed, Profile
+from tests.factories import make_card, make_path_record, make_path_score
 
 TIMEOUT = NotScored("timeout", "600 s")
 
@@ -144,6 +145,54 @@ def test_one_table_for_programs_says_of_each_row_what_it_was_put() -> None:
     )
     assert table.columns[:5] == ("rank", "model", "mode", "overall", "95% interval")
     assert [(row[1], row[-1]) for row in table.rows] == [("a", "core 1; parallel"), ("c", "core 2; parallel")]
+
+
+def _complex(name: str, right: int, **facts: object) -> Scorecard:
+    """A run of 30 hotels entries of three templates, each with so many right calls of 4."""
+    records = [
+        make_path_record(
+            Passed() if right == 4 else Failed("value_error", ""),
+            number=n,
+            path=make_path_score(calls=4, right=right),
+            cluster=str(n // 10),
+        )
+        for n in range(30)
+    ]
+    return replace(_card(name, 0, **facts), records=tuple(records))
+
+
+def test_runs_of_complex_entries_are_ranked_by_these() -> None:
+    cards = [_complex("a", 2), _complex("b", 4, driven=Driven("official"))]
+    (board,) = boards(cards, Profile.OFFICIAL)
+    scores, calls, _ = tables(board)
+    assert board.metric == "complex"
+    assert scores.columns == ("rank", "model", "mode", "complex*", "95% interval", "hotels")
+    assert calls.columns[:5] == ("rank", "model", "mode", "right calls", "call acc.")
+    assert [row[1:5] for row in calls.rows] == [
+        ("b", "fc", "120 of 120", "100.00%"),
+        ("a", "fc", "60 of 120", "50.00%"),
+    ]
+    assert len(calls.notes) == 1
+
+
+def test_three_templates_show_no_difference() -> None:
+    """Thirty entries that pass together are three chances, not thirty."""
+    assert _ranks(_only(_complex("a", 2), _complex("b", 4), metric="complex")) == {"b": (1, 2), "a": (1, 2)}
+
+
+def test_other_rules_of_conversations_are_told() -> None:
+    cards = [_complex(name, 4, driven=Driven(name)) for name in ("official", "corrected")]
+    (board,) = boards(cards, Profile.OFFICIAL)
+    assert tables(board)[1].notes[1].startswith("conversations went on by different means: by the ")
+
+
+def test_one_table_for_programs_has_the_columns_of_all() -> None:
+    table = joined(boards([_card("a", 30), _complex("b", 4)], Profile.OFFICIAL))
+    assert table.columns[-1] == "data"
+    assert {"overall", "complex", "hotels", "call acc."} <= set(table.columns)
+    rows = {row[1]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    assert (rows["a"]["call acc."], rows["b"]["call acc."]) == ("-", "100.00%")
+    assert rows["b"]["overall"] == "-"
 
 
 def test_the_same_model_is_told_apart_by_mode_or_file() -> None:

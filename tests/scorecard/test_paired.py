@@ -16,7 +16,7 @@ from pytest_fcbench.scorecard.formulas import GROUPS, OVERALL, weights
 from pytest_fcbench.scorecard.paired import Difference, Paired, _of_counts, _of_draws, pair
 from pytest_fcbench.scorecard.records import Record
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
-from tests.factories import make_record
+from tests.factories import make_path_record, make_record
 
 WRONG, TIMEOUT = Failed("wrong_count", "2 calls"), NotScored("timeout", "600 s")
 
@@ -186,6 +186,65 @@ def test_thirds_that_come_out_the_same_are_the_same(changes: list[float], p: flo
 def test_draws_are_the_same_every_time() -> None:
     parts = [(1.0, [1.0, -1.0, -1.0, 0.0])]
     assert _of_draws(parts) == _of_draws(parts)
+
+
+# Clusters
+
+
+def _templates(*changes: tuple[int, int], size: int = 10) -> Paired:
+    """Clusters of so many entries, of which some became better and then some worse."""
+    runs: tuple[list[Record], list[Record]] = ([], [])
+    for cluster, (better, worse) in enumerate(changes):
+        for n in range(size):
+            for run, passed in zip(runs, (n >= better, n < better or n >= better + worse), strict=True):
+                record = make_path_record(_pass(passed), number=cluster * size + n, cluster=str(cluster))
+                run.append(record)
+    return pair(*runs, Profile.OFFICIAL)
+
+
+def test_a_cluster_gets_one_sign() -> None:
+    """Thirty entries became better, but only three templates: by chance that happens once in four."""
+    found = _difference(_templates((10, 0), (10, 0), (10, 0), (0, 0)), "hotels")
+    assert (found.better, found.worse, found.change) == (30, 0, 0.75)
+    assert found.chance.p == pytest.approx(2 / 2**3, abs=0.015)
+    assert found.chance.p_worse == pytest.approx(1, abs=0.015)
+    assert found.chance.method == "signs by lot, bootstrap of clusters (20,000 draws)"
+
+
+def test_the_probability_is_that_of_all_signs_of_clusters() -> None:
+    found = _difference(_templates((5, 1), (0, 2), (1, 0)), "hotels")
+    totals = [sum(a * b for a, b in zip(sign, (4, 2, 1), strict=True)) for sign in product((1, -1), repeat=3)]
+    assert found.chance.p == pytest.approx(sum(abs(total) >= 3 for total in totals) / 8, abs=0.015)
+    assert found.chance.p_worse == pytest.approx(sum(total <= 3 for total in totals) / 8, abs=0.015)
+
+
+def test_clusters_are_drawn_as_wholes() -> None:
+    """All 27 draws of three clusters have the same chance; those at the ends are beyond 2.5 %."""
+    changes = [(4, 0), (0, 2), (1, 0)]
+    chance = _difference(_templates(*changes), "hotels").chance
+    sums = [better - worse for better, worse in changes]
+    means = sorted(sum(draw) / 30 for draw in product(sums, repeat=3))
+    assert (chance.low, chance.high) == pytest.approx((means[0], means[-1]))
+
+
+def test_clusters_of_other_sizes_count_by_their_entries() -> None:
+    parts = [(1.0, [3.0, 0.0])]
+    drawn = _of_draws(parts, [[3, 1]])
+    assert (drawn.low, drawn.high) == (0.0, 1.0)
+    assert drawn.p == 1.0
+
+
+def test_clusters_of_one_entry_change_nothing() -> None:
+    single = _difference(_templates((1, 0), (0, 1), (1, 0), (0, 0), size=1), "hotels")
+    assert single.chance == _of_counts(2, 1, 4)
+
+
+def test_a_baseline_needs_no_clusters() -> None:
+    """It does not keep them; those of the run count."""
+    within = [make_path_record(WRONG, number=n, cluster="0") for n in range(4)]
+    without = [make_path_record(number=n) for n in range(4)]
+    for before, after in ((without, within), (within, without)):
+        assert {one.unit for one in pair(before, after, Profile.OFFICIAL).pairs} == {"core:hotels:0"}
 
 
 # Metrics

@@ -4,19 +4,47 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
+from typing import Any
 
 import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import Completion, Mode, Names, Step, Transcript, completion_from_json
+from pytest_fcbench.answers import (
+    Aside,
+    Completion,
+    Fault,
+    Mode,
+    Names,
+    Party,
+    Step,
+    Transcript,
+    completion_from_json,
+)
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.entries import CATEGORIES
 from pytest_fcbench.scorecard.document import json_schema
 from pytest_fcbench.scorecard.records import Record, Usage, from_json, record, to_json
-from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profile
-from tests.factories import make_entry, make_record, make_transcript, tool_calls
+from pytest_fcbench.verdicts import (
+    CallVerdict,
+    Difference,
+    Failed,
+    Judgement,
+    NotScored,
+    Passed,
+    PathScore,
+    Profile,
+)
+from tests.factories import (
+    make_call_verdict,
+    make_entry,
+    make_path_record,
+    make_path_score,
+    make_record,
+    make_transcript,
+    tool_calls,
+)
 
 MANNER = Manner("gpt", Mode.FC, Names.UNDERSCORED, "tool_calls")
 PASSED = Judgement.both(Passed())
@@ -140,6 +168,56 @@ def test_as_json_it_has_every_verdict_with_code_and_reason() -> None:
     assert to_json(make_record())["verdicts"] == {"official": passed, "corrected": passed}
 
 
+_WRONG = make_call_verdict(code="value_error", expected={"city": "Oslo"})
+PATH: dict[str, Any] = json.loads(json.dumps(asdict(make_path_score(_WRONG))))
+_ASIDE = {**ANSWER, "party": "judge", "digest": "0f"}
+
+
+def _with(*path: str | int, to: object) -> dict[str, object]:
+    """The path with a value at a place in it."""
+    found: Any = json.loads(json.dumps({"official": PATH}))
+    at = found
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = to
+    return {"paths": found}
+
+
+@pytest.mark.parametrize(
+    ("more", "fits"),
+    [
+        pytest.param({"paths": {"official": PATH, "corrected": PATH}}, True, id="both profiles"),
+        pytest.param({"paths": {"fixed": PATH}}, False, id="an unknown profile"),
+        pytest.param(_with("official", "extra", to=1), False, id="an unknown key"),
+        pytest.param(_with("official", "calls", to=-1), False, id="less than no call"),
+        pytest.param(_with("official", "completeness", to=3), False, id="a rating above 2"),
+        pytest.param(_with("official", "verdicts", 0, "stage", to="guess"), False, id="an unknown stage"),
+        pytest.param(_with("official", "verdicts", 0, "code", to="odd"), False, id="an unknown code"),
+        pytest.param(_with("official", "verdicts", 0, "step", to=0), False, id="a step before the first"),
+        pytest.param(_with("official", "verdicts", 0, "made", to={"f": {}}), False, id="another call"),
+        pytest.param(_with("official", "verdicts", 0, "expected", to=None), True, id="not paired"),
+        pytest.param(
+            _with("official", "verdicts", 0, "differences", 0, "kind", to="x"), False, id="an unknown kind"
+        ),
+        pytest.param({"asides": [_ASIDE]}, True, id="an aside"),
+        pytest.param({"asides": [{**_ASIDE, "party": "user"}]}, False, id="an unknown party"),
+        pytest.param({"asides": [ANSWER]}, False, id="an aside of nobody"),
+        pytest.param({"cluster": 7}, False, id="a cluster without a name"),
+    ],
+)
+def test_the_schema_knows_paths_and_asides(more: dict[str, object], *, fits: bool) -> None:
+    schema = {**json_schema(), "$ref": "#/$defs/record"}
+    assert jsonschema.Draft202012Validator(schema).is_valid({**to_json(make_record()), **more}) is fits
+
+
+def test_verdicts_of_entries_that_share_a_cluster_are_one_unit() -> None:
+    found = make_path_record(cluster="4")
+    assert found.unit == replace(found, entry="core:hotels_1").unit
+    others = {"suite": "mine"}, {"category": "flights"}, {"cluster": "5"}
+    assert len({found.unit, *(replace(found, **other).unit for other in others)}) == 4  # type: ignore[arg-type]
+    assert replace(found, cluster=None).unit == found.entry
+
+
 @pytest.mark.parametrize(
     ("turns", "fits"),
     [
@@ -172,6 +250,31 @@ _VERDICT = (
     st.just(Passed()) | st.builds(Failed, _TEXT, _REASON, _TABLE) | st.builds(NotScored, _TEXT, _REASON)
 )
 _COUNT = st.none() | st.integers(0, 2**53)
+_CALLED = st.fixed_dictionaries({"name": _TEXT, "arguments": _TABLE})
+_CALL_VERDICT = st.builds(
+    CallVerdict,
+    step=st.integers(1, 9),
+    made=_CALLED,
+    expected=st.none() | _CALLED,
+    stage=_TEXT,
+    right=st.booleans(),
+    code=st.none() | _TEXT,
+    reason=_TEXT,
+    differences=st.lists(
+        st.builds(Difference, _TEXT, _TEXT, st.none() | _TEXT, _JSON, _JSON), max_size=2
+    ).map(tuple),
+)
+_RATING = st.none() | st.integers(0, 2)
+_FEW = st.integers(0, 99)
+_PATH = st.none() | st.builds(
+    PathScore, _FEW, _FEW, _FEW, _FEW, _FEW, st.lists(_CALL_VERDICT, max_size=2).map(tuple), _RATING, _RATING
+)
+_ASIDES = st.builds(
+    Aside,
+    st.sampled_from(Party),
+    _TEXT,
+    st.builds(Completion, text=st.none() | _TEXT, fault=st.none() | st.sampled_from(Fault)),
+)
 _RECORD = st.builds(
     Record,
     entry=_TEXT,
@@ -182,13 +285,15 @@ _RECORD = st.builds(
     mode=_TEXT,
     names=_TEXT,
     syntax=_TEXT,
-    verdicts=st.builds(Judgement, _VERDICT, _VERDICT),
+    verdicts=st.builds(Judgement, _VERDICT, _VERDICT, _PATH, _PATH),
     trial=st.none() | st.integers(1, 99),
     steps=st.lists(
         st.builds(Usage, st.none() | st.floats(0, 1e6), _COUNT, _COUNT, st.none() | st.floats(0, 1e6)),
         max_size=3,
     ).map(tuple),
     turns=st.lists(st.lists(_TABLE, max_size=2).map(tuple), max_size=3).map(tuple),
+    cluster=st.none() | _TEXT,
+    asides=st.lists(_ASIDES, max_size=2).map(tuple),
 )
 
 
@@ -203,12 +308,21 @@ _SUMS = set(asdict(Usage()))
 """What a Record's JSON says for readers and can be computed again."""
 
 
-@pytest.mark.parametrize("key", [key for key in to_json(make_record()) if key not in _SUMS])
+_LATER = {"cluster", "asides", "paths"}
+"""What older scorecards do not have."""
+
+
+@pytest.mark.parametrize("key", [key for key in to_json(make_record()) if key not in _SUMS | _LATER])
 def test_json_without_a_key_is_no_record(key: str) -> None:
     value = to_json(make_record())
     del value[key]
     with pytest.raises(KeyError, match=key):
         from_json(value)
+
+
+def test_a_record_of_an_older_scorecard_has_no_path() -> None:
+    value = {key: told for key, told in to_json(make_record()).items() if key not in _LATER}
+    assert from_json(value) == make_record()
 
 
 @pytest.mark.parametrize(
@@ -223,6 +337,13 @@ def test_json_without_a_key_is_no_record(key: str) -> None:
         pytest.param({"steps": {}}, id="steps"),
         pytest.param({"steps": [{**asdict(Usage()), "latency_s": "0.5"}]}, id="latency"),
         pytest.param({"steps": [{**asdict(Usage()), "input_tokens": True}]}, id="tokens"),
+        pytest.param({"asides": {}}, id="asides"),
+        pytest.param({"paths": []}, id="paths"),
+        pytest.param({"paths": {"official": []}}, id="path"),
+        pytest.param({"paths": {"official": {**PATH, "calls": None}}}, id="no number of calls"),
+        pytest.param({"paths": {"official": {**PATH, "right": -1}}}, id="less than no call"),
+        pytest.param({"paths": {"official": {**PATH, "verdicts": None}}}, id="call verdicts"),
+        pytest.param({"paths": {"official": {**PATH, "completeness": "2"}}}, id="rating"),
     ],
 )
 def test_json_of_another_shape_is_no_record(wrong: dict[str, object]) -> None:

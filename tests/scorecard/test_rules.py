@@ -15,8 +15,8 @@ from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.gate import BROKEN, HELD, UNDECIDED, Evidence, Finding
 from pytest_fcbench.scorecard.records import Record, Usage
 from pytest_fcbench.scorecard.rules import BaselineRule, Bound, NotWorse, ScoreRule, parse
-from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
-from tests.factories import FACTS, make_record
+from pytest_fcbench.verdicts import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from tests.factories import FACTS, make_path_record, make_path_score, make_record
 
 PASSED, FAILED = Passed(), Failed("wrong_count", "2 calls")
 TIMEOUT, ASIDE = NotScored("timeout", "600 s"), NotScored(SET_ASIDE, "bad data")
@@ -102,7 +102,10 @@ def test_what_is_no_rule_is_told(text: str, says: str) -> None:
         ("paralel", "Did you mean 'parallel' or 'live_parallel'?"),
         ("non-live", "Did you mean 'non_live'"),
         ("latency", "Did you mean 'latency.p95' or 'latency.p50'?"),
-        ("accuracy", "Valid: overall, simple, non_live, live, irrelevance_all, multi_turn, simple_python, "),
+        (
+            "accuracy",
+            "Valid: overall, simple, non_live, live, irrelevance_all, multi_turn, complex, simple_python, ",
+        ),
     ],
 )
 def test_an_unknown_metric_is_told_with_the_nearest(metric: str, guess: str) -> None:
@@ -220,6 +223,70 @@ def test_a_rule_about_a_mark_of_the_users_own() -> None:
     assert _check("mark:smoke>=50%", *records) == Finding(HELD, "mark:smoke is 50.00%")
     assert _check("mark:slow>=50%", *records).code == BROKEN
     assert _check("mark:none>=50%", *records) == Finding(UNDECIDED, "nothing of mark:none was scored")
+
+
+# Calls along golden paths
+
+
+def _complex(*shares: tuple[int, int], category: str = "hotels") -> list[Record]:
+    """Entries with so many right calls of so many."""
+    return [
+        make_path_record(category=category, number=n, path=make_path_score(calls=calls, right=right))
+        for n, (right, calls) in enumerate(shares)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "says"),
+    [
+        ("complex.calls>=0.6", HELD, "complex.calls is 60.00% (6 of 10)"),
+        ("complex.calls>60%", BROKEN, "complex.calls is 60.00% (6 of 10)"),
+        ("hotels.calls>=0.75", HELD, "hotels.calls is 75.00% (3 of 4)"),
+        ("cross.calls<0.5", BROKEN, "cross.calls is 50.00% (3 of 6)"),
+        ("flights.calls>=0", UNDECIDED, "nothing of flights.calls was scored"),
+    ],
+)
+def test_a_rule_about_calls(rule: str, code: int, says: str) -> None:
+    records = [*_complex((3, 4)), *_complex((1, 2), (2, 4), category="cross")]
+    assert _check(rule, *records) == Finding(code, says)
+
+
+def test_calls_that_were_not_scored_may_leave_it_undecided() -> None:
+    records = [*_complex((3, 4)), make_path_record(TIMEOUT, number=7)]
+    assert _check("complex.calls>=0.3", *records).code == HELD
+    assert _check("complex.calls>=0.6", *records) == Finding(
+        UNDECIDED,
+        "complex.calls is 75.00% (3 of 4), "
+        "but with entries not scored it lies anywhere from 37.50% to 87.50%",
+    )
+
+
+def test_the_profile_of_the_run_decides_about_calls() -> None:
+    right, wrong = make_path_score(calls=2, right=2), make_path_score(calls=2, right=0)
+    records = [make_path_record(path=right, corrected_path=wrong)]
+    rule = parse("complex.calls>=0.5")
+    found = [rule.check(Evidence(records, profile, lambda name: 0, {})).code for profile in Profile]
+    assert found == [HELD, BROKEN]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("complex.calls>=baseline", "'baseline' is no fraction or percentage, for example 0.8 or 80%"),
+        ("complex.call>=0.5", "unknown metric 'complex.call'. Did you mean 'complex.calls'"),
+        ("parallel.calls>=0.5", "unknown metric 'parallel.calls'"),
+    ],
+)
+def test_wrong_rules_about_calls(text: str, says: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(text)
+    assert str(caught.value).startswith(f"gate rule {text!r}: {says}")
+
+
+def test_what_another_profile_would_have_shown_is_no_failure_of_the_run() -> None:
+    records = [make_path_record(NotScored(OTHER_RULES, "r"), number=n) for n in range(3)]
+    assert _check("not_scored<=0%", *records, make_path_record(number=4)).code == HELD
+    assert _check("not_scored<=10%", *records, make_path_record(TIMEOUT, number=4)).code == BROKEN
 
 
 # Beside a baseline

@@ -9,14 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import Completion
+from pytest_fcbench.answers import Completion, Driven
 from pytest_fcbench.matchers import ast, relevance
 from pytest_fcbench.scorecard import rules, terminal
 from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.gate import BROKEN, HELD, Outcome
 from pytest_fcbench.scorecard.records import Record, Usage
-from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
-from tests.factories import make_entry, make_record, make_transcript, tool_calls
+from pytest_fcbench.verdicts import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from tests.factories import (
+    make_call_verdict,
+    make_entry,
+    make_path_record,
+    make_path_score,
+    make_record,
+    make_transcript,
+    tool_calls,
+)
 
 FACTS = RunFacts(
     fcbench="0.1.0",
@@ -305,6 +313,105 @@ def test_reasons_of_trials_stand_in_a_column() -> None:
         "  core:simple_python_0-t9   2 calls",
         "  core:simple_python_0-t10  2 calls",
     ]
+
+
+# Calls along golden paths
+
+ELSEWHERE = NotScored(OTHER_RULES, "the conversation went on after a wrong call")
+
+
+def _complex() -> list[Record]:
+    """Two categories in a run that the corrected profile drove; the official one follows it to half."""
+    wrong = make_call_verdict(code="value_error", expected={"city": "Oslo"})
+    right = make_path_score(make_call_verdict(), taken=3, completeness=2, correctness=1)
+    return [
+        make_path_record(path=right),
+        make_path_record(
+            ELSEWHERE,
+            Failed("value_error", "city is 'Bergen', expected 'Oslo'"),
+            number=1,
+            path=make_path_score(make_call_verdict(), wrong),
+        ),
+        make_path_record(ELSEWHERE, Failed("stop_early", "2 calls were not made"), category="cross"),
+        make_path_record(TIMEOUT, category="cross", number=1),
+    ]
+
+
+def test_complex_calls_alone() -> None:
+    """Overall has no score, the profile that drove has the counts, the other one is no alarm."""
+    facts = replace(FACTS, profile=Profile.CORRECTED, driven=Driven("corrected"))
+    assert (
+        "\n".join(_lines(_complex(), facts=facts))
+        == """\
+model gpt-4o (fc, underscored names), profile corrected
+suite core 1, content sha256 0123456789ab
+suite mine 2
+complex conversations: by the corrected rules, judge builtin, similarity structured, recorded replies
+
+                         entries  passed  failed  not scored  official  corrected  95% interval
+hotels                         2       1       1           0   100.00%     50.00%     9.5-90.5%
+cross                          2       0       1           1         -      0.00%     0.0-79.3%
+-----------------------------------------------------------------------------------------------
+complex*                       4       1       2           1   100.00%     33.33%     6.3-71.2%
+-----------------------------------------------------------------------------------------------
+overall                        4       1       2           1         -          -             -
+counts are those of the corrected profile, intervals those of the corrected one
+* complex: counts as 0, not run: flights, car_rental, attraction
+overall is BFCL's formula, in which complex categories have no part
+
+complex calls (corrected profile)
+        entries  success  right calls  call acc.   calls 95%  completeness  correctness  beyond
+-----------------------------------------------------------------------------------------------
+hotels        2   50.00%       2 of 3     66.67%  20.8-93.9%      2.00 (1)     1.00 (1)   +1.00
+cross         1    0.00%       0 of 0          -           -             -            -       -
+all           3   33.33%       2 of 3     66.67%  20.8-93.9%      2.00 (1)     1.00 (1)   +1.00
+failed entries: value_error 1, stop_early 1; wrong calls: value_error 1
+completeness and correctness: mean of 0 to 2 (answers judged); beyond: steps beyond the golden path,
+mean of successful entries
+
+complex calls (official profile)
+        entries  success  right calls  call acc.    calls 95%  completeness  correctness  beyond
+------------------------------------------------------------------------------------------------
+hotels        1  100.00%       1 of 1    100.00%  20.7-100.0%      2.00 (1)     1.00 (1)   +1.00
+all           1  100.00%       1 of 1    100.00%  20.7-100.0%      2.00 (1)     1.00 (1)   +1.00
+failed entries: none; wrong calls: none
+official profile: 2 of 4 complex entries have no verdict, because by its rules the model
+  would have been shown something else; its scores are those of the others
+
+failed (2, corrected profile)
+  value_error 1, stop_early 1
+  core:hotels_1  city is 'Bergen', expected 'Oslo'
+  core:cross_0   2 calls were not made
+
+not scored (1 of 4, 25.0%)
+  timeout: 1
+    core:cross_1: 600 s"""
+    )
+
+
+def test_what_the_selected_profile_would_have_shown_otherwise_is_no_alarm() -> None:
+    """A run that one profile drove, read in the other."""
+    lines = _lines(_complex(), facts=replace(FACTS, driven=Driven("corrected")))
+    assert "counts are those of the corrected profile, intervals those of the official one" in lines
+    assert _after(lines, "not scored") == [
+        "not scored (1 of 4, 25.0%)",
+        "  timeout: 1",
+        "    core:cross_1: 600 s",
+    ]
+
+
+def test_complex_calls_beside_others_leave_overall_as_it_is() -> None:
+    lines = _lines([*_complex(), make_record(category="irrelevance")])
+    (overall,) = [line for line in lines if line.startswith("overall*")]
+    assert "5.00%" in overall
+    assert _after(lines, "* official formula")[2:4] == [
+        "* complex: counts as 0, not run: flights, car_rental, attraction, cross",
+        "overall is BFCL's formula, in which complex categories have no part",
+    ]
+
+
+def test_without_complex_calls_nothing_is_said_of_them() -> None:
+    assert not [line for line in _lines(RUN) if "complex" in line]
 
 
 # What cannot do harm

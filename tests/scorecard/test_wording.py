@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_fcbench.scorecard.wording import dollars, names, number, outermost, suites
+from pytest_fcbench.answers import Driven
+from pytest_fcbench.scorecard.intervals import Interval
+from pytest_fcbench.scorecard.wording import dollars, driven, limits, names, number, outermost, suites
 from tests.factories import make_card
 
 CARD = make_card({"parallel": [True]}, "m")
@@ -21,6 +23,21 @@ def test_a_model_is_told_apart_by_mode_then_by_file_then_by_folder() -> None:
     assert names([CARD, prompt, again]) == ["m (m.json)", "m (prompt)", "m (b.json)"]
     assert names([again, below]) == ["m (b.json)", "m (old/b.json)"]
     assert names([CARD, CARD]) == ["m (m.json)", "m (m.json)"]
+
+
+def test_how_conversations_went_on() -> None:
+    assert driven(None) == "-"
+    assert driven(Driven("official")) == (
+        "by the official rules, judge builtin, similarity structured, recorded replies"
+    )
+    assert driven(Driven("corrected", "m", "bge", live=True)) == (
+        "by the corrected rules, judge m, similarity bge, live replies"
+    )
+
+
+def test_intervals() -> None:
+    assert limits(Interval(0.25, 1.0, "wilson")) == "25.0-100.0%"
+    assert limits(None) == "-"
 
 
 def test_what_stands_beside_a_name_tells_apart_too() -> None:
