@@ -7,13 +7,14 @@ The transformations are BFCL's (``convert_to_tool`` for the OpenAI chat interfac
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_fcbench.answers import AskModel, Completion, Mode, Names, ToolCall, as_wire
 from pytest_fcbench.codecs.wording import Notes, Wording
-from pytest_fcbench.entries import Entry, FunctionDoc, Language, Schema
+from pytest_fcbench.entries import Entry, FunctionDoc, Language, Rule, Schema
 
 WireDoc: TypeAlias = dict[str, object]
 
@@ -53,6 +54,11 @@ def tool_calls(completion: Completion) -> tuple[ToolCall, ...]:
     return tuple(part for part in completion.tool_calls or () if isinstance(part, ToolCall))
 
 
+def shown(name: str, entry: Entry, mode: Mode, names: Names) -> str:
+    """A function's name as a model sees it in the requests about an entry."""
+    return sanitised(name, mode) if entry.category.rule is Rule.PATH else names.shown(name)
+
+
 def answered(completion: Completion, calls: Sequence[ToolCall], turn: int, step: int) -> Mapping[str, object]:
     """A completion with its tool calls as the message that stands for it in later requests.
 
@@ -84,6 +90,14 @@ def results(
     named = zip(calls, texts, strict=True)
     shown = [{"role": "tool", "name": call, "content": text} for call, text in named]
     return [{"role": "user", "content": repr(shown)}] if shown else []
+
+
+def sanitised(name: str, mode: Mode) -> str:
+    """A function name that every interface takes. Official: ``replace_invalid_chars`` of ComplexFuncBench.
+
+    Where calls are asked for as Python text the name must be one of Python, which has no hyphen.
+    """
+    return re.sub(r"[^A-Za-z0-9_-]", "-", name)[:64] if mode is Mode.FC else re.sub(r"\W", "_", name)
 
 
 def _call_id(turn: int, step: int, index: int) -> str:
