@@ -377,8 +377,6 @@ class Run:
             concurrency=None if self.limited is None else self.settings.concurrency,
             driven=self.driven if any(r.group == Group.COMPLEX for r in self.records.values()) else None,
         )
-            else None,
-        )
 
     def outcomes(self, *, interrupted: bool) -> tuple[gate.Outcome, ...]:
         """What became of the gate's rules."""

@@ -22,8 +22,10 @@ from pytest_fcbench.entries import (
     ExpectedCall,
     ExpectedCalls,
     FunctionDoc,
+    GoldenPath,
     Message,
     NoCall,
+    PathCall,
     Rule,
     Scene,
     Trajectory,
@@ -121,6 +123,25 @@ def make_multi_turn(
             {domain: {} for domain in domains},
             {turn: tuple(docs) for turn, docs in (withheld or {}).items()},
         ),
+    )
+
+
+def make_golden_path(
+    *steps: Sequence[tuple[str, Mapping[str, object], object]],
+    query: str = "Find it.",
+    category: str = "cross",
+    functions: Sequence[FunctionDoc] | None = None,
+) -> Entry:
+    """An entry with a golden path: steps of calls, each a name, arguments and the recorded reply."""
+    path = GoldenPath(tuple(tuple(PathCall(*call) for call in step) for step in steps))
+    names = dict.fromkeys(call.name for call in path.calls)
+    return Entry(
+        suite="core",
+        id=f"{category}_0",
+        category=CATEGORIES[category],
+        turns=((Message("user", query),),),
+        functions=tuple(map(make_doc, names) if functions is None else functions),
+        expectation=path,
     )
 
 

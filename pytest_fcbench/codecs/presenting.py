@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.answers import AskModel, Completion, Mode, Names, ToolCall, as_wire
 from pytest_fcbench.codecs.wording import Notes, Wording
-from pytest_fcbench.entries import Entry, FunctionDoc, Language, Schema
+from pytest_fcbench.entries import Entry, FunctionDoc, Language, Rule, Schema
 
 WireDoc: TypeAlias = dict[str, object]
 
@@ -52,6 +52,11 @@ def revealed(late: Sequence[FunctionDoc], wording: Wording, mode: Mode, names: N
 def tool_calls(completion: Completion) -> tuple[ToolCall, ...]:
     """The tool calls of a completion, without the text parts that can stand among them."""
     return tuple(part for part in completion.tool_calls or () if isinstance(part, ToolCall))
+
+
+def shown(name: str, entry: Entry, mode: Mode, names: Names) -> str:
+    """A function's name as a model sees it in the requests about an entry."""
+    return sanitised(name, mode) if entry.category.rule is Rule.PATH else names.shown(name)
 
 
 def answered(completion: Completion, calls: Sequence[ToolCall], turn: int, step: int) -> Mapping[str, object]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from pytest_fcbench.answers import Call, Completion, Mode, Names, ToolCall
+from pytest_fcbench.codecs.presenting import shown
 from pytest_fcbench.entries import Entry, Language, Schema
 
 
@@ -20,7 +21,7 @@ def render(calls: Sequence[Call], entry: Entry, mode: Mode, names: Names) -> Com
                 _sources(call, entry, quoted=False) if language is not Language.PYTHON else call.arguments
             )
             text = json.dumps(arguments, ensure_ascii=False, default=list)
-            tool_calls.append(ToolCall(names.shown(call.name), text, f"call_{index}"))
+            tool_calls.append(ToolCall(shown(call.name, entry, mode, names), text, f"call_{index}"))
         return Completion(tool_calls=tuple(tool_calls))
     return Completion(text=f"[{', '.join(_call_text(call, entry, names) for call in calls)}]")
 
@@ -32,7 +33,7 @@ def _call_text(call: Call, entry: Entry, names: Names) -> str:
         arguments = ", ".join(f"{n}={text}" for n, text in _sources(call, entry, quoted=True).items())
     # A bare Java call is a statement and needs its end; a method of a class does not.
     end = ";" if entry.category.language is Language.JAVA and "." not in call.name else ""
-    return f"{names.shown(call.name)}({arguments}){end}"
+    return f"{shown(call.name, entry, Mode.PROMPT, names)}({arguments}){end}"
 
 
 def _sources(call: Call, entry: Entry, *, quoted: bool) -> dict[str, str]:

@@ -3,7 +3,7 @@
 It must score 100 % in the corrected profile: an entry it misses is broken. Where several values are
 accepted it gives the first, leaves out what may be left out, and for relevance entries, which have no
 ground truth, it fills the first function with values of the declared types. In a conversation it makes all
-calls of a turn at once and then says that it is done.
+calls of a turn at once, of a golden path those of each step, and then says that it is done.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pytest_fcbench.entries import (
     ExpectedCall,
     ExpectedCalls,
     FunctionDoc,
+    GoldenPath,
     Schema,
     Trajectory,
 )
@@ -49,6 +50,10 @@ class OracleModel:
                 calls = _calls_of_turn(entry, turns[request.turn])
                 if not calls:
                     return Completion(text=ABSTENTION)
+            case GoldenPath(steps=steps):
+                if request.step >= len(steps):
+                    return Completion(text=DONE)
+                calls = [Call(wanted.name, wanted.arguments) for wanted in steps[request.step]]
             case ExpectedCalls(calls=expected):
                 calls = [_call(wanted, entry.function(wanted.name)) for wanted in expected]
             case AnyCall():

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_fcbench.answers import AskModel, Call, Completion, Mode, Names, ToolCall
+from pytest_fcbench.codecs.presenting import shown
 from pytest_fcbench.codecs.rendering import render
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import NotScoredError, SuiteError, UsageError
@@ -42,19 +43,18 @@ class ScriptedModel:
         """The scripted answer; an entry without one is not scored."""
         answer = _step(self.answers.get(entry.key), request) or self.default
         if answer is None:
-            where = f"turn {request.turn + 1}, step {request.step + 1} of " if entry.scene else ""
+            single = entry.category.single_turn
+            where = "" if single else f"turn {request.turn + 1}, step {request.step + 1} of "
             reason = f"{self.path} has no answer for {where}{entry.key} and no default"
             raise NotScoredError("no_result", reason)
         if not isinstance(answer.value, list):
             return Completion(text=answer.text())
         calls = [next(iter(element.members().items())) for element in answer.elements()]
         if any(isinstance(arguments.value, str) for _, arguments in calls):
+            texts = [(shown(name, entry, self.ask_mode, self.names), field.value) for name, field in calls]
             if self.ask_mode is Mode.PROMPT:
-                texts = [f"{self.names.shown(name)}({field.value})" for name, field in calls]
-                return Completion(text=f"[{', '.join(texts)}]")
-            return Completion(
-                tool_calls=tuple(ToolCall(self.names.shown(name), field.value) for name, field in calls)
-            )
+                return Completion(text=f"[{', '.join(f'{name}({given})' for name, given in texts)}]")
+            return Completion(tool_calls=tuple(ToolCall(name, given) for name, given in texts))
         return render([_call(name, field) for name, field in calls], entry, self.ask_mode, self.names)
 
 

@@ -13,6 +13,8 @@ from pytest_fcbench.errors import SuiteError, unknown
 
 Key: TypeAlias = str | int
 
+_DEEPEST = 100
+
 
 class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  # type: ignore[misc]
     """PyYAML's safe loader; keys are the text they are written with (``on`` too), and none stands twice."""
@@ -37,7 +39,7 @@ def yaml_value(path: Path) -> object:
         value: object = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a safe loader
     except OSError as error:
         raise SuiteError(f"{path}: cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, ValueError) as error:  # such as a day that no month has
+    except Exception as error:  # noqa: BLE001 - PyYAML trips over a day that no month has, and many a tag
         raise SuiteError(f"{path}: not valid YAML: {error}") from None
     return value
 
@@ -108,6 +110,8 @@ class Field:
         return self.value
 
     def _at(self, key: Key, value: object = None) -> Field:
+        if len(self.keys) >= _DEEPEST:  # an alias inside of what it names never ends
+            raise self.error("is nested too deep")
         return Field(value, self.path, (*self.keys, key), self.line)
 
 

@@ -39,21 +39,24 @@ from pytest_fcbench.entries import (
 )
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.errors import unknown
-from pytest_fcbench.schemas import TYPES, WITH_ELEMENTS, conforms
-from pytest_fcbench.suites import trajectories
+from pytest_fcbench.schemas import TYPES, conforms
+from pytest_fcbench.suites import function_docs, golden_paths, trajectories
 from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.suites.trajectories import Withheld
 
 
 def read(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...]:
     """All entries of a file. Raises ``SuiteError`` with file, line and field."""
-    top = Field(yaml_value(path), path).members(("category", "entries"), ("functions",))
-    category = _category(top["category"])
+    file = Field(yaml_value(path), path)
+    category = _category(
+        file.members(("category", "entries"), ("functions", *golden_paths.RULES))["category"]
+    )
     if category.rule is Rule.STATE:
         return tuple(entry for entry, _ in read_trajectories(path, suite, world))
-    if "functions" not in top:
-        raise Field(yaml_value(path), path).error("has no 'functions'")
-    docs = _docs(top["functions"], category.language)
+    if category.rule is Rule.PATH:
+        return tuple(_unique(list(golden_paths.entries(file, suite, category))))
+    top = file.members(("category", "functions", "entries"))
+    docs = function_docs.read(top["functions"], TYPES[category.language])
     entries = [(field, _entry(field, suite, category, docs)) for field in top["entries"].elements()]
     return tuple(_unique(entries))
 
@@ -85,58 +88,10 @@ def _unique(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
     return list(found.values())
 
 
-_SCHEMA_KEYS = ("type", "description", "enum", "default", "items", "properties", "required")
-
-
-def _docs(field: Field, language: Language) -> Mapping[str, FunctionDoc]:
-    docs: dict[str, FunctionDoc] = {}
-    for element in field.elements():
-        members = element.members(("name", "description", "parameters"), ("response",))
-        name = members["name"].text()
-        if name in docs:
-            raise element.error(f"the function {name!r} is described twice")
-        parameters = members["parameters"].members(("type", "properties", "required"))
-        for schema in parameters["properties"].members().values():
-            schema.members(("type", "description"), _SCHEMA_KEYS)
-        _check_object(parameters, language)
-        raw = {key: member.value for key, member in parameters.items()}
-        extra = {"response": members["response"].value} if "response" in members else {}
-        docs[name] = FunctionDoc(name, members["description"].text(), raw, extra)
-    return docs
-
-
-def _check_object(members: Mapping[str, Field], language: Language) -> None:
-    """The properties of an object, and that the required ones are among them."""
-    properties = members["properties"].members() if "properties" in members else {}
-    for schema in properties.values():
-        _check_schema(schema, language)
-    for required in members["required"].elements() if "required" in members else ():
-        if required.text() not in properties:
-            raise required.error(unknown("parameter", required.text(), properties))
-
-
-def _check_schema(field: Field, language: Language) -> None:
-    members = field.members(("type",), _SCHEMA_KEYS)
-    kind = members["type"].text()
-    if kind not in TYPES[language]:
-        raise members["type"].error(unknown("type", kind, TYPES[language]))
-    if "enum" in members:
-        list(members["enum"].elements())
-    if "items" in members:
-        _check_schema(members["items"], language)
-    elif kind in WITH_ELEMENTS[language]:
-        raise field.error(f"a parameter of type {kind} needs 'items' with the type of its elements")
-    _check_object(members, language)
-
-
 def _entry(field: Field, suite: str, category: Category, docs: Mapping[str, FunctionDoc]) -> Entry:
     required = ["id", "functions"] + (["expect"] if category.expects_calls else [])
     members = field.members(required, ("query", "messages"))
-    offered = []
-    for name in members["functions"].elements():
-        if name.text() not in docs:
-            raise name.error(unknown("function", name.text(), docs))
-        offered.append(docs[name.text()])
+    offered = function_docs.chosen(members["functions"], docs)
     if not offered and category.rule is not Rule.IRRELEVANCE:
         raise members["functions"].error("needs a function")
     return Entry(
@@ -144,8 +99,8 @@ def _entry(field: Field, suite: str, category: Category, docs: Mapping[str, Func
         id=members["id"].text(),
         category=category,
         turns=(_messages(field, members),),
-        functions=tuple(offered),
-        expectation=_expectation(category, members, {doc.name: doc for doc in offered}),
+        functions=tuple(offered.values()),
+        expectation=_expectation(category, members, offered),
     )
 
 

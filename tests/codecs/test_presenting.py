@@ -10,10 +10,19 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.answers import AskModel, Completion, Mode, Names, ToolCall
-from pytest_fcbench.codecs.presenting import answered, ask, described, results, revealed, tool_calls
+from pytest_fcbench.codecs.presenting import (
+    answered,
+    ask,
+    described,
+    results,
+    revealed,
+    sanitised,
+    shown,
+    tool_calls,
+)
 from pytest_fcbench.codecs.wording import Notes, Wording
 from pytest_fcbench.entries import Entry, FunctionDoc, Language, Message
-from tests.factories import make_doc, make_entry
+from tests.factories import make_doc, make_entry, make_golden_path
 
 WORDING = Wording(
     system_prompt="Call these:\n{functions}\nOr say no.",
@@ -100,6 +109,27 @@ def test_dots_are_shown_as_asked(mode: Mode, names: Names, shown: str) -> None:
     function = asked.tools[0]["function"] if mode is Mode.FC else docs_in(asked)[0]
     assert isinstance(function, Mapping)
     assert function["name"] == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "python"),
+    [
+        ("find_place", "find_place", "find_place"),
+        ("Find-Place_2", "Find-Place_2", "Find_Place_2"),
+        ("Get_Reviews(Tips)", "Get_Reviews-Tips-", "Get_Reviews_Tips_"),
+        ("places.find", "places-find", "places_find"),
+        ("x" * 70, "x" * 64, "x" * 70),
+    ],
+)
+def test_names_that_every_interface_takes(name: str, tool: str, python: str) -> None:
+    assert (sanitised(name, Mode.FC), sanitised(name, Mode.PROMPT)) == (tool, python)
+
+
+@pytest.mark.parametrize("names", Names)
+def test_names_of_golden_paths_are_shown_like_that_however_others_are(names: Names) -> None:
+    assert shown("a.b(c)", make_golden_path(), Mode.FC, names) == "a-b-c-"
+    assert shown("a.b(c)", make_golden_path(), Mode.PROMPT, names) == "a_b_c_"
+    assert {shown("a.b", make_entry(), mode, names) for mode in Mode} == {names.shown("a.b")}
 
 
 def test_every_function_is_shown_in_order() -> None:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import Completion, Mode, Names
+from pytest_fcbench.answers import Completion, Mode, Names, ToolCall
 from pytest_fcbench.entries import Entry, FunctionDoc, Message, NoCall
 from pytest_fcbench.models.lexical import LexicalModel
-from tests.factories import answer_of, make_doc, make_entry, make_multi_turn
+from tests.factories import answer_of, make_doc, make_entry, make_golden_path, make_multi_turn
 
 FC = LexicalModel(Mode.FC, Names.DOTTED)
 PROMPT = LexicalModel(Mode.PROMPT, Names.DOTTED)
@@ -201,6 +201,13 @@ def test_each_turn_is_answered_by_its_own_words_once() -> None:
         (0, 0): "[blinds.lower(room='Hall')]",
         (2, 0): "[lamp.dim(room='Attic', percent=5)]",
     }
+
+
+def test_of_a_golden_path_it_tries_the_first_step_only() -> None:
+    path = make_golden_path(query="lower the blinds in the Hall", functions=[BLINDS])
+    first = answer_of(LexicalModel(Mode.FC, Names.DOTTED), path)
+    assert first == Completion(tool_calls=(ToolCall("blinds-lower", '{"room": "Hall"}', "call_0"),))
+    assert answer_of(FC, path, step=1) == Completion(text="No function seems to fit.")
 
 
 def test_names_are_shown_in_the_manner_of_the_run() -> None:

@@ -11,11 +11,12 @@ from typing import NamedTuple
 import pytest
 
 from pytest_fcbench import suites
-from pytest_fcbench.answers import Completion, Mode, Names, ToolCall, Transcript
-from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
+from pytest_fcbench.answers import Call, Completion, Mode, Names, ToolCall, Transcript
+from pytest_fcbench.codecs.reading import Calls
+from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX, read_official
 from pytest_fcbench.conversation import Asking, Manner, converse, performed
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
-from pytest_fcbench.entries import Category, Entry, Rule, Trajectory
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category, Entry, GoldenPath, Rule, Trajectory
 from pytest_fcbench.environments import opened
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers import ast, relevance, state
@@ -24,7 +25,7 @@ from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.fields import yaml_value
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, Judgement, NotScored
-from tests.factories import answer_of, make_doc, make_entry, make_multi_turn
+from tests.factories import answer_of, make_doc, make_entry, make_golden_path, make_multi_turn
 
 # One answer
 
@@ -156,6 +157,55 @@ def test_functions_that_come_late_are_called_like_others(call: str) -> None:
     assert answer_of(OracleModel(Mode.PROMPT, Names.DOTTED), talk, turn=2).text == "[stamp(value=0.8)]"
 
 
+# A golden path
+
+PATH = make_golden_path(
+    [
+        ("Get_Parcels(Sent)", {"to": "Ghent"}, []),
+        ("Get_Parcels(Sent)", {"to": "Lille", "late": True, "note": None}, []),
+    ],
+    [("open", {"id": 7}, {})],
+)
+
+
+def test_the_calls_of_a_step_are_made_at_once_under_names_that_interfaces_take() -> None:
+    assert answer_of(OracleModel(Mode.FC, Names.UNDERSCORED), PATH) == Completion(
+        tool_calls=(
+            ToolCall("Get_Parcels-Sent-", '{"to": "Ghent"}', "call_0"),
+            ToolCall("Get_Parcels-Sent-", '{"to": "Lille", "late": true, "note": null}', "call_1"),
+        )
+    )
+
+
+def test_in_prompting_mode_the_calls_of_a_step_are_text() -> None:
+    model = OracleModel(Mode.PROMPT, Names.DOTTED)
+    assert answer_of(model, PATH).text == (
+        "[Get_Parcels_Sent_(to='Ghent'), Get_Parcels_Sent_(to='Lille', late=True, note=None)]"
+    )
+    assert answer_of(model, PATH, step=1).text == "[open(id=7)]"
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_after_the_last_step_it_says_that_it_is_done(mode: Mode) -> None:
+    for step in (2, 3):
+        assert answer_of(OracleModel(mode, Names.DOTTED), PATH, step=step) == Completion(text=DONE)
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_it_makes_the_calls_of_every_step_of_core(mode: Mode, tmp_path: Path) -> None:
+    suite = suites.open_suite("core", tmp_path)
+    entries = [entry for name in SELECTIONS["complex"] for entry in suite.load(CATEGORIES[name])]
+    assert len(entries) > 30
+    for entry in entries:
+        assert isinstance(entry.expectation, GoldenPath)
+        for number, step in enumerate(entry.expectation.steps):
+            answer = answer_of(OracleModel(mode, Names.UNDERSCORED), entry, step=number)
+            made = read_official(answer, DEFAULT_SYNTAX[mode], entry.category.language)
+            assert made == Calls(tuple(Call(call.name, call.arguments) for call in step))
+        last = answer_of(OracleModel(mode, Names.UNDERSCORED), entry, step=len(entry.expectation.steps))
+        assert last == Completion(text=DONE)
+
+
 # All entries
 
 MISJUDGED = {
@@ -204,7 +254,7 @@ def _judged(entry: Entry, transcript: Transcript, fresh: state.Fresh) -> Judgeme
 @pytest.mark.parametrize("single_turn", [True, False], ids=["single turn", "multi turn"])
 def test_it_passes_all_of_core_in_both_profiles(mode: Mode, tmp_path: Path, *, single_turn: bool) -> None:
     suite = suites.open_suite("core", tmp_path)
-    categories = [category for category in suite.categories if category.single_turn is single_turn]
+    categories = [c for c in suite.categories if c.single_turn is single_turn and c.rule is not Rule.PATH]
     outcomes = list(_outcomes(suite, categories, mode))
     missed = {o.id: o.judgement for o in outcomes if o.judgement.official.status != "passed"}
     missed |= {o.id: o.judgement for o in outcomes if o.judgement.corrected.status != "passed"}

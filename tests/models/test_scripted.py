@@ -10,7 +10,7 @@ from pytest_fcbench.answers import Completion, Mode, Names, ToolCall
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import NotScoredError, UsageError
 from pytest_fcbench.models import scripted
-from tests.factories import answer_of, make_doc, make_entry, make_multi_turn
+from tests.factories import answer_of, make_doc, make_entry, make_golden_path, make_multi_turn
 
 FILE = """\
 answers:
@@ -256,3 +256,31 @@ def test_a_step_without_answer_gets_the_default_or_is_not_scored(
 def test_an_answer_without_turns_is_given_at_every_step(tmp_path: Path) -> None:
     model = _model(tmp_path, "answers:\n  core:multi_turn_base_0: No.\n")
     assert answer_of(model, TALK, 2, 1) == Completion(text="No.")
+
+
+# A golden path
+
+PATH = make_golden_path([("lamp.set", {"room": "hall"}, {})], [("lamp.set", {"room": "attic"}, {})])
+STEPS = """\
+answers:
+  core:cross_0:
+    turns:
+      - - - lamp.set: {room: hall}
+        - - lamp.set: '{"room": '
+        - It is light.
+"""
+
+
+@pytest.mark.parametrize("names", Names)
+def test_each_step_of_a_golden_path_has_its_answer(tmp_path: Path, names: Names) -> None:
+    model = _model(tmp_path, STEPS, Mode.FC, names)
+    assert answer_of(model, PATH) == Completion(
+        tool_calls=(ToolCall("lamp-set", '{"room": "hall"}', "call_0"),)
+    )
+    assert answer_of(model, PATH, step=1) == Completion(tool_calls=(ToolCall("lamp-set", '{"room": '),))
+    assert answer_of(model, PATH, step=2) == Completion(text="It is light.")
+
+
+def test_a_step_of_a_golden_path_without_answer_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotScoredError, match=r"no answer for turn 1, step 4 of core:cross_0 and no default"):
+        answer_of(_model(tmp_path, STEPS), PATH, step=3)

@@ -59,6 +59,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         pytest.param(
             b"a: !!python/object/apply:os.getcwd []\n", "could not determine a constructor", id="tag"
         ),
+        pytest.param(b"a: !!bool maybe\n", "maybe", id="tag that the value does not fit"),
     ],
 )
 def test_what_is_not_plain_yaml_is_refused(tmp_path: Path, content: bytes, says: str) -> None:
@@ -68,6 +69,15 @@ def test_what_is_not_plain_yaml_is_refused(tmp_path: Path, content: bytes, says:
         yaml_value(path)
     assert str(caught.value).startswith(f"{path}: not valid YAML: ")
     assert says in str(caught.value)
+
+
+def test_an_alias_inside_of_what_it_names_ends(tmp_path: Path) -> None:
+    path = tmp_path / "endless.yaml"
+    path.write_text("&a [*a]\n", encoding="utf-8")
+    field = Field(yaml_value(path), path)
+    with pytest.raises(SuiteError, match="is nested too deep"):  # noqa: PT012 - it is found on the way
+        while True:
+            field = next(field.elements())
 
 
 @pytest.mark.parametrize(

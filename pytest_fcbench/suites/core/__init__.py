@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from pytest_fcbench.codecs.wording import Notes, Wording
-from pytest_fcbench.entries import CATEGORIES, Category, Entry, Language
+from pytest_fcbench.entries import CATEGORIES, Category, Entry, Language, Rule
 from pytest_fcbench.environments.world import World, world_from_json
 from pytest_fcbench.suites import files
 from pytest_fcbench.suites.build.filler import filler
@@ -19,7 +19,7 @@ from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.suites.trajectories import Withheld
 
 NAME = "core"
-VERSION = "2"
+VERSION = "3"
 
 _FOLDER = Path(__file__).parent
 
@@ -51,7 +51,7 @@ def _path(category: Category) -> Path:
 
 def _load(category: Category) -> tuple[Entry, ...]:
     if category.name not in _MADE_OF:
-        if category.single_turn:
+        if category.rule is not Rule.STATE:
             return files.read(_path(category), NAME)
         return tuple(entry for entry, _ in _written(category.name))
     plain = _written(_MADE_OF[category.name])

@@ -1,0 +1,321 @@
+"""Search results for recorded replies, made instead of written out; the same for the same seed.
+
+Chance comes from ``random.Random(seed).random()`` alone, whose numbers are the same on every platform and in
+every version of Python.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import shake_256
+from random import Random
+from typing import TypeAlias, TypeVar
+
+T = TypeVar("T")
+
+Item: TypeAlias = dict[str, object]
+Prices: TypeAlias = tuple[float, float]
+"""The lowest and the highest price that can be drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """A source of chance, and the range of prices."""
+
+    random: Callable[[], float]
+    prices: Prices
+
+    def number(self, low: int, high: int, step: int = 1) -> int:
+        return low + step * int(self.random() * ((high - low) // step + 1))
+
+    def one(self, options: Sequence[T]) -> T:
+        return options[int(self.random() * len(options))]
+
+    def likely(self, share: float) -> bool:
+        return self.random() < share
+
+    def price(self) -> float:
+        low, high = self.prices
+        return round(low + self.random() * (high - low), 2)
+
+    def rating(self) -> float:
+        return self.number(60, 96) / 10
+
+    def identifier(self, prefix: str) -> str:
+        return f"{prefix}_{self.number(0, 16**8 - 1):08x}"
+
+    def token(self) -> str:
+        """An opaque text of 220 to 560 characters."""
+        length = self.number(220, 560)
+        drawn = shake_256(f"{self.number(0, 2**48 - 1)}".encode()).digest(length)
+        return urlsafe_b64encode(drawn).decode()[:length]
+
+    def text(self, sentences: Sequence[str], number: int) -> str:
+        """That many different sentences, a word put into each."""
+        start = self.number(0, len(sentences) - 1)
+        chosen = (sentences[(start + 3 * index) % len(sentences)] for index in range(number))
+        return " ".join(sentence.format(self.one(_DETAILS)) for sentence in chosen)
+
+
+_COLOURS = (
+    "Amber",
+    "Azure",
+    "Copper",
+    "Crimson",
+    "Golden",
+    "Green",
+    "Indigo",
+    "Ivory",
+    "Scarlet",
+    "Silver",
+    "White",
+)
+_THINGS = (
+    "Anchor",
+    "Bell",
+    "Bridge",
+    "Compass",
+    "Crane",
+    "Garden",
+    "Heron",
+    "Lantern",
+    "Mill",
+    "Oak",
+    "Plover",
+    "Tower",
+)
+_HOUSES = ("Guesthouse", "Hotel", "House", "Inn", "Lodge", "Pension", "Residence", "Rooms", "Suites")
+_ROOMS = (
+    "Single room",
+    "Double room",
+    "Twin room",
+    "Family room",
+    "Studio",
+    "Loft room",
+    "Corner room",
+    "Attic room",
+)
+_VIEWS = ("courtyard", "garden", "harbour", "hill", "park", "street", "square")
+_BEDS = ("1 double bed", "2 single beds", "1 double and 1 single bed", "2 double beds", "1 wide double bed")
+_AIRLINES = (
+    "Aurora Wings",
+    "Blue Heron Air",
+    "Cormorant",
+    "Meridian Air",
+    "Northway",
+    "Solano Jet",
+    "Tern Airways",
+)
+_GROUPS = ("mini", "economy", "compact", "estate", "sport utility", "van", "electric compact")
+_SUPPLIERS = ("Brightwheel", "Citymile", "Greenroad", "Keyturn", "Longway Cars", "Roamer", "Swift Hire")
+_TOPICS = ("boat", "food", "garden", "museum", "nature", "tower", "walk", "workshop")
+_OUTINGS = {
+    "boat": "Boat Trip",
+    "food": "Tasting",
+    "garden": "Gardens",
+    "museum": "Museum",
+    "nature": "Nature Hike",
+    "tower": "Lookout",
+    "walk": "City Walk",
+    "workshop": "Workshop",
+}
+_TRAVELLERS = ("business", "couple", "family", "friends", "solo")
+_LANGUAGES = ("de", "en", "es", "fr", "it")
+_VEHICLES = ("standard", "estate", "people carrier", "minibus", "executive", "electric")
+_DETAILS = (
+    "bakery",
+    "chapel",
+    "fountain",
+    "library",
+    "market hall",
+    "orchard",
+    "quay",
+    "station",
+    "stone stairs",
+)
+_SUMMARIES = (
+    "The entrance is beside the {}, and a lift reaches every floor.",
+    "Built around an old {}, it was renovated four years ago.",
+    "A {} can be seen from most windows.",
+    "Trams stop in front of the {}, two minutes on foot.",
+    "In the evening it is quiet, because the {} closes at six.",
+    "Guests are welcome to leave bicycles next to the {}.",
+    "There is a small {} in the yard, open all day.",
+    "It is known for the {} that gave the street its name.",
+)
+_REMARKS = (
+    "We found the way easily once we had passed the {}.",
+    "The noise from the {} stopped early enough.",
+    "Somebody should repair the path to the {}.",
+    "What we liked best was the view of the {}.",
+    "The staff told us a lot about the {}.",
+    "It was colder than we had thought, even beside the {}.",
+    "A map of the area with the {} on it would have helped.",
+    "Our bags could stay near the {} until the evening.",
+    "The picture of the {} on the page is an old one.",
+    "Next time we would choose the side that faces the {}.",
+)
+
+
+def _clock(minutes: int) -> str:
+    return f"{minutes // 60 % 24:02}:{minutes % 60:02}"
+
+
+def _name(draw: _Draw, kind: str) -> str:
+    return f"{draw.one(_COLOURS)} {draw.one(_THINGS)} {kind}"
+
+
+def _stay(draw: _Draw) -> Item:
+    return {
+        "stay_id": draw.identifier("st"),
+        "name": _name(draw, draw.one(_HOUSES)),
+        "stars": draw.number(1, 5),
+        "rating": draw.rating(),
+        "reviews": draw.number(12, 2400),
+        "price_total": draw.price(),
+        "currency": "EUR",
+        "free_cancellation": draw.likely(0.5),
+        "breakfast_included": draw.likely(0.4),
+        "distance_km": draw.number(1, 60) / 10,
+        "summary": draw.text(_SUMMARIES, 2),
+    }
+
+
+def _room(draw: _Draw) -> Item:
+    return {
+        "room": f"{draw.one(_ROOMS)}, {draw.one(_VIEWS)} side",
+        "beds": draw.one(_BEDS),
+        "sleeps": draw.number(1, 4),
+        "breakfast_included": draw.likely(0.5),
+        "free_cancellation": draw.likely(0.5),
+        "price_total": draw.price(),
+        "currency": "EUR",
+        "offer_token": draw.token(),
+    }
+
+
+def _flight(draw: _Draw) -> Item:
+    stops = draw.one((0, 0, 1, 1, 2))
+    departs, lasts = draw.number(300, 1260, 5), draw.number(95, 240, 5) + 130 * stops
+    airline = draw.one(_AIRLINES)
+    return {
+        "airline": airline,
+        "flight_no": f"{airline[0]}{airline.split()[-1][0]} {draw.number(100, 989)}",
+        "departs_at": _clock(departs),
+        "arrives_at": _clock(departs + lasts),
+        "duration_min": lasts,
+        "stops": stops,
+        "checked_bags": draw.number(0, 2),
+        "price_total": draw.price(),
+        "currency": "EUR",
+        "offer_token": draw.token(),
+    }
+
+
+def _car(draw: _Draw) -> Item:
+    return {
+        "group": draw.one(_GROUPS),
+        "supplier": draw.one(_SUPPLIERS),
+        "supplier_rating": draw.rating(),
+        "gearbox": draw.one(("manual", "automatic")),
+        "seats": draw.one((4, 5, 5, 7)),
+        "unlimited_mileage": draw.likely(0.5),
+        "free_cancellation": draw.likely(0.5),
+        "price_total": draw.price(),
+        "currency": "EUR",
+        "car_token": draw.token(),
+    }
+
+
+def _sight(draw: _Draw) -> Item:
+    topic = draw.one(_TOPICS)
+    return {
+        "sight_id": draw.identifier("si"),
+        "name": _name(draw, _OUTINGS[topic]),
+        "topic": topic,
+        "rating": draw.rating(),
+        "reviews": draw.number(5, 5200),
+        "price_from": draw.price(),
+        "currency": "EUR",
+        "free_cancellation": draw.likely(0.5),
+        "duration_min": draw.number(30, 300, 15),
+        "summary": draw.text(_SUMMARIES, 2),
+    }
+
+
+def _slot(draw: _Draw) -> Item:
+    adult = draw.price()
+    return {
+        "starts_at": _clock(draw.number(510, 1080, 15)),
+        "guide_language": draw.one(_LANGUAGES),
+        "tickets_left": draw.number(0, 30),
+        "price_adult": adult,
+        "price_child": round(adult / 2, 2),
+        "currency": "EUR",
+        "slot_token": draw.token(),
+    }
+
+
+def _review(draw: _Draw) -> Item:
+    return {
+        "review_id": draw.identifier("rv"),
+        "score": draw.number(2, 10),
+        "written_on": f"2026-{draw.number(1, 12):02}-{draw.number(1, 28):02}",
+        "traveller": draw.one(_TRAVELLERS),
+        "language": "en",
+        "text": draw.text(_REMARKS, draw.number(2, 4)),
+    }
+
+
+def _ride(draw: _Draw) -> Item:
+    return {
+        "vehicle": draw.one(_VEHICLES),
+        "seats": draw.number(3, 8),
+        "bags": draw.number(2, 8),
+        "meets_inside": draw.likely(0.5),
+        "price_total": draw.price(),
+        "currency": "EUR",
+        "ride_token": draw.token(),
+    }
+
+
+_KINDS: Mapping[str, tuple[Callable[[_Draw], Item], Prices]] = {
+    "stays": (_stay, (260, 1400)),
+    "rooms": (_room, (260, 1400)),
+    "flights": (_flight, (90, 780)),
+    "cars": (_car, (120, 900)),
+    "sights": (_sight, (9, 140)),
+    "slots": (_slot, (9, 140)),
+    "reviews": (_review, (0, 0)),
+    "rides": (_ride, (18, 160)),
+}
+
+KINDS: Mapping[str, tuple[str, ...]] = {
+    name: tuple(make(_Draw(Random(0).random, prices)))  # noqa: S311 - the same every time is what is wanted
+    for name, (make, prices) in _KINDS.items()
+}
+"""Of what listings can be made, and the members that an item of each has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a list is made of: a name of ``KINDS``, and what differs from chance."""
+
+    of: str
+    seed: int
+    items: int
+    prices: Prices | None = None
+    """Between which prices are drawn; None for what is usual in euros."""
+    each: Mapping[str, object] = field(default_factory=dict)
+    """Members that are the same in every item."""
+    changed: Mapping[int, Mapping[str, object]] = field(default_factory=dict)
+    """By the place of an item, from 0, members that matter."""
+
+    def made(self) -> list[Item]:
+        """The items, each with the members of its kind first."""
+        make, usual = _KINDS[self.of]
+        draw = _Draw(Random(self.seed).random, self.prices or usual)  # noqa: S311 - as above
+        drawn = [make(draw) for _ in range(self.items)]
+        return [{**item, **self.each, **self.changed.get(place, {})} for place, item in enumerate(drawn)]
