@@ -28,3 +28,16 @@ def pack_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
         except PackError as error:
             pytest.skip(f"the official pack cannot be fetched here: {error}")
     return cache
+
+
+@pytest.fixture(scope="session")
+def complex_samples() -> Path:
+    """A folder with one real record of ComplexFuncBench, its 40 schemas and the first steps of all paths."""
+    given = os.environ.get("FCBENCH_COMPLEX_SAMPLES")
+    oracle = os.environ.get("FCBENCH_ORACLE")
+    if not given and not oracle:
+        pytest.skip("no real records: FCBENCH_COMPLEX_SAMPLES names no folder")
+    folder = Path(given) if given else Path(oracle or "").parent / "reference" / "complexfuncbench-samples"
+    if not folder.is_dir():
+        pytest.skip(f"no real records: {folder} is no folder")
+    return folder

@@ -7,17 +7,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcbench.answers import AskModel, Mode, Names
+from pytest_fcbench.answers import AskModel, Driven, Mode, Names
+from pytest_fcbench.asking import asking
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
-from pytest_fcbench.conversation import Manner, converse, performed
+from pytest_fcbench.conversation import Manner
 from pytest_fcbench.entries import Entry
-from pytest_fcbench.environments import opened
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.models.model import Model
 from pytest_fcbench.server.lookup import Body, read_body
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.verdicts import Profile
 from tests.factories import answer_of
 
 Sent: TypeAlias = dict[str, object]
@@ -55,13 +56,13 @@ def conversation_with(
     model: Model, entry: Entry, mode: Mode, names: Names = Names.UNDERSCORED, suite: Suite = CORE
 ) -> Iterator[tuple[AskModel, Sent]]:
     """Every request of the conversation with a model, and what a client sends for it."""
-    talk = converse(entry, Manner("x", mode, names, DEFAULT_SYNTAX[mode]), suite.wording)
-    asking = performed(talk, opened(entry, suite.world).perform)
-    request = next(asking)
+    manner = Manner("x", mode, names, DEFAULT_SYNTAX[mode])
+    talk = asking(entry, manner, suite, Driven(Profile.OFFICIAL))
+    request = next(talk)
     while True:
         yield request, _body(request)
         try:
-            request = asking.send(answer_of(model, entry, request.turn, request.step))
+            request = talk.send(answer_of(model, entry, request.turn, request.step))
         except StopIteration:
             return
 

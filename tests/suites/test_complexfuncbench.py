@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -472,21 +471,8 @@ def test_the_synthetic_file_is_the_same_for_a_seed() -> None:
 # Real records
 
 
-@pytest.fixture(scope="module")
-def samples() -> Path:
-    """A folder with one real record, the 40 real schemas and the first steps of all golden paths."""
-    given = os.environ.get("FCBENCH_COMPLEX_SAMPLES")
-    oracle = os.environ.get("FCBENCH_ORACLE")
-    if not given and not oracle:
-        pytest.skip("no real records: FCBENCH_COMPLEX_SAMPLES names no folder")
-    folder = Path(given) if given else Path(oracle or "").parent / "reference" / "complexfuncbench-samples"
-    if not folder.is_dir():
-        pytest.skip(f"no real records: {folder} is no folder")
-    return folder
-
-
-def test_a_real_record_is_read(samples: Path) -> None:
-    (entry,) = read((samples / "Car-Rental-9.jsonl").read_bytes(), NOWHERE)
+def test_a_real_record_is_read(complex_samples: Path) -> None:
+    (entry,) = read((complex_samples / "Car-Rental-9.jsonl").read_bytes(), NOWHERE)
     assert (entry.id, entry.cluster, entry.set_aside) == ("Car-Rental-9", "Car-Rental-0", None)
     assert [[call.name for call in step] for step in _path(entry).steps] == [
         ["Search_Car_Location"],
@@ -495,8 +481,8 @@ def test_a_real_record_is_read(samples: Path) -> None:
     assert all(isinstance(call.reply, dict) and call.reply["status"] for call in _path(entry).calls)
 
 
-def test_the_real_schemas_are_read_and_ours_agree_about_names(samples: Path, record: Record) -> None:
-    real = json.loads((samples / "functions.json").read_bytes())
+def test_the_real_schemas_are_read_and_ours_agree_about_names(complex_samples: Path, record: Record) -> None:
+    real = json.loads((complex_samples / "functions.json").read_bytes())
     (entry,) = _read({**record, "functions": real})
     assert entry.set_aside is None
     assert {doc.name for doc in entry.functions} == set(FUNCTIONS)
@@ -506,10 +492,10 @@ def test_the_real_schemas_are_read_and_ours_agree_about_names(samples: Path, rec
         assert set(ours["required"]) == set(doc.required)
 
 
-def test_the_real_first_steps_make_a_hundred_templates(samples: Path, record: Record) -> None:
+def test_the_real_first_steps_make_a_hundred_templates(complex_samples: Path, record: Record) -> None:
     """All 1,000 real ids are read; the ten of a block begin with the same functions, in well-formed calls."""
-    real = json.loads((samples / "functions.json").read_bytes())
-    content = (samples / "ComplexFuncBench_first_step_golden.jsonl").read_text(encoding="utf-8")
+    real = json.loads((complex_samples / "functions.json").read_bytes())
+    content = (complex_samples / "ComplexFuncBench_first_step_golden.jsonl").read_text(encoding="utf-8")
     first: dict[str | None, set[tuple[str, ...]]] = defaultdict(set)
     entries = []
     for row in map(json.loads, content.splitlines()):
