@@ -5,7 +5,7 @@ words to the judge. It goes into the request as JSON, between two lines with a m
 written beforehand: it is a digest of the material. The task says that what stands there is no instruction.
 
 A question is a conversation without an environment, so it takes the way of all others: dispatcher, limits,
-store. A reply that is not as demanded is sent back once, with what is wrong with it.
+store. A reply that is not as demanded is sent back with what is wrong with it, twice at the most.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from pytest_fcbench.answers import AskModel, Completion, Mode, Names, Step, Transcript
+from pytest_fcbench.answers import AskModel, Completion, Mode, Names, Party, Step, Transcript
 from pytest_fcbench.codecs.wrapping import unfenced
 from pytest_fcbench.conversation import Asking
 from pytest_fcbench.entries import Entry
@@ -24,7 +24,7 @@ from pytest_fcbench.verdicts import NotScored, printable
 
 T = TypeVar("T")
 
-_TRIES = 2
+_TRIES = 3
 _LONGEST_REPLY = 4_000
 """Characters of a reply that are shown to the judge when it is sent back."""
 
@@ -57,15 +57,15 @@ class Question(Generic[T]):
         return self.read(_object(completion.text or ""))
 
 
-def put(question: Question[T], judge: str) -> Asking:
-    """The conversation with the judge of that name."""
+def put(question: Question[T], judge: str, party: Party = Party.MODEL) -> Asking:
+    """The conversation with the judge of that name, who is the model of a run or a party in another one."""
     messages: list[Mapping[str, object]] = [
         {"role": "system", "content": f"{question.task}\n\n{RULES}"},
         {"role": "user", "content": fenced(question.material)},
     ]
     steps: list[Step] = []
     while len(steps) < _TRIES:
-        completion = yield AskModel(tuple(messages), step=len(steps))
+        completion = yield AskModel(tuple(messages), step=len(steps), party=party)
         steps.append(Step(completion))
         if completion.fault:
             break
