@@ -286,6 +286,31 @@ def make_path_record(
     return replace(record, verdicts=verdicts, cluster=cluster)
 
 
+def make_golden_entry(
+    *steps: Sequence[PathCall],
+    category: str = "hotels",
+    functions: Sequence[FunctionDoc] | None = None,
+    query: str = "Find a hotel in Bergen.",
+    suite: str = "core",
+    number: int = 0,
+) -> Entry:
+    """An entry with a golden path."""
+    entry = make_entry(
+        category, functions=functions, query=query, suite=suite, entry_id=f"{category}_{number}"
+    )
+    return replace(entry, expectation=GoldenPath(tuple(map(tuple, steps))))
+
+
+def make_walked_record(
+    *verdicts: CallVerdict, category: str = "hotels", number: int = 0, suite: str = "core"
+) -> Record:
+    """The Record of an entry with a golden path, with what became of each call; alike in both profiles."""
+    right = sum(verdict.right for verdict in verdicts)
+    score = PathScore(len(verdicts), right, 1, 1, len({verdict.step for verdict in verdicts}), verdicts)
+    made = make_record(category=category, number=number, suite=suite)
+    return replace(made, verdicts=Judgement(Passed(), Passed(), score, score))
+
+
 def make_scorecard(records: Sequence[Record], facts: RunFacts = FACTS, size: int = 0) -> dict[str, object]:
     """What pytest-json-report writes of a run with these Records; each category has ``size`` tests."""
     tests = [

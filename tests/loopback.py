@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TypeAlias
+from urllib.parse import parse_qsl, urlsplit
 
 Body: TypeAlias = dict[str, object]
 
@@ -27,7 +28,7 @@ Answer: TypeAlias = Callable[[Body], Reply]
 
 @dataclass
 class Endpoint:
-    """A running endpoint: its address and the requests it was sent."""
+    """A running endpoint: its address and the requests it was sent, of a GET the query."""
 
     api_base: str
     requests: list[Body]
@@ -75,8 +76,13 @@ def serving(answer: Answer) -> Iterator[Endpoint]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def do_GET(self) -> None:
+            self.answered(dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True)))
+
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self.answered(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+        def answered(self, asked: Body) -> None:
             requests.append(asked)
             endpoint.paths.append(self.path)
             keys.append(self.headers.get("Authorization", ""))
@@ -89,13 +95,14 @@ def serving(answer: Answer) -> Iterator[Endpoint]:
             with lock:
                 in_flight -= 1
             content = (reply.body if isinstance(reply.body, str) else json.dumps(reply.body)).encode()
-            self.send_response(reply.status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            for name, value in reply.headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
+            with suppress(ConnectionError):  # whoever asked may have given up
+                self.send_response(reply.status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(content)))
+                for name, value in reply.headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(content)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's signature
             """Say nothing."""

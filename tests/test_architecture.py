@@ -34,6 +34,7 @@ ROOMS = {
         "answers",
         "errors",
         "codecs",
+        "complexeval",
         "conversation",
         "suites",
         "config",
@@ -121,7 +122,7 @@ ROOMS = {
 
 ONLY = {
     "pytest": {f"plugin/{name}.py" for name in ("__init__", "benchmark", "showing", "workers")},
-    "aiohttp": {"server/app.py", "contamination/asking.py"},
+    "aiohttp": {"server/app.py", "models/http.py"},
     "httpx": {"suites/packs/hub.py"},
     "huggingface_hub": {"suites/packs/hub.py"},
     "litellm": {"models/litellm.py"},

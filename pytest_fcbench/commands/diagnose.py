@@ -5,25 +5,23 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_fcbench.answers import Transcript
 from pytest_fcbench.commands.files import write
 from pytest_fcbench.commands.held import entries_of, replayed
-from pytest_fcbench.commands.settings import declare, given, settings_of, without_prefix
-from pytest_fcbench.config import Settings, config_file, load_judge
+from pytest_fcbench.commands.judges import ENDPOINT, LIMITS, agreed, asked, judge_of
+from pytest_fcbench.commands.settings import declare, settings_of, without_prefix
+from pytest_fcbench.config import Settings
 from pytest_fcbench.diagnosis.document import Finding, document, labels
 from pytest_fcbench.diagnosis.root_causes import Diagnosis, RootCause, question
-from pytest_fcbench.dispatch.progress import Screen, Ticker
 from pytest_fcbench.entries import CATEGORIES, Entry, Rule
-from pytest_fcbench.errors import FcbenchError, NotScoredError, UsageError
+from pytest_fcbench.errors import NotScoredError, UsageError
 from pytest_fcbench.judges.agreement import Agreement
-from pytest_fcbench.judges.questions import Question, answered, put
 from pytest_fcbench.matchers.taxonomy import FailureClass, classify
-from pytest_fcbench.models.registry import BUILT_IN
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard import files
 from pytest_fcbench.scorecard.files import Scorecard
@@ -32,13 +30,6 @@ from pytest_fcbench.verdicts import Failed, NotScored, Profile, printable
 
 if TYPE_CHECKING:
     from pytest_fcbench.cli import Commands
-
-T = TypeVar("T")
-
-_JUDGE = (
-    *("judge", "judge_api_base", "judge_api_key_env", "concurrency", "rpm", "tpm", "retries", "timeout"),
-    *("max_usd", "no_preflight", "store", "offline", "refresh"),
-)
 
 
 def register(commands: Commands) -> None:
@@ -52,7 +43,7 @@ def register(commands: Commands) -> None:
     diagnose.add_argument(
         "--audit", nargs=2, type=Path, metavar="FILE", help="how far the root causes of two such files agree"
     )
-    declare(diagnose, ("profile", "category", "failures", "config", *_JUDGE))
+    declare(diagnose, ("profile", "category", "failures", "config", "judge", *ENDPOINT, *LIMITS))
     diagnose.set_defaults(run=_diagnose)
 
 
@@ -74,7 +65,7 @@ def _diagnose(chosen: argparse.Namespace) -> int:
 
 def _looked_at(chosen: argparse.Namespace) -> Iterator[str]:
     card = files.load(chosen.scorecard)
-    judge = _judge_settings(chosen)
+    judge = judge_of(chosen)
     settings = settings_of(chosen, "core")
     profile = settings.profile if chosen.profile else card.facts.profile
     wanted = {category.name for category in settings.categories} if chosen.category else set(CATEGORIES)
@@ -148,57 +139,14 @@ def _judged(
     judge: Settings, run: Run, talks: Sequence[_Talk], found: Sequence[Finding]
 ) -> tuple[list[Finding], Sequence[str]]:
     """The findings with what the judge says, and what is to be known of its answers."""
-    questions = {
-        finding.item_id: question(entry, transcript, finding.verdict, run.environments(entry))
-        for (entry, transcript), finding in zip(talks, found, strict=True)
-    }
-    asked = Run(judge, about=lambda entry: put(questions[entry.item_id], judge.label))
-    screen = Screen()
-    try:
-        _in_words_of_a_judge(lambda: asked.start([entry for entry, _ in talks]))
-        ticker = Ticker(asked.progress, screen)
-        try:
-            diagnoses = [_diagnosis(asked, about) for about in questions.values()]
-        finally:
-            ticker.stop()
-        progress = asked.progress()
-        spent = "" if progress.usd is None else f", ${progress.usd:.4f}"
-        notes = [f"judge {judge.label}: calls {progress.calls}{spent}"]
-        notes += [f"note: {note}" for note in asked.facts.notes]
-    except KeyboardInterrupt:
-        raise FcbenchError("interrupted; what is stored is not asked for again") from None
-    finally:
-        asked.close()
-        screen.close()
+    diagnoses, notes = asked(
+        judge,
+        [
+            question(entry, transcript, finding.verdict, run.environments(entry))
+            for (entry, transcript), finding in zip(talks, found, strict=True)
+        ],
+    )
     return [replace(f, diagnosis=d) for f, d in zip(found, diagnoses, strict=True)], notes
-
-
-def _diagnosis(asked: Run, about: Question[Diagnosis]) -> Diagnosis | NotScored:
-    try:
-        return answered(about, asked.dispatcher.transcript(about.about))
-    except NotScoredError as error:
-        return NotScored(error.cause, error.reason)
-
-
-def _judge_settings(chosen: argparse.Namespace) -> Settings | None:
-    options = given(chosen)
-    judge = _in_words_of_a_judge(lambda: load_judge(options, config_file(Path(), chosen.config)))
-    if judge and (judge.model in BUILT_IN or judge.model.startswith("replay:")):
-        raise UsageError(
-            f"--judge={judge.model}: answers entries, not questions about them; "
-            "give a litellm id, a model profile or scripted:FILE"
-        )
-    return judge
-
-
-def _in_words_of_a_judge(do: Callable[[], T]) -> T:
-    """What this gives; its errors speak of the judge's options."""
-    try:
-        return do()
-    except UsageError as error:
-        text = str(error).replace("--fcbench-api-", "--judge-api-").replace("--fcbench-model", "--judge")
-        text = text.replace(", and whether it takes tools (--fcbench-mode=prompt sends none)", "")
-        raise UsageError(text) from None
 
 
 _NOT_DIAGNOSED = "not diagnosed"
@@ -249,21 +197,6 @@ def _audit(one: Path, other: Path) -> Iterator[str]:
     for labelled in (first, second):
         if alone := len(labelled.by_entry) - len(both):
             yield f"{alone} have one in {labelled.path} only"
-    yield f"agreement {agreement.share:.1%}, {_kappa(agreement)}"
-    yield ""
-    used = [cause for cause in RootCause if any(cause in pair for pair in agreement.table)]
-    yield f"{one} down, {other} across"
-    yield f"{'':<24}{''.join(f'{cause:>20}' for cause in used)}"
-    for row in used:
-        yield f"{row:<24}{''.join(f'{agreement.table.get((row, column), 0):>20}' for column in used)}"
-    if agreement.different:
-        yield ""
-        yield f"different ({len(agreement.different)})"
+    yield from agreed(agreement, str(one), str(other), list(RootCause))
     for name in agreement.different:
         yield f"  {name:<32}  {first.by_entry[name]} / {second.by_entry[name]}"
-
-
-def _kappa(agreement: Agreement) -> str:
-    if agreement.kappa is None:
-        return "Cohen's kappa not defined (both gave one and the same class to all)"
-    return f"Cohen's kappa {agreement.kappa:.2f}"

@@ -21,16 +21,22 @@ def replayed(chosen: argparse.Namespace, card: Scorecard, records: Sequence[Reco
 
     Raises ``UsageError`` where a suite is not known or no answer is held.
     """
-    suites = sorted({record.suite for record in records})
-    for suite in suites:
-        if suite not in SUITES:
-            raise UsageError(f"{card.path}: {unknown('suite', suite, SUITES)}")
+    suites = suites_of(card, records)
     if not any(record.turns for record in records):
         hint = "" if card.nodeids else "; a baseline keeps verdicts only, give the scorecard it was made from"
         raise UsageError(f"{card.path}: holds no answers{hint}")
     settings = settings_of(chosen, suites[0], f"replay:{card.path}")
     own = replace(settings, mode=None, names=None, syntax=None)
     return Run(replace(own, suites=tuple(suites), trials=trials_of(card.records)), driven=card.facts.driven)
+
+
+def suites_of(card: Scorecard, records: Sequence[Record]) -> Sequence[str]:
+    """The suites of these Records. Raises ``UsageError`` where one is not known."""
+    suites = sorted({record.suite for record in records})
+    for suite in suites:
+        if suite not in SUITES:
+            raise UsageError(f"{card.path}: {unknown('suite', suite, SUITES)}")
+    return suites
 
 
 def entries_of(run: Run, records: Iterable[Record]) -> Mapping[str, Entry]:

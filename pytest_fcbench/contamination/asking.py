@@ -17,13 +17,10 @@ from urllib.parse import urlsplit
 from pytest_fcbench.answers import AskModel, Completion, Fault
 from pytest_fcbench.contamination.wire import Endpoint, body, logprobs_of
 from pytest_fcbench.entries import Entry
-from pytest_fcbench.errors import CallError, NotScoredError, UsageError
-from pytest_fcbench.models.failures import diagnosis, retry_after_s
+from pytest_fcbench.errors import NotScoredError, UsageError
+from pytest_fcbench.models import http
 from pytest_fcbench.models.model import Model
 from pytest_fcbench.redaction import redacted
-
-_MOST_BYTES = 64 * 2**20
-"""The longest reply that is read."""
 
 _PREFIXES = ("hosted_vllm/", "text-completion-openai/", "openai/")
 
@@ -84,47 +81,18 @@ class PromptModel:
         )
 
     async def _reply(self, text: str) -> object:
-        import aiohttp
-
         url = f"{self.api_base.rstrip('/')}/completions"
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         posted = json.dumps(body(self.endpoint, self.name, text))  # ASCII, so half a character is no error
-        patience = aiohttp.ClientTimeout(total=None)  # the limit of a call is set where it is made
-        try:
-            async with (
-                aiohttp.ClientSession(timeout=patience, trust_env=True) as session,
-                session.post(
-                    url,
-                    data=posted,
-                    headers={**headers, "Content-Type": "application/json"},
-                    allow_redirects=False,
-                ) as response,
-            ):
-                read = bytearray()
-                async for part in response.content.iter_chunked(2**16):
-                    read += part
-                    if len(read) > _MOST_BYTES:
-                        raise CallError("garbled", f"the reply is longer than {_MOST_BYTES >> 20} MiB")
-                status, told = response.status, response.headers
-        except aiohttp.ClientConnectorError as error:
-            raise self._failed("connection", str(error), transient=True) from None
-        except (aiohttp.ClientError, OSError) as error:
-            raise self._failed("endpoint", f"{type(error).__name__}: {error}", transient=True) from None
-        if status != 200:
-            cause, transient = diagnosis(status)
-            wait_s = retry_after_s(told["Retry-After"]) if "Retry-After" in told else None
-            reason = f"HTTP {status}: {read[:1000].decode('utf-8', 'replace')}"
-            raise self._failed(cause, reason, transient=transient and status >= 400, wait_s=wait_s)
-        try:
-            found: object = json.loads(read)
-        except (ValueError, RecursionError):
-            raise self._failed("garbled", "the reply is no JSON", transient=True) from None
-        return found
-
-    def _failed(self, cause: str, reason: str, *, transient: bool, wait_s: float | None = None) -> CallError:
-        said = redacted(" ".join(reason.split()), self.api_key or "")[:300]
-        hint = f"; {_HINTS[cause]}" if cause in _HINTS else ""
-        return CallError(cause, f"{self.name}: {said}{hint}", transient=transient, retry_after_s=wait_s)
+        return await http.asked(
+            "POST",
+            url,
+            about=self.name,
+            secret=self.api_key,
+            headers={**headers, "Content-Type": "application/json"},
+            body=posted,  # the limit of time for a call is set where it is made
+            hints=_HINTS,
+        )
 
 
 async def ask(

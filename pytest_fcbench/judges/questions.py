@@ -5,7 +5,7 @@ words to the judge. It goes into the request as JSON, between two lines with a m
 written beforehand: it is a digest of the material. The task says that what stands there is no instruction.
 
 A question is a conversation without an environment, so it takes the way of all others: dispatcher, limits,
-store. A reply that is not as demanded is sent back once, with what is wrong with it.
+store. A reply that is not as demanded is sent back with what is wrong with it, twice at the most.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pytest_fcbench.verdicts import NotScored, printable
 
 T = TypeVar("T")
 
-_TRIES = 2
+_TRIES = 3
 _LONGEST_REPLY = 4_000
 """Characters of a reply that are shown to the judge when it is sent back."""
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-def _import() -> ModuleType:
+def imported() -> ModuleType:
+    """litellm, told to keep to itself."""
     # Without this, litellm asks the network for its price list while it is imported.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "true")
     import litellm
@@ -57,22 +58,22 @@ class LitellmModel:
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint once. Raises ``CallError`` where no answer comes."""
-        litellm = _import()
+        litellm = imported()
         sent = dict(self.parameters)
         while True:
             started = time.perf_counter()
             try:
                 reply = await litellm.acompletion(**{**sent, **self._request(entry, request)})
             except litellm.exceptions.ContextWindowExceededError as error:
-                return Completion(text=self._short(error), fault=Fault.OVERFLOW)
+                return Completion(text=_short(error, self.api_key), fault=Fault.OVERFLOW)
             except (litellm.exceptions.BadRequestError, litellm.exceptions.UnsupportedParamsError) as error:
                 named = [name for name in sent if re.search(rf"\b{re.escape(name)}\b", str(error))]
                 if not named:
-                    raise self._failure(error) from None
+                    raise failure(self.id, error, self.api_key) from None
                 sent = {name: value for name, value in sent.items() if name not in named}
                 continue
             except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
-                raise self._failure(error) from None
+                raise failure(self.id, error, self.api_key) from None
             self._drop(self.parameters.keys() - sent.keys())
             return _completion(reply, time.perf_counter() - started, self._secrets)
 
@@ -109,14 +110,17 @@ class LitellmModel:
             self.parameters.pop(name, None)
             self.dropped.setdefault(name, f"{self.id} refused it")
 
-    def _failure(self, error: Exception) -> CallError:
-        cause, transient = _diagnosis(error)
-        reason = f"{self.id}: {self._short(error)}"
-        return CallError(cause, reason, transient=transient, retry_after_s=_retry_after_s(error))
 
-    def _short(self, error: Exception) -> str:
-        text = " ".join(str(error).split()) or type(error).__name__
-        return redacted(text, self.api_key or "")[:300]
+def failure(model: str, error: Exception, api_key: str | None) -> CallError:
+    """What is told of a call that failed."""
+    cause, transient = _diagnosis(error)
+    reason = f"{model}: {_short(error, api_key)}"
+    return CallError(cause, reason, transient=transient, retry_after_s=_retry_after_s(error))
+
+
+def _short(error: Exception, api_key: str | None) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return redacted(text, api_key or "")[:300]
 
 
 _UNREACHABLE = (ConnectionRefusedError, socket.gaierror)

@@ -10,12 +10,14 @@ from typing import TypeAlias
 
 from pytest_fcbench.answers import Mode, Names, Party
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX, SYNTAXES
+from pytest_fcbench.complexeval.assignment import MEASURES
 from pytest_fcbench.config import Settings
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.errors import UsageError, unknown
-from pytest_fcbench.models import lexical, oracle, replay, scripted
+from pytest_fcbench.models import booking, lexical, oracle, replay, scripted
 from pytest_fcbench.models.litellm import LitellmModel
 from pytest_fcbench.models.model import Model
+from pytest_fcbench.models.similarity import EmbeddingModel
 
 BUILT_IN = ("oracle", "lexical")
 WITH_PATH = ("replay", "scripted")
@@ -53,7 +55,15 @@ def others(settings: Settings) -> Mapping[Party, tuple[Model, Identity]]:
     found: dict[Party, tuple[Model, Identity]] = {}
     if judge := settings.judge:
         identity = {"model": judge.model, "api_base": judge.api_base, "parameters": judge.parameters}
-        found[Party.JUDGE] = _made(judge, choose(judge).manner), identity
+        found[Party.JUDGE] = choose(judge).model, identity
+    if settings.similarity not in MEASURES:
+        base = settings.similarity_api_base
+        embedding = EmbeddingModel(
+            settings.similarity, base, settings.similarity_api_key, settings.timeout_s, {}
+        )
+        found[Party.SIMILARITY] = embedding, {"model": settings.similarity, "api_base": base}
+    if settings.live:
+        found[Party.PROVIDER] = booking.from_environment(), {"model": "booking"}
     return found
 
 

@@ -286,9 +286,9 @@ def test_without_a_store_everything_is_asked_again(diagnose: Diagnose, served: S
 
 REPLIES: Mapping[str, tuple[Sequence[str], str, int]] = {
     "in a fence": ([f"```json\n{reply()}\n```"], "current_state", 1),
-    "prose": (["It is the state.", "Really."], "judge_reply", 2),
-    "unknown class": ([reply("laziness"), reply("sloth")], "judge_reply", 2),
-    "a turn that is not there": ([reply(turn=99), reply(turn=99)], "judge_reply", 2),
+    "prose": (["It is the state.", "Really.", "It is."], "judge_reply", 3),
+    "unknown class": ([reply("laziness"), reply("sloth"), reply("pride")], "judge_reply", 3),
+    "a turn that is not there": ([reply(turn=99)] * 3, "judge_reply", 3),
     "broken, then good": (['{"class": "current_st', reply()], "current_state", 2),
     "prose, then good": (["I think so.", reply("needless_planning")], "needless_planning", 2),
     "empty, then good": (["", reply("other")], "other", 2),
@@ -308,7 +308,7 @@ def test_what_a_judge_may_reply(
     text = diagnose(*judge(endpoint, "--limit=1"))
     assert list(causes().values()) == [cause]
     assert len(endpoint.requests) == calls
-    assert ("not diagnosed: judge_reply: after 2 tries the reply" in text) is (cause == "judge_reply")
+    assert ("not diagnosed: judge_reply: after 3 tries the reply" in text) is (cause == "judge_reply")
     diagnose(*judge(endpoint, "--limit=1"))
     assert len(endpoint.requests) == calls  # also what could not be read is not bought twice
 

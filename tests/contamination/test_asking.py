@@ -10,11 +10,11 @@ import threading
 import pytest
 
 from pytest_fcbench.answers import AskModel, Completion, Fault
-from pytest_fcbench.contamination import asking
 from pytest_fcbench.contamination.asking import PromptModel, ask
 from pytest_fcbench.contamination.wire import Endpoint
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.errors import CallError, NotScoredError, UsageError
+from pytest_fcbench.models import http
 from tests.contamination.probable import echoed, listed, vllm
 from tests.factories import make_entry
 from tests.loopback import Answer, Body, Reply, error, serving
@@ -125,10 +125,10 @@ def test_nobody_is_there() -> None:
 
 
 def test_a_huge_reply_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "_MOST_BYTES", 2**20)
+    monkeypatch.setattr(http, "_MOST_BYTES", 2**20)
     with serving(lambda _: Reply("x" * 2**22)) as server, pytest.raises(CallError) as caught:
         asked(server.api_base)
-    assert (caught.value.cause, caught.value.reason) == ("garbled", "the reply is longer than 1 MiB")
+    assert (caught.value.cause, caught.value.reason) == ("garbled", "m: the reply is longer than 1 MiB")
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ UNFIT: Sequence[tuple[Completion | str, str]] = (
 
 
 @pytest.mark.parametrize(("reply", "says"), UNFIT, ids=[says for _, says in UNFIT])
-def test_what_is_not_as_demanded_is_sent_back_once(reply: Completion | str, says: str) -> None:
+def test_what_is_not_as_demanded_is_sent_back(reply: Completion | str, says: str) -> None:
     asked, transcript = held(reply, '{"colour": "blue"}')
     assert answered(QUESTION, transcript) == "blue"
     first, second = map(contents, asked)
@@ -97,11 +97,11 @@ def test_what_is_not_as_demanded_is_sent_back_once(reply: Completion | str, says
     assert said == ((text or "(empty)")[:4_000])
     assert demand.startswith(f"The reply {says}")
 
-    _, again = held(reply, reply)
+    _, again = held(reply, reply, reply)
     outcome = answered(QUESTION, again)
     assert isinstance(outcome, NotScored)
     assert outcome.cause == "judge_reply"
-    assert outcome.reason.startswith(f"after 2 tries the reply {says}")
+    assert outcome.reason.startswith(f"after 3 tries the reply {says}")
 
 
 def test_an_overflow_is_not_sent_back() -> None:

@@ -15,7 +15,7 @@ import pytest
 from pytest_fcbench.answers import AskModel, Completion, Fault, Mode, Names, ToolCall
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.errors import CallError, NotScoredError
-from pytest_fcbench.models.litellm import LitellmModel, _import
+from pytest_fcbench.models.litellm import LitellmModel, imported
 from pytest_fcbench.suites import core
 from tests.factories import make_entry
 from tests.loopback import Answer, Endpoint, Reply, error, message, serving
@@ -232,7 +232,7 @@ def test_messages_are_sent_as_they_are() -> None:
 def test_a_provider_that_changes_messages_changes_no_later_request(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = [{"id": "t00s00c00", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
     request = AskModel(({"role": "assistant", "content": None, "tool_calls": calls},))
-    litellm = _import()
+    litellm = imported()
     acompletion = litellm.acompletion
 
     async def changing(**asked: Any) -> object:

@@ -1,0 +1,80 @@
+"""What is the same in two writings of a text: case, accents, punctuation, spaces, articles, small numbers."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TypeAlias
+
+Words: TypeAlias = tuple[str, ...]
+
+LONGEST = 2_000
+"""Characters of a text that is read; longer ones are compared as they are. Putting combining marks into order
+takes time that grows with the square of their number."""
+
+_ACCENTS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
+"""Only after Latin letters: in other scripts such marks make another letter."""
+_LETTERS = str.maketrans(
+    {"ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ł": "l", "Ł": "L"}
+    | {"đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th", "ı": "i", "’": "'", "‘": "'"}
+    | dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff")
+)
+"""Letters that are no base letter with a mark, quotes, and what cannot be seen."""
+
+_ARTICLE = re.compile(r"\A\s*(?:an?|An?)\s+(?=[a-z])")
+"""At the start and before a small letter: it is a name in "A Coruña"."""
+_INITIALS = re.compile(r"(?<!\w)[^\W\d_](?:\.[^\W\d_])+(?!\w)\.?")
+_WORD = re.compile(
+    r"(?<!\w)[-−]\d+(?:[.,:/-]\d+)*"  # below zero, unlike a hyphen
+    r"|\d+(?:st|nd|rd|th)(?!\w)"
+    r"|\d+(?:[.,:/-]\d+)*"
+    r"|[^\W\d_]+(?:'[^\W\d_]+)*"
+    r"|[^\s_]"
+)
+_SILENT = frozenset(".,;:!?¡¿'\"“”«»„()[]{}-–—/`…·•")
+"""What does not change what a text says; every other sign does (C, C++ and C# are three things)."""
+
+_ONES = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
+    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+)
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+NUMBERS = {word: number for number, word in enumerate(_ONES)} | {
+    word: 20 + 10 * number for number, word in enumerate(_TENS)
+}
+"""Numbers by their word."""
+
+_ORDINALS = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth", 7: "seventh"}
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+_SAME = (
+    {"&": "and", "centre": "center", "theatre": "theater", "harbour": "harbor"}
+    | {word: str(number) for word, number in NUMBERS.items()}
+    | {word: f"{number}{_ENDINGS.get(number, 'th')}" for number, word in _ORDINALS.items()}
+)
+
+
+def folded(text: str) -> str:
+    """A text without accents, compatibility forms and marks that cannot be seen; case is kept."""
+    # Superscripts and fractions are no other writing of a digit.
+    whole = "".join(c if unicodedata.category(c) == "No" else unicodedata.normalize("NFKC", c) for c in text)
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFD", whole))
+    return unicodedata.normalize("NFC", plain).translate(_LETTERS)
+
+
+def words(text: str) -> Words:
+    """The words of a text as they are compared."""
+    text = _INITIALS.sub(lambda found: found[0].replace(".", ""), _ARTICLE.sub("", folded(text)))
+    found = [word.replace("'", "") or word for word in _WORD.findall(text.casefold())]
+    kept = tuple(_SAME.get(word, word) for word in found if word not in _SILENT)
+    return tuple(word for word in kept if word != "the") or kept or tuple(found)
+
+
+_MARKS = frozenset("@\\=:&?#%+{}<>|$*~^")
+
+
+def is_code(text: str) -> bool:
+    """Whether a text looks like an identifier, an address or a formula, in which every character counts."""
+    if len(text.split()) != 1:
+        return False
+    letters, digits = any(map(str.isalpha, text)), any(map(str.isdigit, text))
+    return (letters and digits) or not _MARKS.isdisjoint(text) or bool(re.search(r"\w\.\w", text))
