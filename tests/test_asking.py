@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench import environments
-from pytest_fcbench.answers import Completion
-from pytest_fcbench.asking import judge
-from pytest_fcbench.entries import CATEGORIES, Entry
+from pytest_fcbench.answers import Completion, Driven, Party, Transcript
+from pytest_fcbench.asking import asking, judge
+from pytest_fcbench.complexeval import verdict
+from pytest_fcbench.entries import CATEGORIES, Entry, Rule
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers import ast, relevance, state
 from pytest_fcbench.suites import core
+from pytest_fcbench.verdicts import Profile
+from tests.complexeval.talking import FC
 from tests.factories import make_transcript
 
 CORE = core.open_suite(Path())
@@ -27,10 +30,25 @@ def test_the_verdict_is_that_of_the_matcher(category: object) -> None:
     assert category in CATEGORIES.values()
     entry = CORE.load(category)[0]  # type: ignore[arg-type]
     transcript = make_transcript(Completion(text="[f()]"), entry=entry.key)
-    if not entry.category.single_turn:
+    if entry.category.rule is Rule.PATH:
+        expected = verdict.judge(entry, transcript)
+    elif entry.category.rule is Rule.STATE:
         expected = state.judge(entry, transcript, _fresh)
     elif entry.category.expects_calls:
         expected = ast.judge(entry, transcript)
     else:
         expected = relevance.judge(entry, transcript)
     assert judge(entry, transcript, _fresh) == expected
+
+
+@pytest.mark.parametrize("profile", Profile)
+def test_the_profile_drives_along_golden_paths_only(profile: Profile) -> None:
+    for category in CORE.categories:
+        entry = CORE.load(category)[0]
+        talk = asking(entry, FC, CORE, Driven(profile))
+        assert next(talk).party is Party.MODEL
+        with pytest.raises(StopIteration) as done:
+            while True:
+                talk.send(Completion(text="I cannot."))
+        transcript: Transcript = done.value.value
+        assert transcript.driven == (Driven(profile) if category.rule is Rule.PATH else None)
