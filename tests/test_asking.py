@@ -10,6 +10,7 @@ from pytest_fcbench import environments
 from pytest_fcbench.answers import Completion, Driven, Party, Transcript
 from pytest_fcbench.asking import asking, judge
 from pytest_fcbench.complexeval import verdict
+from pytest_fcbench.conversation import Asking
 from pytest_fcbench.entries import CATEGORIES, Entry, Rule
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers import ast, relevance, state
@@ -41,14 +42,21 @@ def test_the_verdict_is_that_of_the_matcher(category: object) -> None:
     assert judge(entry, transcript, _fresh) == expected
 
 
+def _refused(talk: Asking) -> Transcript:
+    """The conversation with a model that calls nothing."""
+    while True:
+        try:
+            talk.send(Completion(text="I cannot."))
+        except StopIteration as done:
+            transcript: Transcript = done.value
+            return transcript
+
+
 @pytest.mark.parametrize("profile", Profile)
 def test_the_profile_drives_along_golden_paths_only(profile: Profile) -> None:
     for category in CORE.categories:
         entry = CORE.load(category)[0]
         talk = asking(entry, FC, CORE, Driven(profile))
         assert next(talk).party is Party.MODEL
-        with pytest.raises(StopIteration) as done:
-            while True:
-                talk.send(Completion(text="I cannot."))
-        transcript: Transcript = done.value.value
+        transcript = _refused(talk)
         assert transcript.driven == (Driven(profile) if category.rule is Rule.PATH else None)
