@@ -8,7 +8,8 @@ from pytest_fcbench.complexeval import conversation as along_a_path
 from pytest_fcbench.complexeval import verdict
 from pytest_fcbench.conversation import Asking, Manner, converse, performed
 from pytest_fcbench.entries import Entry, Rule
-from pytest_fcbench.matchers import ast, relevance, state
+from pytest_fcbench.executables.outcomes import Execute
+from pytest_fcbench.matchers import ast, execution, relevance, state
 from pytest_fcbench.matchers.state import Fresh
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Judgement
@@ -22,13 +23,15 @@ def asking(entry: Entry, manner: Manner, suite: Suite, driven: Driven) -> Asking
     return performed(talk, environments.opened(entry, suite.world).perform)
 
 
-def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
+def judge(entry: Entry, transcript: Transcript, fresh: Fresh, execute: Execute) -> Judgement:
     """Both verdicts of the matcher that the entry's category names."""
     match entry.category.rule:
         case Rule.STATE:
             return state.judge(entry, transcript, fresh)
         case Rule.PATH:
             return verdict.judge(entry, transcript)
+        case Rule.EXECUTION:
+            return execution.judge(entry, transcript, execute)
         case Rule.IRRELEVANCE | Rule.RELEVANCE:
             return relevance.judge(entry, transcript)
     return ast.judge(entry, transcript)

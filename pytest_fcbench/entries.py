@@ -30,6 +30,7 @@ class Group(StrEnum):
     LIVE = "live"
     MULTI_TURN = "multi_turn"
     COMPLEX = "complex"
+    EXECUTABLE = "executable"
 
 
 class Rule(StrEnum):
@@ -49,6 +50,8 @@ class Rule(StrEnum):
     """Calls are carried out, turn by turn; what they changed and what they returned is compared."""
     PATH = "path"
     """Calls are compared, step by step, with those of a golden path, whose recorded replies answer them."""
+    EXECUTION = "execution"
+    """Calls are carried out, each by itself; what they return is compared with what those of the truth do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,10 @@ _ALL = (
     Category("car_rental", Group.COMPLEX, Rule.PATH),
     Category("attraction", Group.COMPLEX, Rule.PATH),
     Category("cross", Group.COMPLEX, Rule.PATH),
+    Category("exec_simple", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
+    Category("exec_multiple", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
+    Category("exec_parallel", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
+    Category("exec_parallel_multiple", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
 )
 
 CATEGORIES: Mapping[str, Category] = {category.name: category for category in _ALL}
@@ -107,10 +114,11 @@ CATEGORIES: Mapping[str, Category] = {category.name: category for category in _A
 SELECTIONS: Mapping[str, tuple[str, ...]] = {
     "non_live": tuple(c.name for c in _ALL if c.group is Group.NON_LIVE),
     "live": tuple(c.name for c in _ALL if c.group is Group.LIVE),
-    "single_turn": tuple(c.name for c in _ALL if c.single_turn),
+    "single_turn": tuple(c.name for c in _ALL if c.single_turn and c.scored),
     "multi_turn": tuple(c.name for c in _ALL if c.group is Group.MULTI_TURN and c.scored),
     "complex": tuple(c.name for c in _ALL if c.group is Group.COMPLEX),
-    "python": tuple(c.name for c in _ALL if c.single_turn and c.language is Language.PYTHON),
+    "executable": tuple(c.name for c in _ALL if c.group is Group.EXECUTABLE),
+    "python": tuple(c.name for c in _ALL if c.single_turn and c.scored and c.language is Language.PYTHON),
     "non_python": tuple(c.name for c in _ALL if c.language is not Language.PYTHON),
 }
 """Names that select several categories at once; each is also a mark on their entries."""
@@ -232,7 +240,30 @@ class GoldenPath:
         return tuple(call for step in self.steps for call in step)
 
 
-Expectation: TypeAlias = ExpectedCalls | NoCall | AnyCall | Trajectory | GoldenPath
+class Comparison(StrEnum):
+    """How what a call returns is compared."""
+
+    EXACT = "exact_match"
+    """It is equal."""
+    REAL_TIME = "real_time_match"
+    """It is a number within 20 %: it changes from day to day."""
+    STRUCTURAL = "structural_match"
+    """It has the same type and, at the top, the same keys or as many elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedResults:
+    """The answer must consist of calls that return what these return (BFCL's executable evaluation)."""
+
+    calls: tuple[str, ...]
+    """As Python text (``math_gcd(a=12, b=18)``)."""
+    kinds: tuple[Comparison, ...]
+    """For each call."""
+    recorded: tuple[PathCall, ...] = ()
+    """What web APIs answered."""
+
+
+Expectation: TypeAlias = ExpectedCalls | NoCall | AnyCall | Trajectory | GoldenPath | ExpectedResults
 
 
 @dataclass(frozen=True, slots=True)

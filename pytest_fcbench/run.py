@@ -26,6 +26,7 @@ from pytest_fcbench.dispatch.store import AnswerStore, StoredModel, identity_of
 from pytest_fcbench.entries import CATEGORIES, Category, Entry, Group, Rule
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.errors import UsageError, unknown
+from pytest_fcbench.executables.pool import Pool
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.model import Model, run_through
 from pytest_fcbench.models.oracle import OracleModel
@@ -220,6 +221,11 @@ class Run:
         """What the calls of an entry act on, in its initial state."""
         return environments.opened(entry, self.suites[entry.suite].world)
 
+    @cached_property
+    def execute(self) -> Pool:
+        """Carries calls out in processes of their own, which start when they are needed."""
+        return Pool()
+
     def plan(self, entries: Sequence[Entry]) -> Iterator[str]:
         """What asking these would take, as lines of text."""
         if self.chosen.model.immediate:
@@ -406,6 +412,8 @@ class Run:
             self._link.close()
         if store := self.__dict__.get("_store"):
             store.close()
+        if pool := self.__dict__.get("execute"):
+            pool.close()
 
 
 _SMOKE = 10

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from pytest_fcbench.errors import PackError
+from pytest_fcbench.executables.pool import Pool
 from pytest_fcbench.suites import bfcl, packs
 
 pytest_plugins = ["pytester"]
@@ -41,3 +44,10 @@ def complex_samples() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real records: {folder} is no folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def pool() -> Iterator[Pool]:
+    """Processes that carry calls out."""
+    with closing(Pool()) as made:
+        yield made

@@ -26,9 +26,10 @@ ROOMS = {
     "codecs": {"entries", "answers"},
     "conversation": {"entries", "answers", "codecs"},
     "environments": {"entries", "codecs"},
-    "matchers": {"entries", "answers", "verdicts", "codecs", "schemas", "environments"},
+    "matchers": {"entries", "answers", "verdicts", "codecs", "schemas", "environments", "executables"},
+    "executables": {"entries", "codecs"},
     "schemas": {"entries"},
-    "suites": {"entries", "answers", "codecs", "environments", "errors", "schemas"},
+    "suites": {"entries", "answers", "codecs", "environments", "errors", "executables", "schemas"},
     "models": {
         "entries",
         "answers",
@@ -60,6 +61,7 @@ ROOMS = {
         "conversation",
         "complexeval",
         "environments",
+        "executables",
         "matchers",
         "suites",
     },
@@ -136,6 +138,8 @@ ONLY = {
     "numpy": {"scorecard/paired.py", "contamination/comparison.py"},
     "jinja2": {"report/page.py"},
     "bfcl_eval": set(),
+    "resource": {"executables/child.py"},
+    "subprocess": {"executables/pool.py", "suites/packs/wheel.py"},
 }
 """Which files may import a package."""
 
@@ -170,6 +174,13 @@ def test_no_text_is_ever_evaluated(path: Path) -> None:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             assert node.func.id not in ("eval", "exec", "compile", "__import__"), f"line {node.lineno}"
+
+
+def test_matchers_start_no_process() -> None:
+    """They know what became of calls, not how they are carried out."""
+    named = {name for path in PACKAGE.glob("matchers/**/*.py") for name in imports(path)}
+    used = {name.rpartition(".")[0] for name in named if room(name) == "executables"}
+    assert used == {"pytest_fcbench.executables.outcomes"}
 
 
 ENVIRONMENTS = sorted((PACKAGE / "environments").glob("*.py"))

@@ -13,7 +13,8 @@ from pytest_fcbench.complexeval import verdict
 from pytest_fcbench.conversation import Asking
 from pytest_fcbench.entries import CATEGORIES, Entry, Rule
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.matchers import ast, relevance, state
+from pytest_fcbench.executables.pool import Pool
+from pytest_fcbench.matchers import ast, execution, relevance, state
 from pytest_fcbench.suites import core
 from pytest_fcbench.verdicts import Profile
 from tests.complexeval.talking import FC
@@ -27,7 +28,7 @@ def _fresh(entry: Entry) -> Environments:
 
 
 @pytest.mark.parametrize("category", CORE.categories, ids=lambda category: category.name)
-def test_the_verdict_is_that_of_the_matcher(category: object) -> None:
+def test_the_verdict_is_that_of_the_matcher(category: object, pool: Pool) -> None:
     assert category in CATEGORIES.values()
     entry = CORE.load(category)[0]  # type: ignore[arg-type]
     transcript = make_transcript(Completion(text="[f()]"), entry=entry.key)
@@ -35,11 +36,13 @@ def test_the_verdict_is_that_of_the_matcher(category: object) -> None:
         expected = verdict.judge(entry, transcript)
     elif entry.category.rule is Rule.STATE:
         expected = state.judge(entry, transcript, _fresh)
+    elif entry.category.rule is Rule.EXECUTION:
+        expected = execution.judge(entry, transcript, pool)
     elif entry.category.expects_calls:
         expected = ast.judge(entry, transcript)
     else:
         expected = relevance.judge(entry, transcript)
-    assert judge(entry, transcript, _fresh) == expected
+    assert judge(entry, transcript, _fresh, pool) == expected
 
 
 def _refused(talk: Asking) -> Transcript:

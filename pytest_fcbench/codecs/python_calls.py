@@ -27,9 +27,9 @@ from pytest_fcbench.answers import Call
 from pytest_fcbench.codecs.reading import Undecodable
 from pytest_fcbench.codecs.wrapping import bracketed, unfenced
 
-_Binary: TypeAlias = Callable[[object, object], object]
+Binary: TypeAlias = Callable[[object, object], object]
 
-_OPERATORS: Mapping[type[ast.operator], _Binary] = {
+OPERATORS: Mapping[type[ast.operator], Binary] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -124,7 +124,7 @@ def _official_value(node: ast.expr) -> object:
         case ast.Constant(value=value):
             return _constant(value)
         case ast.UnaryOp(operand=ast.Constant(value=value)) if isinstance(value, (int, float, complex)):
-            return _computed(operator.sub, 0, _constant(value))
+            return computed(operator.sub, 0, _constant(value))
         case ast.List(elts=elements):
             return [_official_value(element) for element in elements]
         case ast.Tuple(elts=elements):
@@ -196,19 +196,20 @@ def folded(node: ast.expr) -> object:
         case ast.Tuple(elts=elements):
             return tuple(folded(element) for element in elements)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return _computed(operator.sub, 0, folded(operand))
+            return computed(operator.sub, 0, folded(operand))
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return _computed(operator.add, 0, folded(operand))
+            return computed(operator.add, 0, folded(operand))
         case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            return _computed(operator.xor, -1, folded(operand))
+            return computed(operator.xor, -1, folded(operand))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return not folded(operand)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            return _computed(_OPERATORS[type(op)], folded(left), folded(right))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+            return computed(OPERATORS[type(op)], folded(left), folded(right))
     raise Undecodable(f"{type(node).__name__} in arithmetic would have to be evaluated")
 
 
-def _computed(compute: _Binary, left: object, right: object) -> object:
+def computed(compute: Binary, left: object, right: object) -> object:
+    """The result of an operator. Raises ``Undecodable`` where it fails or would be too large."""
     if _too_large(compute, left, right):
         raise Undecodable("the result of the arithmetic is too large")
     try:
@@ -217,7 +218,7 @@ def _computed(compute: _Binary, left: object, right: object) -> object:
         raise Undecodable(f"arithmetic failed: {error}") from None
 
 
-def _too_large(compute: _Binary, left: object, right: object) -> bool:
+def _too_large(compute: Binary, left: object, right: object) -> bool:
     """Whether the result could take more than a few kilobytes. Formatting (``'%9d' % x``) always could."""
     if isinstance(left, (str, bytes)) and compute is operator.mod:
         return True

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 from pytest_fcbench.answers import Step, ToolCall, Transcript
 from pytest_fcbench.asking import judge
 from pytest_fcbench.commands.settings import ASKED, PLACE, declare, settings_of
-from pytest_fcbench.entries import AnyCall, Entry, ExpectedCalls, FunctionDoc, GoldenPath, NoCall, Trajectory
+from pytest_fcbench.entries import (
+    AnyCall,
+    Entry,
+    ExpectedCalls,
+    ExpectedResults,
+    FunctionDoc,
+    GoldenPath,
+    NoCall,
+    Trajectory,
+)
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.errors import NotScoredError, UsageError, unknown
 from pytest_fcbench.matchers.differences import between
@@ -53,7 +62,7 @@ def _show(chosen: argparse.Namespace) -> int:
     for line in lines(entry, transcript, run.environments(entry), longest):
         print(printable_line(line))
     if transcript:
-        judgement = judge(entry, transcript, run.environments)
+        judgement = judge(entry, transcript, run.environments, run.execute)
         for line in (*_verdicts(judgement), *path_lines(judgement, longest)):
             print(printable_line(line))
     run.close()
@@ -162,6 +171,9 @@ def _expected(entry: Entry, longest: int | None) -> Iterator[str]:
             for call in calls:
                 accepted = ", ".join(f"{name}: {_text(values)}" for name, values in call.accepted.items())
                 yield from _row("  accepted", f"{call.name}  {accepted}", longest)
+        case ExpectedResults(calls=texts, kinds=kinds):
+            for text, kind in zip(texts, kinds, strict=True):
+                yield from _row("  result of", f"{text}  ({kind})", longest)
         case NoCall():
             yield "  accepted  no call"
         case AnyCall():

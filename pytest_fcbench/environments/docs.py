@@ -1,11 +1,11 @@
-"""Function docs of a domain, derived from its class: signatures give the types, docstrings the words."""
+"""Function docs derived from code: signatures give the types, docstrings the words."""
 
 from __future__ import annotations
 
 import inspect
 import re
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from textwrap import dedent
 from typing import Literal, Union, get_args, get_origin, get_type_hints
 
@@ -25,23 +25,32 @@ _TYPES: Mapping[object, str] = {
 def documented(domain: type[Environment]) -> tuple[FunctionDoc, ...]:
     """The docs of all functions of a domain. Raises ValueError where a class leaves something out."""
     about = _paragraph(inspect.getdoc(domain) or "")
-    return tuple(_documented(domain, name, about) for name in functions_of(domain))
+    return tuple(
+        _documented(getattr(domain, name), f"{domain.__name__}.{name}", name, about)
+        for name in functions_of(domain)
+    )
 
 
-def _documented(domain: type[Environment], name: str, about: str) -> FunctionDoc:
-    function = getattr(domain, name)
+def of_function(function: Callable[..., object]) -> FunctionDoc:
+    """The doc of a function by itself. Raises ValueError where it leaves something out."""
+    return _documented(function, function.__name__, function.__name__)
+
+
+def _documented(function: Callable[..., object], where: str, name: str, about: str = "") -> FunctionDoc:
     text = inspect.getdoc(function) or ""
     described = dict(_arguments(text))
     hints = get_type_hints(function)
     properties: dict[str, object] = {}
     required = []
-    for parameter in list(inspect.signature(function).parameters.values())[1:]:
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name == "self":
+            continue
         if parameter.name not in described:
-            raise ValueError(f"{domain.__name__}.{name}: the docstring does not describe {parameter.name!r}")
+            raise ValueError(f"{where}: the docstring does not describe {parameter.name!r}")
         try:
             schema = _schema(hints[parameter.name])
         except (KeyError, IndexError):
-            raise ValueError(f"{domain.__name__}.{name}: {parameter.name} needs another type") from None
+            raise ValueError(f"{where}: {parameter.name} needs another type") from None
         schema["description"] = described.pop(parameter.name)
         if parameter.default is parameter.empty:
             required.append(parameter.name)
@@ -49,9 +58,9 @@ def _documented(domain: type[Environment], name: str, about: str) -> FunctionDoc
             schema["default"] = parameter.default
         properties[parameter.name] = schema
     if described:
-        raise ValueError(f"{domain.__name__}.{name}: the docstring describes {', '.join(described)}")
+        raise ValueError(f"{where}: the docstring describes {', '.join(described)}")
     parameters = {"type": "dict", "properties": properties, "required": required}
-    return FunctionDoc(name, f"{about} {_paragraph(text)}", parameters)
+    return FunctionDoc(name, f"{about} {_paragraph(text)}".lstrip(), parameters)
 
 
 def _paragraph(text: str) -> str:

@@ -22,6 +22,7 @@ from pytest_fcbench.entries import (
     Entry,
     ExpectedCall,
     ExpectedCalls,
+    ExpectedResults,
     FunctionDoc,
     GoldenPath,
     Schema,
@@ -54,6 +55,8 @@ class OracleModel:
                 if request.step >= len(steps):
                     return Completion(text=DONE)
                 calls = [Call(wanted.name, wanted.arguments) for wanted in steps[request.step]]
+            case ExpectedResults(calls=texts):
+                calls = _calls_of_turn(entry, texts)
             case ExpectedCalls(calls=expected):
                 calls = [_call(wanted, entry.function(wanted.name)) for wanted in expected]
             case AnyCall():

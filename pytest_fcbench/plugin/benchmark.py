@@ -12,6 +12,7 @@ from pytest_fcbench.config import Settings
 from pytest_fcbench.dispatch.link import Link
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.errors import FcbenchError, NotScoredError, RunStoppedError
+from pytest_fcbench.executables.outcomes import Execute
 from pytest_fcbench.matchers.state import Fresh
 from pytest_fcbench.run import Ask, Run, Score
 from pytest_fcbench.scorecard.records import Record, from_json, to_json
@@ -138,6 +139,11 @@ class Benchmark:
     def fresh(self) -> Fresh:
         """Makes the environments of an entry in their initial state."""
         return self.run.environments
+
+    @pytest.fixture
+    def execute(self) -> Execute:
+        """Carries calls out, each by itself."""
+        return self.run.execute
 
     def _score(self, judgement: Judgement) -> Passed | Failed:
         stash = self.item.stash

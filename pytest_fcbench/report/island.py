@@ -18,7 +18,16 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from pytest_fcbench.answers import Completion, ToolCall, completion_from_json
-from pytest_fcbench.entries import AnyCall, Entry, ExpectedCalls, FunctionDoc, GoldenPath, NoCall, Trajectory
+from pytest_fcbench.entries import (
+    AnyCall,
+    Entry,
+    ExpectedCalls,
+    ExpectedResults,
+    FunctionDoc,
+    GoldenPath,
+    NoCall,
+    Trajectory,
+)
 from pytest_fcbench.scorecard.calls import differing
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.records import Record, Usage
@@ -162,7 +171,7 @@ def _asked(entry: Entry | None, shared: _Shared) -> Json:
     """What an entry asks and expects; nothing where no suite here has it."""
     if entry is None:
         return {}
-    truth = entry.expectation.turns if isinstance(entry.expectation, Trajectory) else ()
+    truth = _truth(entry)
     withheld = entry.scene.withheld if entry.scene else {}
     turns = []
     for number, said in enumerate(entry.turns):
@@ -186,6 +195,16 @@ def _asked(entry: Entry | None, shared: _Shared) -> Json:
                 for step in steps
             ]
     return asked | ({"aside": entry.set_aside} if entry.set_aside else {})
+
+
+def _truth(entry: Entry) -> tuple[tuple[str, ...], ...]:
+    """The calls of each turn, where they are written as text."""
+    match entry.expectation:
+        case Trajectory(turns=turns):
+            return turns
+        case ExpectedResults(calls=calls):
+            return (calls,)
+    return ()
 
 
 def _accepted(parameter: tuple[str, object]) -> list[object]:

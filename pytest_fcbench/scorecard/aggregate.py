@@ -54,8 +54,13 @@ class ProfileScores:
 
     @property
     def main(self) -> str:
-        """The score that speaks for the run: ``complex`` where nothing of overall's formula was scored."""
-        return "complex" if self.overall.accuracy is None and "complex" in self.groups else "overall"
+        """The score that speaks for the run: a group where nothing of overall's formula was scored."""
+        alone = [name for name in _ALONE if name in self.groups]
+        return alone[0] if alone and self.overall.accuracy is None else "overall"
+
+
+_ALONE = ("complex", "executable")
+"""Groups without a part in overall."""
 
 
 def aggregate(
@@ -79,8 +84,8 @@ def aggregate(
         if any(parts.values()):
             groups[name] = _combine(parts, _weights(parts, formula, size_of))
     overall = _combine({name: groups.get(name) for name in OVERALL}, OVERALL)
-    if "complex" in groups and overall.accuracy is None:
-        overall = replace(overall, missing=())  # a run of another benchmark lacks nothing of this one
+    if overall.accuracy is None and any(name in groups for name in _ALONE):
+        overall = replace(overall, missing=())  # a run of something else lacks nothing of this
     return ProfileScores(categories, groups, _counting_all(overall, categories))
 
 

@@ -40,7 +40,7 @@ from pytest_fcbench.entries import (
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.errors import unknown
 from pytest_fcbench.schemas import TYPES, conforms
-from pytest_fcbench.suites import function_docs, golden_paths, trajectories
+from pytest_fcbench.suites import executable, function_docs, golden_paths, trajectories
 from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.suites.trajectories import Withheld
 
@@ -55,6 +55,8 @@ def read(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...
         return tuple(entry for entry, _ in read_trajectories(path, suite, world))
     if category.rule is Rule.PATH:
         return tuple(_unique(list(golden_paths.entries(file, suite, category))))
+    if category.rule is Rule.EXECUTION:
+        return tuple(_unique(list(executable.entries(file, suite, category))))
     top = file.members(("category", "functions", "entries"))
     docs = function_docs.read(top["functions"], TYPES[category.language])
     entries = [(field, _entry(field, suite, category, docs)) for field in top["entries"].elements()]

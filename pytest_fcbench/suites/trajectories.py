@@ -99,11 +99,11 @@ def _turn(field: Field, docs: tuple[FunctionDoc, ...]) -> tuple[tuple[Message, .
     members = field.members(("user", "calls"))
     calls = list(members["calls"].elements())
     for call in calls:
-        _check_call(call, {doc.name: doc for doc in docs})
+        check_call(call, {doc.name: doc for doc in docs})
     return (Message("user", members["user"].text()),), tuple(call.text() for call in calls)
 
 
-def _check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
+def check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
     """A call of a function that is there, with parameters that it has."""
     try:
         python_calls.official(field.text())  # which is stricter about what a value is

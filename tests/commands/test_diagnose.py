@@ -71,7 +71,10 @@ def recorded(model: str, category: str, numbers: Sequence[int], trial: int | Non
     run = Run(load({"model": model, "suite": ["core"]}, None))
     entries = [replace(run.suites["core"].load(CATEGORIES[category])[n], trial=trial) for n in numbers]
     talks = [(entry, run.dispatcher.transcript(entry)) for entry in entries]
-    return [run.record(entry, asking.judge(entry, talk, run.environments), talk) for entry, talk in talks]
+    return [
+        run.record(entry, asking.judge(entry, talk, run.environments, run.execute), talk)
+        for entry, talk in talks
+    ]
 
 
 def write(made: Sequence[Record]) -> None:
@@ -541,7 +544,7 @@ def test_a_baseline_has_no_answers(refusal: Diagnose) -> None:
 
 def test_an_entry_that_is_not_there_any_more(refusal: Diagnose, card: Sequence[Record]) -> None:
     write([replace(card[0], entry="core:multi_turn_base_9999")])
-    assert "core 3 has no entry core:multi_turn_base_9999" in refusal(CARD)
+    assert "core 4 has no entry core:multi_turn_base_9999" in refusal(CARD)
 
 
 def test_a_suite_that_nobody_knows(refusal: Diagnose, card: Sequence[Record]) -> None:

@@ -181,12 +181,12 @@ def test_an_entry_that_is_gone(rejudge: Rejudge, whole: Report) -> None:
     assert "core:irrelevance_999" in text
     verdict = told(json.loads(Path("new.json").read_text()), "core:irrelevance_999")["verdicts"]["official"]
     assert (verdict["status"], verdict["code"]) == ("not_scored", "no_entry")
-    assert verdict["reason"] == "core 3 has no entry core:irrelevance_999"
+    assert verdict["reason"] == "core 4 has no entry core:irrelevance_999"
 
 
 @pytest.mark.parametrize(
     ("key", "line"),
-    [("version", "suite core: version old → 3"), ("pack_hash", "suite core: content sha256 old → {:.12}")],
+    [("version", "suite core: version old → 4"), ("pack_hash", "suite core: content sha256 old → {:.12}")],
 )
 def test_another_suite_is_a_change(rejudge: Rejudge, whole: Report, key: str, line: str) -> None:
     report = copy.deepcopy(whole)
@@ -202,10 +202,10 @@ def test_a_ledger_of_today(rejudge: Rejudge, whole: Report, monkeypatch: pytest.
     """An entry that was found to be bad since is set aside; what the matchers say else stays."""
     true_judge = asking.judge
 
-    def found_bad(entry: Any, transcript: Any, fresh: Any) -> Any:
+    def found_bad(entry: Any, transcript: Any, *means: Any) -> Any:
         bad = entry.key == "core:irrelevance_0"
         return true_judge(
-            replace(entry, set_aside="it contradicts itself") if bad else entry, transcript, fresh
+            replace(entry, set_aside="it contradicts itself") if bad else entry, transcript, *means
         )
 
     monkeypatch.setattr("pytest_fcbench.commands.rejudge.judge", found_bad)
@@ -224,10 +224,10 @@ def test_a_matcher_that_breaks_costs_one_entry(
 ) -> None:
     true_judge = asking.judge
 
-    def broken(entry: Any, transcript: Any, fresh: Any) -> Any:
+    def broken(entry: Any, transcript: Any, *means: Any) -> Any:
         if entry.key == "core:irrelevance_0":
             raise ValueError("sk-1234567890abcdef")
-        return true_judge(entry, transcript, fresh)
+        return true_judge(entry, transcript, *means)
 
     monkeypatch.setattr("pytest_fcbench.commands.rejudge.judge", broken)
     code, text = rejudge(whole, "--to=new.json")

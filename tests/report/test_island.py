@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.answers import Completion, Fault, completion_to_json
-from pytest_fcbench.entries import GoldenPath, PathCall
+from pytest_fcbench.entries import Comparison, ExpectedResults, GoldenPath, PathCall
 from pytest_fcbench.report.island import LONGEST, Done, Told, cut, fair, inert, islands, took, written
 from pytest_fcbench.scorecard import files
 from pytest_fcbench.scorecard.records import Record, Usage
@@ -217,6 +217,12 @@ def test_entries_without_expected_calls(tmp_path: Path, category: str, rule: str
     entry = make_entry(category)
     _, (told,) = told_of(tmp_path, [make_record(category=category)], Told({entry.key: entry}))
     assert told["rule"] == rule
+
+
+def test_calls_whose_results_are_compared(tmp_path: Path) -> None:
+    entry = replace(make_entry(), expectation=ExpectedResults(("f(x=1)", "f(x=2)"), (Comparison.EXACT,) * 2))
+    _, (told,) = told_of(tmp_path, [make_record()], Told({entry.key: entry}))
+    assert told["turns"][0]["truth"] == ["f(x=1)", "f(x=2)"]
 
 
 def test_a_trajectory_with_what_was_returned(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.entries import CATEGORIES
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS
 from pytest_fcbench.scorecard.aggregate import ProfileScores, aggregate
 from pytest_fcbench.scorecard.formulas import GROUPS, OVERALL, Weighing
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
@@ -35,12 +35,12 @@ def test_every_part_is_a_category_or_an_earlier_group() -> None:
 
 
 def test_every_scored_category_but_live_relevance_has_a_weight() -> None:
-    """In its group; complex categories have none in overall."""
+    """In its group; complex and executable categories have none in overall."""
     weighted = {part for formula in GROUPS.values() for part in formula.parts} - GROUPS.keys()
     scored = {category.name for category in CATEGORIES.values() if category.scored}
     assert scored - weighted == {"live_relevance"}
-    assert CATEGORIES.keys() - scored == {"multi_turn_composite"}
-    assert weighted <= scored
+    assert CATEGORIES.keys() - scored == {"multi_turn_composite", *SELECTIONS["executable"]}
+    assert weighted - scored == {*SELECTIONS["executable"]}
 
 
 def test_only_live_and_complex_are_weighted_by_count() -> None:
@@ -69,6 +69,18 @@ def test_complex_entries_move_nothing_of_overall() -> None:
     )
     assert beside.groups["complex"].accuracy == 0
     assert beside.groups["complex"].missing == ("flights", "car_rental", "attraction", "cross")
+
+
+def test_executable_categories_are_a_group_without_a_part_in_overall() -> None:
+    """Its mean, as BFCL weighed its four until April 2025."""
+    alone = _scores(
+        exec_simple=(1, 1), exec_multiple=(1, 0), exec_parallel=(0, 4), exec_parallel_multiple=(0, 1)
+    )
+    assert alone.groups["executable"].accuracy == pytest.approx(1.5 / 4)
+    assert (alone.main, alone.overall.accuracy, alone.overall.missing) == ("executable", None, ())
+    beside = _scores(irrelevance=(1, 1), exec_simple=(0, 5))
+    assert beside.main == "overall"
+    assert beside.overall.accuracy == _scores(irrelevance=(1, 1)).overall.accuracy
 
 
 def test_a_whole_run() -> None:

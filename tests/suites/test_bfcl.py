@@ -15,10 +15,13 @@ from pytest_fcbench.codecs.wording import Notes
 from pytest_fcbench.entries import (
     CATEGORIES,
     AnyCall,
+    Comparison,
     Entry,
     ExpectedCall,
     ExpectedCalls,
+    ExpectedResults,
     FunctionDoc,
+    Group,
     Language,
     Message,
     NoCall,
@@ -360,8 +363,12 @@ def test_every_category_has_its_official_number_of_entries(entries: tuple[Entry,
         "multi_turn_miss_param": 200,
         "multi_turn_long_context": 200,
         "multi_turn_composite": 200,
+        "exec_simple": 100,
+        "exec_multiple": 50,
+        "exec_parallel": 50,
+        "exec_parallel_multiple": 40,
     }
-    assert len(entries) == 4641
+    assert len(entries) == 4641 + 240
 
 
 def test_official_ids_are_unique_and_name_their_category(entries: tuple[Entry, ...]) -> None:
@@ -382,8 +389,27 @@ def test_official_rows_are_those_of_the_entries(official: Suite, pack_cache: Pat
 
 
 def test_every_id_of_the_ledger_exists_and_has_a_reason(entries: tuple[Entry, ...]) -> None:
-    assert {entry.id: entry.set_aside for entry in entries if entry.set_aside} == _ledger()
+    counted = [entry for entry in entries if entry.category.group is not Group.EXECUTABLE]
+    assert {entry.id: entry.set_aside for entry in counted if entry.set_aside} == _ledger()
     assert all(len(reason) > 20 for reason in _ledger().values())
+
+
+def test_what_only_a_web_api_knows_is_set_aside(entries: tuple[Entry, ...]) -> None:
+    executable = [entry for entry in entries if entry.category.group is Group.EXECUTABLE]
+    reasons = [entry.set_aside for entry in executable if entry.set_aside]
+    assert (len(executable), len(reasons)) == (240, 54)
+    assert all(reason.startswith("live_only: no answer was recorded for ") for reason in reasons)
+
+
+def test_every_call_of_an_executable_truth_has_its_way_of_comparison(entries: tuple[Entry, ...]) -> None:
+    truths = [e.expectation for e in entries if isinstance(e.expectation, ExpectedResults)]
+    assert {len(truth.calls) - len(truth.kinds) for truth in truths} == {0}
+    assert Counter(kind for truth in truths for kind in truth.kinds) == {
+        Comparison.EXACT: 383,
+        Comparison.REAL_TIME: 47,
+        Comparison.STRUCTURAL: 20,
+    }
+    assert {len(truth.recorded) for truth in truths} == {28}
 
 
 def test_every_official_entry_asks_something(entries: tuple[Entry, ...]) -> None:

@@ -53,7 +53,7 @@ def _match_calls(entry: Entry, expected: Sequence[ExpectedCall], calls: Sequence
     if len(calls) != len(expected):
         return wrong_count("wrong_count", expected, calls)
     verdicts = [[_match_call(entry, wanted, call) for call in calls] for wanted in expected]
-    unmatched = _unmatched([[isinstance(v, Passed) for v in row] for row in verdicts])
+    unmatched = unmatched_row([[isinstance(v, Passed) for v in row] for row in verdicts])
     if unmatched is None:
         return Passed()
     misses = {n: verdict for n, verdict in enumerate(verdicts[unmatched]) if isinstance(verdict, Failed)}
@@ -62,7 +62,7 @@ def _match_calls(entry: Entry, expected: Sequence[ExpectedCall], calls: Sequence
     return no_match("cannot_find_match", unmatched, expected[unmatched], misses)
 
 
-def _unmatched(fits: Sequence[Sequence[bool]]) -> int | None:
+def unmatched_row(fits: Sequence[Sequence[bool]]) -> int | None:
     """The first row left over by a largest matching of rows to columns, or None if all have a column.
 
     Augmenting paths (Kuhn); rows and columns are few, one per call.

@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 from pytest_fcbench.codecs.wording import Notes, Wording
 from pytest_fcbench.entries import (
     CATEGORIES,
     AnyCall,
     Category,
+    Comparison,
     Entry,
     Expectation,
     ExpectedCall,
     ExpectedCalls,
+    ExpectedResults,
     FunctionDoc,
     Language,
     Message,
     NoCall,
+    PathCall,
     Rule,
     Scene,
     Trajectory,
 )
 from pytest_fcbench.environments.world import World, world_from_json
 from pytest_fcbench.errors import SuiteError
+from pytest_fcbench.executables import lookups
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.bfcl.world import CLASSES
 from pytest_fcbench.suites.fields import Field, yaml_value
@@ -66,18 +73,21 @@ def _ledger() -> Mapping[str, str]:
     return {key: reason.text() for key, reason in Field(yaml_value(path), path).members().items()}
 
 
-_UNUSED = {"multi_turn_composite": ("unused_datasets/question/", "unused_datasets/possible_answer/")}
+_UNUSED = dict.fromkeys(
+    (name for name, category in CATEGORIES.items() if not category.scored),
+    ("unused_datasets/question/", "unused_datasets/possible_answer/"),
+)
 """Folders of the questions and answers of a category that official runs leave out."""
 
 
 def _entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
     file = f"BFCL_v4_{category.name}.json"
     questions, answers = _UNUSED.get(category.name, ("", "possible_answer/"))
-    read = _multi_turn(pack) if category.rule is Rule.STATE else _single_turn
+    read = _readers(pack).get(category.rule, _single_turn)
     try:
         truths: Mapping[str, object] = {}
         if category.expects_calls:
-            truths = {str(row["id"]): row["ground_truth"] for row in _rows(pack, answers + file)}
+            truths = {str(row["id"]): _truth(row) for row in _rows(pack, answers + file)}
         for row in _rows(pack, questions + file):
             entry_id = str(row["id"])
             if category.expects_calls and entry_id not in truths:
@@ -85,6 +95,21 @@ def _entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Itera
             yield read(row, category, truths.get(entry_id), ledger.get(entry_id))
     except (ValueError, KeyError, TypeError) as error:
         raise SuiteError(f"{file}: not a file of BFCL ({error!r}); run 'fcbench pull bfcl'") from None
+
+
+def _truth(row: Mapping[str, object]) -> object:
+    """The calls; of executable entries with the way in which the result of each is compared."""
+    if "execution_result_type" in row:
+        return row["ground_truth"], row["execution_result_type"]
+    return row["ground_truth"]
+
+
+Reader: TypeAlias = Callable[[Mapping[str, object], Category, object, str | None], Entry]
+"""Makes an entry of a question, its category, its truth, and why it is set aside."""
+
+
+def _readers(pack: Pack) -> Mapping[Rule, Reader]:
+    return {Rule.STATE: _multi_turn(pack), Rule.EXECUTION: _executable(pack)}
 
 
 def _single_turn(
@@ -101,6 +126,32 @@ def _single_turn(
     )
 
 
+_RECORDED = "unused_datasets/executable_eval_sanity_check/api_status_check_ground_truth_executable.json"
+"""What web APIs answered when BFCL checked whether they still do."""
+
+
+def _executable(pack: Pack) -> Reader:
+    @cache
+    def recorded() -> tuple[PathCall, ...]:
+        return tuple(
+            lookups.recording(str(call), reply)
+            for row in _rows(pack, _RECORDED, key="ground_truth")
+            for call, reply in zip(_list(row["ground_truth"]), _list(row["execution_result"]), strict=True)
+        )
+
+    def read(row: Mapping[str, object], category: Category, truth: object, set_aside: str | None) -> Entry:
+        texts, kinds = truth if isinstance(truth, tuple) else (None, None)
+        calls = tuple(map(str, _list(texts)))
+        if unknown := lookups.unanswered(calls, recorded()):
+            set_aside = f"live_only: no answer was recorded for {unknown}"
+        # One entry says of three results how they are compared, but has two calls.
+        compared = tuple(Comparison(str(kind)) for kind in _list(kinds)[: len(calls)])
+        entry = _single_turn(row, category, truth, set_aside)
+        return replace(entry, expectation=ExpectedResults(calls, compared, recorded()))
+
+    return read
+
+
 _DOCS = {
     "file_system": "gorilla_file_system",
     "math": "math_api",
@@ -114,7 +165,7 @@ _DOCS = {
 """File of the function docs of a domain."""
 
 
-def _multi_turn(pack: Pack) -> Callable[[Mapping[str, object], Category, object, str | None], Entry]:
+def _multi_turn(pack: Pack) -> Reader:
     docs: dict[str, tuple[FunctionDoc, ...]] = {}
 
     def read(row: Mapping[str, object], category: Category, truth: object, set_aside: str | None) -> Entry:

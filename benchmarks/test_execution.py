@@ -1,0 +1,38 @@
+"""Calls are carried out, each by itself; what they return is compared. Runs where it is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.executables.outcomes import Execute
+from pytest_fcbench.matchers import execution
+from pytest_fcbench.run import Ask, Score
+
+
+@pytest.mark.fcbench("exec_simple")
+def test_exec_simple(entry: Entry, ask: Ask, score: Score, execute: Execute) -> None:
+    """One function is offered, one call answers the question."""
+    verdict = score(execution.judge(entry, ask(entry), execute))
+    assert verdict.passed, str(verdict)
+
+
+@pytest.mark.fcbench("exec_multiple")
+def test_exec_multiple(entry: Entry, ask: Ask, score: Score, execute: Execute) -> None:
+    """Several functions are offered, one call of the right one answers the question."""
+    verdict = score(execution.judge(entry, ask(entry), execute))
+    assert verdict.passed, str(verdict)
+
+
+@pytest.mark.fcbench("exec_parallel")
+def test_exec_parallel(entry: Entry, ask: Ask, score: Score, execute: Execute) -> None:
+    """One function must be called several times, in any order."""
+    verdict = score(execution.judge(entry, ask(entry), execute))
+    assert verdict.passed, str(verdict)
+
+
+@pytest.mark.fcbench("exec_parallel_multiple")
+def test_exec_parallel_multiple(entry: Entry, ask: Ask, score: Score, execute: Execute) -> None:
+    """Several functions must be called, in any order."""
+    verdict = score(execution.judge(entry, ask(entry), execute))
+    assert verdict.passed, str(verdict)

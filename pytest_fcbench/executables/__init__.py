@@ -1,0 +1,4 @@
+"""Functions that calls are carried out with, and the processes that do it.
+
+``formulas`` are BFCL's, ``everyday`` those of ``core``, ``lookups`` those that ask a web API.
+"""

@@ -1,0 +1,332 @@
+"""Judging calls by what they return (BFCL's executable evaluation, as it was until April 2025).
+
+The calls of the truth are carried out in the same run as those of the answer, by the same functions.
+Official rules (``executable_checker``):
+
+- an answer that cannot be read fails (``executable_decoder:decoder_failed``), and so does one without a call
+  (``executable_decoder:wrong_output_format``);
+- ``exec_simple`` takes one call (``simple_exec_checker:wrong_count``) and names what is wrong with it;
+- the others take as many calls as the truth has (``value_error:exec_result_count``), each the first that
+  fits, in order and without a second thought (``executable_checker:cannot_find_match``);
+- a result is compared as the truth says: equal (``executable_checker:wrong_result``), a number within 20 %
+  (``:wrong_result_real_time``; the bounds of a negative one are the wrong way round, so nothing fits), or of
+  the same structure (``:wrong_result_type``, also with ``:dict_key_not_found``, ``:dict_extra_key`` or
+  ``:list_length`` behind it; ``:dict_length`` occurs only in BFCL's check of the APIs themselves);
+- a call that raises an error fails (``executable_checker:execution_error``). Here a call that takes too much
+  time or memory is one too; officially it would never end.
+
+The corrected profile differs in this:
+
+- the answer is read leniently (``syntaxes.read_corrected``), and only offered functions can be called;
+- calls are matched as a bipartite graph, so their order cannot matter;
+- the 20 % are right for negative numbers; whole and other numbers have the same structure; equal numbers may
+  differ by rounding (1e-9 of their size), and a boolean is none;
+- a lack of time or memory has its own code (``executable_checker:time_limit``, ``:memory_limit``).
+
+What only a web API could answer is no failure: the entry is not scored (``live_only``) where that decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypeGuard
+
+from pytest_fcbench.answers import Call, Fault, Transcript
+from pytest_fcbench.codecs.execution_text import official_texts
+from pytest_fcbench.codecs.reading import Prose, Undecodable, Unreadable
+from pytest_fcbench.codecs.syntaxes import Offer, read_corrected, read_official
+from pytest_fcbench.entries import CATEGORIES, Comparison, Entry, ExpectedResults, Language
+from pytest_fcbench.executables.outcomes import Execute, Outcome, Raised, Returned, Stopped, Unanswered
+from pytest_fcbench.matchers.ast.corrected import NO_CALL, UNREADABLE, unmatched_row
+from pytest_fcbench.matchers.ast.official import shortened
+from pytest_fcbench.matchers.scoring import OVERFLOW, not_scored
+from pytest_fcbench.verdicts import SET_ASIDE, Failed, Judgement, NotScored, Passed, Profile, Verdict
+
+LIVE_ONLY = "live_only"
+"""Cause where only a web API knows what a call returns."""
+
+_CHECKER = "executable_checker"
+_NOT_OFFERED = Raised("this function is not offered")
+_BAND = 0.2
+_ROUNDING = 1e-9
+
+
+def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
+    """Both verdicts on the last answer. ``entry`` must expect results."""
+    if not isinstance(entry.expectation, ExpectedResults):
+        raise TypeError(f"{entry.key} has no expected results")
+    truth = entry.expectation
+    unscored = not_scored(entry, transcript)
+    expected = []
+    for call, kind, outcome in zip(
+        truth.calls, truth.kinds, execute(truth.calls, truth.recorded), strict=True
+    ):
+        if not isinstance(outcome, Returned):
+            return Judgement.both(_without_truth(entry, call, outcome))
+        expected.append(_Expected(call, kind, outcome.value))
+    if transcript.last.fault is Fault.OVERFLOW:
+        return Judgement(OVERFLOW, unscored or OVERFLOW)
+    judged = _Judged(entry, expected, lambda calls: execute(calls, truth.recorded))
+    return Judgement(_official(judged, transcript), unscored or _corrected(judged, transcript))
+
+
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    call: str
+    kind: Comparison
+    value: object
+
+    @property
+    def function(self) -> str:
+        return self.call.partition("(")[0].strip()
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    entry: Entry
+    expected: Sequence[_Expected]
+    execute: Callable[[Sequence[str]], Sequence[Outcome]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A call of the model and what became of it."""
+
+    call: str
+    outcome: Outcome
+
+
+Misfit: TypeAlias = Failed | None
+
+
+def _without_truth(entry: Entry, call: str, outcome: Outcome) -> NotScored:
+    if isinstance(outcome, Unanswered):
+        reason = f"nobody recorded what {outcome.function} returned for {call:.200}"
+        return NotScored(SET_ASIDE, entry.set_aside) if entry.set_aside else NotScored(LIVE_ONLY, reason)
+    return NotScored("truth_failed", f"a call of the truth cannot be carried out: {call:.200}: {outcome}")
+
+
+def _official(judged: _Judged, transcript: Transcript) -> Verdict:
+    reading = read_official(transcript.last, transcript.syntax, Language.PYTHON)
+    if isinstance(reading, Unreadable):
+        return Failed("executable_decoder:decoder_failed", reading.reason)
+    try:
+        calls = official_texts(reading.calls, transcript.syntax)
+    except (Undecodable, RecursionError) as error:
+        return Failed("executable_decoder:decoder_failed", str(error))
+    if not calls:
+        return Failed("executable_decoder:wrong_output_format", "the answer calls nothing")
+    simple = judged.entry.category == CATEGORIES["exec_simple"]
+    if failure := _wrong_count(
+        judged, calls, "simple_exec_checker:wrong_count" if simple else "value_error:exec_result_count"
+    ):
+        return failure
+    made = list(map(_Made, calls, judged.execute(calls)))
+    return _compared(judged, made, Profile.OFFICIAL, by_itself=simple)
+
+
+def _corrected(judged: _Judged, transcript: Transcript) -> Verdict:
+    offer = Offer(judged.entry.functions, transcript.names)
+    reading = read_corrected(transcript.last, transcript.syntax, Language.PYTHON, offer)
+    match reading:
+        case Unreadable(reason=reason):
+            return Failed(UNREADABLE, f"the answer tries to call but cannot be read: {reason}")
+        case Prose(text=text):
+            return Failed(NO_CALL, f"the answer calls nothing: {shortened(text)}")
+    calls = [_text(call, offer) for call in reading.calls]
+    if failure := _wrong_count(judged, calls, "wrong_count"):
+        return failure
+    made = [
+        _Made(text, judged.execute([text])[0] if call.name in offer.by_name else _NOT_OFFERED)
+        for text, call in zip(calls, reading.calls, strict=True)
+    ]
+    return _compared(judged, made, Profile.CORRECTED, by_itself=len(calls) == 1)
+
+
+def _text(call: Call, offer: Offer) -> str:
+    """A call as text; a dict of one function's name and a dict is a nested call."""
+    parts = [_written(value, offer) for value in call.positional]
+    for name, value in call.arguments.items():
+        if name.isidentifier():
+            parts.append(f"{name}={_written(value, offer)}")
+        else:  # a name of JSON that could pass for several arguments
+            parts.append(f"**{_written(value if name == '**' else {name: value}, offer)}")
+    return f"{call.name}({', '.join(parts)})"
+
+
+def _written(value: object, offer: Offer) -> str:
+    match value:
+        case dict():
+            name, arguments = next(iter(value.items()), (None, None))
+            if (
+                len(value) == 1
+                and isinstance(name, str)
+                and name in offer.by_name
+                and isinstance(arguments, dict)
+            ):
+                return _text(offer.own(Call(name, arguments)), offer)
+            return f"{{{', '.join(f'{key!r}: {_written(member, offer)}' for key, member in value.items())}}}"
+        case list():
+            return f"[{', '.join(_written(element, offer) for element in value)}]"
+        case tuple():
+            return f"({''.join(f'{_written(element, offer)}, ' for element in value)})"
+    return repr(value)
+
+
+def _wrong_count(judged: _Judged, calls: Sequence[str], code: str) -> Misfit:
+    wanted = len(judged.expected)
+    if len(calls) == wanted:
+        return None
+    details = {"expected": wanted, "found": len(calls)}
+    return Failed(code, f"{len(calls)} calls were made; the truth makes {wanted}", details)
+
+
+def _compared(judged: _Judged, made: Sequence[_Made], profile: Profile, *, by_itself: bool) -> Verdict:
+    """The verdict; not scored where it hangs on what a web API would answer."""
+    verdict = _matched(judged, made, profile, by_itself=by_itself, supposed=False)
+    if verdict.passed or not any(isinstance(call.outcome, Unanswered) for call in made):
+        return verdict
+    if _matched(judged, made, profile, by_itself=by_itself, supposed=True).passed:
+        asked = next(call.call for call in made if isinstance(call.outcome, Unanswered))
+        return NotScored(LIVE_ONLY, f"nobody recorded what {asked:.200} returns")
+    return verdict
+
+
+def _matched(
+    judged: _Judged, made: Sequence[_Made], profile: Profile, *, by_itself: bool, supposed: bool
+) -> Passed | Failed:
+    misfits = [
+        [_misfit(wanted, call, profile, supposed=supposed) for call in made] for wanted in judged.expected
+    ]
+    fits = [[misfit is None for misfit in row] for row in misfits]
+    left = _greedy(fits) if profile is Profile.OFFICIAL else unmatched_row(fits)
+    if left is None:
+        return Passed()
+    if by_itself and (misfit := misfits[left][0]):
+        return misfit
+    wanted = judged.expected[left]
+    told = [
+        f"{call.call:.80}: {misfit.reason:.120}"
+        for call, misfit in zip(made, misfits[left], strict=True)
+        if misfit
+    ]
+    reason = (
+        f"no call returns what {wanted.call:.120} returns ({_shown(wanted.value):.80}): {'; '.join(told)}"
+    )
+    return Failed(f"{_CHECKER}:cannot_find_match", reason, {"expected": wanted.call[:500]})
+
+
+def _greedy(fits: Sequence[Sequence[bool]]) -> int | None:
+    """The first row for which no column is left when each takes the first that fits."""
+    taken: set[int] = set()
+    for row, fit in enumerate(fits):
+        column = next((column for column, good in enumerate(fit) if good and column not in taken), None)
+        if column is None:
+            return row
+        taken.add(column)
+    return None
+
+
+def _misfit(wanted: _Expected, made: _Made, profile: Profile, *, supposed: bool) -> Misfit:
+    """Why a call is not the truth's; ``supposed`` is that an answer nobody recorded is the right one."""
+    match made.outcome:
+        case Returned(value=value):
+            try:
+                code = _COMPARED[profile][wanted.kind](wanted.value, value)
+            except (OverflowError, RecursionError):  # a whole number beyond all floats; a nest too deep
+                code = "wrong_result"
+            return None if code is None else _wrong(code, wanted, value)
+        case Unanswered(function=function):
+            if supposed and function == wanted.function:
+                return None
+            return Failed(f"{_CHECKER}:wrong_result", "it asks a web API whose answer nobody recorded")
+        case Stopped(limit=limit, reason=reason) if profile is Profile.CORRECTED:
+            return Failed(f"{_CHECKER}:{limit}_limit", reason)
+        case Stopped(reason=reason) | Raised(reason=reason):
+            return Failed(f"{_CHECKER}:execution_error", reason)
+
+
+def _wrong(code: str, wanted: _Expected, value: object) -> Failed:
+    expected, found = _shown(wanted.value), _shown(value)
+    details = {"call": wanted.call[:500], "expected": expected, "found": found}
+    reason = f"it returns {found:.200}, the truth {expected:.200} ({wanted.kind})"
+    return Failed(f"{_CHECKER}:{code}", reason, details)
+
+
+def _shown(value: object) -> str:
+    try:
+        return f"{value!r:.500}"
+    except (ValueError, RecursionError):
+        return "a number with more digits than Python writes"
+
+
+# How results are compared: the end of the code where they differ, or None
+
+
+def _exact(expected: object, found: object) -> str | None:
+    return None if found == expected else "wrong_result"
+
+
+def _real_time(expected: object, found: object) -> str | None:
+    if not (_is_number(expected) and _is_number(found)):
+        return "wrong_result_real_time"
+    within = expected * (1 - _BAND) <= found <= expected * (1 + _BAND)
+    return None if within else "wrong_result_real_time"
+
+
+def _structural(expected: object, found: object) -> str | None:
+    if type(found) is not type(expected):
+        return "wrong_result_type"
+    if isinstance(expected, dict) and isinstance(found, dict):
+        if expected.keys() - found.keys():
+            return "wrong_result_type:dict_key_not_found"
+        return "wrong_result_type:dict_extra_key" if found.keys() - expected.keys() else None
+    if isinstance(expected, list) and isinstance(found, list) and len(expected) != len(found):
+        return "wrong_result_type:list_length"
+    return None
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _exact_corrected(expected: object, found: object) -> str | None:
+    return None if _same(expected, found) else "wrong_result"
+
+
+def _same(one: object, other: object) -> bool:
+    if _is_number(one) and _is_number(other):
+        return one == other or math.isclose(one, other, rel_tol=_ROUNDING)
+    match one, other:
+        case list(), list():
+            return len(one) == len(other) and all(map(_same, one, other))
+        case dict(), dict():
+            return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    return type(one) is type(other) and one == other
+
+
+def _real_time_corrected(expected: object, found: object) -> str | None:
+    near = _is_number(expected) and _is_number(found) and abs(found - expected) * 5 <= abs(expected)
+    return None if near else "wrong_result_real_time"
+
+
+def _structural_corrected(expected: object, found: object) -> str | None:
+    if _is_number(expected) and _is_number(found):
+        return None
+    return _structural(expected, found)
+
+
+_COMPARED: Mapping[Profile, Mapping[Comparison, Callable[[object, object], str | None]]] = {
+    Profile.OFFICIAL: {
+        Comparison.EXACT: _exact,
+        Comparison.REAL_TIME: _real_time,
+        Comparison.STRUCTURAL: _structural,
+    },
+    Profile.CORRECTED: {
+        Comparison.EXACT: _exact_corrected,
+        Comparison.REAL_TIME: _real_time_corrected,
+        Comparison.STRUCTURAL: _structural_corrected,
+    },
+}

@@ -1,0 +1,63 @@
+"""Executable entries written by hand in YAML.
+
+category: exec_parallel
+entries:
+  - id: exec_parallel_0
+    query: How many litres for 300 km at 6 litres, and for 80 km at 9?
+    functions: [fuel_needed]       # of ``executables.everyday``, which have the docs
+    expect:
+      - fuel_needed(distance_km=300, litres_per_100_km=6)    # its result, exactly
+      - {call: "fuel_needed(distance_km=80, litres_per_100_km=9)", kind: real_time_match}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from pytest_fcbench.entries import Category, Comparison, Entry, ExpectedResults, FunctionDoc, Message
+from pytest_fcbench.environments.docs import of_function
+from pytest_fcbench.errors import unknown
+from pytest_fcbench.executables.everyday import EVERYDAY
+from pytest_fcbench.suites import function_docs
+from pytest_fcbench.suites.fields import Field
+from pytest_fcbench.suites.trajectories import check_call
+
+
+def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+    """The entries of a file and where each stands. Raises ``SuiteError``."""
+    for field in file.members(("category", "entries"))["entries"].elements():
+        members = field.members(("id", "query", "functions", "expect"))
+        offered = function_docs.chosen(members["functions"], _docs())
+        expected = [_expected(element, offered) for element in members["expect"].elements()]
+        if not expected:
+            raise members["expect"].error("must have a call")
+        calls, kinds = zip(*expected, strict=True)
+        yield (
+            field,
+            Entry(
+                suite=suite,
+                id=members["id"].text(),
+                category=category,
+                turns=((Message("user", members["query"].text()),),),
+                functions=tuple(offered.values()),
+                expectation=ExpectedResults(calls, kinds),
+            ),
+        )
+
+
+@cache
+def _docs() -> Mapping[str, FunctionDoc]:
+    return {name: of_function(function) for name, function in EVERYDAY.items()}
+
+
+def _expected(field: Field, offered: Mapping[str, FunctionDoc]) -> tuple[str, Comparison]:
+    call, kind = field, Comparison.EXACT
+    if not isinstance(field.value, str):
+        members = field.members(("call", "kind"))
+        call, word = members["call"], members["kind"].text()
+        if word not in list(Comparison):
+            raise members["kind"].error(unknown("kind", word, list(Comparison)))
+        kind = Comparison(word)
+    check_call(call, offered)
+    return call.text(), kind

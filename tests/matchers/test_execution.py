@@ -1,0 +1,285 @@
+"""Calls are judged by what they return, officially and corrected."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import closing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.answers import Completion, Fault, ToolCall
+from pytest_fcbench.entries import CATEGORIES, Comparison, Entry, ExpectedResults, PathCall
+from pytest_fcbench.executables.outcomes import Outcome, Returned
+from pytest_fcbench.executables.pool import Limits, Pool
+from pytest_fcbench.matchers import execution
+from pytest_fcbench.verdicts import Failed, NotScored
+from tests.factories import make_doc, make_entry, make_transcript
+from tests.matchers.outcomes import outcomes
+
+NAMES = (
+    *(
+        "math_gcd",
+        "math_lcm",
+        "get_fibonacci_sequence",
+        "calculate_mean",
+        "calculate_density",
+        "quadratic_roots",
+    ),
+    *("get_movie_rating", "get_weather_data", "sort_array", "calculate_final_velocity", "math_factorial"),
+    *("letter_counts", "simplify_fraction", "calculate_nutritional_needs", "get_distance"),
+)
+DOCS = [
+    *(make_doc(name, {}) for name in NAMES),
+    make_doc("median", {"numbers": {"type": "array", "items": {"type": "float"}}}, ["numbers"]),
+]
+RECORDED = (PathCall("get_movie_rating", {"movie_name": "Avatar"}, "PG-13"),)
+EXACT, REAL_TIME, STRUCTURAL = Comparison
+
+
+def entry_of(
+    *calls: str, category: str = "exec_parallel", kind: Comparison = EXACT, set_aside: str | None = None
+) -> Entry:
+    made = make_entry("irrelevance", functions=DOCS, set_aside=set_aside, entry_id=f"{category}_0")
+    expected = ExpectedResults(calls, (kind,) * len(calls), RECORDED)
+    return Entry(
+        suite="core",
+        id=made.id,
+        category=CATEGORIES[category],
+        turns=made.turns,
+        functions=made.functions,
+        expectation=expected,
+        set_aside=set_aside,
+    )
+
+
+CHECKER = "executable_checker:"
+MATCH = f"{CHECKER}cannot_find_match"
+FORMAT = "executable_decoder:wrong_output_format"
+DECODER = "executable_decoder:decoder_failed"
+SIX = "math_gcd(a=12, b=18)"
+
+
+@pytest.mark.parametrize(
+    ("answer", "official", "corrected"),
+    [
+        ("[math_gcd(a=18, b=12)]", None, None),
+        ("[math_gcd(a=6, b=6)]", None, None),
+        ("[math_lcm(a=2, b=3)]", None, None),
+        ("[math_gcd(a=math_gcd(a=12, b=6), b=6)]", None, None),
+        ("[math_gcd(12, 18)]", f"{CHECKER}execution_error", None),
+        ("```python\n[math_gcd(a=12, b=18)]\n```", DECODER, None),
+        ("[math_gcd(a=12, b=8)]", f"{CHECKER}wrong_result", f"{CHECKER}wrong_result"),
+        ("[math_gcd(a=12)]", f"{CHECKER}execution_error", f"{CHECKER}execution_error"),
+        ("[math_gcf(a=12, b=18)]", f"{CHECKER}execution_error", f"{CHECKER}execution_error"),
+        ("[calculate_triangle_area(base=4, height=3)]", None, f"{CHECKER}execution_error"),
+        ("[math_gcd(a=12, b=18), math_gcd(a=12, b=18)]", "simple_exec_checker:wrong_count", "wrong_count"),
+        ("[math_factorial(n=10**9)]", f"{CHECKER}execution_error", f"{CHECKER}time_limit"),
+        ("[math_gcd(a=9**9**9, b=1)]", DECODER, f"{CHECKER}execution_error"),
+        ("[]", FORMAT, "wrong_count"),
+        ("The divisor is 6.", DECODER, "no_call"),
+        ("[math_gcd(a=12, b=", DECODER, "unreadable"),
+        ("[math_gcd(a={}, b=18)]", DECODER, f"{CHECKER}execution_error"),
+    ],
+)
+def test_one_call(pool: Pool, answer: str, official: str | None, corrected: str | None) -> None:
+    judgement = execution.judge(entry_of(SIX, category="exec_simple"), make_transcript(answer), pool)
+    assert outcomes(judgement) == (official, corrected)
+
+
+def test_a_call_that_needs_too_much_memory() -> None:
+    answer = make_transcript("[get_fibonacci_sequence(n=10**9)]")
+    with closing(Pool(1, Limits(cpu_s=60, wall_s=60, memory=2**28))) as small:
+        judgement = execution.judge(entry_of(SIX, category="exec_simple"), answer, small)
+    assert outcomes(judgement) == (f"{CHECKER}execution_error", f"{CHECKER}memory_limit")
+
+
+@pytest.mark.parametrize(
+    ("truth", "answer", "official", "corrected"),
+    [
+        ((SIX,), "[math_gcd(a=6, b=0)]", None, None),
+        ((SIX,), "[math_gcd(a=1, b=0)]", MATCH, f"{CHECKER}wrong_result"),
+        ((SIX,), "[math_gcd(a=6, b=0), math_gcd(a=6, b=0)]", "value_error:exec_result_count", "wrong_count"),
+        ((SIX, "math_gcd(a=5, b=10)"), "[math_gcd(a=5, b=5), math_gcd(a=6, b=6)]", None, None),
+        ((SIX, "math_gcd(a=5, b=10)"), "[math_gcd(a=6, b=6), math_gcd(a=6, b=6)]", MATCH, MATCH),
+        ((SIX, SIX), "[math_gcd(a=6, b=6)]", "value_error:exec_result_count", "wrong_count"),
+        ((SIX, SIX), "[math_gcd(a=6, b=6), nothing(a=1)]", MATCH, MATCH),
+        ((SIX,), "not a call", DECODER, "no_call"),
+    ],
+)
+def test_several_calls(
+    pool: Pool, truth: Sequence[str], answer: str, official: str | None, corrected: str | None
+) -> None:
+    assert outcomes(execution.judge(entry_of(*truth), make_transcript(answer), pool)) == (official, corrected)
+
+
+def test_greed_can_leave_a_call_without_a_partner(pool: Pool) -> None:
+    """The first truth takes the only call that the second could have had."""
+    entry = entry_of("calculate_mean([100])", "calculate_mean([90])", kind=REAL_TIME)
+    answer = "[calculate_mean(numbers=[85]), calculate_mean(numbers=[115])]"
+    assert outcomes(execution.judge(entry, make_transcript(answer), pool)) == (MATCH, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "truth", "answer", "official", "corrected"),
+    [
+        (REAL_TIME, "calculate_mean([100])", "calculate_mean(numbers=[120])", None, None),
+        (REAL_TIME, "calculate_mean([100])", "calculate_mean(numbers=[80])", None, None),
+        (REAL_TIME, "calculate_mean([100])", "calculate_mean(numbers=[121])", "wrong_result_real_time", ...),
+        (
+            REAL_TIME,
+            "calculate_mean([-100])",
+            "calculate_mean(numbers=[-100])",
+            "wrong_result_real_time",
+            None,
+        ),
+        (
+            REAL_TIME,
+            "calculate_mean([-100])",
+            "calculate_mean(numbers=[-121])",
+            "wrong_result_real_time",
+            ...,
+        ),
+        (REAL_TIME, "calculate_mean([0])", "calculate_mean(numbers=[0])", None, None),
+        (REAL_TIME, "math_gcd(a=1, b=1)", "sort_array(array=[1])", "wrong_result_real_time", ...),
+        (REAL_TIME, "math_factorial(n=3000)", "math_factorial(n=3000)", "wrong_result", None),
+        (EXACT, "math_factorial(n=3000)", "math_factorial(n=3001)", "wrong_result", ...),
+        (
+            EXACT,
+            "calculate_density(mass=3, volume=10)",
+            "calculate_mean(numbers=[0.1+0.2])",
+            "wrong_result",
+            None,
+        ),
+        (EXACT, "math_gcd(a=1, b=1)", "sort_array(array=[True])", "wrong_result", ...),
+        (EXACT, "sort_array(array=[1])", "sort_array(array=[True])", None, "wrong_result"),
+        (EXACT, "sort_array(array=[1, 2])", "sort_array(array=[1.0, 2])", None, None),
+        (EXACT, "sort_array(array='ab')", "sort_array(array=['a', 'b'])", None, None),
+        (EXACT, "simplify_fraction(6, 8)", "sort_array(array=[3, 4])", None, None),
+        (EXACT, "letter_counts(text='ab')", "letter_counts(text='ba')", None, None),
+        (STRUCTURAL, "math_gcd(a=1, b=1)", "math_gcd(a=9, b=3)", None, None),
+        (STRUCTURAL, "math_gcd(a=1, b=1)", "calculate_mean(numbers=[1])", "wrong_result_type", None),
+        (STRUCTURAL, "math_gcd(a=1, b=1)", "sort_array(array=[1])", "wrong_result_type", ...),
+        (STRUCTURAL, "sort_array(array=[1])", "sort_array(array=[2])", None, None),
+        (STRUCTURAL, "sort_array(array=[1])", "sort_array(array=[])", "wrong_result_type:list_length", ...),
+        (STRUCTURAL, "letter_counts(text='ab')", "letter_counts(text='aba')", None, None),
+        (
+            STRUCTURAL,
+            "letter_counts(text='ab')",
+            "letter_counts(text='a')",
+            "wrong_result_type:dict_key_not_found",
+            ...,
+        ),
+        (
+            STRUCTURAL,
+            "letter_counts(text='a')",
+            "letter_counts(text='ab')",
+            "wrong_result_type:dict_extra_key",
+            ...,
+        ),
+    ],
+)
+def test_how_results_are_compared(
+    pool: Pool, kind: Comparison, truth: str, answer: str, official: str | None, corrected: object
+) -> None:
+    """``...`` is the same as officially."""
+    entry = entry_of(truth, category="exec_simple", kind=kind)
+    expected = [official, official if corrected is ... else corrected]
+    found = outcomes(execution.judge(entry, make_transcript(f"[{answer}]"), pool))
+    assert found == tuple(code and f"{CHECKER}{code}" for code in expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "official", "corrected"),
+    [
+        ('{"a": 12, "b": 18}', None, None),
+        ('{"a": 12, "b": ', DECODER, "unreadable"),
+        ('{"a": {"math_gcd": {"a": 12, "b": 6}}, "b": 6}', f"{CHECKER}execution_error", None),
+        ('{"a=12, b": 18}', None, f"{CHECKER}execution_error"),
+        ('{"a": true, "b": 1}', f"{CHECKER}wrong_result", f"{CHECKER}wrong_result"),
+        ("[1]", DECODER, "unreadable"),
+    ],
+)
+def test_tool_calls(pool: Pool, arguments: str, official: str | None, corrected: str | None) -> None:
+    completion = Completion(tool_calls=(ToolCall("math_gcd", arguments),))
+    judgement = execution.judge(entry_of(SIX, category="exec_simple"), make_transcript(completion), pool)
+    assert outcomes(judgement) == (official, corrected)
+
+
+@pytest.mark.parametrize(
+    ("truth", "answer", "cause"),
+    [
+        ("get_movie_rating('Avatar')", "[get_movie_rating(movie_name='Avatar')]", None),
+        ("get_movie_rating('Avatar')", "[get_movie_rating(movie_name='avatar')]", "live_only"),
+        ("get_movie_rating('Avatar')", "[get_weather_data(coordinates=[1, 2])]", "wrong_result"),
+        ("get_movie_rating('Jaws')", "[get_movie_rating(movie_name='Jaws')]", "live_only"),
+        ("math_gcd(a=1)", "[math_gcd(a=1, b=1)]", "truth_failed"),
+    ],
+)
+def test_what_only_an_api_knows(pool: Pool, truth: str, answer: str, cause: str | None) -> None:
+    judgement = execution.judge(entry_of(truth, category="exec_simple"), make_transcript(answer), pool)
+    for verdict in (judgement.official, judgement.corrected):
+        match verdict:
+            case NotScored(cause=found):
+                assert found == cause
+            case Failed(code=code):
+                assert code == f"{CHECKER}{cause}"
+            case _:
+                assert cause is None
+
+
+def test_an_answer_that_is_not_needed_decides_nothing(pool: Pool) -> None:
+    """One call fits nothing, so that it does not matter what an API would say to the other."""
+    entry = entry_of("get_movie_rating('Avatar')", SIX)
+    answer = "[get_movie_rating(movie_name='avatar'), math_gcd(a=1, b=1)]"
+    assert outcomes(execution.judge(entry, make_transcript(answer), pool)) == (MATCH, MATCH)
+
+
+def test_what_is_set_aside(pool: Pool) -> None:
+    entry = entry_of("get_movie_rating('Jaws')", set_aside="live_only: nobody knows")
+    judgement = execution.judge(entry, make_transcript("[]"), pool)
+    assert judgement.official == judgement.corrected == NotScored("set_aside", "live_only: nobody knows")
+    bad = execution.judge(entry_of(SIX, set_aside="it is wrong"), make_transcript(f"[{SIX}]"), pool)
+    assert bad.official.status == "passed"
+    assert bad.corrected == NotScored("set_aside", "it is wrong")
+
+
+def test_faults(pool: Pool) -> None:
+    overflow = execution.judge(entry_of(SIX), make_transcript(Completion(fault=Fault.OVERFLOW)), pool)
+    assert outcomes(overflow) == ("context_overflow", "context_overflow")
+    error = Completion(text="Error during inference: 500", fault=Fault.INFERENCE_ERROR)
+    judgement = execution.judge(entry_of(SIX), make_transcript(error), pool)
+    assert isinstance(judgement.official, Failed)
+    assert judgement.official.code == DECODER
+    assert isinstance(judgement.corrected, NotScored)
+
+
+def test_another_expectation_is_a_bug(pool: Pool) -> None:
+    with pytest.raises(TypeError, match="has no expected results"):
+        execution.judge(make_entry(), make_transcript("[]"), pool)
+
+
+def test_reasons_say_what_came_and_what_should(pool: Pool) -> None:
+    entry = entry_of(SIX, "math_gcd(a=5, b=10)")
+    answer = make_transcript("[math_gcd(a=7, b=14), math_gcd(a=5, b=5)]")
+    verdict = execution.judge(entry, answer, pool).official
+    assert isinstance(verdict, Failed)
+    assert verdict.reason == (
+        "no call returns what math_gcd(a=12, b=18) returns (6): math_gcd(a=7, b=14): it returns 7, the "
+        "truth 6 (exact_match); math_gcd(a=5, b=5): it returns 5, the truth 6 (exact_match)"
+    )
+    json.dumps(verdict.details)
+
+
+def _echo(calls: Sequence[str], recorded: Sequence[PathCall]) -> Sequence[Outcome]:
+    """Calls return their number: no process is needed to look at how they are matched."""
+    return [Returned(float(call.partition("=")[2].rstrip(")]"))) for call in calls]
+
+
+@given(st.permutations([-30.0, -24.0, 10.0, 11.0, 12.5, 15.0]))
+def test_corrected_the_order_of_calls_cannot_matter(numbers: list[float]) -> None:
+    entry = entry_of(*(f"f(x={n})" for n in (-30.0, -24.0, 10.0, 11.0, 12.5, 15.0)), kind=REAL_TIME)
+    answer = f"[{', '.join(f'median(x={n})' for n in numbers)}]"
+    assert execution.judge(entry, make_transcript(answer), _echo).corrected.passed  # type: ignore[union-attr]
