@@ -136,7 +136,8 @@ def _step(step: Step, environments: Environments | None, longest: int | None) ->
     elif step.calls:
         for call, reply in zip_longest(step.calls, step.results, fillvalue=""):
             yield from _row("  call", call, longest)
-            yield from _row("    returns", reply, longest)
+            if reply:
+                yield from _row("    returns", reply, longest)
     else:
         for part in completion.tool_calls or ():
             text = f"{part.name} {_text(part.arguments)}" if isinstance(part, ToolCall) else part
