@@ -55,8 +55,8 @@ class Comparer:
         stage, same, reason = yield from self._judged(made, expected, history)
         if same:
             return verdict(stage)
-        code, parameter = _fallback(made, expected)
-        return verdict(stage, code, f"{parameter}: {reason}" if reason else parameter)
+        code, first = _fallback(made, expected)
+        return verdict(stage, code, reason if stage == "builtin" else f"{first}; the judge: {reason}")
 
     def _wrong_value(self, made: Call, expected: PathCall) -> tuple[str, str] | None:
         """Code and reason where a value that must be equal is not."""
