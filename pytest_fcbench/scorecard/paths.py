@@ -45,8 +45,8 @@ ROLES: Mapping[str, frozenset[str]] = {
         "date": "date day month year check on",
         "time": "time hour minute at",
         "identifier": "id ids code",
-        "location": "latitude longitude lat lon coordinates place location address city country airport station "
-        "origin destination point area",
+        "location": "latitude longitude lat lon coordinates place location address city country "
+        "airport station origin destination point area",
         "money": "price cost fare budget amount currency",
         "number": "number count qty quantity adults children guests passengers age ages radius limit page",
         "choice": "type class mode category kind scope cabin topic",
