@@ -285,7 +285,7 @@ class Run:
     def prepare(self) -> None:
         """Find out now what could stop the run: a wrong model, a missing pack, a broken entry."""
         if self._link is None:
-            _ = self.stored, self.baseline
+            _ = self.asked, self.baseline
         _ = self.chosen
         for category in self.settings.categories:
             self.entries(category.name)
