@@ -6,6 +6,7 @@ an *entry* belongs to a *category*, offers *function docs* and carries an *expec
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -191,11 +192,28 @@ class Trajectory:
 
 @dataclass(frozen=True, slots=True)
 class PathCall:
-    """A call of a golden path, and the reply that was recorded for it (a JSON value)."""
+    """A call of a golden path, and the reply that was recorded for it."""
 
     name: str
     arguments: Mapping[str, object]
-    reply: object
+    reply: str
+    """JSON, as a model is shown it. A suite keeps thousands of replies, which take much more room parsed."""
+
+    @classmethod
+    def replied(cls, name: str, arguments: Mapping[str, object], reply: object) -> PathCall:
+        """A call whose reply is given as a JSON value. Raises RecursionError for one that is too deep."""
+        return cls(name, arguments, reply_text(reply))
+
+    @property
+    def reply_value(self) -> object:
+        """The reply as a JSON value, parsed each time."""
+        value: object = json.loads(self.reply)
+        return value
+
+
+def reply_text(reply: object) -> str:
+    """A JSON value as the reply that a model is shown: other scripts as they are, lone surrogates escaped."""
+    return json.dumps(reply, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
 
 
 @dataclass(frozen=True, slots=True)

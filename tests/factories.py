@@ -133,7 +133,7 @@ def make_golden_path(
     functions: Sequence[FunctionDoc] | None = None,
 ) -> Entry:
     """An entry with a golden path: steps of calls, each a name, arguments and the recorded reply."""
-    path = GoldenPath(tuple(tuple(PathCall(*call) for call in step) for step in steps))
+    path = GoldenPath(tuple(tuple(PathCall.replied(*call) for call in step) for step in steps))
     names = dict.fromkeys(call.name for call in path.calls)
     return Entry(
         suite="core",

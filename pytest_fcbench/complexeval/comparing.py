@@ -80,7 +80,8 @@ class Comparer:
     def _same_reply(self, made: Call, expected: PathCall) -> Generator[AskModel, Completion, bool]:
         recorded = next((known for known in self._recorded() if equal(made, known)), None)
         if recorded is not None:
-            return recorded.reply == expected.reply and self._counts(recorded.reply)
+            value = recorded.reply_value
+            return value == expected.reply_value and self._counts(value)
         if not self.driven.live:
             return False
         replies: list[object] = []

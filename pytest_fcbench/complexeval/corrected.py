@@ -34,7 +34,6 @@ from pytest_fcbench.complexeval.walking import (
     opening,
     path_of,
     refused,
-    reply_text,
     response_judged,
     said,
 )
@@ -142,15 +141,15 @@ def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
             (call, reply) for call, reply in zip(answer.calls, replies, strict=True) if isinstance(call, Call)
         ]
         dialogue += said([call for call, _ in held], [reply for _, reply in held])
-        shown = Shown(tuple(map(reply_text, replies)))
+        shown = Shown(tuple(replies))
     return Outcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
 
 
 def _turn(
     state: _State, calls: Sequence[Call | Unreadable], comparer: Comparer, dialogue: Dialogue
-) -> Generator[AskModel, Completion, list[object]]:
+) -> Generator[AskModel, Completion, list[str]]:
     """The replies to the calls of an answer. Raises ``Undecided``."""
-    replies: dict[int, object] = {}
+    replies: dict[int, str] = {}
     rest: list[tuple[int, Call]] = []
     for index, call in enumerate(calls):
         if isinstance(call, Unreadable):
@@ -189,7 +188,7 @@ def _turn(
 
 
 def _exactly(
-    state: _State, calls: Sequence[tuple[int, Call]], replies: dict[int, object]
+    state: _State, calls: Sequence[tuple[int, Call]], replies: dict[int, str]
 ) -> list[tuple[int, Call]]:
     """Match calls that are equal to expected ones, over as many steps as they reach; give back the rest."""
     rest, found = list(calls), True

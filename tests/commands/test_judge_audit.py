@@ -59,7 +59,7 @@ def stay(**arguments: object) -> Mapping[str, object]:
 
 
 def golden(call: Mapping[str, Any], reply: object) -> PathCall:
-    return PathCall(call["name"], call["arguments"], reply)
+    return PathCall.replied(call["name"], call["arguments"], reply)
 
 
 ENTRY = make_golden_entry(

@@ -218,8 +218,11 @@ def test_a_reader_that_has_read_enough(tmp_path: Path) -> None:
 
 GOLDEN = GoldenPath(
     (
-        (PathCall("find_place", {"name": "Bergen"}, {"id": 7}),),
-        (PathCall("book", {"place_id": 7, "nights": 2}, {}), PathCall("book", {"place_id": 8}, {})),
+        (PathCall.replied("find_place", {"name": "Bergen"}, {"id": 7}),),
+        (
+            PathCall.replied("book", {"place_id": 7, "nights": 2}, {}),
+            PathCall.replied("book", {"place_id": 8}, {}),
+        ),
     )
 )
 

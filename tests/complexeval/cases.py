@@ -121,7 +121,7 @@ def as_record(entry: Entry) -> dict[str, object]:
         made = [{"name": call.name, "arguments": dict(call.arguments)} for call in step]
         turns += [
             {"role": "assistant", "function_call": made},
-            {"role": "observation", "content": [call.reply for call in step]},
+            {"role": "observation", "content": [call.reply_value for call in step]},
         ]
     functions = [
         {"name": d.name, "description": d.description, "parameters": d.parameters} for d in entry.functions
@@ -139,7 +139,7 @@ def _call(draw: Random) -> PathCall:
     draw.shuffle(names)
     arguments = {name: draw.choice(_VALUES[name]) for name in names}
     written = json.dumps([doc.name, arguments], sort_keys=True)
-    return PathCall(doc.name, arguments, {"status": True, "data": zlib.crc32(written.encode())})
+    return PathCall.replied(doc.name, arguments, {"status": True, "data": zlib.crc32(written.encode())})
 
 
 def _answers(draw: Random, step: Sequence[PathCall], path: GoldenPath) -> list[Answer]:

@@ -23,10 +23,10 @@ BOTH = pytest.mark.parametrize("driven", [OFFICIAL, CORRECTED], ids=lambda drive
 REPLY = {"navn": "Tromsø", "ids": [1, 2]}
 ENTRY = make_path_entry(
     [
-        [PathCall("Search_Hotel_Destination", {"query": "Tromsø"}, REPLY)],
+        [PathCall.replied("Search_Hotel_Destination", {"query": "Tromsø"}, REPLY)],
         [
-            PathCall("Get_Hotel_Reviews(Tips)", {"hotel_id": "101"}, "fine"),
-            PathCall("Get_Hotel_Details", {"hotel_id": "1", "arrival_date": "d"}, None),
+            PathCall.replied("Get_Hotel_Reviews(Tips)", {"hotel_id": "101"}, "fine"),
+            PathCall.replied("Get_Hotel_Details", {"hotel_id": "1", "arrival_date": "d"}, None),
         ],
     ]
 )

@@ -29,7 +29,10 @@ class End:
 def _path(*steps: Sequence[tuple[str, Mapping[str, object]]]) -> Entry:
     return make_path_entry(
         [
-            [PathCall(name, arguments, {"data": f"{name} {i}"}) for i, (name, arguments) in enumerate(step)]
+            [
+                PathCall.replied(name, arguments, {"data": f"{name} {i}"})
+                for i, (name, arguments) in enumerate(step)
+            ]
             for step in steps
         ]
     )
@@ -320,7 +323,9 @@ DEVIATIONS = [
         entry=_with(
             _path([PLACE]),
             recorded=(
-                PathCall(PLACE[0], {"query": "The town of seven mountains"}, {"data": f"{PLACE[0]} 0"}),
+                PathCall.replied(
+                    PLACE[0], {"query": "The town of seven mountains"}, {"data": f"{PLACE[0]} 0"}
+                ),
             ),
         ),
     ),
@@ -330,8 +335,8 @@ DEVIATIONS = [
         End("passed", 1, 1, "r"),
         End("value_error", 0, 1, "g"),
         _with(
-            make_path_entry([[PathCall("Search_Hotels", _STAY, {"status": False})]]),
-            recorded=(PathCall("Search_Hotels", {**_STAY, "adults": 9}, {"status": False}),),
+            make_path_entry([[PathCall.replied("Search_Hotels", _STAY, {"status": False})]]),
+            recorded=(PathCall.replied("Search_Hotels", {**_STAY, "adults": 9}, {"status": False}),),
         ),
     ),
     # No end

@@ -145,7 +145,7 @@ def test_calls_along_a_golden_path_are_rows(tmp_path: Path) -> None:
 
 
 def test_a_golden_path_is_told_by_steps(tmp_path: Path) -> None:
-    find, buy = PathCall("find", {"a": 1}, {}), PathCall("buy", {}, {})
+    find, buy = PathCall.replied("find", {"a": 1}, {}), PathCall.replied("buy", {}, {})
     golden = GoldenPath(((find, buy), (buy,)))
     entry = replace(make_entry(entry_id="hotels_0"), expectation=golden)
     _, entries = told_of(tmp_path, [make_path_record()], Told({entry.key: entry}))
