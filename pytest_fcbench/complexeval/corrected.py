@@ -7,7 +7,8 @@
 - Calls of one answer can reach over several steps: a step is opened as soon as a call before it is right,
   and as long as only lookups are left.
 - A lookup counts once. A right call that is made again gets its reply again and counts once.
-- A step counts as lookups only if all of its calls are; all lookups are forgiven.
+- A step counts as lookups only if all of its calls are; all lookups are forgiven, unless the path has
+  nothing else.
 - A mistake that was made good later does not fail the entry.
 - A request that outgrew the model's context is the model's failure and counts among the calls.
 """
@@ -105,9 +106,12 @@ class _State:
         )
 
     def missing(self) -> list[PathCall]:
-        """Calls that were not made and cannot be forgiven."""
-        later = [call for step in self.path.steps[self.opened :] for call in step]
-        return [call for call in self.pool + later if not is_lookup(call, self.path.lookups)]
+        """Calls that were not made and cannot be forgiven. On a path of lookups alone none can."""
+        lookups = self.path.lookups
+        left = self.pool + [call for step in self.path.steps[self.opened :] for call in step]
+        if all(is_lookup(call, lookups) for call in self.path.calls):
+            return left
+        return [call for call in left if not is_lookup(call, lookups)]
 
 
 def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:

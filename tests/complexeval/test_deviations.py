@@ -236,6 +236,20 @@ DEVIATIONS = [
         End("passed", 2, 3, "r|r|r"),
         _path([PLACE], [FLIGHT_PLACE], [REVIEWS]),
     ),
+    Deviation(
+        "nothing but lookups, and none is made",
+        [],
+        End("passed", 0),
+        End("stop_early", 0),
+        _path([PLACE]),
+    ),
+    Deviation(
+        "nothing but lookups, and one is made",
+        [[PLACE_CALL]],
+        End("passed", 1, 1, "r"),
+        End("stop_early", 1, 1, "r"),
+        _path([PLACE], [FLIGHT_PLACE]),
+    ),
     # Section 3: the form
     Deviation(
         "a required argument is missing",
