@@ -8,7 +8,7 @@ from pytest_fcbench.complexeval import conversation as along_a_path
 from pytest_fcbench.complexeval import verdict
 from pytest_fcbench.conversation import Asking, Manner, converse, performed
 from pytest_fcbench.entries import Entry, Rule
-from pytest_fcbench.matchers import ast, relevance, state
+from pytest_fcbench.matchers import ast, chat, relevance, sql, state
 from pytest_fcbench.matchers.state import Fresh
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Judgement
@@ -31,4 +31,8 @@ def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
             return verdict.judge(entry, transcript)
         case Rule.IRRELEVANCE | Rule.RELEVANCE:
             return relevance.judge(entry, transcript)
+        case Rule.SQL:
+            return sql.judge(entry, transcript)
+        case Rule.CHAT:
+            return chat.judge(entry, transcript)
     return ast.judge(entry, transcript)

@@ -31,6 +31,8 @@ class Group(StrEnum):
     LIVE = "live"
     MULTI_TURN = "multi_turn"
     COMPLEX = "complex"
+    V1 = "v1"
+    """Parts of BFCL's first version that its scores leave out today."""
 
 
 class Rule(StrEnum):
@@ -50,6 +52,10 @@ class Rule(StrEnum):
     """Calls are carried out, turn by turn; what they changed and what they returned is compared."""
     PATH = "path"
     """Calls are compared, step by step, with those of a golden path, whose recorded replies answer them."""
+    SQL = "sql"
+    """Exactly one call, whose arguments are the parts of a statement of SQL."""
+    CHAT = "chat"
+    """No function is offered; words are the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ class Category:
     @property
     def expects_calls(self) -> bool:
         """Whether entries of this category carry the calls of a right answer."""
-        return self.rule not in (Rule.IRRELEVANCE, Rule.RELEVANCE)
+        return self.rule not in (Rule.IRRELEVANCE, Rule.RELEVANCE, Rule.CHAT)
 
     @property
     def single_turn(self) -> bool:
@@ -100,6 +106,8 @@ _ALL = (
     Category("car_rental", Group.COMPLEX, Rule.PATH),
     Category("attraction", Group.COMPLEX, Rule.PATH),
     Category("cross", Group.COMPLEX, Rule.PATH),
+    Category("sql", Group.V1, Rule.SQL, scored=False),
+    Category("chatable", Group.V1, Rule.CHAT, scored=False),
 )
 
 CATEGORIES: Mapping[str, Category] = {category.name: category for category in _ALL}
@@ -108,10 +116,11 @@ CATEGORIES: Mapping[str, Category] = {category.name: category for category in _A
 SELECTIONS: Mapping[str, tuple[str, ...]] = {
     "non_live": tuple(c.name for c in _ALL if c.group is Group.NON_LIVE),
     "live": tuple(c.name for c in _ALL if c.group is Group.LIVE),
-    "single_turn": tuple(c.name for c in _ALL if c.single_turn),
+    "single_turn": tuple(c.name for c in _ALL if c.single_turn and c.scored),
     "multi_turn": tuple(c.name for c in _ALL if c.group is Group.MULTI_TURN and c.scored),
     "complex": tuple(c.name for c in _ALL if c.group is Group.COMPLEX),
-    "python": tuple(c.name for c in _ALL if c.single_turn and c.language is Language.PYTHON),
+    "v1": tuple(c.name for c in _ALL if c.group is Group.V1),
+    "python": tuple(c.name for c in _ALL if c.single_turn and c.scored and c.language is Language.PYTHON),
     "non_python": tuple(c.name for c in _ALL if c.language is not Language.PYTHON),
 }
 """Names that select several categories at once; each is also a mark on their entries."""
@@ -266,6 +275,17 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a database."""
+
+    name: str
+    columns: Mapping[str, str]
+    """Each with its type, in SQLite's words."""
+    rows: tuple[tuple[object, ...], ...]
+    """Values in the order of the columns: texts, numbers, None."""
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One dataset entry: one test item."""
 
@@ -277,6 +297,8 @@ class Entry:
     expectation: Expectation
     scene: Scene | None = None
     """Where calls are carried out; None where they are only read."""
+    tables: tuple[Table, ...] = ()
+    """What a statement of SQL acts on; none where they follow from the expectation."""
     set_aside: str | None = None
     """Why the corrected profile does not count this entry (known-bad data), or None."""
     trial: int | None = None

@@ -135,6 +135,7 @@ ONLY = {
     "rapidfuzz": {"complexeval/assignment.py"},
     "numpy": {"scorecard/paired.py", "contamination/comparison.py"},
     "jinja2": {"report/page.py"},
+    "sqlglot": {"matchers/sql/statements.py"},
     "bfcl_eval": set(),
 }
 """Which files may import a package."""
@@ -218,6 +219,7 @@ HEAVY = (
     "mpmath",
     "jinja2",
     "httpx",
+    "sqlglot",
     "huggingface_hub",
 )
 

@@ -13,7 +13,7 @@ from pytest_fcbench.complexeval import verdict
 from pytest_fcbench.conversation import Asking
 from pytest_fcbench.entries import CATEGORIES, Entry, Rule
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.matchers import ast, relevance, state
+from pytest_fcbench.matchers import ast, chat, relevance, sql, state
 from pytest_fcbench.suites import core
 from pytest_fcbench.verdicts import Profile
 from tests.complexeval.talking import FC
@@ -35,6 +35,10 @@ def test_the_verdict_is_that_of_the_matcher(category: object) -> None:
         expected = verdict.judge(entry, transcript)
     elif entry.category.rule is Rule.STATE:
         expected = state.judge(entry, transcript, _fresh)
+    elif entry.category.rule is Rule.SQL:
+        expected = sql.judge(entry, transcript)
+    elif entry.category.rule is Rule.CHAT:
+        expected = chat.judge(entry, transcript)
     elif entry.category.expects_calls:
         expected = ast.judge(entry, transcript)
     else:

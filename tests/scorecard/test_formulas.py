@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.entries import CATEGORIES
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS
 from pytest_fcbench.scorecard.aggregate import ProfileScores, aggregate
 from pytest_fcbench.scorecard.formulas import GROUPS, OVERALL, Weighing
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
@@ -35,16 +35,24 @@ def test_every_part_is_a_category_or_an_earlier_group() -> None:
 
 
 def test_every_scored_category_but_live_relevance_has_a_weight() -> None:
-    """In its group; complex categories have none in overall."""
+    """In its group; complex categories and those of v1 have none in overall."""
     weighted = {part for formula in GROUPS.values() for part in formula.parts} - GROUPS.keys()
     scored = {category.name for category in CATEGORIES.values() if category.scored}
     assert scored - weighted == {"live_relevance"}
-    assert CATEGORIES.keys() - scored == {"multi_turn_composite"}
-    assert weighted <= scored
+    assert CATEGORIES.keys() - scored == {"multi_turn_composite", *SELECTIONS["v1"]}
+    assert weighted - scored == set(SELECTIONS["v1"])
 
 
-def test_only_live_and_complex_are_weighted_by_count() -> None:
-    assert [name for name, f in GROUPS.items() if f.weighing is Weighing.BY_COUNT] == ["live", "complex"]
+def test_which_groups_are_weighted_by_count() -> None:
+    by_count = [name for name, formula in GROUPS.items() if formula.weighing is Weighing.BY_COUNT]
+    assert by_count == ["live", "complex", "v1"]
+
+
+def test_entries_of_v1_are_a_group_that_moves_nothing_of_overall() -> None:
+    without, beside = _scores(irrelevance=(1, 1)), _scores(irrelevance=(1, 1), sql=(1, 2), chatable=(1, 0))
+    assert beside.groups["v1"].accuracy == pytest.approx(2 / 4)
+    assert beside.overall.accuracy == without.overall.accuracy
+    assert beside.overall.missing == without.overall.missing
 
 
 def test_complex_categories_are_a_group_without_a_part_in_overall() -> None:
