@@ -6,11 +6,16 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from pytest_fcbench.errors import PackError
 from pytest_fcbench.suites import bfcl, packs
 
 pytest_plugins = ["pytester"]
+
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
+"""How long an example takes says more about the machine than about the code."""
 
 ROOT = Path(__file__).parents[1]
 

@@ -13,7 +13,7 @@ from pytest_fcbench.dispatch.progress import Screen, Ticker
 from pytest_fcbench.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.judges.agreement import Agreement
 from pytest_fcbench.judges.questions import Question, answered, put
-from pytest_fcbench.models.registry import refuse_as_judge
+from pytest_fcbench.models.registry import check_judge
 from pytest_fcbench.run import Run
 from pytest_fcbench.verdicts import NotScored
 
@@ -35,7 +35,7 @@ def judge_of(chosen: argparse.Namespace, **instead: object) -> Settings | None:
     options = {**given(chosen), **instead}
     judge = in_words_of_a_judge(lambda: load_judge(options, config_file(Path(), chosen.config)))
     if judge:
-        in_words_of_a_judge(lambda: refuse_as_judge(judge))
+        in_words_of_a_judge(lambda: check_judge(judge))
     return judge
 
 

@@ -88,9 +88,12 @@ class Comparer:
         for call in (made, Call(expected.name, expected.arguments)):
             asked = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
             completion = yield AskModel(({"role": "call", "content": asked},), party=Party.PROVIDER)
-            if completion.fault or not completion.text:
+            if completion.fault:
                 return False
-            replies.append(json.loads(completion.text))
+            try:
+                replies.append(json.loads(completion.text or ""))
+            except (ValueError, RecursionError):
+                return False
         return replies[0] == replies[1] and replies[0] != {} and self._counts(replies[0])
 
     def _recorded(self) -> Iterator[PathCall]:

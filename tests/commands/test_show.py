@@ -252,6 +252,13 @@ def test_replies_of_a_conversation_are_those_it_had() -> None:
     ]
 
 
+def test_a_call_that_ended_the_conversation_has_no_reply() -> None:
+    first = Step(tool_calls(("find_place", {"name": "Oslo"})), ('find_place(name="Oslo")',))
+    transcript = replace(make_transcript("Done."), turns=((first,),))
+    text = list(lines(_golden(), transcript, Environments({}), None))
+    assert text[-1] == '  call         find_place(name="Oslo")'
+
+
 def test_calls_are_told_with_what_became_of_them() -> None:
     wrong = make_call_verdict(
         step=2,

@@ -156,6 +156,16 @@ def test_list(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[3].split()[-4:-2] < lines[3].split()[-2:]
 
 
+def test_list_counts_by_category(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whether a hyphen or an underscore stands before the number."""
+    for number in range(3):
+        entry = f"complexfuncbench:Car-Rental-{number}" + ("-t2" if number else "")
+        store.put(entry, entry, "openai/c", Completion("yes"))
+    assert run("list", "--model=openai/c") == 0
+    rows = [line.split()[:2] for line in capsys.readouterr().out.splitlines()[2:]]
+    assert rows == [["complexfuncbench:Car-Rental", "3"]]
+
+
 def test_list_of_one_model(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("list", "--model=openai/y") == 0
     assert "openai/x" not in capsys.readouterr().out

@@ -299,6 +299,12 @@ def test_a_deviation_is_told_with_its_place(
     assert str(caught.value).startswith(f"cfb.jsonl:2: {says}")
 
 
+def test_calls_without_observations_are_not_dropped(record: Record) -> None:
+    record["conversations"].insert(-1, record["conversations"][3])
+    with pytest.raises(SuiteError, match=r"conversations: must be a question, pairs of calls and obs"):
+        _read(record)
+
+
 @pytest.mark.parametrize("key", ["id", "conversations", "functions"])
 def test_a_key_that_is_missing_is_told(record: Record, key: str) -> None:
     del record[key]

@@ -429,6 +429,11 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
         "$from: [0, 2]",
         r"33: .*\.\$from\.1: must be a place in a list of 2, from 0",
     ),
+    "from a call counted from the end": (
+        "$from: [0, 0, ponds, 0, pond_id]",
+        "$from: [0, -1]",
+        r"33: .*\.\$from\.1: must be a place in a list of 2, from 0",
+    ),
     "from an unknown member": (
         "$from: [0, 0, ponds, 0, pond_id]",
         "$from: [0, 0, pnds]",
