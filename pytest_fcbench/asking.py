@@ -9,7 +9,7 @@ from pytest_fcbench.complexeval import verdict
 from pytest_fcbench.conversation import Asking, Manner, converse, performed
 from pytest_fcbench.entries import Entry, Rule
 from pytest_fcbench.executables.outcomes import Execute
-from pytest_fcbench.matchers import ast, execution, relevance, state
+from pytest_fcbench.matchers import ast, chat, execution, relevance, sql, state
 from pytest_fcbench.matchers.state import Fresh
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Judgement
@@ -34,4 +34,8 @@ def judge(entry: Entry, transcript: Transcript, fresh: Fresh, execute: Execute) 
             return execution.judge(entry, transcript, execute)
         case Rule.IRRELEVANCE | Rule.RELEVANCE:
             return relevance.judge(entry, transcript)
+        case Rule.SQL:
+            return sql.judge(entry, transcript)
+        case Rule.CHAT:
+            return chat.judge(entry, transcript)
     return ast.judge(entry, transcript)

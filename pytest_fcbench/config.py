@@ -135,7 +135,10 @@ def load(command_line: Mapping[str, object], file: Path | None, root: Path = Pat
     return _settings(layers, root, judge=load_judge(meant, file, root))
 
 
-_SHARED_WITH_JUDGE = ("judge", "judge_api_base", "judge_api_key_env", "store", "offline", "refresh")
+_SHARED_WITH_JUDGE = (
+    *("judge", "judge_api_base", "judge_api_key_env"),
+    *("retries", "timeout", "store", "offline", "refresh"),
+)
 """Options on the command line that hold for the judge of a run too."""
 
 
@@ -143,13 +146,14 @@ def load_judge(command_line: Mapping[str, object], file: Path | None, root: Path
     """The settings under which the judge is asked, as the model of a run; None where none is named.
 
     ``judge``, ``judge_api_base`` and ``judge_api_key_env`` take the place of the model's; a profile may
-    describe the judge. What the file's top level says of the model does not hold for the judge, and on the
-    command line (by key) only options that are meant for it may stand.
+    describe the judge, and ``builtin`` names nobody: those are rules of ours. What the file's top level says
+    of the model does not hold for the judge, and on the command line (by key) only options that are meant
+    for it may stand.
 
     Raises ``UsageError``.
     """
     top, profiles = _file_layers(file)
-    if (_Layers(command_line, {}, top).text("judge") or "none").lower() == "none":
+    if (_Layers(command_line, {}, top).text("judge") or "none").lower() in ("none", "builtin"):
         return None
     profile = _profile("judge", command_line, top, profiles)
     general = {key: value for key, value in top.items() if key not in _BY_KEY or not _BY_KEY[key].of_model}

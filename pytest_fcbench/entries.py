@@ -6,6 +6,7 @@ an *entry* belongs to a *category*, offers *function docs* and carries an *expec
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -31,6 +32,8 @@ class Group(StrEnum):
     MULTI_TURN = "multi_turn"
     COMPLEX = "complex"
     EXECUTABLE = "executable"
+    V1 = "v1"
+    """Parts of BFCL's first version that its scores leave out today."""
 
 
 class Rule(StrEnum):
@@ -52,6 +55,10 @@ class Rule(StrEnum):
     """Calls are compared, step by step, with those of a golden path, whose recorded replies answer them."""
     EXECUTION = "execution"
     """Calls are carried out, each by itself; what they return is compared with what those of the truth do."""
+    SQL = "sql"
+    """Exactly one call, whose arguments are the parts of a statement of SQL."""
+    CHAT = "chat"
+    """No function is offered; words are the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +77,7 @@ class Category:
     @property
     def expects_calls(self) -> bool:
         """Whether entries of this category carry the calls of a right answer."""
-        return self.rule not in (Rule.IRRELEVANCE, Rule.RELEVANCE)
+        return self.rule not in (Rule.IRRELEVANCE, Rule.RELEVANCE, Rule.CHAT)
 
     @property
     def single_turn(self) -> bool:
@@ -106,6 +113,8 @@ _ALL = (
     Category("exec_multiple", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
     Category("exec_parallel", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
     Category("exec_parallel_multiple", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
+    Category("sql", Group.V1, Rule.SQL, scored=False),
+    Category("chatable", Group.V1, Rule.CHAT, scored=False),
 )
 
 CATEGORIES: Mapping[str, Category] = {category.name: category for category in _ALL}
@@ -118,6 +127,7 @@ SELECTIONS: Mapping[str, tuple[str, ...]] = {
     "multi_turn": tuple(c.name for c in _ALL if c.group is Group.MULTI_TURN and c.scored),
     "complex": tuple(c.name for c in _ALL if c.group is Group.COMPLEX),
     "executable": tuple(c.name for c in _ALL if c.group is Group.EXECUTABLE),
+    "v1": tuple(c.name for c in _ALL if c.group is Group.V1),
     "python": tuple(c.name for c in _ALL if c.single_turn and c.scored and c.language is Language.PYTHON),
     "non_python": tuple(c.name for c in _ALL if c.language is not Language.PYTHON),
 }
@@ -199,11 +209,28 @@ class Trajectory:
 
 @dataclass(frozen=True, slots=True)
 class PathCall:
-    """A call of a golden path, and the reply that was recorded for it (a JSON value)."""
+    """A call of a golden path, and the reply that was recorded for it."""
 
     name: str
     arguments: Mapping[str, object]
-    reply: object
+    reply: str
+    """JSON, as a model is shown it. A suite keeps thousands of replies, which take much more room parsed."""
+
+    @classmethod
+    def replied(cls, name: str, arguments: Mapping[str, object], reply: object) -> PathCall:
+        """A call whose reply is given as a JSON value. Raises RecursionError for one that is too deep."""
+        return cls(name, arguments, reply_text(reply))
+
+    @property
+    def reply_value(self) -> object:
+        """The reply as a JSON value, parsed each time."""
+        value: object = json.loads(self.reply)
+        return value
+
+
+def reply_text(reply: object) -> str:
+    """A JSON value as the reply that a model is shown: other scripts as they are, lone surrogates escaped."""
+    return json.dumps(reply, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +306,17 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a database."""
+
+    name: str
+    columns: Mapping[str, str]
+    """Each with its type, in SQLite's words."""
+    rows: tuple[tuple[object, ...], ...]
+    """Values in the order of the columns: texts, numbers, None."""
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One dataset entry: one test item."""
 
@@ -290,6 +328,8 @@ class Entry:
     expectation: Expectation
     scene: Scene | None = None
     """Where calls are carried out; None where they are only read."""
+    tables: tuple[Table, ...] = ()
+    """What a statement of SQL acts on; none where they follow from the expectation."""
     set_aside: str | None = None
     """Why the corrected profile does not count this entry (known-bad data), or None."""
     trial: int | None = None

@@ -63,8 +63,7 @@ class Run:
 
     ``share`` is this process's part of the limits, 1 where it holds all conversations; ``link`` leads an
     xdist worker to the process that holds its own. ``about`` makes the conversation about an entry where it
-    is not the benchmark's: a judge is asked about entries, in no environment. ``driven`` is given where
-    conversations along golden paths are held again as they were held before.
+    is not the benchmark's: a judge is asked about entries, in no environment.
     """
 
     def __init__(
@@ -73,10 +72,8 @@ class Run:
         share: float = 1.0,
         link: Link | None = None,
         about: Callable[[Entry], conversation.Asking] | None = None,
-        driven: Driven | None = None,
     ) -> None:
         self.settings = settings
-        self.driven = driven or _driven(settings)
         self.share = share
         self._link = link
         self._about = about or self.converse
@@ -98,6 +95,15 @@ class Run:
     def chosen(self) -> registry.Chosen:
         """The model and the manner of the run. Raises ``UsageError``."""
         return registry.choose(self.settings)
+
+    @cached_property
+    def driven(self) -> Driven:
+        """How conversations along golden paths are held; those of a scorecard as they were held then."""
+        model, settings = self.chosen.model, self.settings
+        if isinstance(model, ReplayModel) and model.driven:
+            return model.driven
+        judge = settings.judge.label if settings.judge else "builtin"
+        return Driven(settings.profile, judge, settings.similarity, settings.live)
 
     @property
     def asks(self) -> bool:
@@ -125,7 +131,8 @@ class Run:
     @cached_property
     def dispatcher(self) -> Dispatcher:
         """What runs the conversations of this process."""
-        return Dispatcher(self.asked, self._about, self._concurrency, self.settings.entry_timeout_s)
+        concurrency = self._concurrency(self.settings)
+        return Dispatcher(self.asked, self._about, concurrency, self.settings.entry_timeout_s)
 
     @cached_property
     def asked(self) -> Model:
@@ -133,9 +140,18 @@ class Run:
         model = self.stored or self.chosen.model
         return Parties(model, self._others) if self._others else model
 
-    @property
-    def _concurrency(self) -> int:
-        return max(1, int(self.settings.concurrency * self.share))
+    def _limits(self, settings: Settings) -> Limits:
+        """Those of a model, for this process."""
+        return Limits(
+            rpm=settings.rpm and settings.rpm * self.share,
+            tpm=settings.tpm and settings.tpm * self.share,
+            retries=settings.retries,
+            timeout_s=settings.timeout_s,
+            concurrency=self._concurrency(settings),
+        )
+
+    def _concurrency(self, settings: Settings) -> int:
+        return max(1, int(settings.concurrency * self.share))
 
     @cached_property
     def price(self) -> Price | None:
@@ -158,15 +174,19 @@ class Run:
         if not self._asks_others:
             return {}
         return {
-            party: self._kept(model, identity)
+            party: self._kept(party, model, identity)
             for party, (model, identity) in registry.others(self.settings).items()
         }
 
-    def _kept(self, model: Model, identity: Mapping[str, object]) -> Model:
-        """Another party within limits, its answers kept beside the model's."""
+    def _kept(self, party: Party, model: Model, identity: Mapping[str, object]) -> Model:
+        """Another party within limits, the judge within its own, with its answers kept beside the model's."""
         settings = self.settings
-        limits = Limits(retries=settings.retries, timeout_s=settings.timeout_s, concurrency=self._concurrency)
-        limited = LimitedModel(model, limits)
+        own = (
+            settings.judge
+            if party is Party.JUDGE and settings.judge
+            else replace(settings, rpm=None, tpm=None)
+        )
+        limited = LimitedModel(model, self._limits(own))
         if self._store is None:
             return limited
         return StoredModel(limited, self._store, identity, offline=settings.offline, refresh=settings.refresh)
@@ -187,17 +207,10 @@ class Run:
                 f"--fcbench-max-usd={settings.max_usd:g}: no price is known for {settings.label}; "
                 "give it one under 'prices' in fcbench.yaml"
             )
-        limits = Limits(
-            rpm=settings.rpm and settings.rpm * self.share,
-            tpm=settings.tpm and settings.tpm * self.share,
-            retries=settings.retries,
-            timeout_s=settings.timeout_s,
-            concurrency=self._concurrency,
-        )
         most = settings.max_usd and settings.max_usd * self.share
         ledger = Ledger(self.price, settings.concurrency, most, _output_limit(settings.parameters))
         preflight = settings.preflight and not settings.offline
-        return LimitedModel(self.chosen.model, limits, ledger, preflight=preflight)
+        return LimitedModel(self.chosen.model, self._limits(settings), ledger, preflight=preflight)
 
     @cached_property
     def stored(self) -> StoredModel | LimitedModel | None:
@@ -230,9 +243,10 @@ class Run:
         """What asking these would take, as lines of text."""
         if self.chosen.model.immediate:
             yield f"{len(entries)} entries; {self.settings.label} needs no network: no call, no cost"
-            return
-
-        yield from plan.lines(plan.plan(entries, self._to_ask), self.price)
+        else:
+            yield from plan.lines(plan.plan(entries, self._to_ask), self.price)
+        if self._asks_others:
+            yield f"not counted: what is asked of the {' and the '.join(self._others)} along golden paths"
 
     def _to_ask(self, entry: Entry) -> Sequence[AskModel]:
         """The calls that an entry needs: how a conversation goes on, the oracle's answers say.
@@ -291,7 +305,7 @@ class Run:
     def prepare(self) -> None:
         """Find out now what could stop the run: a wrong model, a missing pack, a broken entry."""
         if self._link is None:
-            _ = self.stored, self.baseline
+            _ = self.asked, self.baseline
         _ = self.chosen
         for category in self.settings.categories:
             self.entries(category.name)
@@ -418,11 +432,6 @@ class Run:
 
 _SMOKE = 10
 """Which part of the entries a smoke run takes: of ten paraphrases in a row the first."""
-
-
-def _driven(settings: Settings) -> Driven:
-    judge = settings.judge.label if settings.judge else "builtin"
-    return Driven(settings.profile, judge, settings.similarity, settings.live)
 
 
 _HINTS = {

@@ -75,6 +75,9 @@ class NotScored:
     def __post_init__(self) -> None:
         object.__setattr__(self, "reason", printable(self.reason))
 
+    def __str__(self) -> str:
+        return f"{self.cause}: {self.reason}"
+
 
 Verdict: TypeAlias = Passed | Failed | NotScored
 

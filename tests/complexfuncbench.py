@@ -220,7 +220,7 @@ def _items() -> Sequence[Record]:
                 "reviews": chance.randrange(5000),
                 "text": None,
             },
-            "badges": [{"text": "Free cancellation", "variation": "DEFAULT"}, {"text": "Näher am Meer"}],
+            "badges": [{"text": "Free cancellation", "variation": "DEFAULT"}, {"text": "€ 5 günstiger"}],
             "photo": f"https://example.com/{chance.randbytes(40).hex()}.jpg",
             "where": {"latitude": chance.uniform(-80, 80), "longitude": chance.uniform(-80, 80)},
         }

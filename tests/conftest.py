@@ -8,12 +8,17 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from pytest_fcbench.errors import PackError
 from pytest_fcbench.executables.pool import Pool
 from pytest_fcbench.suites import bfcl, packs
 
 pytest_plugins = ["pytester"]
+
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
+"""How long an example takes says more about the machine than about the code."""
 
 ROOT = Path(__file__).parents[1]
 

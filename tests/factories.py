@@ -131,23 +131,18 @@ def make_golden_path(
     query: str = "Find it.",
     category: str = "cross",
     functions: Sequence[FunctionDoc] | None = None,
+    suite: str = "core",
 ) -> Entry:
     """An entry with a golden path: steps of calls, each a name, arguments and the recorded reply."""
-    path = GoldenPath(tuple(tuple(PathCall(*call) for call in step) for step in steps))
+    path = GoldenPath(tuple(tuple(PathCall.replied(*call) for call in step) for step in steps))
     names = dict.fromkeys(call.name for call in path.calls)
-    return Entry(
-        suite="core",
-        id=f"{category}_0",
-        category=CATEGORIES[category],
-        turns=((Message("user", query),),),
-        functions=tuple(map(make_doc, names) if functions is None else functions),
-        expectation=path,
-    )
+    offered = list(map(make_doc, names)) if functions is None else functions
+    return replace(make_entry(category, functions=offered, query=query, suite=suite), expectation=path)
 
 
 def _expectation(category: str, expect: Sequence[Mapping[str, Mapping[str, object]]]) -> Expectation:
     rule = CATEGORIES[category].rule
-    if rule is Rule.IRRELEVANCE:
+    if rule in (Rule.IRRELEVANCE, Rule.CHAT):
         return NoCall()
     if rule is Rule.RELEVANCE:
         return AnyCall()
@@ -284,31 +279,6 @@ def make_path_record(
     record = make_record(official, corrected, category=category, number=number, suite=suite, trial=trial)
     verdicts = replace(record.verdicts, official_path=path, corrected_path=corrected_path or path)
     return replace(record, verdicts=verdicts, cluster=cluster)
-
-
-def make_golden_entry(
-    *steps: Sequence[PathCall],
-    category: str = "hotels",
-    functions: Sequence[FunctionDoc] | None = None,
-    query: str = "Find a hotel in Bergen.",
-    suite: str = "core",
-    number: int = 0,
-) -> Entry:
-    """An entry with a golden path."""
-    entry = make_entry(
-        category, functions=functions, query=query, suite=suite, entry_id=f"{category}_{number}"
-    )
-    return replace(entry, expectation=GoldenPath(tuple(map(tuple, steps))))
-
-
-def make_walked_record(
-    *verdicts: CallVerdict, category: str = "hotels", number: int = 0, suite: str = "core"
-) -> Record:
-    """The Record of an entry with a golden path, with what became of each call; alike in both profiles."""
-    right = sum(verdict.right for verdict in verdicts)
-    score = PathScore(len(verdicts), right, 1, 1, len({verdict.step for verdict in verdicts}), verdicts)
-    made = make_record(category=category, number=number, suite=suite)
-    return replace(made, verdicts=Judgement(Passed(), Passed(), score, score))
 
 
 def make_scorecard(records: Sequence[Record], facts: RunFacts = FACTS, size: int = 0) -> dict[str, object]:

@@ -137,6 +137,7 @@ ONLY = {
     "rapidfuzz": {"complexeval/assignment.py"},
     "numpy": {"scorecard/paired.py", "contamination/comparison.py"},
     "jinja2": {"report/page.py"},
+    "sqlglot": {"matchers/sql/statements.py"},
     "bfcl_eval": set(),
     "resource": {"executables/child.py"},
     "subprocess": {"executables/pool.py", "suites/packs/wheel.py"},
@@ -229,6 +230,7 @@ HEAVY = (
     "mpmath",
     "jinja2",
     "httpx",
+    "sqlglot",
     "huggingface_hub",
 )
 

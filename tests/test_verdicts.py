@@ -46,6 +46,10 @@ def test_reasons_are_printable(text: str) -> None:
     assert Failed("code", text).reason == NotScored("cause", text).reason == printable(text)
 
 
+def test_a_verdict_that_is_none_says_why() -> None:
+    assert str(NotScored("timeout", "it took too long")) == "timeout: it took too long"
+
+
 def test_a_failure_reads_as_code_and_reason() -> None:
     assert str(Failed("wrong_count", "2 calls, 1 expected")) == "wrong_count: 2 calls, 1 expected"
 

@@ -75,10 +75,13 @@ def _looked_at(chosen: argparse.Namespace) -> Iterator[str]:
         f"{card.path}: {card.facts.model}, {profile} profile: "
         f"{len(failed)} of {len(held)} multi-turn conversations failed"
     )
-    if single := sum(
-        not _is_conversation(r) and isinstance(r.verdict(profile), Failed) for r in card.records
-    ):
-        yield f"{single} single-turn failures are not looked at: the code of a verdict says what is wrong"
+    others = Counter(
+        "single-turn" if CATEGORIES[r.category].single_turn else r.group
+        for r in card.records
+        if r.category in CATEGORIES and not _is_conversation(r) and isinstance(r.verdict(profile), Failed)
+    )
+    for kind, number in others.items():
+        yield f"{number} {kind} failures are not looked at: the code of a verdict says what is wrong"
     failed = failed[: chosen.limit]
     if not failed:
         return

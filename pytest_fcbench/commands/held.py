@@ -27,7 +27,7 @@ def replayed(chosen: argparse.Namespace, card: Scorecard, records: Sequence[Reco
         raise UsageError(f"{card.path}: holds no answers{hint}")
     settings = settings_of(chosen, suites[0], f"replay:{card.path}")
     own = replace(settings, mode=None, names=None, syntax=None)
-    return Run(replace(own, suites=tuple(suites), trials=trials_of(card.records)), driven=card.facts.driven)
+    return Run(replace(own, suites=tuple(suites), trials=trials_of(card.records)))
 
 
 def suites_of(card: Scorecard, records: Sequence[Record]) -> Sequence[str]:

@@ -13,7 +13,7 @@ from pytest_fcbench.dispatch.progress import Screen, Ticker
 from pytest_fcbench.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.judges.agreement import Agreement
 from pytest_fcbench.judges.questions import Question, answered, put
-from pytest_fcbench.models.registry import BUILT_IN
+from pytest_fcbench.models.registry import check_judge
 from pytest_fcbench.run import Run
 from pytest_fcbench.verdicts import NotScored
 
@@ -34,11 +34,8 @@ def judge_of(chosen: argparse.Namespace, **instead: object) -> Settings | None:
     """
     options = {**given(chosen), **instead}
     judge = in_words_of_a_judge(lambda: load_judge(options, config_file(Path(), chosen.config)))
-    if judge and (judge.model in BUILT_IN or judge.model.startswith("replay:")):
-        raise UsageError(
-            f"--judge={judge.model}: answers entries, not questions about them; "
-            "give a litellm id, a model profile or scripted:FILE"
-        )
+    if judge:
+        in_words_of_a_judge(lambda: check_judge(judge))
     return judge
 
 
@@ -48,6 +45,7 @@ def in_words_of_a_judge(do: Callable[[], T]) -> T:
         return do()
     except UsageError as error:
         text = str(error).replace("--fcbench-api-", "--judge-api-").replace("--fcbench-model", "--judge")
+        text = text.replace("--fcbench-judge", "--judge")
         text = text.replace(", and whether it takes tools (--fcbench-mode=prompt sends none)", "")
         raise UsageError(text) from None
 

@@ -143,9 +143,10 @@ def _step(step: Step, environments: Environments | None, longest: int | None) ->
     if step.calls and environments:
         yield from _acted(step.calls, environments, longest)
     elif step.calls:
-        for call, reply in zip_longest(step.calls, step.results, fillvalue=""):
-            yield from _row("  call", call, longest)
-            yield from _row("    returns", reply, longest)
+        for call, reply in zip_longest(step.calls, step.results):
+            yield from _row("  call", str(call), longest)
+            if reply is not None:
+                yield from _row("    returns", reply, longest)
     else:
         for part in completion.tool_calls or ():
             text = f"{part.name} {_text(part.arguments)}" if isinstance(part, ToolCall) else part

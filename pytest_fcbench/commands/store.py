@@ -138,7 +138,7 @@ def _model(chosen: argparse.Namespace, settings: Settings) -> str | None:
 
 def _category(entry: str) -> str:
     """What stands before the number: ``bfcl:live_simple`` of ``bfcl:live_simple_3-1-0-t2``."""
-    return re.sub(r"_\d[\d-]*(t\d+)?$", "", entry)
+    return re.sub(r"[_-]\d[\d-]*(t\d+)?$", "", entry)
 
 
 def _prune(chosen: argparse.Namespace, settings: Settings) -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 from collections.abc import Callable, Generator, Mapping, Sequence
+from itertools import chain
 from typing import TypeAlias
 
 from pytest_fcbench.answers import AskModel, Call, Completion, Party
@@ -24,7 +26,7 @@ _DIGITS = 6
 """Similarities that differ by less are alike."""
 
 _TIE = 1e-9
-"""By how much the order of calls decides between assignments that are alike."""
+"""By how much the places of calls decide between assignments that are alike."""
 
 
 class Undecided(Exception):  # noqa: N818 - a party did not answer, which is no fault of ours
@@ -108,9 +110,9 @@ def _matrix(completion: Completion, rows: int, columns: int) -> Matrix:
         raise Undecided(NotScored("similarity", f"calls could not be paired: {completion.text}"))
     try:
         matrix: Matrix = [[float(value) for value in row] for row in json.loads(completion.text or "")]
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise Undecided(NotScored("similarity", f"similarities cannot be read: {error}")) from None
-    if [len(row) for row in matrix] != [columns] * rows:
+    if [len(row) for row in matrix] != [columns] * rows or not all(map(math.isfinite, chain(*matrix))):
         raise Undecided(NotScored("similarity", f"needs {rows} x {columns} similarities"))
     return matrix
 
@@ -124,7 +126,7 @@ def assignment(matrix: Matrix) -> list[tuple[int, int]]:
     from scipy.optimize import linear_sum_assignment
 
     costs = [
-        [-round(value, _DIGITS) - _TIE * row * column for column, value in enumerate(values)]
+        [-round(value, _DIGITS) + _TIE * (row - column) ** 2 for column, value in enumerate(values)]
         for row, values in enumerate(matrix)
     ]
     rows, columns = linear_sum_assignment(costs)

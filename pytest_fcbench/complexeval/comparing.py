@@ -55,8 +55,8 @@ class Comparer:
         stage, same, reason = yield from self._judged(made, expected, history)
         if same:
             return verdict(stage)
-        code, parameter = _fallback(made, expected)
-        return verdict(stage, code, f"{parameter}: {reason}" if reason else parameter)
+        code, first = _fallback(made, expected)
+        return verdict(stage, code, reason if stage == "builtin" else f"{first}; the judge: {reason}")
 
     def _wrong_value(self, made: Call, expected: PathCall) -> tuple[str, str] | None:
         """Code and reason where a value that must be equal is not."""
@@ -80,16 +80,20 @@ class Comparer:
     def _same_reply(self, made: Call, expected: PathCall) -> Generator[AskModel, Completion, bool]:
         recorded = next((known for known in self._recorded() if equal(made, known)), None)
         if recorded is not None:
-            return recorded.reply == expected.reply and self._counts(recorded.reply)
+            value = recorded.reply_value
+            return value == expected.reply_value and self._counts(value)
         if not self.driven.live:
             return False
         replies: list[object] = []
         for call in (made, Call(expected.name, expected.arguments)):
             asked = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
             completion = yield AskModel(({"role": "call", "content": asked},), party=Party.PROVIDER)
-            if completion.fault or not completion.text:
+            if completion.fault:
                 return False
-            replies.append(json.loads(completion.text))
+            try:
+                replies.append(json.loads(completion.text or ""))
+            except (ValueError, RecursionError):
+                return False
         return replies[0] == replies[1] and replies[0] != {} and self._counts(replies[0])
 
     def _recorded(self) -> Iterator[PathCall]:

@@ -38,12 +38,15 @@ def walk(entry: Entry, syntax: str, driven: Driven, profile: Profile) -> Walk:
 
 
 def converse(entry: Entry, manner: Manner, wording: Wording, driven: Driven) -> Asking:
-    """The conversation about an entry, by the rules of the profile that drives it."""
+    """The conversation about an entry, by the rules of the profile that drives it.
+
+    Other parties are asked the same once only, so that a verdict can be found again from their answers.
+    """
     opening = _opening(entry, wording, manner.mode)
     messages = list(opening.messages)
     reader = Reader(entry.functions, manner.syntax)
     steps: list[Step] = []
-    asides: list[Aside] = []
+    asides: dict[str, Aside] = {}
     profile = Profile(driven.profile)
     walking = walk(entry, manner.syntax, driven, profile)
     demand = next(walking)
@@ -56,15 +59,23 @@ def converse(entry: Entry, manner: Manner, wording: Wording, driven: Driven) -> 
             messages.append(_answered(completion, manner.syntax, len(steps)))
             steps.append(Step(completion, reader.read(completion, profile).texts))
         else:
-            completion = yield demand
-            asides.append(Aside(demand.party, demand.digest, completion))
+            if demand.digest not in asides:
+                asides[demand.digest] = Aside(demand.party, demand.digest, (yield demand))
+            completion = asides[demand.digest].completion
         try:
             demand = walking.send(completion)
         except StopIteration:
             break
     turns = (tuple(steps),)
     return Transcript(
-        entry.key, manner.model, manner.mode, manner.names, manner.syntax, turns, tuple(asides), driven
+        entry.key,
+        manner.model,
+        manner.mode,
+        manner.names,
+        manner.syntax,
+        turns,
+        tuple(asides.values()),
+        driven,
     )
 
 

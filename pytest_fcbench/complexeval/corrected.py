@@ -7,7 +7,8 @@
 - Calls of one answer can reach over several steps: a step is opened as soon as a call before it is right,
   and as long as only lookups are left.
 - A lookup counts once. A right call that is made again gets its reply again and counts once.
-- A step counts as lookups only if all of its calls are; all lookups are forgiven.
+- A step counts as lookups only if all of its calls are; all lookups are forgiven, unless the path has
+  nothing else.
 - A mistake that was made good later does not fail the entry.
 - A request that outgrew the model's context is the model's failure and counts among the calls.
 """
@@ -34,7 +35,6 @@ from pytest_fcbench.complexeval.walking import (
     opening,
     path_of,
     refused,
-    reply_text,
     response_judged,
     said,
 )
@@ -106,9 +106,12 @@ class _State:
         )
 
     def missing(self) -> list[PathCall]:
-        """Calls that were not made and cannot be forgiven."""
-        later = [call for step in self.path.steps[self.opened :] for call in step]
-        return [call for call in self.pool + later if not is_lookup(call, self.path.lookups)]
+        """Calls that were not made and cannot be forgiven. On a path of lookups alone none can."""
+        lookups = self.path.lookups
+        left = self.pool + [call for step in self.path.steps[self.opened :] for call in step]
+        if all(is_lookup(call, lookups) for call in self.path.calls):
+            return left
+        return [call for call in left if not is_lookup(call, lookups)]
 
 
 def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
@@ -142,15 +145,15 @@ def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
             (call, reply) for call, reply in zip(answer.calls, replies, strict=True) if isinstance(call, Call)
         ]
         dialogue += said([call for call, _ in held], [reply for _, reply in held])
-        shown = Shown(tuple(map(reply_text, replies)))
+        shown = Shown(tuple(replies))
     return Outcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
 
 
 def _turn(
     state: _State, calls: Sequence[Call | Unreadable], comparer: Comparer, dialogue: Dialogue
-) -> Generator[AskModel, Completion, list[object]]:
+) -> Generator[AskModel, Completion, list[str]]:
     """The replies to the calls of an answer. Raises ``Undecided``."""
-    replies: dict[int, object] = {}
+    replies: dict[int, str] = {}
     rest: list[tuple[int, Call]] = []
     for index, call in enumerate(calls):
         if isinstance(call, Unreadable):
@@ -189,7 +192,7 @@ def _turn(
 
 
 def _exactly(
-    state: _State, calls: Sequence[tuple[int, Call]], replies: dict[int, object]
+    state: _State, calls: Sequence[tuple[int, Call]], replies: dict[int, str]
 ) -> list[tuple[int, Call]]:
     """Match calls that are equal to expected ones, over as many steps as they reach; give back the rest."""
     rest, found = list(calls), True

@@ -42,7 +42,6 @@ from pytest_fcbench.complexeval.walking import (
     opening,
     path_of,
     refused,
-    reply_text,
     response_judged,
     said,
     same,
@@ -192,7 +191,7 @@ def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
         replies = [turn.replies.get(index, turn.refused.get(index, GENERIC)) for index in range(len(calls))]
         dialogue += said(calls, replies)
         state.advance(turn.matched)
-        shown = Shown(tuple(map(reply_text, replies)))
+        shown = Shown(tuple(replies))
     return Outcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
 
 
@@ -200,9 +199,9 @@ def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
 class _Turn:
     """What became of the calls of one answer, by index."""
 
-    replies: dict[int, object] = field(default_factory=dict)
+    replies: dict[int, str] = field(default_factory=dict)
     """Of right calls."""
-    refused: dict[int, object] = field(default_factory=dict)
+    refused: dict[int, str] = field(default_factory=dict)
     """Of calls with a wrong form."""
     matched: list[PathCall | Call] = field(default_factory=list)
     verdicts: list[CallVerdict] = field(default_factory=list)

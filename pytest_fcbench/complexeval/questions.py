@@ -108,7 +108,7 @@ def equivalence(
     """Whether two calls, ``{"name": ..., "arguments": {...}}``, mean the same after the dialogue so far.
 
     ``history`` is in the form of a record: the request, calls (``function_call``), their replies
-    (``content`` of an ``observation``), calls ...
+    (``content`` of an ``observation``, as JSON text), calls ...
     """
     names = {call.get("name") for call in (made, expected)}
     material = {
@@ -188,7 +188,7 @@ def _steps(dialogue: Sequence[Mapping[str, object]], most: int) -> list[Mapping[
     made = [turn for turn in dialogue if "function_call" in turn]
     steps = [step for step, turn in enumerate(made, 1) for _ in _listed(turn, "function_call")]
     calls = [_json(call) for turn in made for call in _listed(turn, "function_call")]
-    replies = [_json(reply) for turn in dialogue for reply in _listed(turn, "content")]
+    replies = [str(reply) for turn in dialogue for reply in _listed(turn, "content")]
     longest = fair([len(text) for text in (*calls, *replies)], most)
     return [
         {"step": step, "call": cut(call, longest), "reply": cut(reply, longest)}

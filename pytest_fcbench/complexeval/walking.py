@@ -3,14 +3,13 @@ lookups."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from pytest_fcbench.answers import AskModel, Call, Completion, Driven, Party
 from pytest_fcbench.complexeval import questions
-from pytest_fcbench.entries import Entry, GoldenPath, Lookup, PathCall
+from pytest_fcbench.entries import Entry, GoldenPath, Lookup, PathCall, reply_text
 from pytest_fcbench.judges.questions import answered, put
 from pytest_fcbench.verdicts import NotScored, PathScore, Verdict
 
@@ -38,7 +37,8 @@ Walk: TypeAlias = Generator[Shown | AskModel, Completion, Outcome]
 
 
 Dialogue: TypeAlias = list[Mapping[str, object]]
-"""What was said so far, in the form of a record: a request, calls, replies, calls ..., for judges."""
+"""What was said so far, in the form of a record: a request, calls, replies (as JSON text), calls ..., for
+judges."""
 
 
 def path_of(entry: Entry) -> GoldenPath:
@@ -53,18 +53,15 @@ def opening(entry: Entry) -> Dialogue:
     return [{"role": message.role, "content": message.content} for message in entry.turns[0]]
 
 
-def reply_text(reply: object) -> str:
-    """A reply as the model is shown it."""
-    return json.dumps(reply, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
-
-
-GENERIC = {"api_status": True, "content": "This call did not work. Check the function and its arguments."}
+GENERIC = reply_text(
+    {"api_status": True, "content": "This call did not work. Check the function and its arguments."}
+)
 """The reply to a call that is not right."""
 
 
-def refused(reason: str) -> dict[str, object]:
+def refused(reason: str) -> str:
     """The reply to a call that has not the form that its function doc asks for."""
-    return {"error": reason}
+    return reply_text({"error": reason})
 
 
 def response_judged(
@@ -92,7 +89,7 @@ def golden_dialogue(entry: Entry) -> Dialogue:
     return dialogue
 
 
-def said(calls: Iterable[Call | PathCall], replies: Iterable[object]) -> Dialogue:
+def said(calls: Iterable[Call | PathCall], replies: Iterable[str]) -> Dialogue:
     """Calls and their replies as two turns of a dialogue."""
     made = [{"name": call.name, "arguments": call.arguments} for call in calls]
     return [

@@ -187,23 +187,22 @@ class StoredModel:
 
     def kept(self, entry: Entry, request: AskModel) -> Completion | None:
         """The stored answer, where nothing would have to be asked."""
-        return None if self.refresh else self.store.get(digest(self.identity, entry, request))
+        return self._kept(digest(self.identity, entry, request))
+
+    def _kept(self, key: str) -> Completion | None:
+        return None if self.refresh else self.store.get(key)
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The stored answer, or a new one that is stored first: one that cannot be kept is not scored."""
-        if stored := self.kept(entry, request):
+        key = digest(self.identity, entry, request)
+        if stored := self._kept(key):
             self.reused += 1
             return stored
         if self.offline:
             raise NotScoredError("offline", f"{self.store.path.name} has no answer for {entry.item_id}")
         completion = await self.model.complete(entry, request)
         if completion.fault is None:
-            kept = (
-                digest(self.identity, entry, request),
-                entry.item_id,
-                str(self.identity.get("model")),
-                completion,
-            )
+            kept = key, entry.item_id, str(self.identity.get("model")), completion
             try:
                 if self.immediate:
                     self.store.put(*kept)

@@ -68,7 +68,7 @@ class Recorded:
         asked = _plain(arguments)
         for call in self._calls:
             if call.name == name and _plain(call.arguments) == asked:
-                return call.reply
+                return call.reply_value
         raise UnansweredError(name)
 
 
@@ -94,7 +94,7 @@ def functions(ask: Callable[[str, Arguments], object]) -> Mapping[str, Callable[
 
 def recording(call: str, reply: object) -> PathCall:
     """A call, written as text, with what the API answered."""
-    made = carried_out(call, functions(lambda name, arguments: PathCall(name, arguments, reply)))
+    made = carried_out(call, functions(lambda name, arguments: PathCall.replied(name, arguments, reply)))
     assert isinstance(made, PathCall)
     return made
 

@@ -55,8 +55,9 @@ def others(settings: Settings) -> Mapping[Party, tuple[Model, Identity]]:
     found: dict[Party, tuple[Model, Identity]] = {}
     if judge := settings.judge:
         identity = {"model": judge.model, "api_base": judge.api_base, "parameters": judge.parameters}
-        found[Party.JUDGE] = choose(judge).model, identity
+        found[Party.JUDGE] = _judge(judge), identity
     if settings.similarity not in MEASURES:
+        _refuse_measure(settings.similarity)
         base = settings.similarity_api_base
         embedding = EmbeddingModel(
             settings.similarity, base, settings.similarity_api_key, settings.timeout_s, {}
@@ -65,6 +66,31 @@ def others(settings: Settings) -> Mapping[Party, tuple[Model, Identity]]:
     if settings.live:
         found[Party.PROVIDER] = booking.from_environment(), {"model": "booking"}
     return found
+
+
+def check_judge(settings: Settings) -> None:
+    """Raises ``UsageError`` for a model that can judge nothing."""
+    if settings.model in BUILT_IN or settings.model.startswith("replay:"):
+        raise UsageError(
+            f"--fcbench-judge={settings.model}: answers entries, not questions about them; "
+            "give a litellm id, a model profile or scripted:FILE"
+        )
+
+
+def _judge(settings: Settings) -> Model:
+    check_judge(settings)
+    try:
+        return choose(settings).model
+    except UsageError as error:
+        raise UsageError(str(error).replace("--fcbench-model", "--fcbench-judge")) from None
+
+
+def _refuse_measure(name: str) -> None:
+    if "/" not in name and get_close_matches(name, MEASURES, cutoff=0.75):
+        raise UsageError(
+            f"--fcbench-similarity={name}: {unknown('similarity', name, MEASURES)} "
+            "Any embedding model of litellm works too."
+        )
 
 
 def _manner(label: str, mode: Mode | None, syntax: str | None, names: Names | None) -> Manner:

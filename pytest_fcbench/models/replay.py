@@ -11,7 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pytest_fcbench.answers import AskModel, Completion, Mode, Names, Party, Turns, completion_from_json
+from pytest_fcbench.answers import (
+    AskModel,
+    Completion,
+    Driven,
+    Mode,
+    Names,
+    Party,
+    Turns,
+    completion_from_json,
+)
 from pytest_fcbench.codecs.syntaxes import SYNTAXES
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import NotScoredError, UsageError
@@ -35,6 +44,8 @@ class ReplayModel:
     notes: tuple[str, ...] = ()
     asides: Mapping[str, Mapping[str, Completion]] = field(default_factory=dict)
     """By item id and digest of the question, what other parties answered."""
+    driven: Driven | None = None
+    """How conversations along golden paths were held, where the file says so."""
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The stored completion; an entry without one is not scored."""
@@ -109,7 +120,8 @@ def _form(completions: Sequence[Completion]) -> tuple[Mode, str]:
 def _scorecard(path: Path) -> ReplayModel:
     """The answers that a scorecard of ours holds. Raises ``UsageError``."""
     try:
-        records = files.load(path).records
+        card = files.load(path)
+        records = card.records
         answers = {_name(record): _recorded(record) for record in records if record.turns}
         manners = {(Mode(r.mode), r.syntax, Names(r.names)) for r in records}
     except UsageError as error:
@@ -126,7 +138,7 @@ def _scorecard(path: Path) -> ReplayModel:
         )
     mode, syntax, names = manners.pop()
     asides = {_name(r): {aside.digest: aside.completion for aside in r.asides} for r in records if r.asides}
-    return ReplayModel(path, answers, mode, syntax, names, asides=asides)
+    return ReplayModel(path, answers, mode, syntax, names, asides=asides, driven=card.facts.driven)
 
 
 def _name(record: Record) -> str:

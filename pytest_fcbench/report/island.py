@@ -149,11 +149,19 @@ class _Shared:
 
 
 def _options(scorecard: Scorecard) -> str:
-    """The options with which pytest asks the same model about the same suites, for a shell."""
+    """The options with which pytest asks the same model about the same suites, for a shell.
+
+    Along golden paths also those by which conversations go on.
+    """
     facts, trials = scorecard.facts, trials_of(scorecard.records)
     options = [f"--fcbench-model={facts.model}", f"--fcbench-mode={facts.mode}"]
     options += [f"--fcbench-suite={suite}" for suite in facts.suites]
     options += [f"--fcbench-trials={trials}"] if trials > 1 else []
+    if means := facts.driven:
+        options.append(f"--fcbench-profile={means.profile}")
+        options += [f"--fcbench-judge={means.judge}"] if means.judge != "builtin" else []
+        options += [f"--fcbench-similarity={means.similarity}"] if means.similarity != "structured" else []
+        options += ["--fcbench-responses=live"] if means.live else []
     return shlex.join(options)
 
 

@@ -10,7 +10,7 @@ from pytest_fcbench.scorecard import intervals
 from pytest_fcbench.scorecard.formulas import GROUPS, OVERALL, Formula, Weighing
 from pytest_fcbench.scorecard.intervals import Interval, Part
 from pytest_fcbench.scorecard.records import Record, by_category
-from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.verdicts import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,9 @@ class Score:
     accuracy: float | None
     missing: tuple[str, ...] = ()
     interval: Interval | None = None
+    unknown: int = 0
+    """Entries that are not scored because the conversation went on by the rules of the other profile. The
+    others are no fair part of all, so there is no accuracy then."""
 
     @property
     def scored(self) -> int:
@@ -144,14 +147,21 @@ def _tally(records: Sequence[Record], profile: Profile, assumed: Passed | Failed
         else:
             clusters.setdefault(record.unit, []).append(verdict.passed)
     passed, scored = sum(map(sum, clusters.values())), sum(map(len, clusters.values()))
-    alone = scored == len(clusters)
-    return Score(
+    counts = Score(
         n=len(records),
         passed=passed,
         failed=scored - passed,
         not_scored=len(unscored),
         set_aside=sum(verdict.cause == SET_ASIDE for verdict in unscored),
-        accuracy=passed / scored if scored else None,
+        accuracy=None,
+        unknown=sum(verdict.cause == OTHER_RULES for verdict in unscored),
+    )
+    if counts.unknown or not scored:
+        return counts
+    alone = scored == len(clusters)
+    return replace(
+        counts,
+        accuracy=passed / scored,
         interval=intervals.of_share(passed, scored)
         if alone
         else intervals.of_clusters([(sum(trials), len(trials)) for trials in clusters.values()]),
@@ -175,17 +185,21 @@ def _combine(parts: Mapping[str, Score | None], weights: Mapping[str, float]) ->
         if score and score.accuracy is not None and score.interval
     ]
     present = [score for score in parts.values() if score]
-    missing = [name for name, score in parts.items() if not score or score.accuracy is None]
+    missing = [
+        name for name, score in parts.items() if not score or (score.accuracy is None and not score.unknown)
+    ]
     nested = [name for score in present for name in score.missing]
+    unknown = sum(score.unknown for score in present)
     return Score(
         n=sum(score.n for score in present),
         passed=sum(score.passed for score in present),
         failed=sum(score.failed for score in present),
         not_scored=sum(score.not_scored for score in present),
         set_aside=sum(score.set_aside for score in present),
-        accuracy=sum(part.weight * part.share for part in known) if known else None,
+        accuracy=sum(part.weight * part.share for part in known) if known and not unknown else None,
         missing=tuple(dict.fromkeys(missing + nested)),
-        interval=intervals.of_mean(known),
+        interval=None if unknown else intervals.of_mean(known),
+        unknown=unknown,
     )
 
 

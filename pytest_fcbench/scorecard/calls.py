@@ -64,12 +64,15 @@ def elsewhere(records: Iterable[Record], profile: Profile) -> str | None:
         return None
     return (
         f"{profile} profile: {other:,} of {len(chosen):,} complex entries have no verdict, because by its "
-        "rules the model would have been shown something else; its scores are those of the others"
+        "rules the model would have been shown something else; so it has no score of them"
     )
 
 
 def table(records: Sequence[Record], profile: Profile) -> Table | None:
-    """A row for each category and for all; None where nothing with a golden path was scored."""
+    """A row for each category and for all; None where nothing with a golden path was scored, or only a part
+    because the conversations went on by the rules of the other profile."""
+    if elsewhere(records, profile):
+        return None
     rows = {name: found for name, found in parts(records, profile).items() if found.scored}
     if not rows:
         return None

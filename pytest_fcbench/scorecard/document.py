@@ -124,6 +124,7 @@ def _score(score: Score) -> dict[str, object]:
         "failed": score.failed,
         "not_scored": score.not_scored,
         "set_aside": score.set_aside,
+        "unknown": score.unknown,
         "accuracy": score.accuracy,
         "interval": asdict(score.interval) if score.interval else None,
         "missing": list(score.missing),

@@ -1,7 +1,8 @@
 """The official formulas from categories to groups to the overall score (reference: BFCL v4 leaderboard).
 
 ``complex`` is ComplexFuncBench's own: the success rate over all entries, whatever their domain. BFCL's
-overall score has no part for it, nor for ``executable``, of which it had four until 2025.
+overall score has no part for it, nor for ``executable``, of which it had four until 2025, nor for ``v1``,
+what its first version had beside what counts today.
 
 A part that was not run counts as 0, as in the official tables. Parts of the official overall score that
 this project has no category for yet stand here already, so that the weights stay the official ones.
@@ -43,6 +44,7 @@ GROUPS: Mapping[str, Formula] = {
     ),
     "complex": Formula(SELECTIONS["complex"], Weighing.BY_COUNT),
     "executable": Formula(SELECTIONS["executable"]),
+    "v1": Formula(SELECTIONS["v1"], Weighing.BY_COUNT),
 }
 """Groups in the order they can be computed. ``live_relevance`` is reported and has no weight."""
 

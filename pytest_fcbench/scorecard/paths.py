@@ -42,13 +42,14 @@ ROLES: Mapping[str, frozenset[str]] = {
         "legs": "leg legs",
         "token": "token key cursor",
         "slug": "slug",
-        "date": "date day month year",
-        "time": "time hour minute",
+        "date": "date day month year check on",
+        "time": "time hour minute at",
         "identifier": "id ids code",
-        "location": "latitude longitude coordinates place location address city country airport station",
+        "location": "latitude longitude lat lon coordinates place location address city country "
+        "airport station origin destination point area",
         "money": "price cost fare budget amount currency",
         "number": "number count qty quantity adults children guests passengers age ages radius limit page",
-        "choice": "type class mode category",
+        "choice": "type class mode category kind scope cabin topic",
         "text": "query text name title keyword message note",
     }.items()
 }

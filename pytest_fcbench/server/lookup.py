@@ -61,6 +61,7 @@ def asked_with(entry: Entry, suite: Suite, mode: Mode, names: Names, models: Mod
     It ends where the model has no answer. Along a golden path it can go on differently by profile.
     """
     model = models(mode, names)
+    asked: list[AskModel] = []
     for profile in Profile if entry.category.rule is Rule.PATH else (Profile.OFFICIAL,):
         manner = Manner("", mode, names, DEFAULT_SYNTAX[mode])
         talk = asking(entry, manner, suite, Driven(profile))
@@ -68,7 +69,10 @@ def asked_with(entry: Entry, suite: Suite, mode: Mode, names: Names, models: Mod
             yield next(talk)
             return
         with suppress(NotScoredError):
-            yield from requests(talk, lambda request: run_through(model.complete(entry, request)))
+            for request in requests(talk, lambda request: run_through(model.complete(entry, request))):
+                if request not in asked:
+                    asked.append(request)
+                    yield request
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,9 +226,11 @@ def _step(calling: Field, observing: Field) -> tuple[PathCall, ...]:
 
 def _call(field: Field, reply: Field) -> PathCall:
     arguments = field.member("arguments").members()
-    return PathCall(
-        field.member("name").text(), {key: value.value for key, value in arguments.items()}, reply.value
-    )
+    given = {key: value.value for key, value in arguments.items()}
+    try:
+        return PathCall.replied(field.member("name").text(), given, reply.value)
+    except RecursionError:
+        raise reply.error("is nested too deep") from None
 
 
 SOURCE = HubSource(

@@ -15,6 +15,9 @@ A file holds one category:
           - weather.forecast:
               city: [Bergen]   # always a list of accepted values
               unit: [celsius, ""]   # "" means it may be left out
+
+Where words are the answer (``chatable``) there are neither functions nor an expectation; where a call is one
+of SQL there are ``tables`` (``suites/tables``) beside the functions.
 """
 
 from __future__ import annotations
@@ -36,11 +39,12 @@ from pytest_fcbench.entries import (
     NoCall,
     Rule,
     Schema,
+    Table,
 )
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.errors import unknown
 from pytest_fcbench.schemas import TYPES, conforms
-from pytest_fcbench.suites import executable, function_docs, golden_paths, trajectories
+from pytest_fcbench.suites import executable, function_docs, golden_paths, tables, trajectories
 from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.suites.trajectories import Withheld
 
@@ -48,18 +52,19 @@ from pytest_fcbench.suites.trajectories import Withheld
 def read(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...]:
     """All entries of a file. Raises ``SuiteError`` with file, line and field."""
     file = Field(yaml_value(path), path)
-    category = _category(
-        file.members(("category", "entries"), ("functions", *golden_paths.RULES))["category"]
-    )
+    optional = ("functions", "tables", *golden_paths.RULES)
+    category = _category(file.members(("category", "entries"), optional)["category"])
     if category.rule is Rule.STATE:
         return tuple(entry for entry, _ in read_trajectories(path, suite, world))
     if category.rule is Rule.PATH:
         return tuple(_unique(list(golden_paths.entries(file, suite, category))))
     if category.rule is Rule.EXECUTION:
         return tuple(_unique(list(executable.entries(file, suite, category))))
-    top = file.members(("category", "functions", "entries"))
-    docs = function_docs.read(top["functions"], TYPES[category.language])
-    entries = [(field, _entry(field, suite, category, docs)) for field in top["entries"].elements()]
+    parts = {Rule.CHAT: (), Rule.SQL: ("functions", "tables")}.get(category.rule, ("functions",))
+    top = file.members(("category", *parts, "entries"))
+    docs = function_docs.read(top["functions"], TYPES[category.language]) if "functions" in top else {}
+    held = tables.read(top["tables"]) if "tables" in top else ()
+    entries = [(field, _entry(field, suite, category, docs, held)) for field in top["entries"].elements()]
     return tuple(_unique(entries))
 
 
@@ -90,11 +95,13 @@ def _unique(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
     return list(found.values())
 
 
-def _entry(field: Field, suite: str, category: Category, docs: Mapping[str, FunctionDoc]) -> Entry:
-    required = ["id", "functions"] + (["expect"] if category.expects_calls else [])
+def _entry(
+    field: Field, suite: str, category: Category, docs: Mapping[str, FunctionDoc], held: tuple[Table, ...]
+) -> Entry:
+    required = ["id"] + ["functions"] * (category.rule is not Rule.CHAT) + ["expect"] * category.expects_calls
     members = field.members(required, ("query", "messages"))
-    offered = function_docs.chosen(members["functions"], docs)
-    if not offered and category.rule is not Rule.IRRELEVANCE:
+    offered = function_docs.chosen(members["functions"], docs) if "functions" in members else {}
+    if not offered and category.rule not in (Rule.IRRELEVANCE, Rule.CHAT):
         raise members["functions"].error("needs a function")
     return Entry(
         suite=suite,
@@ -103,6 +110,7 @@ def _entry(field: Field, suite: str, category: Category, docs: Mapping[str, Func
         turns=(_messages(field, members),),
         functions=tuple(offered.values()),
         expectation=_expectation(category, members, offered),
+        tables=held,
     )
 
 
@@ -127,7 +135,7 @@ def _expectation(
     category: Category, members: Mapping[str, Field], offered: Mapping[str, FunctionDoc]
 ) -> Expectation:
     if not category.expects_calls:
-        return NoCall() if category.rule is Rule.IRRELEVANCE else AnyCall()
+        return AnyCall() if category.rule is Rule.RELEVANCE else NoCall()
     language = category.language
     calls = tuple(_expected_call(field, offered, language) for field in members["expect"].elements())
     if not calls or (category.rule is not Rule.PARALLEL and len(calls) != 1):

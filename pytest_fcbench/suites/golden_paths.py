@@ -54,7 +54,9 @@ from pytest_fcbench.suites import function_docs
 from pytest_fcbench.suites.build.listings import KINDS, Listing
 from pytest_fcbench.suites.fields import Field, yaml_value
 
-_Steps: TypeAlias = Sequence[Sequence[PathCall]]
+_Made: TypeAlias = tuple[PathCall, object]
+"""A call and its reply as a JSON value."""
+_Steps: TypeAlias = Sequence[Sequence[_Made]]
 
 RULES = ("uses", "functions", "lookups", "judged")
 """Keys of a file that say what its entries share."""
@@ -149,17 +151,18 @@ def _entry(field: Field, suite: str, category: Category, rules: _Rules) -> Entry
     offered = function_docs.chosen(members["functions"], rules.docs) if "functions" in members else rules.docs
     if not offered:
         raise members.get("functions", field).error("needs a function")
-    steps: list[tuple[PathCall, ...]] = []
+    steps: list[list[_Made]] = []
     for step in members["steps"].elements():
         steps.append(_calls(step, offered, steps, ()))
     if not steps:
         raise members["steps"].error("needs a step")
-    made = [call for step in steps for call in step]
+    made = [call for step in steps for call, _ in step]
+    recorded = _calls(members["recorded"], offered, steps, made) if "recorded" in members else ()
     path = GoldenPath(
-        steps=tuple(steps),
+        steps=tuple(tuple(call for call, _ in step) for step in steps),
         lookups=tuple(lookup for lookup in rules.lookups if lookup.name in offered),
         judged=rules.judged,
-        recorded=_calls(members["recorded"], offered, steps, made) if "recorded" in members else (),
+        recorded=tuple(call for call, _ in recorded),
     )
     return Entry(
         suite=suite,
@@ -174,20 +177,21 @@ def _entry(field: Field, suite: str, category: Category, rules: _Rules) -> Entry
 
 def _calls(
     field: Field, offered: Mapping[str, FunctionDoc], earlier: _Steps, made: Sequence[PathCall]
-) -> tuple[PathCall, ...]:
+) -> list[_Made]:
     """The calls of a list, which are made once: none is equal to another or to those of ``made``."""
-    calls: list[PathCall] = []
+    calls: list[_Made] = []
     for element in field.elements():
-        call = _call(element, offered, earlier)
-        if any((call.name, call.arguments) == (other.name, other.arguments) for other in (*made, *calls)):
+        call, reply = _call(element, offered, earlier)
+        above = (*made, *(other for other, _ in calls))
+        if any((call.name, call.arguments) == (other.name, other.arguments) for other in above):
             raise element.error(f"the same call of {call.name} stands above")
-        calls.append(call)
+        calls.append((call, reply))
     if not calls:
         raise field.error("needs a call")
-    return tuple(calls)
+    return calls
 
 
-def _call(field: Field, offered: Mapping[str, FunctionDoc], earlier: _Steps) -> PathCall:
+def _call(field: Field, offered: Mapping[str, FunctionDoc], earlier: _Steps) -> _Made:
     members = field.members(("call", "reply"))
     named = members["call"].members()
     if len(named) != 1:
@@ -198,7 +202,8 @@ def _call(field: Field, offered: Mapping[str, FunctionDoc], earlier: _Steps) -> 
     for parameter in doc.required:
         if parameter not in arguments:
             raise given.error(f"{name} needs the parameter {parameter!r}")
-    return PathCall(name, arguments, _value(members["reply"], earlier))
+    reply = _value(members["reply"], earlier)
+    return PathCall.replied(name, arguments, reply), reply
 
 
 def _arguments(field: Field, doc: FunctionDoc, earlier: _Steps) -> Mapping[str, object]:
@@ -246,7 +251,7 @@ def _value(field: Field, earlier: _Steps) -> object:
 
 def _from(field: Field, earlier: _Steps) -> object:
     """What an earlier reply holds."""
-    found: object = [[call.reply for call in step] for step in earlier]
+    found: object = [[reply for _, reply in step] for step in earlier]
     way = list(field.elements())
     if len(way) < 2:
         raise field.error("must be a step, a call in it and the way to a value in its reply")

@@ -111,6 +111,14 @@ def refusal(capfd: pytest.CaptureFixture[str]) -> Diagnose:
 # By rules
 
 
+def test_what_is_no_conversation_in_turns_is_counted(diagnose: Diagnose, card: list[Record]) -> None:
+    write([*card, *recorded("scripted:script.json", "hotels", (0, 1))])
+    lines = diagnose(CARD).splitlines()
+    assert lines[0].endswith("5 of 6 multi-turn conversations failed")
+    assert lines[1].startswith("1 single-turn failures are not looked at")
+    assert lines[2].startswith("2 complex failures are not looked at")
+
+
 def test_each_failure_has_a_class_and_a_place(diagnose: Diagnose) -> None:
     lines = diagnose(CARD).splitlines()
     assert lines[0] == f"{CARD}: under-test, official profile: 5 of 6 multi-turn conversations failed"

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from pytest_fcbench import cli
-from pytest_fcbench.entries import CATEGORIES, Category, Entry, PathCall
+from pytest_fcbench.entries import CATEGORIES, Category, Entry
 from pytest_fcbench.scorecard.records import Record
 from pytest_fcbench.suites import SUITES, core
 from pytest_fcbench.suites.suite import Suite
@@ -22,9 +22,10 @@ from pytest_fcbench.verdicts import CallVerdict, Judgement, Profile
 from tests.factories import (
     FACTS,
     make_doc,
-    make_golden_entry,
+    make_golden_path,
+    make_path_record,
+    make_path_score,
     make_record,
-    make_walked_record,
     write_scorecard,
 )
 from tests.loopback import Answer, Body, Endpoint, Reply, error, message, serving
@@ -58,14 +59,16 @@ def stay(**arguments: object) -> Mapping[str, object]:
     return {"name": "stay.find", "arguments": arguments}
 
 
-def golden(call: Mapping[str, Any], reply: object) -> PathCall:
-    return PathCall(call["name"], call["arguments"], reply)
+def golden(call: Mapping[str, Any], reply: object) -> tuple[str, Mapping[str, object], object]:
+    return call["name"], call["arguments"], reply
 
 
-ENTRY = make_golden_entry(
+ENTRY = make_golden_path(
     [golden(place("Bergen"), {"id": "b"}), golden(place("Oslo"), {"id": "o"})],
     [golden(stay(place_id="b"), {"stays": ["x" * 1_000]})],
     functions=[PLACE, STAY],
+    query="Find a hotel in Bergen.",
+    category="hotels",
     suite="demo",
 )
 
@@ -101,7 +104,7 @@ def card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Record:
     opened = core.open_suite(tmp_path)
     suite = Suite("demo", "3", None, (CATEGORIES["hotels"],), opened.wording, opened.world, load)
     monkeypatch.setitem(SUITES, "demo", lambda cache: suite)
-    record = make_walked_record(*VERDICTS, suite="demo")
+    record = make_path_record(path=make_path_score(*VERDICTS), suite="demo")
     write(record)
     return record
 
@@ -350,7 +353,7 @@ def test_the_pairs_of_a_profile(audit: Audit, card: Record) -> None:
 
 
 def test_no_pairs(audit: Audit) -> None:
-    write(make_record(), make_walked_record(VERDICTS[2], suite="demo"))
+    write(make_record(), make_path_record(path=make_path_score(VERDICTS[2]), suite="demo"))
     assert audit("--judge=builtin", "--judge=openai/x") == (
         f"{CARD}: under-test, official profile, pairs left to a judge: 0\n"
     )
@@ -389,7 +392,7 @@ def test_wrong_words(refusal: Audit, words: Sequence[str], says: str) -> None:
 def test_what_is_not_there_any_more(refusal: Audit, card: Record) -> None:
     write(replace(card, entry="demo:hotels_9"))
     assert refusal(CARD, *TWO) == f"{CARD}: demo 3 does not have entry demo:hotels_9"
-    write(make_walked_record(paired(place("Rom"), place("Rome")), suite="demo"))
+    write(make_path_record(path=make_path_score(paired(place("Rom"), place("Rome"))), suite="demo"))
     assert refusal(CARD, *TWO) == (
         f"{CARD}: demo 3 does not have the expected call on the golden path of demo:hotels_0"
     )

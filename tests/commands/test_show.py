@@ -219,8 +219,11 @@ def test_a_reader_that_has_read_enough(tmp_path: Path) -> None:
 
 GOLDEN = GoldenPath(
     (
-        (PathCall("find_place", {"name": "Bergen"}, {"id": 7}),),
-        (PathCall("book", {"place_id": 7, "nights": 2}, {}), PathCall("book", {"place_id": 8}, {})),
+        (PathCall.replied("find_place", {"name": "Bergen"}, {"id": 7}),),
+        (
+            PathCall.replied("book", {"place_id": 7, "nights": 2}, {}),
+            PathCall.replied("book", {"place_id": 8}, {}),
+        ),
     )
 )
 
@@ -248,6 +251,13 @@ def test_replies_of_a_conversation_are_those_it_had() -> None:
         '    returns    {"id": 9}',
         "  model        Done.",
     ]
+
+
+def test_a_call_that_ended_the_conversation_has_no_reply() -> None:
+    first = Step(tool_calls(("find_place", {"name": "Oslo"})), ('find_place(name="Oslo")',))
+    transcript = replace(make_transcript("Done."), turns=((first,),))
+    text = list(lines(_golden(), transcript, Environments({}), None))
+    assert text[-1] == '  call         find_place(name="Oslo")'
 
 
 def test_calls_are_told_with_what_became_of_them() -> None:

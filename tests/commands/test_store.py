@@ -156,6 +156,16 @@ def test_list(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[3].split()[-4:-2] < lines[3].split()[-2:]
 
 
+def test_list_counts_by_category(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whether a hyphen or an underscore stands before the number."""
+    for number in range(3):
+        entry = f"complexfuncbench:Car-Rental-{number}" + ("-t2" if number else "")
+        store.put(entry, entry, "openai/c", Completion("yes"))
+    assert run("list", "--model=openai/c") == 0
+    rows = [line.split()[:2] for line in capsys.readouterr().out.splitlines()[2:]]
+    assert rows == [["complexfuncbench:Car-Rental", "3"]]
+
+
 def test_list_of_one_model(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("list", "--model=openai/y") == 0
     assert "openai/x" not in capsys.readouterr().out
@@ -338,7 +348,7 @@ def test_what_is_imported_is_exported(folder: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out == (
         "     2  out/openai_x/non_live/BFCL_v4_simple_python_result.json\n"
         "     1  out/openai_x/live/BFCL_v4_live_relevance_result.json\n"
-        "3 answers are written; 4,638 entries have none\n"
+        "3 answers are written; 4,938 entries have none\n"
     )
     assert read(folder / "out") == {f"openai_x/{name}": rows for name, rows in ROWS.items()}
 
@@ -355,7 +365,7 @@ def test_whole_conversations_are_imported_and_exported(
     assert capsys.readouterr().out.startswith("0 answers came in, 3 were already there\n")
     assert run("export", "out", MODEL, f"--mode={mode}") == 0
     assert capsys.readouterr().out == (
-        f"     1  out/openai_x/{TALK}\n1 answers are written; 4,640 entries have none\n"
+        f"     1  out/openai_x/{TALK}\n1 answers are written; 4,940 entries have none\n"
     )
     assert read(folder / "out") == {f"openai_x/{name}": rows for name, rows in files.items()}
 

@@ -48,6 +48,7 @@ DOCS = (
     ),
     _doc("Get_Hotel_Details", {"hotel_id": "string", "arrival_date": "string"}),
     _doc("Get_Hotel_Reviews(Tips)", {"hotel_id": "string"}, {"sort_option_id": "string"}),
+    _doc("Get_Currency", {}),
     _doc(
         "Search_Flights", {"fromId": "string", "toId": "string", "departDate": "string"}, {"adults": "number"}
     ),
@@ -80,9 +81,17 @@ class Case:
 def make_case(seed: int) -> Case:
     """A case at random, the same for the same seed."""
     draw = Random(seed)
-    entry = make_path_entry(
-        [[_call(draw) for _ in range(draw.choice((1, 1, 2, 3)))] for _ in range(draw.randint(1, 4))]
-    )
+    docs = draw.choice((DOCS, DOCS, DOCS, DOCS[:4], DOCS[:5], DOCS[4:6]))
+    widths, longest = draw.choice((((1, 1, 2, 3), 4), ((1, 2), 8), ((3, 4), 2)))
+    made: list[PathCall] = []
+    steps: list[list[PathCall]] = []
+    for _ in range(draw.randint(1, longest)):
+        steps.append([])
+        for _ in range(draw.choice(widths)):
+            again = made and draw.random() < 0.05
+            made.append(draw.choice(made) if again else _call(draw, docs))
+            steps[-1].append(made[-1])
+    entry = make_path_entry(steps)
     path = entry.expectation
     assert isinstance(path, GoldenPath)
     answers: list[Answer] = []
@@ -121,7 +130,7 @@ def as_record(entry: Entry) -> dict[str, object]:
         made = [{"name": call.name, "arguments": dict(call.arguments)} for call in step]
         turns += [
             {"role": "assistant", "function_call": made},
-            {"role": "observation", "content": [call.reply for call in step]},
+            {"role": "observation", "content": [call.reply_value for call in step]},
         ]
     functions = [
         {"name": d.name, "description": d.description, "parameters": d.parameters} for d in entry.functions
@@ -133,13 +142,13 @@ def as_record(entry: Entry) -> dict[str, object]:
     }
 
 
-def _call(draw: Random) -> PathCall:
-    doc = draw.choice(DOCS)
+def _call(draw: Random, docs: Sequence[FunctionDoc]) -> PathCall:
+    doc = draw.choice(docs)
     names = [name for name in doc.properties if name in doc.required or draw.random() < 0.5]
     draw.shuffle(names)
     arguments = {name: draw.choice(_VALUES[name]) for name in names}
     written = json.dumps([doc.name, arguments], sort_keys=True)
-    return PathCall(doc.name, arguments, {"status": True, "data": zlib.crc32(written.encode())})
+    return PathCall.replied(doc.name, arguments, {"status": True, "data": zlib.crc32(written.encode())})
 
 
 def _answers(draw: Random, step: Sequence[PathCall], path: GoldenPath) -> list[Answer]:
@@ -160,8 +169,9 @@ def _answers(draw: Random, step: Sequence[PathCall], path: GoldenPath) -> list[A
 def _written(draw: Random, call: PathCall) -> tuple[str, str]:
     """A call as a model writes it, sometimes wrong."""
     name, arguments = call.name.replace("(", "-").replace(")", "-"), dict(call.arguments)
-    some = draw.choice(list(arguments))
-    match draw.choices(range(11), (60, 6, 6, 4, 4, 4, 3, 2, 1, 1, 1))[0]:
+    some = draw.choice(list(arguments) or [""])
+    ways = (60, 6, 6, 4, 4, 4, 3, 2, 1, 1, 1) if some else (60, 0, 0, 0, 4, 0, 3, 2, 1, 1, 1)
+    match draw.choices(range(11), ways)[0]:
         case 1:  # the same in other letters
             arguments[some] = str(arguments[some]).swapcase() if isinstance(arguments[some], str) else 7
         case 2:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -73,6 +74,9 @@ def test_an_embedding_model_is_asked_for_similarities() -> None:
         Completion(text="timeout: no answer", fault=Fault.INFERENCE_ERROR),
         Completion(text="no JSON"),
         Completion(text="[[1, 2]]"),
+        Completion(text="[[1, 2], [NaN, 1]]"),
+        Completion(text="[[1, 2], [1, 1e999]]"),
+        Completion(text="[" * 100_000),
         Completion(text='[["a", 1], [1, 2]]'),
         Completion(text=None),
     ],
@@ -104,10 +108,19 @@ def test_no_assignment_is_better(matrix: Matrix) -> None:
     assert sum(matrix[row][column] for row, column in assignment(matrix)) == pytest.approx(best, abs=1e-5)
 
 
-@given(st.integers(1, 5), st.integers(1, 5))
-def test_the_order_decides_where_all_are_alike(rows: int, columns: int) -> None:
-    pairs = assignment([[0.5] * columns] * rows)
-    size = min(rows, columns)
-    assert [column for _, column in sorted(pairs)] == sorted(column for _, column in pairs)
-    if rows == columns:
-        assert sorted(pairs) == [(place, place) for place in range(size)]
+@pytest.mark.parametrize(
+    ("matrix", "pairs"),
+    [
+        ([[0.5, 0.5, 0.5]], [(0, 0)]),
+        ([[0.5], [0.5]], [(0, 0)]),
+        ([[0.5, 0.5], [0.5, 0.5]], [(0, 0), (1, 1)]),
+        ([[0.5] * 3] * 2, [(0, 0), (1, 1)]),
+        ([[0.5] * 2] * 3, [(0, 0), (1, 1)]),
+        ([[0.1, 0.9], [0.1, 0.9]], [(0, 0), (1, 1)]),
+        ([[0.9, 0.1], [0.9, 0.1]], [(0, 0), (1, 1)]),
+        ([[0.1, 0.9], [0.1, 0.90001]], [(0, 0), (1, 1)]),
+        ([[0.1, 0.90001], [0.1, 0.9]], [(0, 1), (1, 0)]),
+    ],
+)
+def test_the_order_decides_where_all_are_alike(matrix: Matrix, pairs: Sequence[tuple[int, int]]) -> None:
+    assert assignment(matrix) == pairs

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import AskModel, Completion, Driven, Mode, Step
+from pytest_fcbench.answers import AskModel, Completion, Driven, Fault, Mode, Names, Step
 from pytest_fcbench.codecs.presenting import sanitised
+from pytest_fcbench.codecs.syntaxes import SYNTAXES
 from pytest_fcbench.complexeval.verdict import judge
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.entries import PathCall
+from pytest_fcbench.scorecard.records import from_json, record, to_json
 from pytest_fcbench.verdicts import Failed, NotScored, Passed, Profile
 from tests.complexeval.cases import make_path_entry
-from tests.complexeval.talking import CORRECTED, FC, OFFICIAL, PROMPT, WORDING, call, held
+from tests.complexeval.talking import CORRECTED, OFFICIAL, PROMPT, WORDING, call, held
 from tests.factories import tool_calls
 
 BOTH = pytest.mark.parametrize("driven", [OFFICIAL, CORRECTED], ids=lambda driven: driven.profile)
@@ -23,10 +27,10 @@ BOTH = pytest.mark.parametrize("driven", [OFFICIAL, CORRECTED], ids=lambda drive
 REPLY = {"navn": "Tromsø", "ids": [1, 2]}
 ENTRY = make_path_entry(
     [
-        [PathCall("Search_Hotel_Destination", {"query": "Tromsø"}, REPLY)],
+        [PathCall.replied("Search_Hotel_Destination", {"query": "Tromsø"}, REPLY)],
         [
-            PathCall("Get_Hotel_Reviews(Tips)", {"hotel_id": "101"}, "fine"),
-            PathCall("Get_Hotel_Details", {"hotel_id": "1", "arrival_date": "d"}, None),
+            PathCall.replied("Get_Hotel_Reviews(Tips)", {"hotel_id": "101"}, "fine"),
+            PathCall.replied("Get_Hotel_Details", {"hotel_id": "1", "arrival_date": "d"}, None),
         ],
     ]
 )
@@ -126,26 +130,103 @@ def test_officially_such_text_is_a_response() -> None:
     assert verdict.code == "stop_early"
 
 
-_TEXTS = st.text() | st.sampled_from(["[]", "[f()]", '[Get_Hotel_Details(hotel_id="1")]', "{}", "\ud800"])
-_ARGUMENTS = _TEXTS | st.sampled_from(['{"query": "Tromsø"}', '{"query": 1e999}', "[" * 5000, "null", "[[]]"])
-_CALLS = st.tuples(
-    st.sampled_from(["Search_Hotel_Destination", "Get_Hotel_Reviews-Tips-", "\x00"]) | st.text(), _ARGUMENTS
+def test_the_same_is_asked_once() -> None:
+    """Else an API that is there the second time would make another verdict of the same answers."""
+    replies = iter([Completion(text="down", fault=Fault.INFERENCE_ERROR)])
+    again = [call("Search_Hotel_Destination", query="tromso")]
+    transcript = held(
+        ENTRY,
+        [again, again],
+        replace(CORRECTED, live=True),
+        aside=lambda _: next(replies, Completion(text="1")),
+    )
+    assert [aside.completion.fault for aside in transcript.asides] == [Fault.INFERENCE_ERROR]
+    judgement = judge(ENTRY, transcript)
+    assert isinstance(judgement.corrected, Failed)
+
+
+@BOTH
+def test_what_a_judge_is_told_was_said(driven: Driven) -> None:
+    """Officially a final answer is held against the golden dialogue, whatever was called."""
+    asked: list[str] = []
+
+    def judged(request: AskModel) -> Completion:
+        asked.append(str(request.messages[1]["content"]))
+        text = '{"same": true, "reason": "."}' if len(asked) < 3 else '{"score": %d, "reason": "."}'
+        return Completion(text=text.replace("%d", str(5 - len(asked))))
+
+    nearly = call("Get_Hotel_Reviews-Tips-", hotel_id="101", sort_option_id="NEW")
+    answers = [[call("Search_Hotel_Destination", query="in tromso")], [SECOND[0], nearly]]
+    transcript = held(ENTRY, answers, replace(driven, judge="a judge"), aside=judged)
+    first, second, completeness, correctness = asked
+    assert '"earlier steps": []' in first
+    assert "in tromso" in second.partition("call that was made")[0]
+    assert "in tromso" not in completeness
+    assert ("in tromso" in correctness) is (driven is CORRECTED)
+    score = judge(ENTRY, transcript).path_under(Profile(driven.profile))
+    assert score is not None
+    assert (score.right, score.completeness, score.correctness) == (3, 2, 1)
+
+
+@BOTH
+@pytest.mark.parametrize("answer", [None, "", " \n"])
+def test_no_judge_is_asked_about_nothing(driven: Driven, answer: str | None) -> None:
+    transcript = held(ENTRY, [FIRST, SECOND, answer], replace(driven, judge="a judge"))
+    assert transcript.asides == ()
+
+
+_CALLED = [
+    '[Search_Hotel_Destination(query="Oslo")]',
+    '<tool_call>\n{"name": "Get_Hotel_Details", "arguments": {"hotel_id": "1"}}\n</tool_call>',
+    '{"tool_calls": [{"name": "Get_Hotel_Details", "arguments": {"hotel_id": "1", "arrival_date": "d"}}]}',
+    'Search_Hotel_Destination\n{"query": "Tromsø"}',
+]
+_TEXTS = st.text() | st.sampled_from([*_CALLED, "[]", "[f()]", "<tool_call>", "{}", "\ud800"])
+_ARGUMENTS = _TEXTS | st.sampled_from(
+    ['{"query": "Tromsø"}', '{"query": 1e999}', '{"hotel_id": "1", "arrival_date": "e"}', "[" * 5000, "null"]
 )
+_NAMES = ["Search_Hotel_Destination", "Get_Hotel_Reviews-Tips-", "Get_Hotel_Details", "\x00"]
+_CALLS = st.tuples(st.sampled_from(_NAMES) | st.text(), _ARGUMENTS)
 _ANSWERS = st.lists(
     st.builds(Completion, text=_TEXTS | st.none())
     | st.lists(_CALLS, max_size=3).map(tuple).map(lambda calls: tool_calls(*calls)),
     max_size=4,
 )
+_ASIDES = st.sampled_from(
+    [
+        *map(
+            Completion,
+            (
+                '{"same": true, "reason": "."}',
+                '{"same": false, "reason": "."}',
+                '{"score": 1, "reason": "."}',
+            ),
+        ),
+        *map(Completion, ("[[0.5, 1]]", "[[NaN]]", "", "null", "[" * 5000)),
+        Completion(text="down", fault=Fault.INFERENCE_ERROR),
+    ]
+)
 
 
 @BOTH
-@pytest.mark.parametrize("manner", [FC, PROMPT], ids=["fc", "prompt"])
-@given(answers=_ANSWERS)
-def test_no_answer_breaks_it(driven: Driven, manner: Manner, answers: list[Completion]) -> None:
+@pytest.mark.parametrize("syntax", SYNTAXES)
+@given(answers=_ANSWERS, replies=st.lists(_ASIDES, min_size=1, max_size=3), asks=st.booleans())
+def test_no_answer_breaks_it(
+    driven: Driven, syntax: str, answers: list[Completion], replies: list[Completion], asks: bool
+) -> None:
+    """The verdict of the profile that drove is found again from what was answered, however often."""
+    reader = SYNTAXES[syntax]
+    manner = Manner("test", reader.mode if reader else Mode.FC, Names.UNDERSCORED, syntax)
+    if asks:
+        driven = replace(driven, judge="a judge", similarity="a model", live=True)
+    others = itertools.cycle(replies)
     requests: list[AskModel] = []
-    transcript = held(ENTRY, answers, driven, manner=manner, requests=requests)
+    transcript = held(ENTRY, answers, driven, manner=manner, requests=requests, aside=lambda _: next(others))
     judgement = judge(ENTRY, transcript)
+    assert judge(ENTRY, transcript) == judgement
     own = judgement.under(Profile(driven.profile))
-    assert not isinstance(own, NotScored)
+    assert not isinstance(own, NotScored) or (asks and own.cause in ("judge", "similarity"))
     for request in requests:
         json.dumps([request.messages, request.tools])
+    kept = json.dumps(to_json(record(ENTRY, manner, judgement, transcript)))
+    assert json.dumps(to_json(from_json(json.loads(kept)))) == kept

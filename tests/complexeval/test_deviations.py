@@ -29,7 +29,10 @@ class End:
 def _path(*steps: Sequence[tuple[str, Mapping[str, object]]]) -> Entry:
     return make_path_entry(
         [
-            [PathCall(name, arguments, {"data": f"{name} {i}"}) for i, (name, arguments) in enumerate(step)]
+            [
+                PathCall.replied(name, arguments, {"data": f"{name} {i}"})
+                for i, (name, arguments) in enumerate(step)
+            ]
             for step in steps
         ]
     )
@@ -50,8 +53,11 @@ STAYS, STAYS_CALL = ("Search_Hotels", _STAY), call("Search_Hotels", **_STAY)
 _DAY: dict[str, object] = {"hotel_id": "101", "arrival_date": "2030-05-01"}
 DETAILS, DETAILS_CALL = ("Get_Hotel_Details", _DAY), call("Get_Hotel_Details", **_DAY)
 REVIEWS, REVIEWS_CALL = (_REVIEWS, {"hotel_id": "101"}), call("Get_Hotel_Reviews-Tips-", hotel_id="101")
-FLIGHT_PLACE = ("Search_Flight_Location", {"query": "Oslo"})
-COORDINATES = ("Location_to_Lat_Long", {"query": "Oslo"})
+_OSLO: dict[str, object] = {"query": "Oslo"}
+FLIGHT_PLACE, FLIGHT_PLACE_CALL = ("Search_Flight_Location", _OSLO), call("Search_Flight_Location", **_OSLO)
+COORDINATES, COORDINATES_CALL = ("Location_to_Lat_Long", _OSLO), call("Location_to_Lat_Long", **_OSLO)
+_FLIGHT: dict[str, object] = {"fromId": "OSL", "toId": "BGO", "departDate": "2030-05-01"}
+FLIGHTS, FLIGHTS_CALL = ("Search_Flights", _FLIGHT), call("Search_Flights", **_FLIGHT)
 
 TRIP = _path([PLACE], [STAYS], [DETAILS, REVIEWS])
 """A lookup, a search, two calls at once."""
@@ -138,6 +144,14 @@ DEVIATIONS = [
         End("crash", None),
         End("passed", 4, 4, "f|r|r|rr"),
     ),
+    *(
+        Deviation(
+            f"{arguments} for arguments",
+            [[("Search_Hotel_Destination", arguments)], *GOLDEN],
+            End("passed", 4, 4, "f|r|r|rr"),
+        )
+        for arguments in ("[]", '""', "{}")
+    ),
     Deviation(
         "arguments that are null",
         [[("Search_Hotel_Destination", "null")], *GOLDEN],
@@ -180,6 +194,24 @@ DEVIATIONS = [
         _path([STAYS], [DETAILS, REVIEWS]),
     ),
     Deviation(
+        "two right calls open one step",
+        [[DETAILS_CALL, REVIEWS_CALL], [FLIGHTS_CALL], [STAYS_CALL], [FLIGHTS_CALL]],
+        End("func_error", 2, 2, "rr"),
+        End("passed", 4, 4, "rr|g|r|r"),
+        _path([DETAILS, REVIEWS], [STAYS], [FLIGHTS]),
+    ),
+    Deviation(
+        "a step is opened before the last one is finished",
+        [[DETAILS_CALL], [STAYS_CALL], [REVIEWS_CALL]],
+        End("passed", 3, 3, "r|r|r"),
+        entry=_path([DETAILS, REVIEWS], [STAYS]),
+    ),
+    Deviation(
+        "a call too many beside the last that are right",
+        [*GOLDEN[:2], [DETAILS_CALL, REVIEWS_CALL, _stays(dest_id="22")]],
+        End("passed", 4, 3, "r|r|rrg"),
+    ),
+    Deviation(
         "a step that is not opened yet",
         [[REVIEWS_CALL], *GOLDEN],
         End("func_error", 0, 1, ""),
@@ -188,9 +220,22 @@ DEVIATIONS = [
     # Lookups
     Deviation(
         "a lookup ahead of its step",
-        [[call("Search_Flight_Location", query="Oslo")], [STAYS_CALL], [REVIEWS_CALL]],
+        [[FLIGHT_PLACE_CALL], [STAYS_CALL], [REVIEWS_CALL]],
         End("passed", 3, 3, "r|r|r"),
         entry=_path([STAYS], [FLIGHT_PLACE, REVIEWS]),
+    ),
+    Deviation(
+        "two lookups ahead of a step that opens with one of lookups",
+        [[FLIGHT_PLACE_CALL, COORDINATES_CALL, STAYS_CALL], [REVIEWS_CALL]],
+        End("passed", 4, 2, "rrr|r"),
+        entry=_path([STAYS], [PLACE], [FLIGHT_PLACE, COORDINATES, REVIEWS]),
+    ),
+    Deviation(
+        "a lookup ahead of its step, behind the last call that is expected",
+        [[DETAILS_CALL, FLIGHT_PLACE_CALL], [FLIGHT_PLACE_CALL, REVIEWS_CALL]],
+        End("passed", 3, 2, "rg|rr"),
+        End("passed", 3, 2, "rr|rr"),
+        _path([DETAILS], [FLIGHT_PLACE, REVIEWS]),
     ),
     Deviation(
         "a lookup made three times",
@@ -232,6 +277,20 @@ DEVIATIONS = [
         End("func_error", 0, 1),
         End("passed", 2, 3, "r|r|r"),
         _path([PLACE], [FLIGHT_PLACE], [REVIEWS]),
+    ),
+    Deviation(
+        "nothing but lookups, and none is made",
+        [],
+        End("passed", 0),
+        End("stop_early", 0),
+        _path([PLACE]),
+    ),
+    Deviation(
+        "nothing but lookups, and one is made",
+        [[PLACE_CALL]],
+        End("passed", 1, 1, "r"),
+        End("stop_early", 1, 1, "r"),
+        _path([PLACE], [FLIGHT_PLACE]),
     ),
     # Section 3: the form
     Deviation(
@@ -320,7 +379,9 @@ DEVIATIONS = [
         entry=_with(
             _path([PLACE]),
             recorded=(
-                PathCall(PLACE[0], {"query": "The town of seven mountains"}, {"data": f"{PLACE[0]} 0"}),
+                PathCall.replied(
+                    PLACE[0], {"query": "The town of seven mountains"}, {"data": f"{PLACE[0]} 0"}
+                ),
             ),
         ),
     ),
@@ -330,8 +391,8 @@ DEVIATIONS = [
         End("passed", 1, 1, "r"),
         End("value_error", 0, 1, "g"),
         _with(
-            make_path_entry([[PathCall("Search_Hotels", _STAY, {"status": False})]]),
-            recorded=(PathCall("Search_Hotels", {**_STAY, "adults": 9}, {"status": False}),),
+            make_path_entry([[PathCall.replied("Search_Hotels", _STAY, {"status": False})]]),
+            recorded=(PathCall.replied("Search_Hotels", {**_STAY, "adults": 9}, {"status": False}),),
         ),
     ),
     # No end
@@ -378,6 +439,16 @@ def test_the_other_profile_judges_what_it_would_have_shown(deviation: Deviation)
         there = judge(deviation.entry, held(deviation.entry, deviation.answers, driven)).under(other)
         at_home = judge(deviation.entry, held(deviation.entry, deviation.answers, held_by_other)).under(other)
         assert there == at_home or (isinstance(there, NotScored) and there.cause == OTHER_RULES)
+
+
+def test_it_says_nothing_of_what_was_answered_to_something_else() -> None:
+    """Also where that would be the same verdict."""
+    (ahead,) = (deviation for deviation in DEVIATIONS if deviation.name == "two steps at once")
+    for driven, other in ((OFFICIAL, Profile.CORRECTED), (CORRECTED, Profile.OFFICIAL)):
+        verdict = judge(ahead.entry, held(ahead.entry, ahead.answers, driven)).under(other)
+        assert isinstance(verdict, NotScored)
+        assert verdict.cause == OTHER_RULES
+        assert "after answer 1" in verdict.reason
 
 
 def _code(verdict: Verdict) -> str:

@@ -9,7 +9,7 @@ from pytest_fcbench.entries import PathCall
 from pytest_fcbench.executables import lookups
 from pytest_fcbench.executables.lookups import LOOKUPS, Recorded, UnansweredError
 
-WEATHER = PathCall("get_weather_data", {"coordinates": [90.0, 0.0]}, -0.4)
+WEATHER = PathCall.replied("get_weather_data", {"coordinates": [90.0, 0.0]}, -0.4)
 HISTORY = lookups.recording("get_stock_history('AAPL', interval='1mo', diffandsplits='true')", {"1": {}})
 KNOWN = lookups.functions(Recorded([WEATHER, HISTORY]).answer)
 

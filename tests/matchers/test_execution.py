@@ -35,7 +35,7 @@ DOCS = [
     *(make_doc(name, {}) for name in NAMES),
     make_doc("median", {"numbers": {"type": "array", "items": {"type": "float"}}}, ["numbers"]),
 ]
-RECORDED = (PathCall("get_movie_rating", {"movie_name": "Avatar"}, "PG-13"),)
+RECORDED = (PathCall.replied("get_movie_rating", {"movie_name": "Avatar"}, "PG-13"),)
 EXACT, REAL_TIME, STRUCTURAL = Comparison
 
 

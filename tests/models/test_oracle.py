@@ -216,8 +216,10 @@ MISJUDGED = {
     "live_simple_112-68-0",
     "live_multiple_862-181-3",
     "live_multiple_964-207-0",
+    *(f"sql_{number}" for number in (18, 19, 28, 29, 38, 39, 49, 68, 69)),
 }
-"""Single-turn entries of the official suite that no answer passes under its own rules."""
+"""Single-turn entries of the official suite that no answer passes under its own rules; of those of SQL, with
+an accepted list in which texts and numbers stand beside each other."""
 
 
 class Outcome(NamedTuple):
@@ -271,7 +273,7 @@ def _ledger() -> Mapping[str, str]:
 
 
 def test_corrected_it_fails_nothing_of_bfcl(official: list[Outcome]) -> None:
-    assert len(official) == 4641 + 240
+    assert len(official) == 4941 + 240
     assert not {o.id: o.judgement.corrected for o in official if isinstance(o.judgement.corrected, Failed)}
 
 

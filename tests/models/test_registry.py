@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench import config
-from pytest_fcbench.answers import Mode, Names, Step, Transcript
+from pytest_fcbench.answers import Mode, Names, Party, Step, Transcript
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.errors import UsageError
 from pytest_fcbench.matchers import ast
@@ -197,3 +197,45 @@ def test_a_replayed_scorecard_has_the_verdicts_of_its_run(tmp_path: Path) -> Non
     manner = again.manner
     second = Transcript(entry.key, manner.model, manner.mode, manner.names, manner.syntax, turns)
     assert ast.judge(entry, second) == judgement
+
+
+# Who is asked beside the model
+
+
+@pytest.mark.parametrize("judge", ["oracle", "lexical", "replay:scorecard.json"])
+def test_who_looks_at_entries_cannot_judge(judge: str) -> None:
+    with pytest.raises(UsageError, match=f"--fcbench-judge={judge}: answers entries, not questions"):
+        registry.others(config.load({"judge": judge, "store": "none"}, None))
+
+
+@pytest.mark.parametrize("slip", ["structred", "Rapidfuzz", "rapid-fuzz"])
+def test_a_slip_is_no_embedding_model(slip: str) -> None:
+    with pytest.raises(UsageError, match="similarity") as error:
+        registry.others(config.load({"similarity": slip}, None))
+    assert slip in str(error.value)
+
+
+def test_an_embedding_model_and_a_judge_are_parties_of_their_own() -> None:
+    given = {
+        "judge": "openai/wise",
+        "similarity": "text-embedding-3-small",
+        "similarity_api_base": "http://x",
+    }
+    others = registry.others(config.load(given, None))
+    assert {party: identity["model"] for party, (_, identity) in others.items()} == {
+        Party.JUDGE: "openai/wise",
+        Party.SIMILARITY: "text-embedding-3-small",
+    }
+    assert others[Party.SIMILARITY][1]["api_base"] == "http://x"
+
+
+def test_by_default_there_are_none() -> None:
+    assert registry.others(config.load({}, None)) == {}
+
+
+def test_live_replies_need_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAPID_API_KEY", raising=False)
+    with pytest.raises(UsageError, match="RAPID_API_KEY"):
+        registry.others(config.load({"responses": "live"}, None))
+    monkeypatch.setenv("RAPID_API_KEY", "a-key")
+    assert list(registry.others(config.load({"responses": "live"}, None))) == [Party.PROVIDER]

@@ -17,7 +17,7 @@ OpenAI chat interface, and of ``system_prompt_pre_processing_chat_model``; sorte
 
 def test_requests_are_the_official_ones(bfcl: Suite) -> None:
     digests = {}
-    for category in [category for category in bfcl.categories if category.single_turn]:
+    for category in [category for category in bfcl.categories if category.single_turn and category.scored]:
         for entry in bfcl.load(category):
             tools = presenting.ask(entry, bfcl.wording, Mode.FC, Names.UNDERSCORED)
             prompt = presenting.ask(entry, bfcl.wording, Mode.PROMPT, Names.DOTTED)

@@ -159,7 +159,7 @@ def _ours(scenario: Scenario, project: Path) -> list[str]:
 
 def _single_turn() -> list[Entry]:
     suite = core.open_suite(Path())
-    return [entry for category in suite.categories if category.single_turn for entry in suite.load(category)]
+    return [entry for c in suite.categories if c.single_turn and c.scored for entry in suite.load(c)]
 
 
 def _blocking(scenario: Scenario, project: Path, api_base: str) -> list[str]:

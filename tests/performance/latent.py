@@ -17,6 +17,7 @@ import pytest
 
 from pytest_fcbench.answers import AskModel, Completion
 from pytest_fcbench.entries import Entry
+from pytest_fcbench.models.litellm import imported
 from pytest_fcbench.models.model import Model
 from pytest_fcbench.models.registry import Chosen
 from pytest_fcbench.plugin.benchmark import Benchmark
@@ -56,6 +57,8 @@ def pytest_configure(config: pytest.Config) -> None:
     benchmark = config.pluginmanager.get_plugin("fcbench-benchmark")
     assert isinstance(benchmark, Benchmark)
     chosen = benchmark.run.chosen
+    if not (chosen.model.immediate or benchmark.is_worker):
+        imported()  # takes seconds once, which are no part of the first call
     model = LatentModel(chosen.model, config.getoption("--latency"))
     benchmark.run.chosen = Chosen(model, chosen.manner)
     path: Path = config.getoption("--calls")
@@ -63,4 +66,5 @@ def pytest_configure(config: pytest.Config) -> None:
     def tell() -> None:
         path.write_text(json.dumps([model.calls, model.last_answer - model.first_call]))
 
-    config.add_cleanup(tell)
+    if not benchmark.is_worker:  # there the controller asks
+        config.add_cleanup(tell)

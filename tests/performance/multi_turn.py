@@ -106,7 +106,7 @@ def official(python: str) -> float:
 def live(latency_s: float, concurrency: int) -> float:
     """Prints both runs beside the critical path; the ratio of the first."""
     conversations = _conversations()
-    path = _in_order([len(requests) for requests in conversations], concurrency) * latency_s
+    path = in_order([len(requests) for requests in conversations], concurrency) * latency_s
     with tempfile.TemporaryDirectory() as folder:
         calls = Path(folder) / "calls.json"
         latent = ["-p", "tests.performance.latent", f"--latency={latency_s:g}", f"--calls={calls}"]
@@ -117,7 +117,7 @@ def live(latency_s: float, concurrency: int) -> float:
         done = stats(api_base)
     through = done["last_answer"] - done["first_request"]
     with served("--model", "oracle", "--suite", "bfcl") as api_base:
-        alone = asyncio.run(_bare([r for requests in conversations for r in requests], api_base, concurrency))
+        alone = asyncio.run(bare([r for requests in conversations for r in requests], api_base, concurrency))
     print(f"{made} calls, {concurrency} at once, {latency_s:g} s each")
     print(f"critical path                      {path:6.1f} s")
     print(f"run                                {ours_s:6.1f} s {ours_s / path:6.2f}")
@@ -126,7 +126,7 @@ def live(latency_s: float, concurrency: int) -> float:
     return float(ours_s / path)
 
 
-def _in_order(lengths: Sequence[int], at_once: int) -> int:
+def in_order(lengths: Sequence[int], at_once: int) -> int:
     """Steps until all are done when each free place takes the next."""
     ends = [0] * at_once
     for length in lengths:
@@ -154,7 +154,7 @@ def _run(model: str, concurrency: int, *options: str) -> None:
     assert "800 passed" in done.stdout, done.stdout[-3000:] + done.stderr[-3000:]
 
 
-async def _bare(requests: Sequence[AskModel], api_base: str, concurrency: int) -> float:
+async def bare(requests: Sequence[AskModel], api_base: str, concurrency: int) -> float:
     """Seconds for the requests with nothing around litellm."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "true"
     from litellm import acompletion

@@ -18,7 +18,8 @@ def test_what_is_not_scored_runs_where_it_is_named(project: Project) -> None:
     result = project.run("--fcbench-category=multi_turn_composite")
     result.assert_outcomes(passed=size("multi_turn_composite"))
     unscored = size(*CATEGORIES) - size(*SCORED)
-    assert size("multi_turn_composite", *SELECTIONS["executable"]) == unscored > 0
+    apart = ("multi_turn_composite", *SELECTIONS["v1"], *SELECTIONS["executable"])
+    assert size(*apart) == unscored > 0
     result.stdout.re_match_lines([r"multi_turn_composite +\d+ .*100\.00%"])
     both = project.run("--fcbench-category=multi_turn", "--fcbench-category=multi_turn_composite")
     both.assert_outcomes(passed=size("multi_turn_composite", *SELECTIONS["multi_turn"]))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import Completion, Fault, completion_to_json
+from pytest_fcbench.answers import Completion, Driven, Fault, completion_to_json
 from pytest_fcbench.entries import Comparison, ExpectedResults, GoldenPath, PathCall
 from pytest_fcbench.report.island import LONGEST, Done, Told, cut, fair, inert, islands, took, written
 from pytest_fcbench.scorecard import files
@@ -145,7 +145,7 @@ def test_calls_along_a_golden_path_are_rows(tmp_path: Path) -> None:
 
 
 def test_a_golden_path_is_told_by_steps(tmp_path: Path) -> None:
-    find, buy = PathCall("find", {"a": 1}, {}), PathCall("buy", {}, {})
+    find, buy = PathCall.replied("find", {"a": 1}, {}), PathCall.replied("buy", {}, {})
     golden = GoldenPath(((find, buy), (buy,)))
     entry = replace(make_entry(entry_id="hotels_0"), expectation=golden)
     _, entries = told_of(tmp_path, [make_path_record()], Told({entry.key: entry}))
@@ -307,6 +307,22 @@ def test_the_test_of_an_entry_can_be_named(tmp_path: Path) -> None:
     index, entries = told_of(tmp_path, [make_record()])
     assert index["tests"][entries[0]["answers"][0]["test"]] == "benchmarks/test_x.py::test_x"
     assert index["options"] == ["--fcbench-model=test --fcbench-mode=fc --fcbench-suite=core"]
+
+
+def test_the_command_has_the_means_of_conversations_along_golden_paths(tmp_path: Path) -> None:
+    path = write_scorecard(tmp_path / "card.json", [make_record()])
+    card = files.load(path)
+    for driven, options in (
+        (Driven("corrected"), " --fcbench-profile=corrected"),
+        (
+            Driven("official", "openai/j", "rapidfuzz", live=True),
+            " --fcbench-profile=official --fcbench-judge=openai/j --fcbench-similarity=rapidfuzz "
+            "--fcbench-responses=live",
+        ),
+    ):
+        told = replace(card, facts=replace(card.facts, driven=driven))
+        index = json.loads(islands([told], ["x"], Told(), Profile.OFFICIAL).index)
+        assert index["options"][0].endswith(f"--fcbench-suite=core{options}")
 
 
 def test_words_of_a_file_cannot_leave_their_place_in_a_command(tmp_path: Path) -> None:

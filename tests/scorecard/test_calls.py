@@ -110,9 +110,11 @@ def test_without_scored_paths_there_is_no_table(records: Sequence[Record]) -> No
 def test_what_a_profile_cannot_tell_is_no_failure() -> None:
     records = [make_path_record(Passed(), ELSEWHERE), make_path_record(number=1)]
     assert calls.elsewhere(records, OFFICIAL) is None
+    assert calls.table(records, OFFICIAL) is not None
+    assert calls.table(records, Profile.CORRECTED) is None
     assert calls.elsewhere(records, Profile.CORRECTED) == (
         "corrected profile: 1 of 2 complex entries have no verdict, because by its rules the model would "
-        "have been shown something else; its scores are those of the others"
+        "have been shown something else; so it has no score of them"
     )
 
 

@@ -35,16 +35,25 @@ def test_every_part_is_a_category_or_an_earlier_group() -> None:
 
 
 def test_every_scored_category_but_live_relevance_has_a_weight() -> None:
-    """In its group; complex and executable categories have none in overall."""
+    """In its group; complex and executable categories and those of v1 have none in overall."""
     weighted = {part for formula in GROUPS.values() for part in formula.parts} - GROUPS.keys()
     scored = {category.name for category in CATEGORIES.values() if category.scored}
+    apart = {*SELECTIONS["executable"], *SELECTIONS["v1"]}
     assert scored - weighted == {"live_relevance"}
-    assert CATEGORIES.keys() - scored == {"multi_turn_composite", *SELECTIONS["executable"]}
-    assert weighted - scored == {*SELECTIONS["executable"]}
+    assert CATEGORIES.keys() - scored == {"multi_turn_composite"} | apart
+    assert weighted - scored == apart
 
 
-def test_only_live_and_complex_are_weighted_by_count() -> None:
-    assert [name for name, f in GROUPS.items() if f.weighing is Weighing.BY_COUNT] == ["live", "complex"]
+def test_which_groups_are_weighted_by_count() -> None:
+    by_count = [name for name, formula in GROUPS.items() if formula.weighing is Weighing.BY_COUNT]
+    assert by_count == ["live", "complex", "v1"]
+
+
+def test_entries_of_v1_are_a_group_that_moves_nothing_of_overall() -> None:
+    without, beside = _scores(irrelevance=(1, 1)), _scores(irrelevance=(1, 1), sql=(1, 2), chatable=(1, 0))
+    assert beside.groups["v1"].accuracy == pytest.approx(2 / 4)
+    assert beside.overall.accuracy == without.overall.accuracy
+    assert beside.overall.missing == without.overall.missing
 
 
 def test_complex_categories_are_a_group_without_a_part_in_overall() -> None:

@@ -211,6 +211,11 @@ def test_each_profile_has_its_own_paths() -> None:
     assert [path_scores([record], profile).right for profile in Profile] == [4, 1]
 
 
+def test_each_profile_has_its_own_verdicts() -> None:
+    record = make_path_record(Failed("stop_early", "r"), Passed(), path=make_path_score())
+    assert [path_scores([record], profile).passed for profile in Profile] == [0, 1]
+
+
 def test_what_was_not_scored_is_absent_though_it_has_a_path() -> None:
     """Officially an entry without a result counts nowhere in call accuracy."""
     records = [*_run((2, 4)), make_path_record(TIMEOUT, number=9, path=make_path_score(calls=99, right=99))]

@@ -25,7 +25,7 @@ from pytest_fcbench.server.lookup import (
     read_body,
 )
 from pytest_fcbench.suites import open_suite
-from tests.factories import make_doc, make_entry, make_multi_turn, tool_calls
+from tests.factories import make_doc, make_entry, make_golden_path, make_multi_turn, tool_calls
 from tests.server.asking import CORE, Sent, body_of, conversation_with, entries_of, read, suite_of
 
 DOTTED = make_entry()
@@ -214,6 +214,13 @@ def test_a_conversation_ends_where_the_model_has_no_answer(
 ) -> None:
     asked = asked_with(entry, suite_of(entry), Mode.FC, Names.DOTTED, lambda mode, names: model)
     assert [(request.turn, request.step) for request in asked] == steps
+
+
+def test_what_both_profiles_ask_is_known_once() -> None:
+    """The oracle's conversation goes the same way by the rules of each."""
+    entry = make_golden_path([("find", {"query": "Bergen"}, {"id": 7})], [("book", {"id": 7}, "done")])
+    asked = list(asked_with(entry, suite_of(entry), Mode.FC, Names.DOTTED, OracleModel))
+    assert [request.step for request in asked] == [0, 1, 2]
 
 
 # Tokens

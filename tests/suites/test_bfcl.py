@@ -14,6 +14,7 @@ from pytest_fcbench import suites
 from pytest_fcbench.codecs.wording import Notes
 from pytest_fcbench.entries import (
     CATEGORIES,
+    SELECTIONS,
     AnyCall,
     Comparison,
     Entry,
@@ -367,8 +368,10 @@ def test_every_category_has_its_official_number_of_entries(entries: tuple[Entry,
         "exec_multiple": 50,
         "exec_parallel": 50,
         "exec_parallel_multiple": 40,
+        "sql": 100,
+        "chatable": 200,
     }
-    assert len(entries) == 4641 + 240
+    assert len(entries) == 4941 + 240
 
 
 def test_official_ids_are_unique_and_name_their_category(entries: tuple[Entry, ...]) -> None:
@@ -415,6 +418,16 @@ def test_every_call_of_an_executable_truth_has_its_way_of_comparison(entries: tu
 def test_every_official_entry_asks_something(entries: tuple[Entry, ...]) -> None:
     assert not [entry.id for entry in entries if not any(turn for turn in entry.turns)]
     assert not [e.id for e in entries if isinstance(e.expectation, ExpectedCalls) and not e.expectation.calls]
+
+
+def test_entries_of_the_first_version_have_the_form_of_later_ones(official: Suite) -> None:
+    for name in SELECTIONS["v1"]:
+        for number, entry in enumerate(official.load(CATEGORIES[name])):
+            (messages,) = entry.turns
+            assert entry.id == f"{name}_{number}"
+            assert [message.role for message in messages] == ["user"]
+            assert len(entry.functions) == (name == "sql")
+            assert not isinstance(entry.expectation, ExpectedCalls) or len(entry.expectation.calls) == 1
 
 
 def test_the_official_wording_has_every_part(official: Suite) -> None:

@@ -80,7 +80,7 @@ def test_a_record_becomes_an_entry(record: Record) -> None:
         (function["name"], function["parameters"]) for function in record["functions"]
     ]
     path = _path(entry)
-    assert [[(c.name, c.arguments, c.reply) for c in step] for step in path.steps] == [
+    assert [[(c.name, c.arguments, c.reply_value) for c in step] for step in path.steps] == [
         [("Search_Car_Location", {"query": "harbour"}, {"status": True, "data": [{"id": 7}]})],
         [
             ("Vehicle_Details", {"vehicle_id": "7", "search_key": "a"}, {"seats": 4}),
@@ -88,6 +88,34 @@ def test_a_record_becomes_an_entry(record: Record) -> None:
         ],
     ]
     assert path.judged is JUDGED
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        ({"b": "5 € più", "a": [1.0, 1, None, True]}, '{"b": "5 € più", "a": [1.0, 1, null, true]}'),
+        ("half \ud800", '"half \\ud800"'),
+    ],
+)
+def test_a_reply_is_kept_as_the_text_that_a_model_is_shown(record: Record, reply: object, text: str) -> None:
+    record["conversations"][2]["content"] = [reply]
+    (entry,) = read(json.dumps(record).encode(), NOWHERE)
+    first = _path(entry).calls[0]
+    assert (first.reply, first.reply_value) == (text, reply)
+
+
+@pytest.mark.parametrize("depth", range(700, 1000, 3))
+def test_a_reply_that_is_too_deep_is_told(record: Record, depth: int) -> None:
+    """Reading and writing JSON do not give up at the same depth."""
+    deep = "[" * depth + "]" * depth
+    said, replies = "", [deep]
+    try:
+        (entry,) = read(_lines(record).replace(b'{"seats": 4}', deep.encode()), NOWHERE)
+        replies = [call.reply for call in _path(entry).calls]
+    except SuiteError as error:
+        said = str(error)
+    assert deep in replies
+    assert not said or "too deep" in said or "not JSON" in said
 
 
 def test_lookups_are_the_official_free_functions(record: Record) -> None:
@@ -269,6 +297,12 @@ def test_a_deviation_is_told_with_its_place(
     with pytest.raises(SuiteError) as caught:
         _read({**RECORD, "id": "Hotels-1"}, record)
     assert str(caught.value).startswith(f"cfb.jsonl:2: {says}")
+
+
+def test_calls_without_observations_are_not_dropped(record: Record) -> None:
+    record["conversations"].insert(-1, record["conversations"][3])
+    with pytest.raises(SuiteError, match=r"conversations: must be a question, pairs of calls and obs"):
+        _read(record)
 
 
 @pytest.mark.parametrize("key", ["id", "conversations", "functions"])
@@ -478,7 +512,9 @@ def test_a_real_record_is_read(complex_samples: Path) -> None:
         ["Search_Car_Location"],
         ["Search_Car_Rentals", "Search_Car_Rentals"],
     ]
-    assert all(isinstance(call.reply, dict) and call.reply["status"] for call in _path(entry).calls)
+    assert all(
+        isinstance(call.reply_value, dict) and call.reply_value["status"] for call in _path(entry).calls
+    )
 
 
 def test_the_real_schemas_are_read_and_ours_agree_about_names(complex_samples: Path, record: Record) -> None:

@@ -50,7 +50,7 @@ def _scalars(value: object) -> Iterator[object]:
 
 
 def _length(call: PathCall) -> int:
-    return len(json.dumps(call.reply, ensure_ascii=False))
+    return len(json.dumps(call.reply_value, ensure_ascii=False))
 
 
 # What they are like
@@ -127,7 +127,7 @@ def test_lookups_of_every_domain_are_on_the_paths() -> None:
 def test_some_replies_are_recorded_for_calls_off_the_path() -> None:
     """The same lookup in other words mostly returns what the one on the path did."""
     same = Counter(
-        any(call.reply == other.reply for call in _path(entry).calls)
+        any(call.reply_value == other.reply_value for call in _path(entry).calls)
         for entry in _ENTRIES
         for other in _path(entry).recorded
     )
@@ -313,7 +313,7 @@ def test_what_follows_from_the_request_is_said_in_it() -> None:
 @pytest.mark.parametrize("entry_id", _LATER)
 def test_times_after_an_earlier_one_are_counted_right(entry_id: str) -> None:
     entry, (time, minutes) = _entry(entry_id), _LATER[entry_id]
-    replies = {value for call in _path(entry).calls for value in _scalars(call.reply)}
+    replies = {value for call in _path(entry).calls for value in _scalars(call.reply_value)}
     assert time in replies
     assert _moved(time, minutes) in json.dumps([call.arguments for call in _path(entry).calls])
 
@@ -332,7 +332,7 @@ def _replied(entry_id: str, before: int) -> frozenset[tuple[type, object]]:
     """All values in the replies of the steps before one."""
     steps = _path(_entry(entry_id)).steps[:before]
     return frozenset(
-        (type(value), value) for step in steps for call in step for value in _scalars(call.reply)
+        (type(value), value) for step in steps for call in step for value in _scalars(call.reply_value)
     )
 
 
@@ -634,7 +634,9 @@ def _entry(entry_id: str) -> Entry:
 
 
 def _items(pick: Pick) -> list[dict[str, Any]]:
-    replies: list[Any] = [_path(_entry(pick.entry)).steps[step][call].reply for step, call in pick.replies]
+    replies: list[Any] = [
+        _path(_entry(pick.entry)).steps[step][call].reply_value for step, call in pick.replies
+    ]
     return [item for reply in replies for item in reply[pick.items]]
 
 
@@ -669,10 +671,10 @@ def test_every_constraint_counts(pick: Pick) -> None:
 
 def test_the_museum_without_steps_is_one_of_the_two_best_rated() -> None:
     searched, *details = [call for step in _path(_entry("attraction_4")).steps[1:3] for call in step]
-    sights: Any = searched.reply
+    sights: Any = searched.reply_value
     best = sorted(sights["sights"], key=lambda sight: sight["rating"])[-2:]
     assert {sight["sight_id"] for sight in best} == {call.arguments["sight_id"] for call in details}
-    shown: list[Any] = [call.reply for call in details]
+    shown: list[Any] = [call.reply_value for call in details]
     (chosen,) = (reply["sight_id"] for reply in shown if reply["step_free"])
     assert _path(_entry("attraction_4")).steps[3][0].arguments["sight_id"] == chosen
 
@@ -681,7 +683,7 @@ def test_the_museum_without_steps_is_one_of_the_two_best_rated() -> None:
 def test_what_is_converted_is_worth_what_the_rate_says(entry: Entry) -> None:
     for call in _path(entry).calls:
         if call.name == "convert_money":
-            reply: Any = call.reply
+            reply: Any = call.reply_value
             amount: Any = call.arguments["amount"]
             assert reply["amount"] == pytest.approx(amount * reply["rate"], abs=0.01)
             assert reply["currency"] == call.arguments["target"]
@@ -693,7 +695,7 @@ def test_what_is_priced_is_in_the_currency_asked_for(entry: Entry) -> None:
         doc = entry.function(call.name)
         assert doc is not None
         if "currency" in doc.properties:
-            said = re.findall(r'"currency": "(\w+)"', json.dumps(call.reply))
+            said = re.findall(r'"currency": "(\w+)"', json.dumps(call.reply_value))
             assert set(said) == {call.arguments.get("currency", "EUR")}, call.name
 
 

@@ -15,6 +15,7 @@ from pytest_fcbench.entries import (
     FunctionDoc,
     Message,
     NoCall,
+    Table,
 )
 from pytest_fcbench.errors import SuiteError
 from pytest_fcbench.suites.files import read
@@ -367,3 +368,59 @@ def test_relevance_without_a_function_is_refused(tmp_path: Path) -> None:
     path = _file(tmp_path, SMALL.format(category="live_relevance"), "functions: [lamp.off]", "functions: []")
     with pytest.raises(SuiteError):
         read(path, "mine")
+
+
+CHAT = """\
+category: chatable
+entries:
+  - id: chatable_0
+    query: How are you?
+"""
+SQL = """\
+category: sql
+functions:
+  - name: db.run
+    description: Run a statement.
+    parameters:
+      type: dict
+      properties:
+        sql_keyword: {type: string, description: What to do.}
+        table_name: {type: string, description: Where.}
+      required: [sql_keyword, table_name]
+tables:
+  boats:
+    columns: {id: INTEGER, name: TEXT}
+    rows:
+      - [1, Petrel]
+entries:
+  - id: sql_0
+    query: Which boats are there?
+    functions: [db.run]
+    expect:
+      - db.run: {sql_keyword: [SELECT], table_name: [boats]}
+"""
+
+
+def test_where_words_are_the_answer_there_is_nothing_but_a_question(tmp_path: Path) -> None:
+    (tmp_path / "chat.yaml").write_text(CHAT, encoding="utf-8")
+    (entry,) = read(tmp_path / "chat.yaml", "own")
+    assert (entry.functions, entry.expectation, entry.tables) == ((), NoCall(), ())
+    (tmp_path / "more.yaml").write_text(CHAT + "    functions: []\n", encoding="utf-8")
+    with pytest.raises(SuiteError, match="functions"):
+        read(tmp_path / "more.yaml", "own")
+
+
+def test_entries_of_sql_share_the_tables_of_their_file(tmp_path: Path) -> None:
+    (tmp_path / "sql.yaml").write_text(SQL, encoding="utf-8")
+    (entry,) = read(tmp_path / "sql.yaml", "own")
+    assert entry.tables == (Table("boats", {"id": "INTEGER", "name": "TEXT"}, ((1, "Petrel"),)),)
+    without = SQL[: SQL.index("tables:")] + SQL[SQL.index("entries:") :]
+    (tmp_path / "without.yaml").write_text(without, encoding="utf-8")
+    with pytest.raises(SuiteError, match="has no 'tables'"):
+        read(tmp_path / "without.yaml", "own")
+
+
+def test_others_have_no_tables(tmp_path: Path) -> None:
+    (tmp_path / "odd.yaml").write_text(GOOD + "tables: {}\n", encoding="utf-8")
+    with pytest.raises(SuiteError, match="unknown key 'tables'"):
+        read(tmp_path / "odd.yaml", "own")

@@ -147,11 +147,11 @@ FIRST = Entry(
     expectation=GoldenPath(
         steps=(
             (
-                PathCall("find_pond", {"query": "mill pond"}, PONDS),
-                PathCall("find_pond", {"query": "mill lake", "kind": "lake"}, []),
+                PathCall.replied("find_pond", {"query": "mill pond"}, PONDS),
+                PathCall.replied("find_pond", {"query": "mill lake", "kind": "lake"}, []),
             ),
             (
-                PathCall(
+                PathCall.replied(
                     "hire_boat",
                     {"pond_id": "po_7", "stops": [{"place": "east"}, {"place": "west", "minutes": 5}]},
                     {"boats": BOATS.made()},
@@ -160,7 +160,7 @@ FIRST = Entry(
         ),
         lookups=(Lookup("find_pond"), Lookup("hire_boat", {"seats": 1}, forgiven=False)),
         judged=frozenset({"query", "seats"}),
-        recorded=(PathCall("find_pond", {"query": "the mill pond"}, PONDS),),
+        recorded=(PathCall.replied("find_pond", {"query": "the mill pond"}, PONDS),),
     ),
     cluster="ponds",
 )
@@ -171,7 +171,7 @@ SECOND = Entry(
     turns=((Message("user", "Which lakes are there?"),),),
     functions=(FIND,),
     expectation=GoldenPath(
-        steps=((PathCall("find_pond", {"query": "", "kind": "lake"}, "plenty"),),),
+        steps=((PathCall.replied("find_pond", {"query": "", "kind": "lake"}, "plenty"),),),
         lookups=(Lookup("find_pond"),),
         judged=frozenset({"query", "seats"}),
     ),
@@ -202,7 +202,7 @@ def test_what_a_path_holds_is_json(tmp_path: Path) -> None:
     for entry in read(_write(tmp_path, GOOD), "mine"):
         assert isinstance(entry.expectation, GoldenPath)
         for call in (*entry.expectation.calls, *entry.expectation.recorded):
-            values = [dict(call.arguments), call.reply]
+            values = [dict(call.arguments), call.reply_value]
             assert json.loads(json.dumps(values, allow_nan=False)) == values
 
 
@@ -427,6 +427,11 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "from a call that is not there": (
         "$from: [0, 0, ponds, 0, pond_id]",
         "$from: [0, 2]",
+        r"33: .*\.\$from\.1: must be a place in a list of 2, from 0",
+    ),
+    "from a call counted from the end": (
+        "$from: [0, 0, ponds, 0, pond_id]",
+        "$from: [0, -1]",
         r"33: .*\.\$from\.1: must be a place in a list of 2, from 0",
     ),
     "from an unknown member": (

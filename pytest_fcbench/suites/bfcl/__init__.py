@@ -21,6 +21,7 @@ from pytest_fcbench.entries import (
     ExpectedCalls,
     ExpectedResults,
     FunctionDoc,
+    Group,
     Language,
     Message,
     NoCall,
@@ -73,22 +74,20 @@ def _ledger() -> Mapping[str, str]:
     return {key: reason.text() for key, reason in Field(yaml_value(path), path).members().items()}
 
 
-_UNUSED = dict.fromkeys(
-    (name for name, category in CATEGORIES.items() if not category.scored),
-    ("unused_datasets/question/", "unused_datasets/possible_answer/"),
-)
-"""Folders of the questions and answers of a category that official runs leave out."""
+_UNUSED = ("unused_datasets/question/", "unused_datasets/possible_answer/")
+"""Folders of the questions and answers of categories that official runs leave out."""
 
 
 def _entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
     file = f"BFCL_v4_{category.name}.json"
-    questions, answers = _UNUSED.get(category.name, ("", "possible_answer/"))
+    questions, answers = ("", "possible_answer/") if category.scored else _UNUSED
     read = _readers(pack).get(category.rule, _single_turn)
+    rows = _of_v1(pack, questions + file) if category.group is Group.V1 else _rows(pack, questions + file)
     try:
         truths: Mapping[str, object] = {}
         if category.expects_calls:
             truths = {str(row["id"]): _truth(row) for row in _rows(pack, answers + file)}
-        for row in _rows(pack, questions + file):
+        for row in rows:
             entry_id = str(row["id"])
             if category.expects_calls and entry_id not in truths:
                 raise SuiteError(f"{file}: the answer of {entry_id!r} is missing; run 'fcbench pull bfcl'")
@@ -110,6 +109,15 @@ Reader: TypeAlias = Callable[[Mapping[str, object], Category, object, str | None
 
 def _readers(pack: Pack) -> Mapping[Rule, Reader]:
     return {Rule.STATE: _multi_turn(pack), Rule.EXECUTION: _executable(pack)}
+
+
+def _of_v1(pack: Pack, file: str) -> Iterator[Mapping[str, object]]:
+    """Rows of the first version in the form of later ones: a question was a text or a list of messages, and
+    what has no functions has no id either."""
+    for number, row in enumerate(_rows(pack, file, key="question")):
+        question = row["question"]
+        messages = [{"role": "user", "content": question}] if isinstance(question, str) else question
+        yield {"id": f"chatable_{number}", **row, "question": [messages]}
 
 
 def _single_turn(
@@ -253,8 +261,10 @@ def _doc(value: object) -> FunctionDoc:
 
 def _expectation(category: Category, truth: object) -> Expectation:
     if not category.expects_calls:
-        return NoCall() if category.rule is Rule.IRRELEVANCE else AnyCall()
+        return AnyCall() if category.rule is Rule.RELEVANCE else NoCall()
     calls = [item for item in _list(truth) if isinstance(item, Mapping)]
+    if category.rule is Rule.SQL:
+        calls = calls[:1]  # one truth has a second, at which nothing looked
     return ExpectedCalls(
         tuple(ExpectedCall(name, accepted) for item in calls for name, accepted in item.items())
     )

@@ -1,0 +1,16 @@
+"""A call says in its arguments what a statement of SQL consists of."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.matchers import sql
+from pytest_fcbench.run import Ask, Score
+
+
+@pytest.mark.fcbench("sql")
+def test_sql(entry: Entry, ask: Ask, score: Score) -> None:
+    """One statement does what is asked."""
+    verdict = score(sql.judge(entry, ask(entry)))
+    assert verdict.passed, str(verdict)

@@ -1,0 +1,95 @@
+"""The corrected verdict on a call of SQL: what it does to a database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice, product
+from typing import TypeVar
+
+from pytest_fcbench.answers import Call
+from pytest_fcbench.entries import Entry, ExpectedCall, Table
+from pytest_fcbench.matchers.sql.database import Outcome, carry_out, same_rows, same_state
+from pytest_fcbench.matchers.sql.derivation import derived
+from pytest_fcbench.matchers.sql.statements import NoStatement, Schema, Statement, translate
+from pytest_fcbench.verdicts import Failed, Passed, Verdict
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+WRONG_RESULT = "sql:wrong_result"
+WRONG_STATE = "sql:wrong_state"
+
+_MOST_ALTERNATIVES = 32
+_LONGEST_DETAIL = 2_000
+
+
+def match(entry: Entry, wanted: ExpectedCall, call: Call, as_written: Verdict) -> Verdict:
+    """The verdict on a call of the expected function.
+
+    ``as_written`` is that of the comparison with the possible answer; it decides where no accepted call can
+    be carried out, and a failure then says so.
+    """
+    try:
+        schema = _schema(entry.tables) if entry.tables else None
+        truths = _possible(_accepted(wanted), lambda given: translate(given, schema))
+        answer = _translated(call, _schema(entry.tables or derived(truths[0])))
+        compared = [truths[0], answer] if isinstance(answer, Statement) else truths[:1]
+        tables = entry.tables or derived(*compared)
+        expected = _possible(truths, lambda truth: (truth, carry_out(truth, tables)))
+    except NoStatement as error:
+        if not isinstance(as_written, Failed):
+            return as_written
+        return replace(as_written, details={**as_written.details, "not_carried_out": str(error)})
+    shown = {"function": call.name, "expected": expected[0][0].sql[:_LONGEST_DETAIL]}
+    if isinstance(answer, NoStatement):
+        return Failed(answer.code, f"{call.name}: {answer}", shown)
+    shown["found"] = answer.sql[:_LONGEST_DETAIL]
+    try:
+        found = carry_out(answer, tables)
+    except NoStatement as error:
+        return Failed(error.code, f"{call.name}: {error}", shown)
+    failures = [_failure(*truth, found, shown) for truth in expected]
+    return Passed() if None in failures else failures[0] or Passed()
+
+
+def _failure(
+    truth: Statement, expected: Outcome, found: Outcome, shown: Mapping[str, object]
+) -> Failed | None:
+    if not same_state(expected, found):
+        return Failed(WRONG_STATE, f"the tables are not as after {truth.sql}", shown)
+    if not same_rows(expected, found, ordered=truth.ordered):
+        numbers = f"{len(found.rows)} for {len(expected.rows)}"
+        return Failed(WRONG_RESULT, f"the rows ({numbers}) are not those of {truth.sql}", shown)
+    return None
+
+
+def _translated(call: Call, schema: Schema) -> Statement | NoStatement:
+    try:
+        return translate(call.arguments, schema)
+    except NoStatement as error:
+        return error
+
+
+def _possible(items: Iterable[T], make: Callable[[T], R]) -> Sequence[R]:
+    """What can be made of the items. Raises ``NoStatement`` where nothing can."""
+    made, cause = [], NoStatement("", "no call is accepted")
+    for item in items:
+        try:
+            made.append(make(item))
+        except NoStatement as error:
+            cause = error
+    if not made:
+        raise cause
+    return made
+
+
+def _schema(tables: Sequence[Table]) -> Schema:
+    return {table.name: tuple(table.columns) for table in tables}
+
+
+def _accepted(wanted: ExpectedCall) -> Iterator[Mapping[str, object]]:
+    """The arguments of calls that are accepted; ``""`` among a parameter's values is its absence."""
+    options = [value if isinstance(value, (list, tuple)) else [value] for value in wanted.accepted.values()]
+    for values in islice(product(*options), _MOST_ALTERNATIVES):
+        yield {name: value for name, value in zip(wanted.accepted, values, strict=True) if value != ""}

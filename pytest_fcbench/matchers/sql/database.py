@@ -1,0 +1,185 @@
+"""A statement carried out on tables, in a database of its own that nothing gets out of.
+
+SQLite in memory. An authorizer lets a statement read and change the tables that it names and nothing else: no
+file, no setting, no extension, no catalogue, no function but those listed. Work is limited by
+counted steps, never by a clock, so a verdict does not depend on the machine.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pytest_fcbench.entries import Table
+from pytest_fcbench.matchers.sql.statements import REFUSED, Keyword, NoStatement, Statement
+
+ERROR = "sql:error"
+TOO_MUCH = "sql:too_much"
+
+_MOST_STEPS = 1_000_000
+"""Instructions of SQLite's machine that a statement may take."""
+_STEPS_AT_ONCE = 1_000
+_MOST_ROWS = 10_000
+_LIMITS: Mapping[int, int] = {
+    sqlite3.SQLITE_LIMIT_LENGTH: 10_000,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 10,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 200,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
+}
+"""Bytes of a value or row, bytes of a statement and so on."""
+
+_FUNCTIONS = frozenset(
+    [
+        *("count", "sum", "avg", "min", "max", "abs", "round", "length", "lower", "upper", "trim", "ltrim"),
+        *("rtrim", "substr", "substring", "coalesce", "ifnull", "nullif", "like", "iif"),
+    ]
+)
+
+Row: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a table holds: lower-case column names with their affinity ("" without a type), and rows."""
+
+    columns: tuple[tuple[str, str], ...]
+    rows: Counter[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a statement returned, and what the tables hold after it, by lower-case name."""
+
+    rows: tuple[Row, ...]
+    state: Mapping[str, Content]
+
+
+def carry_out(statement: Statement, tables: Collection[Table]) -> Outcome:
+    """What becomes of a statement. Raises ``NoStatement``."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for table in tables:
+            _fill(connection, table)
+        for limit, most in _LIMITS.items():
+            connection.setlimit(limit, most)
+        connection.set_authorizer(_authorizer(statement))
+        connection.set_progress_handler(_countdown(_MOST_STEPS // _STEPS_AT_ONCE), _STEPS_AT_ONCE)
+        try:
+            rows = connection.execute(statement.sql).fetchmany(_MOST_ROWS + 1)
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            raise NoStatement(_code(error), f"SQLite: {error}") from None
+        if len(rows) > _MOST_ROWS:
+            raise NoStatement(TOO_MUCH, f"it returns more than {_MOST_ROWS:,} rows")
+        connection.set_authorizer(None)
+        connection.set_progress_handler(None, 0)
+        return Outcome(tuple(rows), dict(_state(connection)))
+
+
+def _code(error: Exception) -> str:
+    name = getattr(error, "sqlite_errorname", "")
+    codes = {"SQLITE_AUTH": REFUSED, "SQLITE_INTERRUPT": TOO_MUCH, "SQLITE_TOOBIG": TOO_MUCH}
+    return codes.get(name, ERROR)
+
+
+def _fill(connection: sqlite3.Connection, table: Table) -> None:
+    columns = ", ".join(f"{_quoted(name)} {kind}" for name, kind in table.columns.items())
+    connection.execute(f"CREATE TABLE {_quoted(table.name)} ({columns})")
+    marks = ", ".join("?" * len(table.columns))
+    connection.executemany(f"INSERT INTO {_quoted(table.name)} VALUES ({marks})", table.rows)  # noqa: S608
+
+
+def _quoted(name: str) -> str:
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
+
+
+_CHANGES: Mapping[Keyword, int] = {
+    Keyword.INSERT: sqlite3.SQLITE_INSERT,
+    Keyword.UPDATE: sqlite3.SQLITE_UPDATE,
+    Keyword.DELETE: sqlite3.SQLITE_DELETE,
+}
+_CREATING = (sqlite3.SQLITE_CREATE_TABLE, sqlite3.SQLITE_CREATE_INDEX, sqlite3.SQLITE_REINDEX)
+_NOTING = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_READ)
+"""What SQLite does in its catalogue when it creates a table."""
+
+
+def _authorizer(statement: Statement) -> Callable[..., int]:
+    creating = statement.keyword is Keyword.CREATE
+
+    def allows(action: int, first: str | None, second: str | None) -> bool:
+        name = (first or "").lower()
+        if action == sqlite3.SQLITE_SELECT:
+            return True
+        if action == sqlite3.SQLITE_FUNCTION:
+            return (second or "").lower() in _FUNCTIONS
+        if creating and (action in _CREATING or (action in _NOTING and name == "sqlite_master")):
+            return True
+        return action in (sqlite3.SQLITE_READ, _CHANGES.get(statement.keyword)) and name in statement.tables
+
+    def authorize(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+        return sqlite3.SQLITE_OK if allows(action, first, second) else sqlite3.SQLITE_DENY
+
+    return authorize
+
+
+def _countdown(turns: int) -> Callable[[], bool]:
+    """What stops a statement when it is called for the last time."""
+    left = iter(range(turns))
+    return lambda: next(left, None) is None
+
+
+def _state(connection: sqlite3.Connection) -> Iterator[tuple[str, Content]]:
+    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    for (name,) in names:
+        info = connection.execute(f"PRAGMA table_info({_quoted(name)})").fetchall()
+        rows = connection.execute(f"SELECT * FROM {_quoted(name)}").fetchall()  # noqa: S608
+        columns = tuple((column.lower(), _affinity(kind)) for _, column, kind, *_ in info)
+        yield name.lower(), Content(columns, Counter(rows))
+
+
+_AFFINITIES = (
+    ("INT", "integer"),
+    ("CHAR", "text"),
+    ("CLOB", "text"),
+    ("TEXT", "text"),
+    ("BLOB", "blob"),
+    ("REAL", "real"),
+    ("FLOA", "real"),
+    ("DOUB", "real"),
+)
+
+
+def _affinity(kind: str) -> str:
+    """What a declared type means to SQLite (its documentation, "Determination Of Column Affinity")."""
+    if not kind:
+        return ""
+    return next((found for part, found in _AFFINITIES if part in kind.upper()), "numeric")
+
+
+def same_rows(expected: Outcome, found: Outcome, *, ordered: bool) -> bool:
+    """Whether the same rows were returned; in the same order where it counts."""
+    if ordered:
+        return expected.rows == found.rows
+    return Counter(expected.rows) == Counter(found.rows)
+
+
+def same_state(expected: Outcome, found: Outcome) -> bool:
+    """Whether the same tables with the same rows are there."""
+    return expected.state.keys() == found.state.keys() and all(
+        _same_columns(content.columns, found.state[name].columns) and content.rows == found.state[name].rows
+        for name, content in expected.state.items()
+    )
+
+
+def _same_columns(expected: Sequence[tuple[str, str]], found: Sequence[tuple[str, str]]) -> bool:
+    """Names in their order; a type counts where one is expected."""
+    return len(expected) == len(found) and all(
+        name == other and affinity in ("", kind)
+        for (name, affinity), (other, kind) in zip(expected, found, strict=True)
+    )

@@ -1,0 +1,403 @@
+"""Structured calls of SQL, written as statements.
+
+A call says in its arguments what a statement consists of (BFCL's ``sql.execute``, and what it lacks):
+
+    sql_keyword     SELECT, INSERT, UPDATE, DELETE or CREATE; "INSERT INTO" and the like mean the same
+    table_name      a table; what is selected from can be joined tables or a query in parentheses
+    columns         what is selected (expressions too), filled, set or created; "*" or none is all
+    insert_values   rows; a single row may stand without a list around it
+    update_values   one for each column
+    conditions      all of them hold, however they are nested in lists
+    joins, group_by, having, order_by, limit    of a SELECT
+
+Wherever expressions stand a query can stand in parentheses. A value is taken as it is written, without
+quotes of its own; one that calculates with columns is calculated. In a condition a word or several that
+name no column are text (``name = John Doe``), because the official truths write them so.
+
+Every text is parsed, and what reaches a database is written anew from the tree. A tree holds nothing but
+the kinds of nodes that are listed here, and only tables and columns that there are.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias, TypeVar
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+Value: TypeAlias = str | int | float | None
+"""What a cell of a table can hold."""
+
+Schema: TypeAlias = Mapping[str, Collection[str]]
+"""The columns of each table."""
+
+N = TypeVar("N", bound=exp.Expr)
+
+CANNOT_TRANSLATE = "sql:cannot_translate"
+REFUSED = "sql:refused"
+UNKNOWN_NAME = "sql:unknown_name"
+
+_MOST_TEXT = 8_000
+"""Characters in all arguments of a call."""
+_MOST_NODES = 2_000
+
+
+class NoStatement(Exception):  # noqa: N818 - reads as what became of the call
+    """A call that is not carried out, and the code of its verdict."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+class Keyword(StrEnum):
+    """What a statement does."""
+
+    SELECT = "SELECT"
+    INSERT = "INSERT"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    CREATE = "CREATE"
+
+
+_PARAMETERS: Mapping[Keyword, Collection[str]] = {
+    Keyword.SELECT: ("columns", "conditions", "joins", "group_by", "having", "order_by", "limit"),
+    Keyword.INSERT: ("columns", "insert_values"),
+    Keyword.UPDATE: ("columns", "update_values", "conditions"),
+    Keyword.DELETE: ("columns", "conditions"),
+    Keyword.CREATE: ("columns",),
+}
+"""What beside keyword and table has a meaning; the columns of a DELETE are not looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement of SQLite and what is known of it."""
+
+    sql: str
+    keyword: Keyword
+    tables: frozenset[str]
+    """Lower-case names of those that it names."""
+    columns: tuple[str, ...]
+    """Those that the call lists, where they are nothing but names."""
+    width: int
+    """Values in a row of an INSERT."""
+    compared: Mapping[str, tuple[Value, ...]]
+    """By column, in lower case, the values that it is compared with."""
+    ordered: bool
+    """Whether the order of its rows counts."""
+
+
+def translate(arguments: Mapping[str, object], schema: Schema | None = None) -> Statement:
+    """The statement of a call; without a schema the call's own tables and columns are there.
+
+    Raises ``NoStatement``.
+    """
+    try:
+        return _Translator(arguments, schema).statement()
+    except RecursionError:
+        raise NoStatement(REFUSED, "the call is nested too deeply") from None
+
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.ILike, exp.In, exp.Between)
+_CALCULATIONS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.DPipe, exp.Case, exp.Func)
+_ALLOWED = frozenset(
+    [
+        *_COMPARISONS,
+        *(exp.Select, exp.Insert, exp.Update, exp.Delete, exp.Create, exp.Schema, exp.Values, exp.Tuple),
+        *(exp.From, exp.Table, exp.TableAlias, exp.Join, exp.Where, exp.Group, exp.Having, exp.Order),
+        *(exp.Ordered, exp.Limit, exp.Distinct, exp.Subquery, exp.Union, exp.Intersect, exp.Except),
+        *(exp.Column, exp.Identifier, exp.Star, exp.Alias, exp.Literal, exp.Boolean, exp.Null, exp.Paren),
+        *(exp.And, exp.Or, exp.Not, exp.Is, exp.Exists, exp.Case, exp.If, exp.Cast, exp.DataType),
+        *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.DPipe),
+        *(exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Abs, exp.Round, exp.Coalesce, exp.Nullif),
+        *(exp.Length, exp.Lower, exp.Upper, exp.Trim, exp.Substring),
+        *(exp.ColumnDef, exp.DataTypeParam, exp.ColumnConstraint, exp.NotNullColumnConstraint),
+        *(exp.PrimaryKeyColumnConstraint, exp.UniqueColumnConstraint),
+    ]
+)
+"""Kinds of nodes that a statement can consist of."""
+
+_TYPES = frozenset(
+    getattr(exp.DType, name)
+    for name in (
+        *("INT", "BIGINT", "SMALLINT", "TINYINT", "BOOLEAN", "TEXT", "CHAR", "VARCHAR", "DATE", "DATETIME"),
+        *("TIMESTAMP", "DECIMAL", "DOUBLE", "FLOAT"),
+    )
+)
+
+_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_BARE = re.compile(r"\s*(\w+)\s*(==?|!=|<>|<=|>=|<|>)\s*(\w[\w .,:%/+]*(?:-\w[\w .,:%/+]*)*)")
+"""A comparison with words that have no quotes."""
+_OPERATORS: Mapping[str, type[exp.Binary]] = {
+    "=": exp.EQ,
+    "==": exp.EQ,
+    "!=": exp.NEQ,
+    "<>": exp.NEQ,
+    "<": exp.LT,
+    "<=": exp.LTE,
+    ">": exp.GT,
+    ">=": exp.GTE,
+}
+
+
+class _Translator:
+    """One call on its way to a statement."""
+
+    def __init__(self, arguments: Mapping[str, object], schema: Schema | None) -> None:
+        self.left = _MOST_TEXT
+        """Characters that its texts may still have."""
+        self.keyword = self._keyword(arguments.get("sql_keyword"))
+        self.given = {name: value for name, value in arguments.items() if value not in (None, "", [], ())}
+        for name in self.given:
+            if name not in ("sql_keyword", "table_name", *_PARAMETERS[self.keyword]):
+                raise NoStatement(CANNOT_TRANSLATE, f"{self.keyword} takes no {name:.40}")
+        self.schema = None if schema is None else {t.lower(): {c.lower() for c in schema[t]} for t in schema}
+        self.known = {column for columns in (self.schema or {}).values() for column in columns}
+
+    def statement(self) -> Statement:
+        listed = self._texts("columns")
+        columns = [text for text in listed if text.strip() != "*"]
+        conditions = [self._condition(text) for text in self._texts("conditions")]
+        if self.schema is None:
+            self.known = {name.lower() for name in columns} | set(_left_sides(conditions))
+        match self.keyword:
+            case Keyword.SELECT:
+                tree = self._select(listed or ["*"], conditions)
+            case Keyword.INSERT:
+                tree = self._insert(columns)
+            case Keyword.UPDATE:
+                tree = self._update(columns, conditions)
+            case Keyword.DELETE:
+                tree = exp.Delete(this=self._table(), where=_where(conditions))
+            case Keyword.CREATE:
+                tree = self._create(columns)
+        self._check(tree)
+        return Statement(
+            sql=_written(tree),
+            keyword=self.keyword,
+            tables=frozenset(table.name.lower() for table in tree.find_all(exp.Table)),
+            columns=tuple(text.strip() for text in columns if re.fullmatch(r"\s*\w+\s*", text)),
+            width=max((len(row.expressions) for row in tree.find_all(exp.Tuple)), default=0),
+            compared=_compared(tree),
+            ordered=isinstance(tree, exp.Select) and "order" in tree.args,
+        )
+
+    def _keyword(self, given: object) -> Keyword:
+        words = given.upper().split() if isinstance(given, str) else []
+        if words and words[0] in Keyword.__members__ and words[1:] in ([], ["INTO"], ["FROM"], ["TABLE"]):
+            return Keyword(words[0])
+        raise NoStatement(CANNOT_TRANSLATE, f"sql_keyword is none of {', '.join(Keyword)}")
+
+    def _select(self, columns: list[str], conditions: Sequence[exp.Expr]) -> exp.Expr:
+        distinct = re.match(r"\s*DISTINCT\b", columns[0], re.IGNORECASE)
+        if distinct:
+            columns = [columns[0][distinct.end() :], *columns[1:]]
+        source = self._parsed(f"FROM {self._text('table_name')}", exp.From).this
+        query = exp.Select(expressions=[self._parsed(text, exp.Expr) for text in columns]).from_(source)
+        if distinct:
+            query.set("distinct", exp.Distinct())
+        if joins := [self._parsed(text, exp.Join) for text in self._texts("joins")]:
+            query.set("joins", joins)
+        query.set("where", _where(conditions))
+        if group := [self._parsed(text, exp.Expr) for text in self._texts("group_by")]:
+            query.set("group", exp.Group(expressions=group))
+        if having := [self._condition(text) for text in self._texts("having")]:
+            query.set("having", exp.Having(this=exp.and_(*having)))
+        if order := [self._parsed(text, exp.Ordered) for text in self._texts("order_by")]:
+            query.set("order", exp.Order(expressions=order))
+        if "limit" in self.given:
+            query.set("limit", exp.Limit(expression=self._limit()))
+        return query
+
+    def _limit(self) -> exp.Expr:
+        limit = self.given["limit"]
+        if isinstance(limit, bool) or not re.fullmatch(r"\d{1,9}(\.0)?", str(limit)):
+            raise NoStatement(CANNOT_TRANSLATE, "limit is no number of rows")
+        return exp.Literal.number(str(limit).removesuffix(".0"))
+
+    def _insert(self, columns: Sequence[str]) -> exp.Expr:
+        given = self.given.get("insert_values")
+        rows = list(given) if isinstance(given, (list, tuple)) else []
+        if rows and not any(isinstance(row, (list, tuple)) for row in rows):
+            rows = [rows]
+        if not rows or not all(isinstance(row, (list, tuple)) and row for row in rows):
+            raise NoStatement(CANNOT_TRANSLATE, "insert_values are no rows of values")
+        if any(len(row) != len(columns or rows[0]) for row in rows):
+            raise NoStatement(CANNOT_TRANSLATE, "there are not as many insert_values as columns")
+        values = exp.Values(expressions=[exp.Tuple(expressions=[*map(self._value, row)]) for row in rows])
+        table = self._table()
+        names = [self._parsed(name, exp.Identifier) for name in columns]
+        return exp.Insert(
+            this=exp.Schema(this=table, expressions=names) if names else table, expression=values
+        )
+
+    def _update(self, columns: Sequence[str], conditions: Sequence[exp.Expr]) -> exp.Expr:
+        given = self.given.get("update_values")
+        values = [self._value(value) for value in (given if isinstance(given, (list, tuple)) else [given])]
+        if not columns or len(values) != len(columns):
+            raise NoStatement(CANNOT_TRANSLATE, "there are not as many update_values as columns")
+        names = (self._parsed(name, exp.Identifier) for name in columns)
+        pairs = zip(names, values, strict=True)
+        sets = [exp.EQ(this=exp.Column(this=name), expression=value) for name, value in pairs]
+        return exp.Update(this=self._table(), expressions=sets, where=_where(conditions))
+
+    def _create(self, columns: Sequence[str]) -> exp.Expr:
+        found = [self._parsed(text, exp.ColumnDef) for text in columns]
+        if not found or not all(isinstance(column, (exp.Identifier, exp.ColumnDef)) for column in found):
+            raise NoStatement(CANNOT_TRANSLATE, "columns are no names of columns")
+        return exp.Create(this=exp.Schema(this=self._table(), expressions=found), kind="TABLE")
+
+    def _table(self) -> exp.Expr:
+        return exp.Table(this=self._parsed(self._text("table_name"), exp.Identifier))
+
+    def _condition(self, text: str) -> exp.Expr:
+        try:
+            return self._parsed(text, exp.Condition)
+        except NoStatement:
+            if bare := _BARE.fullmatch(text):
+                name, operator, value = bare.groups()
+                column = exp.Column(this=exp.to_identifier(name))
+                return _OPERATORS[operator](this=column, expression=exp.Literal.string(value.strip()))
+            raise
+
+    def _value(self, value: object) -> exp.Expr:
+        if value is None:
+            return exp.Null()
+        if isinstance(value, (bool, int)) and abs(value) < 2**63:
+            return exp.Literal.number(int(value))
+        if isinstance(value, float) and math.isfinite(value):
+            return exp.Literal.number(repr(value))
+        if not isinstance(value, str):
+            raise NoStatement(CANNOT_TRANSLATE, f"a value is no text and no number: {type(value).__name__}")
+        text = self._counted(value)
+        try:
+            tree = self._parsed(text, exp.Expr)
+        except NoStatement:
+            return exp.Literal.string(text)
+        if isinstance(tree, (exp.Null, exp.Subquery)) or (isinstance(tree, exp.Literal) and tree.is_string):
+            return tree
+        named = [column.name.lower() for column in tree.find_all(exp.Column)]
+        calculated = isinstance(tree, _CALCULATIONS) and named and self.known.issuperset(named)
+        return tree if calculated and self.keyword is Keyword.UPDATE else exp.Literal.string(text)
+
+    def _text(self, name: str) -> str:
+        texts = self._texts(name)
+        if len(texts) != 1:
+            raise NoStatement(CANNOT_TRANSLATE, f"{name} is not one text")
+        return texts[0]
+
+    def _texts(self, name: str) -> list[str]:
+        return [self._counted(text) for text in _flat(name, self.given.get(name))]
+
+    def _counted(self, text: str) -> str:
+        """A text, if it can be in a statement and the call is not too long."""
+        self.left -= len(text)
+        if self.left < 0:
+            raise NoStatement(REFUSED, f"the call is longer than {_MOST_TEXT:,} characters")
+        if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+            raise NoStatement(REFUSED, "the call has characters that no statement can have")
+        return text
+
+    def _parsed(self, text: str, into: type[N]) -> N:
+        try:
+            return sqlglot.parse_one(text, read="sqlite", into=into)
+        except SqlglotError:
+            pass
+        except (AttributeError, IndexError, TypeError, ValueError):  # the parser trips over some texts
+            pass
+        raise NoStatement(CANNOT_TRANSLATE, f"not SQL: {text[:200]!r}")
+
+    def _check(self, tree: exp.Expr) -> None:
+        """That a tree holds what it may, and names what there is; words without quotes become text."""
+        aliases = {alias.alias.lower() for alias in tree.find_all(exp.Alias, exp.TableAlias)}
+        for number, node in enumerate(list(tree.walk())):
+            if number > _MOST_NODES:
+                raise NoStatement(REFUSED, f"the call has more than {_MOST_NODES:,} parts")
+            if type(node) not in _ALLOWED or (isinstance(node, exp.In) and node.args.get("field")):
+                raise NoStatement(REFUSED, f"{type(node).__name__} is not allowed here")
+            if isinstance(node, exp.DataType) and node.this not in _TYPES:
+                raise NoStatement(REFUSED, "a type is none of SQLite's usual ones")
+            if isinstance(node, exp.Literal) and not node.is_string and not _NUMBER.fullmatch(node.name):
+                raise NoStatement(REFUSED, f"{node.name:.40} is no number")
+            if isinstance(node, exp.Table):
+                self._check_table(node)
+            elif isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+                self._check_column(node, aliases)
+
+    def _check_table(self, table: exp.Table) -> None:
+        if not isinstance(table.this, exp.Identifier) or table.db or table.catalog:
+            raise NoStatement(REFUSED, "a table must be named by its name alone")
+        created = self.keyword is Keyword.CREATE
+        if self.schema is not None and not created and table.name.lower() not in self.schema:
+            raise NoStatement(UNKNOWN_NAME, f"there is no table {table.name:.80}")
+
+    def _check_column(self, column: exp.Column, aliases: Collection[str]) -> None:
+        name = column.name.lower()
+        if column.args.get("db"):
+            raise NoStatement(REFUSED, "a column must be named by its name and its table's")
+        if name in self.known or name in aliases:
+            return
+        compared = isinstance(column.parent, _COMPARISONS) and column.arg_key != "this"
+        if compared and not column.table:
+            column.replace(exp.Literal.string(column.name))
+        else:
+            raise NoStatement(UNKNOWN_NAME, f"there is no column {column.name:.80}")
+
+
+def _flat(name: str, value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _flat(name, item)
+    elif value is not None:
+        raise NoStatement(CANNOT_TRANSLATE, f"{name} has something that is no text")
+
+
+def _where(conditions: Sequence[exp.Expr]) -> exp.Where | None:
+    return exp.Where(this=exp.and_(*conditions)) if conditions else None
+
+
+def _left_sides(conditions: Sequence[exp.Expr]) -> Iterator[str]:
+    for condition in conditions:
+        for node in condition.find_all(*_COMPARISONS, exp.Is):
+            yield from (column.name.lower() for column in node.this.find_all(exp.Column))
+
+
+def _compared(tree: exp.Expr) -> Mapping[str, tuple[Value, ...]]:
+    found: dict[str, tuple[Value, ...]] = {}
+    for node in tree.find_all(*_COMPARISONS, exp.Is):
+        if isinstance(node.this, exp.Column) and not isinstance(node.parent, exp.Update):
+            others = [node.args.get(key) for key in ("expression", "low", "high")] + node.expressions
+            name = node.this.name.lower()
+            values = (value for other in others for value in _constant(other))
+            found[name] = tuple(dict.fromkeys((*found.get(name, ()), *values)))
+    return found
+
+
+def _constant(node: object) -> Iterator[Value]:
+    """The value of a node, where it is one."""
+    if isinstance(node, exp.Null):
+        yield None
+    elif isinstance(node, exp.Neg):
+        yield from (-value for value in _constant(node.this) if isinstance(value, (int, float)))
+    elif isinstance(node, exp.Literal) and node.is_string:
+        yield node.name
+    elif isinstance(node, exp.Literal):
+        number = float(node.name)
+        whole = "." not in node.name and abs(number) < 2**53
+        yield int(number) if whole else number
+
+
+def _written(tree: exp.Expr) -> str:
+    try:
+        return tree.sql(dialect="sqlite", identify=True, comments=False)
+    except (SqlglotError, AttributeError, TypeError, ValueError):
+        raise NoStatement(CANNOT_TRANSLATE, "the call makes no statement") from None

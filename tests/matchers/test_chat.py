@@ -1,0 +1,48 @@
+"""Both verdicts where words are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from pytest_fcbench.answers import Completion, Fault
+from pytest_fcbench.matchers import chat
+from pytest_fcbench.verdicts import SET_ASIDE, NotScored
+from tests.factories import make_entry, make_transcript, tool_calls
+from tests.matchers.outcomes import outcomes
+
+ENTRY = make_entry("chatable", functions=[], query="What rhymes with kettle?")
+OFFICIAL = "irrelevance_error:decoder_success"
+
+ANSWERS: Mapping[str, tuple[Completion | str, str | None, str | None]] = {
+    # what: (answer, official code, corrected code)
+    "words": ("Nettle does.", None, None),
+    "words as tools see them": (Completion(text="Nettle does.", tool_calls=()), None, None),
+    "words about a call": ("Call it with f(x=1), then look at `y`.", None, None),
+    "words with parentheses": ("Petal (almost)", OFFICIAL, None),
+    "no list": ("[]", None, None),
+    "a call": (tool_calls(("rhyme", "{}")), OFFICIAL, "irrelevance:call"),
+    "a call as text": ("[rhyme(word='kettle')]", OFFICIAL, "irrelevance:call"),
+    "a call in tags": ('<tool_call>{"name": "rhyme"', None, "irrelevance:unreadable_call"),
+    "a broken call": (tool_calls(("rhyme", "{")), None, "irrelevance:unreadable_call"),
+    "nothing": ("", None, "chat:empty"),
+    "no text": (Completion(tool_calls=()), None, "chat:empty"),
+    "blanks": (" \n\t", None, "chat:empty"),
+}
+
+
+@pytest.mark.parametrize("what", ANSWERS)
+def test_verdicts(what: str) -> None:
+    answer, official, corrected = ANSWERS[what]
+    assert outcomes(chat.judge(ENTRY, make_transcript(answer))) == (official, corrected)
+
+
+def test_what_is_no_answer_is_judged_as_anywhere() -> None:
+    overflow = chat.judge(ENTRY, make_transcript(Completion(fault=Fault.OVERFLOW)))
+    assert {overflow.official.status, overflow.corrected.status} == {"failed"}
+    error = chat.judge(ENTRY, make_transcript(Completion(text="timeout", fault=Fault.INFERENCE_ERROR)))
+    assert error.corrected.status == "not_scored"
+    aside = chat.judge(replace(ENTRY, set_aside="bad"), make_transcript(""))
+    assert aside.corrected == NotScored(SET_ASIDE, "bad")

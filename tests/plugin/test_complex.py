@@ -1,0 +1,396 @@
+"""Whole runs along golden paths: the model, a judge and an embedding model, each over real HTTP."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.answers import AskModel, Mode, Names, ToolCall
+from pytest_fcbench.entries import CATEGORIES, Entry, GoldenPath
+from pytest_fcbench.models.model import run_through
+from pytest_fcbench.models.oracle import OracleModel
+from pytest_fcbench.suites import core
+from tests.complexeval.stand_ins import embedding
+from tests.loopback import Answer, Body, Endpoint, Reply, error, message, serving
+from tests.plugin.conftest import Project
+
+HOTELS = core.open_suite(Path()).load(CATEGORIES["hotels"])
+BY_QUERY = {entry.turns[0][0].content: entry for entry in HOTELS}
+
+OTHERWISE = {f"hotels_{number}" for number in range(5)}
+"""Entries of which the model writes the first call otherwise; of the others it calls what is expected."""
+SAME, DIFFERENT, NO_WORD, MENDED, LIMITED, *GOLDEN = (entry.id for entry in HOTELS)
+"""What the judge does with each entry."""
+UNRATED = GOLDEN[0]
+"""Of whose final answer the judge has no word."""
+
+
+def answering(mode: Mode = Mode.FC) -> Answer:
+    """The model: along the golden path, but for the first call of some entries; then a final answer."""
+
+    def answer(asked: Body) -> Reply:
+        messages = asked["messages"]
+        assert isinstance(messages, list)
+        entry = next(BY_QUERY[said["content"]] for said in messages if said["content"] in BY_QUERY)
+        step = sum(said["role"] == "assistant" for said in messages)
+        oracle = OracleModel(mode, Names.UNDERSCORED)
+        made = run_through(oracle.complete(entry, AskModel((), step=step)))
+        if not made.tool_calls and not str(made.text).startswith("["):
+            return message(f"Booked: {entry.id}.")
+        otherwise = entry.id in OTHERWISE and not step
+        if mode is Mode.PROMPT:
+            return message(_otherwise(str(made.text)) if otherwise else made.text)
+        calls = [(c.name, str(c.arguments)) for c in made.tool_calls or () if isinstance(c, ToolCall)]
+        return message(calls=[(name, _otherwise(text) if otherwise else text) for name, text in calls])
+
+    return answer
+
+
+def _otherwise(text: str) -> str:
+    """Arguments with another name of the place."""
+    return re.sub(r"""(query\W+?(["'])[^"']*)""", r"\1 town", text)
+
+
+def asked_about(asked: Body) -> tuple[Entry, str, int]:
+    """What the judge is asked: about which entry, which question, and how often it replied before."""
+    messages = asked["messages"]
+    assert isinstance(messages, list)
+    material = json.loads(messages[1]["content"].split("\n", 1)[1].rsplit("\n", 1)[0])
+    if "call that was made" in material:
+        question = "equivalence"
+    else:
+        question = "correctness" if "calls and replies" in material else "completeness"
+    return BY_QUERY[material["request"]], question, (len(messages) - 2) // 2
+
+
+def judging() -> Answer:
+    """The judge, who is not always of use."""
+    refused = Counter[str]()
+
+    def answer(asked: Body) -> Reply:
+        entry, question, before = asked_about(asked)
+        if question == "equivalence":
+            if entry.id == LIMITED and not refused[LIMITED]:
+                refused[LIMITED] += 1
+                return Reply(error(429, "slow down").body, 429, {"Retry-After": "0.05"})
+            if entry.id == NO_WORD or (entry.id == MENDED and not before):
+                return message("They look alike to me.")
+            return message(json.dumps({"same": entry.id != DIFFERENT, "reason": "So it seems."}))
+        if entry.id == UNRATED:
+            return message("[2]")
+        return message(json.dumps({"score": 2 if question == "completeness" else 1, "reason": "Read it."}))
+
+    return answer
+
+
+@dataclass(frozen=True)
+class Parties:
+    """Who is asked in a run."""
+
+    model: Endpoint
+    judge: Endpoint
+
+    def options(self, *more: str) -> tuple[str, ...]:
+        return (
+            "--fcbench-model=openai/model",
+            f"--fcbench-api-base={self.model.api_base}",
+            "--fcbench-param=api_key=unused",
+            "--fcbench-judge=openai/judge",
+            f"--fcbench-judge-api-base={self.judge.api_base}",
+            "--fcbench-judge-api-key-env=JUDGE_KEY",
+            "--fcbench-category=hotels",
+            *more,
+        )
+
+    @property
+    def asked(self) -> tuple[int, int]:
+        return len(self.model.requests), len(self.judge.requests)
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_KEY", "sk-judge-0123456789")
+
+
+@contextmanager
+def parties(mode: Mode = Mode.FC, judge: Answer | None = None) -> Iterator[Parties]:
+    with serving(answering(mode)) as one, serving(judge or judging()) as other:
+        yield Parties(one, other)
+
+
+def judged(project: Project, scorecard: str = "scorecard.json") -> dict[str, dict[str, object]]:
+    """Records without the model's name and times."""
+    return {
+        entry: {key: value for key, value in record.items() if key not in ("model", "latency_s", "steps")}
+        for entry, record in project.records(scorecard).items()
+    }
+
+
+def told(project: Project, profile: str = "official") -> dict[str, tuple[object, ...]]:
+    """By id of the entry: status or code; right calls, completeness and correctness."""
+    found = {}
+    for entry, record in project.records().items():
+        assert isinstance(record["verdicts"], dict)
+        assert isinstance(record["paths"], dict)
+        verdict, path = record["verdicts"][profile], record["paths"].get(profile)
+        counts = (path["right"], path["completeness"], path["correctness"]) if path else ()
+        found[entry.removeprefix("core:")] = (verdict["code"] or verdict["status"], *counts)
+    return found
+
+
+def fcbench(project: Project, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest_fcbench.cli", *options]
+    return subprocess.run(command, cwd=project.path, capture_output=True, text=True, check=False)
+
+
+def calls_of(entry_id: str) -> int:
+    path = next(entry for entry in HOTELS if entry.id == entry_id).expectation
+    assert isinstance(path, GoldenPath)
+    return len(path.calls)
+
+
+JUDGED: dict[str, tuple[object, ...]] = {
+    **{entry.id: ("passed", calls_of(entry.id), 2, 1) for entry in HOTELS},
+    DIFFERENT: ("value_error", 0, None, None),
+    NO_WORD: ("judge",),
+    UNRATED: ("passed", calls_of(UNRATED), None, None),
+}
+"""What the judge and the model above come to."""
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_a_judge_who_is_not_always_of_use(project: Project, mode: Mode) -> None:
+    """The same however the run is divided."""
+    found = []
+    with parties(mode) as asked:
+        for workers in (("-p", "no:xdist"), ("-n", "0"), ("-n", "2")):
+            options = asked.options("--fcbench-store=none", f"--fcbench-mode={mode}", *workers)
+            result = project.run(*options)
+            result.assert_outcomes(passed=6, failed=1, errors=1)
+            means = "by the official rules, judge openai/judge, similarity structured, recorded replies"
+            result.stdout.fnmatch_lines(
+                [
+                    f"complex conversations: {means}",
+                    "  core:hotels_1  step 1: query has another value: So it seems.",
+                    "  judge: 1",
+                    "    core:hotels_2: openai/judge did not judge: after 3 tries the reply is not o*",
+                ]
+            )
+            found.append(judged(project))
+    assert told(project) == JUDGED
+    assert found[0] == found[1] == found[2]
+    section = project.scorecard()["fcbench"]
+    assert isinstance(section, dict)
+    assert section["driven"] == {
+        "profile": "official",
+        "judge": "openai/judge",
+        "similarity": "structured",
+        "live": False,
+    }
+    tries = Counter((entry.id, question) for entry, question, _ in map(asked_about, asked.judge.requests))
+    for rating in ("completeness", "correctness"):
+        assert {i: n // 3 for (i, question), n in tries.items() if question == rating} == {
+            entry.id: 3 if entry.id == UNRATED else 1
+            for entry in HOTELS
+            if entry.id not in (DIFFERENT, NO_WORD)
+        }
+
+
+def test_nobody_is_asked_twice(project: Project) -> None:
+    with parties() as asked:
+        options = asked.options()
+        project.run(*options)
+        first, before = judged(project), asked.asked
+        (project.path / "scorecard.json").rename(project.path / "first.json")
+        again = project.run(*options, "-n", "2")
+        again.stdout.fnmatch_lines(["note: judge: 28 answers came from answers.sqlite"])
+        assert asked.asked == before
+        assert judged(project) == first
+    # From here on nobody is there.
+    project.run(*options, "--fcbench-offline").assert_outcomes(passed=6, failed=1, errors=1)
+    assert judged(project) == first
+    rejudged = fcbench(project, "rejudge", "first.json", "--to=again.json")
+    assert (rejudged.returncode, rejudged.stderr) == (0, "")
+    assert "no verdict changed" in rejudged.stdout
+    assert judged(project, "again.json") == first
+    for more in ((), ("--fcbench-profile=corrected",), ("-n", "2")):
+        replayed = ("--fcbench-model=replay:first.json", "--fcbench-category=hotels", *more)
+        result = project.run(*replayed)
+        result.stdout.fnmatch_lines(["complex conversations: by the official rules, judge openai/judge,*"])
+        assert judged(project) == first
+
+
+def test_offline_needs_an_answer_of_everybody(project: Project) -> None:
+    with parties() as asked:
+        project.run(*asked.options("--fcbench-judge=none"))
+        model, judge = asked.asked
+        assert not judge
+        result = project.run(*asked.options("--fcbench-offline", "-n", "2"))
+        assert asked.asked == (model, 0)
+    result.assert_outcomes(passed=3, errors=5)
+    result.stdout.fnmatch_lines(
+        ["  judge: 5", "    core:hotels_0: openai/judge did not judge: offline: answers.sqlit*"]
+    )
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_a_judge_who_is_not_there(project: Project, workers: tuple[str, ...]) -> None:
+    """What needs it is not scored; what does not is, but for the final answer."""
+    with parties() as gone:
+        down = gone.judge.api_base
+    with parties() as asked:
+        options = (f"--fcbench-judge-api-base={down}", "--fcbench-retries=0")
+        result = project.run(*asked.options(*options), *workers)
+    result.assert_outcomes(passed=3, errors=5)
+    result.stdout.fnmatch_lines(
+        ["  judge: 5", "    core:hotels_0: openai/judge did not judge: connection: openai/judge*"]
+    )
+    golden = {entry_id: ("passed", calls_of(entry_id), None, None) for entry_id in GOLDEN}
+    assert told(project) == {**dict.fromkeys(OTHERWISE, ("judge",)), **golden}
+
+
+def test_a_judge_who_fails_at_final_answers_leaves_these_unjudged(project: Project) -> None:
+    def judge(asked: Body) -> Reply:
+        if asked_about(asked)[1] != "equivalence":
+            return error(500, "no")
+        return message('{"same": true, "reason": "So it seems."}')
+
+    with parties(judge=judge) as asked:
+        project.run(*asked.options("--fcbench-retries=0")).assert_outcomes(passed=8)
+    assert told(project) == {entry.id: ("passed", calls_of(entry.id), None, None) for entry in HOTELS}
+
+
+def test_a_profile_of_the_judge_has_limits_of_its_own(project: Project) -> None:
+    def judge(asked: Body) -> Reply:
+        return error(503, "busy")
+
+    profile = "model: oracle\nmodels:\n  wise: {{model: openai/wise, api_base: {}, retries: 0}}\n"
+    with parties(judge=judge) as asked:
+        project.write("fcbench.yaml", profile.format(asked.judge.api_base))
+        result = project.run(
+            *asked.options()[:3],
+            "--fcbench-judge=wise",
+            "--fcbench-category=hotels",
+            "--fcbench-judge-api-key-env=JUDGE_KEY",
+        )
+    result.stdout.fnmatch_lines(["complex conversations: *, judge wise, *", "  judge: 5"])
+    asked_of = Counter(entry.id for entry, _, _ in map(asked_about, asked.judge.requests))
+    assert asked_of == {**dict.fromkeys(OTHERWISE, 1), **dict.fromkeys(GOLDEN, 2)}
+
+
+def test_the_corrected_profile_goes_on(project: Project) -> None:
+    with parties() as asked:
+        result = project.run(*asked.options("--fcbench-profile=corrected", "-n", "2"))
+    result.assert_outcomes(passed=7, errors=1)
+    result.stdout.fnmatch_lines(["complex conversations: by the corrected rules, judge openai/judge,*"])
+    different = ("passed", calls_of(DIFFERENT) - 1, 2, 1)
+    assert told(project, "corrected") == {**JUDGED, DIFFERENT: different}
+
+
+def test_each_trial_is_judged(project: Project) -> None:
+    with parties() as asked:
+        project.run(*asked.options("--fcbench-trials=2")).assert_outcomes(passed=12, failed=2, errors=2)
+        once = project.run(*asked.options("--fcbench-offline"))
+    once.assert_outcomes(passed=6, failed=1, errors=1)
+    assert told(project) == JUDGED
+
+
+def test_a_plan_asks_nobody(project: Project) -> None:
+    with parties() as asked:
+        result = project.run(*asked.options("--fcbench-plan"))
+        assert asked.asked == (0, 0)
+    result.stdout.fnmatch_lines(
+        ["hotels *8       0      35*", "not counted: what is asked of the judge along golden paths"]
+    )
+
+
+def test_a_smoke_run_takes_every_tenth_entry(project: Project) -> None:
+    """It is a part of a run, so the gate of the file does not hold."""
+    project.write("fcbench.yaml", "gate: [complex>0.9]\n")
+    result = project.run("--fcbench-model=lexical", "--fcbench-smoke")
+    result.stdout.fnmatch_lines(["*gate of fcbench.yaml was not applied: --fcbench-smoke makes this a part*"])
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    complex_ones = {entry for entry, record in project.records().items() if record["group"] == "complex"}
+    assert complex_ones == {
+        f"core:{name}_0" for name in ("hotels", "flights", "car_rental", "attraction", "cross")
+    }
+
+
+# Similarity
+
+
+def test_an_embedding_model_pairs_calls(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a call is not equal to an expected one and there are several; its answers are kept too."""
+    monkeypatch.setenv("EMBEDDING_KEY", "sk-embedding-0123456789")
+
+    def vectors(asked: Body) -> Reply:
+        texts = asked["input"]
+        assert isinstance(texts, list)
+        data = [
+            {"object": "embedding", "index": index, "embedding": embedding(text)}
+            for index, text in enumerate(texts)
+        ]
+        return Reply(
+            {"object": "list", "model": "bge", "data": data, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+        )
+
+    with parties() as asked, serving(vectors) as embeddings:
+        options = asked.options(
+            "--fcbench-similarity=openai/bge",
+            f"--fcbench-similarity-api-base={embeddings.api_base}",
+            "--fcbench-similarity-api-key-env=EMBEDDING_KEY",
+        )
+        result = project.run(*options)
+        assert told(project) == JUDGED
+        first, before = judged(project), len(embeddings.requests)
+        assert embeddings.keys == ["Bearer sk-embedding-0123456789"] * before
+        project.run(*options, "-n", "2")
+        assert len(embeddings.requests) == before == len(OTHERWISE)
+        assert judged(project) == first
+    result.stdout.fnmatch_lines(["complex conversations: *, similarity openai/bge, *"])
+
+
+def test_calls_that_cannot_be_paired_are_not_scored(project: Project) -> None:
+    with parties() as asked:
+        options = asked.options("--fcbench-similarity=openai/bge", "--fcbench-retries=0")
+        result = project.run(*options, f"--fcbench-similarity-api-base={asked.judge.api_base[:-3]}/none")
+    result.assert_outcomes(passed=3, errors=5)
+    result.stdout.fnmatch_lines(["  similarity: 5", "    core:hotels_0: calls could not be paired: *"])
+
+
+# Options that cannot be
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (("--fcbench-responses=live",), "*put your key for it into the environment variable RAPID_API_KEY"),
+        (("--fcbench-responses=life",), "*unknown responses 'life'. Did you mean 'live'?*"),
+        (("--fcbench-judge=lexical",), "ERROR: --fcbench-judge=lexical: answers entries, not questions*"),
+        (("--fcbench-judge=replay:x.json",), "ERROR: --fcbench-judge=replay:x.json: answers entries, not*"),
+        (("--fcbench-judge=scripted:no.yaml",), "ERROR: --fcbench-judge=scripted:no.yaml: no.yaml does not*"),
+        (("--fcbench-judge-api-key-env=NOT_THERE",), "ERROR: judge_api_key_env: the environment variable*"),
+        (("--fcbench-similarity=structurd",), "*unknown similarity 'structurd'. Did you mean 'structured'?*"),
+        (("--fcbench-similarity-api-key-env=NOT_THERE",), "ERROR: similarity_api_key_env: the environment*"),
+    ],
+    ids=lambda value: value[0].removeprefix("--fcbench-") if isinstance(value, tuple) else "",
+)
+def test_nobody_is_asked_where_an_option_cannot_be(
+    project: Project, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], error: str
+) -> None:
+    monkeypatch.delenv("RAPID_API_KEY", raising=False)
+    with parties() as asked:
+        result = project.run(*asked.options(*options))
+        assert asked.asked == (0, 0)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([error])
+    assert "Traceback" not in result.stderr.str() + result.stdout.str()

@@ -1,0 +1,317 @@
+"""The numbers of a run along golden paths, computed again from the file, the answers and the JSON report.
+
+A synthetic file in the official shape, answers that are partly wrong, each profile driving. Nothing of
+``scorecard/`` is used to compute what is expected of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from pytest_fcbench.answers import Driven, Mode, Names, Transcript
+from pytest_fcbench.asking import asking
+from pytest_fcbench.dispatch.dispatcher import Dispatcher
+from pytest_fcbench.models import scripted
+from pytest_fcbench.suites import open_suite, packs
+from pytest_fcbench.suites.complexfuncbench import DOMAINS, NAME, SOURCE
+from tests.complexeval.talking import FC, kinds
+from tests.complexfuncbench import FUNCTIONS, make_record, templates
+from tests.plugin.conftest import Project
+
+PROFILES = ("official", "corrected")
+Z = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a run is made from, in the form of the files, by id."""
+
+    cache: Path
+    script: Path
+    records: Mapping[str, Any]
+    answers: Mapping[str, Any]
+    flawed: frozenset[str]
+    """Entries of which a golden call has a wrong form."""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Three paraphrases of every fourth template; an entry of fifteen has no answer."""
+    folder = tmp_path_factory.mktemp("made")
+    records = {
+        record["id"]: record
+        for template in templates()[::4]
+        for record in (make_record(template, paraphrase, items=0.2) for paraphrase in (0, 3, 7))
+    }
+    flawed = frozenset(list(records)[::20])
+    for entry_id in flawed:
+        records[entry_id]["conversations"][1]["function_call"][0]["arguments"] = {}
+    answered = [entry_id for number, entry_id in enumerate(records) if number % 15 != 4]
+    answers = {entry_id: _answers(records[entry_id], Random(entry_id)) for entry_id in answered}
+    file, script = folder / "file.jsonl", folder / "answers.yaml"
+    file.write_text("".join(json.dumps(record) + "\n" for record in records.values()))
+    packs.pull(SOURCE, folder / "cache", file)
+    script.write_text(json.dumps({"answers": {f"{NAME}:{i}": {"turns": [a]} for i, a in answers.items()}}))
+    return Made(folder / "cache", script, records, answers, flawed)
+
+
+def _steps(record: Any) -> list[list[Any]]:
+    return [turn["function_call"] for turn in record["conversations"] if "function_call" in turn]
+
+
+def _answers(record: Any, draw: Random) -> list[Any]:
+    """Answers to a record: calls, mostly right, and a text at the end."""
+    answers: list[Any] = []
+    for step in _steps(record):
+        calls = [_written(call, draw, wrong=draw.random() < 0.06) for call in step]
+        match draw.choices(range(5), (75, 7, 7, 7, 4))[0]:
+            case 0:
+                answers.append(calls)
+            case 1:
+                answers += [[call] for call in calls]
+            case 2:  # at first all are wrong
+                answers += [[_written(call, draw, wrong=True) for call in step], calls]
+            case 3:
+                answers += [calls, calls]
+            case 4:  # too early
+                break
+    return [*answers, "Done."]
+
+
+def _written(call: Any, draw: Random, *, wrong: bool) -> dict[str, object]:
+    """A call as scripted answers have it, right or changed."""
+    name, arguments = call["name"], dict(call["arguments"])
+    properties = FUNCTIONS[name]["parameters"]["properties"]
+    required = FUNCTIONS[name]["parameters"]["required"]
+    some = draw.choice(list(arguments or properties))
+    needless = [key for key in arguments if key not in required] or [some]
+    more = {key: _of_type(schema) for key, schema in properties.items() if key not in arguments}
+    changes: list[Callable[[], dict[str, object]]] = [
+        lambda: {name: {**arguments, some: "elsewhere"}},
+        lambda: {name: {key: value for key, value in arguments.items() if key != needless[0]}},
+        lambda: {name: {**arguments, **more}},
+        lambda: {name: {key: str(value).swapcase() for key, value in arguments.items()}},
+        lambda: {draw.choice(list(FUNCTIONS)): arguments},
+        lambda: {"no_such_function": arguments},
+        lambda: {name: json.dumps(arguments)[:-1]},
+    ]
+    return draw.choices(changes, (4, 8, 4, 3, 2, 1, 1))[0]() if wrong else {name: arguments}
+
+
+def _of_type(schema: Any) -> object:
+    values: Mapping[str, object] = {"number": 1, "array": []}
+    return values.get(schema["type"], "more")
+
+
+@pytest.fixture(scope="module", params=PROFILES)
+def driving(request: pytest.FixtureRequest) -> str:
+    """The profile that drives."""
+    profile: str = request.param
+    return profile
+
+
+def _run(project: Project, made: Made, driving: str, workers: int) -> Mapping[str, Any]:
+    project.run(
+        *("benchmarks/test_complex.py", "-n", str(workers), f"--fcbench-model=scripted:{made.script}"),
+        *(f"--fcbench-suite={NAME}", "--fcbench-category=complex", f"--fcbench-profile={driving}"),
+    )
+    return project.scorecard()
+
+
+def test_every_number_of_the_scorecard(
+    project: Project, made: Made, driving: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FCBENCH_CACHE", str(made.cache))
+    section = _run(project, made, driving, 0)["fcbench"]
+    records = project.records()
+    assert set(records) == {f"{NAME}:{entry_id}" for entry_id in made.records}
+    for profile in PROFILES:
+        told = section["profiles"][profile]
+        for name, part in _parts(records).items():
+            scores = told["groups"]["complex"] if name == "all" else told["categories"][name]
+            _check_counts(scores, part, profile)
+            _check_calls(told["complex"][name], part, profile, made)
+        _check_intervals(told, _parts(records), profile)
+    _check_what_was_left_out(records, made, driving)
+    if driving == "official":
+        _check_official_metric(section["profiles"]["official"], records, made)
+    assert _run(project, made, driving, 2)["fcbench"] == section
+    assert project.records() == records
+
+
+def _parts(records: Mapping[str, Any]) -> dict[str, list[Any]]:
+    parts: dict[str, list[Any]] = {}
+    for entry, record in records.items():
+        domain = entry.partition(":")[2].rpartition("-")[0]
+        parts.setdefault(DOMAINS[domain].name, []).append(record)
+    return {**parts, "all": list(records.values())}
+
+
+def _status(record: Any, profile: str) -> str:
+    status: str = record["verdicts"][profile]["status"]
+    return status
+
+
+def _check_counts(scores: Any, records: Sequence[Any], profile: str) -> None:
+    counts = Counter(_status(record, profile) for record in records)
+    aside = sum(record["verdicts"][profile]["code"] == "set_aside" for record in records)
+    assert scores["n"] == len(records)
+    assert scores["passed"] == counts["passed"] > 0
+    assert scores["failed"] == counts["failed"] > 0
+    assert (scores["not_scored"], scores["set_aside"]) == (counts["not_scored"], aside)
+    assert scores["accuracy"] == pytest.approx(counts["passed"] / (counts["passed"] + counts["failed"]))
+
+
+_CLASSES = {"param_hallucination": "hallucination", "func_hallucination": "hallucination"}
+
+
+def _check_calls(told: Any, records: Sequence[Any], profile: str, made: Made) -> None:
+    """Counts of calls, answers and errors; those of golden paths from the file."""
+    calls = right = 0
+    failures, errors, beyond = Counter[str](), Counter[str](), Counter[str]()
+    more: list[int] = []
+    for record in records:
+        verdict, path = record["verdicts"][profile], record["paths"].get(profile)
+        if verdict["status"] == "not_scored":
+            continue
+        if verdict["status"] == "failed":
+            failures[_CLASSES.get(verdict["code"], verdict["code"])] += 1
+        if path is None:
+            continue
+        golden = _steps(made.records[record["entry"].partition(":")[2]])
+        took = [call for call in path["verdicts"] if call["right"]]
+        calls += sum(map(len, golden))
+        right += sum(profile == "official" or call["stage"] != "repeat" for call in took)
+        for call in path["verdicts"]:
+            if not call["right"]:
+                errors[_CLASSES.get(call["code"], call["code"])] += 1
+        if verdict["status"] == "passed":
+            answers = [answer for answer in record["turns"][0] if answer["tool_calls"]]
+            more.append(len(answers) - len(golden))
+            beyond["fewer" if more[-1] < 0 else "3+" if more[-1] > 2 else str(more[-1])] += 1
+    assert (told["calls"], told["right"]) == (calls, right)
+    assert told["accuracy"] == pytest.approx(right / calls)
+    assert (told["failures"], told["errors"]) == (failures, errors)
+    assert told["beyond"] == beyond
+    assert told["beyond_mean"] == pytest.approx(sum(more) / len(more))
+
+
+def _check_what_was_left_out(records: Mapping[str, Any], made: Made, driving: str) -> None:
+    for entry, record in records.items():
+        entry_id = entry.partition(":")[2]
+        for profile in PROFILES:
+            verdict = record["verdicts"][profile]
+            expected = set()
+            if entry_id not in made.answers:
+                expected = {"no_result"}
+            elif profile == "corrected" and entry_id in made.flawed:
+                expected = {"set_aside"}
+            elif profile != driving and verdict["status"] == "not_scored":
+                expected = {"other_rules"}
+            left_out = {verdict["code"]} if verdict["status"] == "not_scored" else set()
+            assert left_out == expected, (entry, profile, verdict)
+
+
+# Intervals
+
+
+def _wilson(share: float, n: float, *, upper: bool) -> float:
+    """Where the score test of a share just rejects, found by halving."""
+    near, far = share, float(upper)
+    for _ in range(200):
+        middle = (near + far) / 2
+        if abs(share - middle) <= Z * sqrt(middle * (1 - middle) / n):
+            near = middle
+        else:
+            far = middle
+    return near
+
+
+def _limits(pairs: Mapping[str, list[tuple[int, int]]]) -> tuple[float, float]:
+    """The limits of a ratio of sums over clusters of pairs, never more than one."""
+    sums = [(sum(a for a, _ in pair), sum(b for _, b in pair)) for pair in pairs.values()]
+    top, bottom = (sum(column) for column in zip(*sums, strict=True))
+    share, k = top / bottom, len(sums)
+    between = sum((a - share * b) ** 2 for a, b in sums) * k / (k - 1) / bottom**2
+    if any(a > b for a, b in sums):
+        return max(0.0, share - Z * sqrt(between)), share + Z * sqrt(between)
+    n = min(bottom, share * (1 - share) / between) if between else k
+    return _wilson(share, n, upper=False), _wilson(share, n, upper=True)
+
+
+def _check_intervals(told: Any, parts: Mapping[str, Sequence[Any]], profile: str) -> None:
+    """Of success and of call accuracy; of success in all from those of the categories."""
+    below = above = 0.0
+    scored = sum(_status(record, profile) != "not_scored" for record in parts["all"])
+    for name, records in parts.items():
+        passed: dict[str, list[tuple[int, int]]] = {}
+        called: dict[str, list[tuple[int, int]]] = {}
+        for record in records:
+            domain, _, number = record["entry"].partition(":")[2].rpartition("-")
+            template = f"{domain} {int(number) // 10}"
+            if _status(record, profile) != "not_scored":
+                passed.setdefault(template, []).append((_status(record, profile) == "passed", 1))
+                if path := record["paths"].get(profile):
+                    called.setdefault(template, []).append((path["right"], path["calls"]))
+        interval = told["complex"][name]["interval"]
+        assert (interval["low"], interval["high"]) == pytest.approx(_limits(called))
+        if name == "all":
+            continue
+        score, (low, high) = told["categories"][name], _limits(passed)
+        assert (score["interval"]["low"], score["interval"]["high"]) == pytest.approx((low, high))
+        assert any(len(pairs) > 1 for pairs in passed.values())
+        weight = sum(map(len, passed.values())) / scored
+        below += (weight * (score["accuracy"] - low)) ** 2
+        above += (weight * (high - score["accuracy"])) ** 2
+    group = told["groups"]["complex"]
+    limits = group["accuracy"] - sqrt(below), group["accuracy"] + sqrt(above)
+    assert (group["interval"]["low"], group["interval"]["high"]) == pytest.approx(limits)
+
+
+# The official metric
+
+
+def _check_official_metric(told: Any, records: Mapping[str, Any], made: Made) -> None:
+    """As ``print_results.py`` computes it from its result file, with the numbers of entries that are here.
+
+    Such a file has no result where the worker crashed or nothing came; right calls are those that got their
+    recorded reply.
+    """
+    held = _held(made)
+    successes, right, golden = Counter[str](), Counter[str](), Counter[str]()
+    for entry, record in records.items():
+        entry_id = entry.partition(":")[2]
+        domain = entry_id.rpartition("-")[0]
+        if _status(record, "official") == "not_scored" or "official" not in record["paths"]:
+            continue
+        successes[domain] += _status(record, "official") == "passed"
+        right[domain] += kinds(held[entry]).count("r")
+        golden[domain] += sum(map(len, _steps(made.records[entry_id])))
+    for domain, category in DOMAINS.items():
+        counts, calls = told["categories"][category.name], told["complex"][category.name]
+        assert counts["passed"] / counts["n"] == pytest.approx(successes[domain] / _size(made, domain))
+        assert calls["accuracy"] == pytest.approx(right[domain] / golden[domain])
+    overall = told["complex"]["all"]
+    assert overall["passed"] == successes.total()
+    assert overall["accuracy"] == pytest.approx(right.total() / golden.total())
+
+
+def _size(made: Made, domain: str) -> int:
+    return sum(entry_id.rpartition("-")[0] == domain for entry_id in made.records)
+
+
+def _held(made: Made) -> Mapping[str, Transcript]:
+    """The conversations once more, by the official rules."""
+    suite, model = open_suite(NAME, made.cache), scripted.load(made.script, Mode.FC, Names.UNDERSCORED)
+    entries = [entry for category in suite.categories for entry in suite.load(category)]
+    dispatcher = Dispatcher(model, lambda entry: asking(entry, FC, suite, Driven("official")))
+    return {entry.key: dispatcher.transcript(entry) for entry in entries if entry.id in made.answers}
