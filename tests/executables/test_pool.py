@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -224,6 +224,6 @@ def test_children_end_when_the_parent_is_killed() -> None:
 
 
 def test_a_child_that_cannot_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "path", [os.sep])
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
     with pytest.raises(RuntimeError, match="does not start"), closing(Pool()) as pool:
         pool(["math_gcd(a=4, b=6)"])

@@ -180,7 +180,7 @@ def test_a_judge_who_is_not_always_of_use(project: Project, mode: Mode) -> None:
             result.stdout.fnmatch_lines(
                 [
                     f"complex conversations: {means}",
-                    "  core:hotels_1  step 1: query has another value: So it seems.",
+                    "  core:hotels_1  step 1: query has another value; the judge: So it seems.",
                     "  judge: 1",
                     "    core:hotels_2: openai/judge did not judge: after 3 tries the reply is not o*",
                 ]

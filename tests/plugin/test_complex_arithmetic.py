@@ -168,7 +168,14 @@ def _check_counts(scores: Any, records: Sequence[Any], profile: str) -> None:
     assert scores["passed"] == counts["passed"] > 0
     assert scores["failed"] == counts["failed"] > 0
     assert (scores["not_scored"], scores["set_aside"]) == (counts["not_scored"], aside)
-    assert scores["accuracy"] == pytest.approx(counts["passed"] / (counts["passed"] + counts["failed"]))
+    assert scores["unknown"] == _unknown(records, profile)
+    share = counts["passed"] / (counts["passed"] + counts["failed"])
+    assert scores["accuracy"] == (None if scores["unknown"] else pytest.approx(share))
+
+
+def _unknown(records: Sequence[Any], profile: str) -> int:
+    """Entries of which a profile cannot tell, since the conversation went on by the other one's rules."""
+    return sum(record["verdicts"][profile]["code"] == "other_rules" for record in records)
 
 
 _CLASSES = {"param_hallucination": "hallucination", "func_hallucination": "hallucination"}
@@ -267,12 +274,18 @@ def _check_intervals(told: Any, parts: Mapping[str, Sequence[Any]], profile: str
         if name == "all":
             continue
         score, (low, high) = told["categories"][name], _limits(passed)
+        if score["unknown"]:
+            assert score["interval"] is None
+            continue
         assert (score["interval"]["low"], score["interval"]["high"]) == pytest.approx((low, high))
         assert any(len(pairs) > 1 for pairs in passed.values())
         weight = sum(map(len, passed.values())) / scored
         below += (weight * (score["accuracy"] - low)) ** 2
         above += (weight * (high - score["accuracy"])) ** 2
     group = told["groups"]["complex"]
+    if group["unknown"]:
+        assert group["accuracy"] is group["interval"] is None
+        return
     limits = group["accuracy"] - sqrt(below), group["accuracy"] + sqrt(above)
     assert (group["interval"]["low"], group["interval"]["high"]) == pytest.approx(limits)
 

@@ -12,6 +12,7 @@ import pytest
 from pytest_fcbench.scorecard.document import json_schema
 from pytest_fcbench.scorecard.intervals import of_share
 from pytest_fcbench.scorecard.records import Usage
+from pytest_fcbench.suites import core
 from tests.factories import make_record, write_scorecard
 from tests.plugin.conftest import Project
 
@@ -67,6 +68,7 @@ def test_three_outcomes(project: Project, workers: tuple[str, ...]) -> None:
         "failed": 1,
         "not_scored": 11,
         "set_aside": 0,
+        "unknown": 0,
         "accuracy": pytest.approx(2 / 3),
         "interval": asdict(interval),
         "missing": [],
@@ -112,7 +114,7 @@ def test_facts_of_the_run(project: Project) -> None:
     )
     suites = found["suites"]
     assert isinstance(suites, dict)
-    assert suites["core"]["version"] == "2"
+    assert suites["core"]["version"] == core.VERSION
     assert len(suites["core"]["pack_hash"]) == 64
 
 
