@@ -10,6 +10,7 @@ from importlib.metadata import version
 from typing import TypeAlias
 
 from pytest_fcbench.commands import (
+    audit,
     baseline,
     compare,
     contamination,
@@ -30,6 +31,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """Where a command declares itself."""
 
 COMMANDS = (
+    audit,
     baseline,
     compare,
     contamination,

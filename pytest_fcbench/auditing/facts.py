@@ -1,0 +1,77 @@
+"""What checks look at: the entries of a suite, what the oracle's answers to them are worth, another suite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from pytest_fcbench import environments
+from pytest_fcbench.answers import Driven, Mode, Names, Transcript
+from pytest_fcbench.asking import asking, judge
+from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
+from pytest_fcbench.conversation import Manner
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.executables.outcomes import Execute
+from pytest_fcbench.models.model import run_through
+from pytest_fcbench.models.oracle import OracleModel
+from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.verdicts import Judgement, NotScored
+
+MANNERS = tuple(
+    Manner("oracle", mode, names, DEFAULT_SYNTAX[mode])
+    for mode, names in ((Mode.FC, Names.UNDERSCORED), (Mode.PROMPT, Names.DOTTED))
+)
+"""The two ways in which entries are put to models."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A suite as checks see it."""
+
+    suite: Suite
+    entries: Sequence[Entry]
+    execute: Execute
+    unread: Mapping[str, str] = field(default_factory=dict)
+    """By category, why it cannot be read."""
+    against: Sequence[Entry] = ()
+    """Entries of another suite."""
+    threshold: float = 0.8
+    """How alike two questions must be to be told: ROUGE-L, 0 to 1."""
+
+    @cached_property
+    def oracle(self) -> Mapping[str, tuple[Judgement, ...]]:
+        """By id of an entry, the verdicts on the oracle's answers in each manner."""
+        return {entry.id: tuple(self.answered(entry, entry, m) for m in MANNERS) for entry in self.entries}
+
+    def answered(self, entry: Entry, truth: Entry, manner: Manner) -> Judgement:
+        """The verdicts on an entry for what the oracle answers to another: one whose truth is narrower.
+
+        Not scored where the entry breaks whoever looks at it.
+        """
+        try:
+            return self.judged(entry, self._transcript(truth, manner))
+        except Exception as error:  # noqa: BLE001 - what somebody wrote into a suite can break anything
+            reason = f"it cannot be put to anybody: {type(error).__name__}: {error}"
+            return Judgement.both(NotScored("broken", reason))
+
+    def judged(self, entry: Entry, transcript: Transcript) -> Judgement:
+        """The verdicts, also on an entry that is set aside."""
+        return judge(replace(entry, set_aside=None), transcript, self.fresh, self.execute)
+
+    def fresh(self, entry: Entry) -> Environments:
+        """Environments of an entry in their initial state."""
+        return environments.opened(entry, self.suite.world)
+
+    def _transcript(self, entry: Entry, manner: Manner) -> Transcript:
+        oracle = OracleModel(manner.mode, manner.names)
+        talk = asking(entry, manner, self.suite, Driven("official"))
+        request = next(talk)
+        while True:
+            completion = run_through(oracle.complete(entry, request))
+            try:
+                request = talk.send(completion)
+            except StopIteration as done:
+                transcript: Transcript = done.value
+                return transcript

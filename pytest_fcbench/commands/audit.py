@@ -1,0 +1,174 @@
+"""``fcbench audit``: whether the entries of a suite are sound, and how it is spread.
+
+Exit code 0 where nothing certain was found, 1 where something was, 4 where it could not be done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_fcbench.auditing import checks, distributions, report, review
+from pytest_fcbench.auditing.checks import CHECKS
+from pytest_fcbench.auditing.facts import Facts
+from pytest_fcbench.auditing.findings import Severity
+from pytest_fcbench.auditing.report import Audit
+from pytest_fcbench.commands.files import write
+from pytest_fcbench.commands.settings import declare, settings_of
+from pytest_fcbench.commands.show import printable_line
+from pytest_fcbench.commands.tables import split
+from pytest_fcbench.entries import Category, Entry
+from pytest_fcbench.errors import FcbenchError, SuiteError, UsageError, unknown
+from pytest_fcbench.run import Run
+from pytest_fcbench.scorecard import tables
+
+if TYPE_CHECKING:
+    from pytest_fcbench.cli import Commands
+
+_SHOWN = 5
+_THRESHOLD = 0.8
+_USAGE = 4
+
+
+def register(commands: Commands) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "audit", help="whether the entries of a suite are sound, and how it is spread"
+    )
+    add = parser.add_argument
+    add("suite", metavar="SUITE", help="a suite by name")
+    add("--check", action="append", metavar="NAME,…", help=f"only these: {', '.join(CHECKS)}")
+    add("--weak", action="store_true", help="also the checks whose findings are mostly fine")
+    add("--against", metavar="SUITE", help="another suite, whose questions must not occur here")
+    add(
+        "--threshold",
+        type=float,
+        default=_THRESHOLD,
+        metavar="R",
+        help=f"how alike two questions are that are told, ROUGE-L from 0 to 1 (default: {_THRESHOLD})",
+    )
+    add(
+        "--show",
+        type=int,
+        default=_SHOWN,
+        metavar="N",
+        help=f"findings to show of each check and severity (default: {_SHOWN})",
+    )
+    add("--json", type=Path, metavar="FILE", help="write every finding and the distributions there")
+    add("--html", type=Path, metavar="FILE", help="write them there as a page")
+    add(
+        "--review",
+        type=Path,
+        metavar="FILE",
+        help="what people decided about findings (default: ours, if any)",
+    )
+    add("--ledger", type=Path, metavar="FILE", help="write the entries that the review sets aside there")
+    declare(parser, ("category", "config"))
+    parser.set_defaults(run=_audit)
+
+
+def _audit(chosen: argparse.Namespace) -> int:
+    try:
+        return _audited(chosen)
+    except FcbenchError as error:
+        print(f"fcbench audit: {error}", file=sys.stderr)
+        return _USAGE
+
+
+def _audited(chosen: argparse.Namespace) -> int:
+    names = _checks(chosen)
+    path = chosen.review or review.own_review(chosen.suite)
+    reviewed = review.read(path) if path else None
+    _refuse(chosen, reviewed)
+    run = Run(settings_of(chosen, chosen.suite, "oracle"))
+    with closing(run):
+        suite = run.suites[chosen.suite]
+        if reviewed and (reviewed.suite, reviewed.version) != (suite.name, suite.version):
+            told = f"{reviewed.suite} {reviewed.version}, not of {suite.name} {suite.version}"
+            raise UsageError(f"{path} is the review of {told}")
+        categories = [c for c in suite.categories if not chosen.category or c in run.settings.categories]
+        entries, unread = _entries(run, chosen.suite, categories)
+        against: Sequence[Entry] = ()
+        if chosen.against:
+            other = Run(settings_of(argparse.Namespace(config=chosen.config), chosen.against, "oracle"))
+            against, _ = _entries(other, chosen.against, other.suites[chosen.against].categories)
+        facts = Facts(suite, entries, run.execute, unread, against, chosen.threshold)
+        findings = tuple(checks.audit(facts, names))
+    audit = Audit(suite.name, suite.version, len(entries), names, findings, distributions.spreads(entries))
+    for line in _lines(audit, chosen.show):
+        print(printable_line(line))
+    if reviewed:
+        for line in _told(reviewed, audit):
+            print(printable_line(line))
+    for file, text in ((chosen.json, report.document), (chosen.html, report.page)):
+        if file:
+            write(file, f"{text(audit)}\n")
+            print(f"written to {file}")
+    if chosen.ledger and reviewed:
+        write(chosen.ledger, review.written(reviewed, findings))
+        print(f"written to {chosen.ledger}")
+    return int(audit.count(Severity.CERTAIN) > 0)
+
+
+def _checks(chosen: argparse.Namespace) -> tuple[str, ...]:
+    """The checks that were asked for. Raises ``UsageError``."""
+    named = split(chosen.check)
+    for name in named:
+        if name not in CHECKS:
+            raise UsageError(f"--check: {unknown('check', name, CHECKS)}")
+    return tuple(
+        name
+        for name, check in CHECKS.items()
+        if (name in named if named else chosen.weak or not check.weak)
+        and (name != "overlap" or chosen.against or named)
+    )
+
+
+def _refuse(chosen: argparse.Namespace, reviewed: review.Review | None) -> None:
+    """Find wrong words before anything is read. Raises ``UsageError``."""
+    if not 0 < chosen.threshold <= 1:
+        raise UsageError(f"--threshold {chosen.threshold:g}: must be above 0 and at most 1")
+    if chosen.show < 0:
+        raise UsageError(f"--show {chosen.show}: must be 0 or more")
+    if chosen.check and "overlap" in split(chosen.check) and not chosen.against:
+        raise UsageError("--check overlap: name the other suite with --against")
+    if chosen.against == chosen.suite:
+        raise UsageError(f"--against {chosen.against}: is the suite itself; name another one")
+    if chosen.ledger and not reviewed:
+        raise UsageError("--ledger: there is no review of this suite; name one with --review")
+    if chosen.ledger and (chosen.check or chosen.category):
+        raise UsageError("--ledger: is made of all checks and categories; leave out --check and --category")
+
+
+def _entries(run: Run, name: str, categories: Sequence[Category]) -> tuple[Sequence[Entry], dict[str, str]]:
+    """The entries, and by category why others cannot be read."""
+    entries: list[Entry] = []
+    unread: dict[str, str] = {}
+    for category in categories:
+        try:
+            entries += run.suites[name].load(category)
+        except SuiteError as error:
+            unread[category.name] = str(error)
+    return entries, unread
+
+
+def _lines(audit: Audit, most: int) -> Sequence[str]:
+    lines = list(report.lines(audit, most))
+    for table in report.spread_tables(audit.spreads):
+        lines += ["", *tables.text(table)]
+    return lines
+
+
+def _told(reviewed: review.Review, audit: Audit) -> Sequence[str]:
+    """What the review says of the certain findings, and of what is no longer found."""
+    left = review.undecided(reviewed, audit.findings)
+    gone = [item for item in review.vanished(reviewed, audit.findings) if item[0] in audit.checks]
+    aside = review.ledger(reviewed, audit.findings)
+    lines = ["", f"review: {len(aside)} entries set aside; {len(left)} certain findings not decided"]
+    lines += [f"  not decided: {finding.check} {finding.entry}" for finding in left[:_SHOWN]]
+    lines += [f"  decided, but not found: {check} {entry}" for check, entry in gone[:_SHOWN]]
+    return lines

@@ -1,0 +1,46 @@
+"""Facts about a few entries, as checks take them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from pytest_fcbench.auditing.facts import Facts
+from pytest_fcbench.auditing.findings import Finding
+from pytest_fcbench.entries import Entry, PathCall
+from pytest_fcbench.executables.outcomes import Outcome
+from pytest_fcbench.suites import core
+from pytest_fcbench.suites.suite import Suite
+
+
+def make_suite(*entries: Entry) -> Suite:
+    """A suite of these entries, with the sentences and the world of core."""
+    opened = core.open_suite(Path())
+    return Suite(
+        name="mine",
+        version="1",
+        pack_sha256=None,
+        categories=tuple(dict.fromkeys(entry.category for entry in entries)),
+        wording=opened.wording,
+        world=opened.world,
+        load=lambda category: tuple(entry for entry in entries if entry.category == category),
+    )
+
+
+def make_facts(
+    *entries: Entry,
+    against: Sequence[Entry] = (),
+    threshold: float = 0.8,
+    unread: dict[str, str] | None = None,
+) -> Facts:
+    """What checks look at."""
+    return Facts(make_suite(*entries), entries, _nothing, unread or {}, against, threshold)
+
+
+def _nothing(calls: Sequence[str], recorded: Sequence[PathCall]) -> tuple[Outcome, ...]:
+    raise AssertionError(f"nothing is to be carried out, but {calls} were")
+
+
+def found(check: Callable[[Facts], Iterable[Finding]], facts: Facts) -> list[tuple[str, str, str]]:
+    """What a check finds: entry, severity and evidence."""
+    return [(finding.entry, finding.severity.value, finding.evidence) for finding in check(facts)]
