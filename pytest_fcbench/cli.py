@@ -10,6 +10,7 @@ from importlib.metadata import version
 from typing import TypeAlias
 
 from pytest_fcbench.commands import (
+    augment,
     baseline,
     compare,
     contamination,
@@ -21,6 +22,7 @@ from pytest_fcbench.commands import (
     pull,
     rejudge,
     report,
+    sample,
     serve,
     show,
     store,
@@ -31,6 +33,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """Where a command declares itself."""
 
 COMMANDS = (
+    augment,
     baseline,
     compare,
     contamination,
@@ -42,6 +45,7 @@ COMMANDS = (
     pull,
     rejudge,
     report,
+    sample,
     serve,
     show,
     store,

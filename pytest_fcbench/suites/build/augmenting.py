@@ -109,7 +109,7 @@ def _drawn(
     make: Callable[[Material, Random], Entry | None], given: Material, count: int, draw: Random
 ) -> list[Entry]:
     found: dict[object, Entry] = {}
-    for _ in range(_TRIES * count):
+    for _ in range(_TRIES * min(count, 10 * len(given.parents))):
         if len(found) == count:
             break
         if entry := make(given, draw):

@@ -1,12 +1,18 @@
-"""Entries as the YAML that ``suites/files`` reads: one text for each category."""
+"""Entries as the YAML that ``suites/files`` and ``suites/trajectories`` read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import yaml
 
-from pytest_fcbench.entries import Entry, ExpectedCalls, FunctionDoc
+from pytest_fcbench.entries import Entry, ExpectedCalls, FunctionDoc, Scene
+from pytest_fcbench.suites.build.sampling import Walk
+from pytest_fcbench.suites.trajectories import UNWORDED
+
+Turn: TypeAlias = tuple[int, int]
+"""A walk, and a turn of it."""
 
 
 def written(entries: Sequence[Entry]) -> Mapping[str, str]:
@@ -28,6 +34,38 @@ def _file(category: str, entries: Sequence[Entry]) -> str:
         "entries": [_entry(entry, docs) for entry in entries],
     }
     return yaml.dump(whole, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+
+
+def drafted(
+    scene: Scene, walks: Sequence[Walk], parent: str, first: int, questions: Mapping[Turn, str]
+) -> str:
+    """Walks as multi-turn entries, numbered from ``first``.
+
+    A turn without a question, by walk and number, says what one would have to mention; such a file cannot be
+    read until it is worded (``trajectories.UNWORDED``).
+    """
+    entries = [
+        {
+            "id": f"multi_turn_base_{first + at}",
+            "domains": {domain: dict(scene.config.get(domain, {})) for domain in scene.domains},
+            "turns": [
+                {
+                    "user": questions.get((at, number)) or _to_word(walk, number),
+                    "calls": [call.text for call in calls],
+                }
+                for number, calls in enumerate(walk.turns)
+            ],
+            "parents": [parent],
+        }
+        for at, walk in enumerate(walks)
+    ]
+    whole = {"category": "multi_turn_base", "entries": entries}
+    return yaml.dump(whole, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+
+
+def _to_word(walk: Walk, number: int) -> str:
+    says = ", ".join(map(repr, walk.mention(number))) or "nothing in particular"
+    return f"{UNWORDED} ask for what these calls do; mention: {says}"
 
 
 def function(doc: FunctionDoc) -> dict[str, object]:
