@@ -336,6 +336,8 @@ class Entry:
     """Which of several times it is put to the model, from 1 on; None where it is put once."""
     cluster: str | None = None
     """What it has in common with other entries of its category: a template of which they are paraphrases."""
+    parents: tuple[str, ...] = ()
+    """Keys of the entries that it was made from by code."""
 
     @property
     def key(self) -> str:

@@ -43,6 +43,7 @@ ROOMS = {
         "scorecard",
     },
     "dispatch": {"entries", "answers", "errors", "conversation", "models", "prices", "redaction"},
+    "describing": {"entries", "errors", "suites"},
     "judges": {"entries", "answers", "verdicts", "codecs", "conversation"},
     "complexeval": {
         "entries",
@@ -154,6 +155,8 @@ ONLY = {
     "rapidfuzz": {"complexeval/assignment.py"},
     "numpy": {"scorecard/paired.py", "contamination/comparison.py"},
     "jinja2": {"report/page.py"},
+    "pydantic": {"describing/code.py"},
+    "docstring_parser": {"describing/code.py"},
     "sqlglot": {"matchers/sql/statements.py"},
     "bfcl_eval": set(),
     "resource": {"executables/child.py"},

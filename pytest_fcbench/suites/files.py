@@ -10,11 +10,13 @@ A file holds one category:
     entries:
       - id: multiple_0
         query: ...             # or messages: [{role: ..., content: ...}]
-        functions: [weather.forecast, weather.history]
+        functions: [weather.forecast, weather.history]    # or a doc itself, in place of a name
         expect:                # not for irrelevance and relevance
           - weather.forecast:
               city: [Bergen]   # always a list of accepted values
               unit: [celsius, ""]   # "" means it may be left out
+        cluster: forecast      # optional: what paraphrases of one template share
+        parents: [core:simple_python_0]    # optional: what code made it from
 
 Where words are the answer (``chatable``) there are neither functions nor an expectation; where a call is one
 of SQL there are ``tables`` (``suites/tables``) beside the functions.
@@ -60,8 +62,8 @@ def read(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...
         return tuple(_unique(list(golden_paths.entries(file, suite, category))))
     if category.rule is Rule.EXECUTION:
         return tuple(_unique(list(executable.entries(file, suite, category))))
-    parts = {Rule.CHAT: (), Rule.SQL: ("functions", "tables")}.get(category.rule, ("functions",))
-    top = file.members(("category", *parts, "entries"))
+    needed = ("tables",) if category.rule is Rule.SQL else ()
+    top = file.members(("category", *needed, "entries"), () if category.rule is Rule.CHAT else ("functions",))
     docs = function_docs.read(top["functions"], TYPES[category.language]) if "functions" in top else {}
     held = tables.read(top["tables"]) if "tables" in top else ()
     entries = [(field, _entry(field, suite, category, docs, held)) for field in top["entries"].elements()]
@@ -99,8 +101,9 @@ def _entry(
     field: Field, suite: str, category: Category, docs: Mapping[str, FunctionDoc], held: tuple[Table, ...]
 ) -> Entry:
     required = ["id"] + ["functions"] * (category.rule is not Rule.CHAT) + ["expect"] * category.expects_calls
-    members = field.members(required, ("query", "messages"))
-    offered = function_docs.chosen(members["functions"], docs) if "functions" in members else {}
+    members = field.members(required, ("query", "messages", "cluster", "parents"))
+    types = TYPES[category.language]
+    offered = function_docs.chosen(members["functions"], docs, types) if "functions" in members else {}
     if not offered and category.rule not in (Rule.IRRELEVANCE, Rule.CHAT):
         raise members["functions"].error("needs a function")
     return Entry(
@@ -111,6 +114,8 @@ def _entry(
         functions=tuple(offered.values()),
         expectation=_expectation(category, members, offered),
         tables=held,
+        cluster=members["cluster"].text() if "cluster" in members else None,
+        parents=tuple(key.text() for key in members["parents"].elements()) if "parents" in members else (),
     )
 
 

@@ -15,26 +15,38 @@ def read(field: Field, types: Mapping[str, type]) -> Mapping[str, FunctionDoc]:
     """The docs of a list, by name; ``types`` has the valid type words. Raises ``SuiteError``."""
     docs: dict[str, FunctionDoc] = {}
     for element in field.elements():
-        members = element.members(("name", "description", "parameters"), ("response",))
-        name = members["name"].text()
-        if name in docs:
-            raise element.error(f"the function {name!r} is described twice")
-        parameters = members["parameters"].members(("type", "properties", "required"))
-        for schema in parameters["properties"].members().values():
-            schema.members(("type", "description"), _SCHEMA_KEYS)
-        _check_object(parameters, types)
-        raw = {key: member.value for key, member in parameters.items()}
-        extra = {"response": members["response"].value} if "response" in members else {}
-        docs[name] = FunctionDoc(name, members["description"].text(), raw, extra)
+        doc = _doc(element, types)
+        if doc.name in docs:
+            raise element.error(f"the function {doc.name!r} is described twice")
+        docs[doc.name] = doc
     return docs
 
 
-def chosen(names: Field, docs: Mapping[str, FunctionDoc]) -> Mapping[str, FunctionDoc]:
-    """Those docs that a list names. Raises ``SuiteError``."""
-    for name in names.elements():
-        if name.text() not in docs:
-            raise name.error(unknown("function", name.text(), docs))
-    return {name.text(): docs[name.text()] for name in names.elements()}
+def chosen(
+    listed: Field, docs: Mapping[str, FunctionDoc], types: Mapping[str, type] | None = None
+) -> Mapping[str, FunctionDoc]:
+    """Those docs that a list names; with ``types`` it may also hold docs itself. Raises ``SuiteError``."""
+    found: dict[str, FunctionDoc] = {}
+    for element in listed.elements():
+        if types is not None and isinstance(element.value, Mapping):
+            doc = _doc(element, types)
+        elif element.text() in docs:
+            doc = docs[element.text()]
+        else:
+            raise element.error(unknown("function", element.text(), docs))
+        found[doc.name] = doc
+    return found
+
+
+def _doc(element: Field, types: Mapping[str, type]) -> FunctionDoc:
+    members = element.members(("name", "description", "parameters"), ("response",))
+    parameters = members["parameters"].members(("type", "properties", "required"))
+    for schema in parameters["properties"].members().values():
+        schema.members(("type", "description"), _SCHEMA_KEYS)
+    _check_object(parameters, types)
+    raw = {key: member.value for key, member in parameters.items()}
+    extra = {"response": members["response"].value} if "response" in members else {}
+    return FunctionDoc(members["name"].text(), members["description"].text(), raw, extra)
 
 
 def _check_object(members: Mapping[str, Field], types: Mapping[str, type]) -> None:

@@ -14,6 +14,7 @@ entries:
       - user: To finals.
         calls: ["mv(source='drafts', destination='finals')"]
     withhold: {turn: 0, functions: [mkdir]}     # optional: what build.missing_function takes away
+    parents: [core:multi_turn_base_1]           # optional: whose environments it was sampled in
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ from pytest_fcbench.errors import unknown
 from pytest_fcbench.suites.build.multi_turn import missing_function
 from pytest_fcbench.suites.fields import Field
 
+UNWORDED = "TODO:"
+"""How the question of a sampled turn begins until somebody has worded it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
@@ -51,7 +55,7 @@ def entries(
     Where the world is known, each entry's environments are opened once.
     """
     for element in field.elements():
-        members = element.members(("id", "domains", "turns"), ("withhold",))
+        members = element.members(("id", "domains", "turns"), ("withhold", "parents"))
         entry = _entry(members, suite, category)
         if world is not None:
             _check_state(members["domains"], entry, world)
@@ -80,6 +84,7 @@ def _entry(members: Mapping[str, Field], suite: str, category: Category) -> Entr
         functions=docs,
         expectation=Trajectory(calls),
         scene=Scene(tuple(config), config),
+        parents=tuple(key.text() for key in members["parents"].elements()) if "parents" in members else (),
     )
 
 
@@ -100,7 +105,10 @@ def _turn(field: Field, docs: tuple[FunctionDoc, ...]) -> tuple[tuple[Message, .
     calls = list(members["calls"].elements())
     for call in calls:
         check_call(call, {doc.name: doc for doc in docs})
-    return (Message("user", members["user"].text()),), tuple(call.text() for call in calls)
+    question = members["user"].text()
+    if question.startswith(UNWORDED):
+        raise members["user"].error("is not worded yet; write what a user would say")
+    return (Message("user", question),), tuple(call.text() for call in calls)
 
 
 def check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:

@@ -1,0 +1,63 @@
+"""``fcbench augment``: grow a suite by entries made from its own."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_fcbench import suites
+from pytest_fcbench.commands import files
+from pytest_fcbench.config import cache_folder
+from pytest_fcbench.entries import Entry
+from pytest_fcbench.errors import FcbenchError, UsageError, unknown
+from pytest_fcbench.suites.build.augmenting import KINDS, augmented
+from pytest_fcbench.suites.build.writing import written
+
+if TYPE_CHECKING:
+    from pytest_fcbench.cli import Commands
+
+
+def register(commands: Commands) -> None:
+    """Declare the command."""
+    augment = commands.add_parser("augment", help="make entries from the entries of a suite, by a seed")
+    augment.add_argument("suite", metavar="SUITE", help="whose entries with one question and one call to use")
+    augment.add_argument(
+        "--to", type=Path, required=True, metavar="FOLDER", help="write a file by category there"
+    )
+    augment.add_argument(
+        "--kind", action="append", metavar="KIND", help=f"repeatable: {', '.join(KINDS)} (default: all)"
+    )
+    augment.add_argument("--count", type=int, default=20, metavar="N", help="entries of each kind (20)")
+    augment.add_argument(
+        "--seed", type=int, default=1, metavar="N", help="the same seed, the same entries (1)"
+    )
+    augment.add_argument("--force", action="store_true", help="replace files that are there")
+    augment.set_defaults(run=_augment)
+
+
+def _augment(chosen: argparse.Namespace) -> int:
+    if chosen.count < 1:
+        raise UsageError(f"--count={chosen.count}: must be 1 or more")
+    kinds = list(dict.fromkeys(chosen.kind or KINDS))
+    for kind in kinds:
+        if kind not in KINDS:
+            raise UsageError(unknown("kind", kind, KINDS))
+    suite = suites.open_suite(chosen.suite, cache_folder())
+    entries = [entry for c in suite.categories if c.single_turn for entry in suite.load(c)]
+    made: list[Entry] = []
+    try:
+        for kind, group in augmented(entries, kinds, chosen.count, chosen.seed, chosen.to.name):
+            made += group
+            less = "" if len(group) == chosen.count else f" of {chosen.count}: no more could be drawn"
+            print(f"{kind:<18} {len(group)}{less}")
+    except ValueError as error:
+        raise FcbenchError(f"{chosen.suite}: {error}") from None
+    texts = {chosen.to / f"{category}.yaml": text for category, text in written(made).items()}
+    files.write_new(texts, force=chosen.force)
+    sizes = Counter(entry.category.name for entry in made)
+    for path, (category, size) in zip(texts, sizes.items(), strict=True):
+        assert path.stem == category
+        print(f"{path}: {size} entries")
+    return 0

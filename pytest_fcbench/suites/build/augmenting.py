@@ -1,0 +1,132 @@
+"""Many entries from a few: all the ways of ``combining`` and ``generalising``, by a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from pytest_fcbench.entries import Entry, ExpectedCalls, FunctionDoc, Language
+from pytest_fcbench.suites.build import combining
+from pytest_fcbench.suites.build.combining import with_one_call
+from pytest_fcbench.suites.build.generalising import variants
+
+_TRIES = 20
+"""For each entry that is wanted. What is made twice, or cannot be made, is tried again with others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What entries are made from."""
+
+    parents: tuple[Entry, ...]
+    """Entries with one call, in Python."""
+    pool: tuple[FunctionDoc, ...]
+    """Distractors are taken from these."""
+    alike: Mapping[str, tuple[Entry, ...]]
+    """By parent, itself with its variants and the other parents with the same function."""
+
+
+def material(entries: Sequence[Entry], draw: Random) -> Material:
+    """What entries can be used. Raises ValueError where none can."""
+    python = [entry for entry in entries if entry.category.language is Language.PYTHON]
+    parents = tuple(filter(with_one_call, python))
+    if not parents:
+        raise ValueError("no entry asks one question that one call of a Python function answers")
+    pool = {doc.name: doc for entry in python for doc in entry.functions}
+    varied = {entry.key: variants(entry, draw) for entry in parents}
+    alike = {
+        entry.key: tuple(
+            each for other in parents if _doc(other) == _doc(entry) for each in (other, *varied[other.key])
+        )
+        for entry in parents
+    }
+    return Material(parents, tuple(pool.values()), alike)
+
+
+def _variant(given: Material, draw: Random) -> Entry | None:
+    made = [entry for entry in given.alike[draw.choice(given.parents).key] if not entry.id]
+    return draw.choice(made) if made else None
+
+
+def _multiple(given: Material, draw: Random) -> Entry | None:
+    return combining.multiple(_any(given, draw), given.pool, draw, draw.randint(1, 3))
+
+
+def _parallel(given: Material, draw: Random) -> Entry | None:
+    alike = given.alike[draw.choice(given.parents).key]
+    count = draw.randint(2, 4)
+    return combining.parallel(draw.sample(alike, count), draw) if len(alike) >= count else None
+
+
+def _parallel_multiple(given: Material, draw: Random) -> Entry | None:
+    count = draw.randint(2, 3)
+    if len(given.parents) < count:
+        return None
+    chosen = draw.sample(given.parents, count)
+    return combining.parallel_multiple([draw.choice(given.alike[each.key]) for each in chosen], draw)
+
+
+def _irrelevance(given: Material, draw: Random) -> Entry | None:
+    entry = _any(given, draw)
+    if draw.random() < 0.5 and (poorer := combining.without_parameter(entry, draw)):
+        return poorer
+    return combining.irrelevance(entry, given.pool, draw, draw.randint(1, 3))
+
+
+def _any(given: Material, draw: Random) -> Entry:
+    return draw.choice(given.alike[draw.choice(given.parents).key])
+
+
+KINDS: Mapping[str, Callable[[Material, Random], Entry | None]] = {
+    "variants": _variant,
+    "multiple": _multiple,
+    "parallel": _parallel,
+    "parallel_multiple": _parallel_multiple,
+    "irrelevance": _irrelevance,
+}
+"""What can be made. Each draws one entry, or None where the draw came to nothing."""
+
+
+def augmented(
+    entries: Sequence[Entry], kinds: Sequence[str], count: int, seed: int, suite: str
+) -> Iterator[tuple[str, list[Entry]]]:
+    """At most ``count`` new entries of each kind, numbered; fewer where there is not material enough.
+
+    The same entries, kinds, count and seed give the same. Raises ValueError where nothing can be used.
+    """
+    given = material(entries, Random(f"{seed}:material"))  # noqa: S311 - chance that can be repeated
+    free = _first_free(entries)
+    for kind in kinds:
+        drawn = _drawn(KINDS[kind], given, count, Random(f"{seed}:{kind}"))  # noqa: S311
+        made = combining.numbered(drawn, suite, free)
+        for entry in made:
+            free[entry.category.name] = free.get(entry.category.name, 0) + 1
+        yield kind, made
+
+
+def _drawn(
+    make: Callable[[Material, Random], Entry | None], given: Material, count: int, draw: Random
+) -> list[Entry]:
+    found: dict[object, Entry] = {}
+    for _ in range(_TRIES * min(count, 10 * len(given.parents))):
+        if len(found) == count:
+            break
+        if entry := make(given, draw):
+            names = tuple(sorted(doc.name for doc in entry.functions))
+            found.setdefault((entry.turns, names), entry)
+    return list(found.values())
+
+
+def _first_free(entries: Sequence[Entry]) -> dict[str, int]:
+    free: dict[str, int] = {}
+    for entry in entries:
+        number = entry.id.rpartition("_")[2]
+        if number.isdecimal():
+            free[entry.category.name] = max(free.get(entry.category.name, 0), int(number) + 1)
+    return free
+
+
+def _doc(entry: Entry) -> FunctionDoc | None:
+    assert isinstance(entry.expectation, ExpectedCalls)
+    return entry.function(entry.expectation.calls[0].name)

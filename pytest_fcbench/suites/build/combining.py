@@ -1,0 +1,235 @@
+"""New entries from entries with one call (BFCL, appendix B): more functions, more calls, or none that fits.
+
+Chance comes from the ``Random`` that is given, so a seed makes the same entries again. What is made has no id
+yet: ``numbered`` gives them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from random import Random
+
+from pytest_fcbench.entries import (
+    CATEGORIES,
+    Entry,
+    ExpectedCall,
+    ExpectedCalls,
+    FunctionDoc,
+    Message,
+    NoCall,
+)
+from pytest_fcbench.schemas import conforms
+
+JOININGS = ("{0} {1}", "{0}\n{1}", "1. {0}\n2. {1}", "- {0}\n- {1}")
+"""How questions become one, in whatever language they are asked."""
+
+_NEAREST = 3
+"""Distractors are drawn from so many times as many near functions."""
+
+_FAR = 0.1
+"""A function that has less than this in common with another is about something else."""
+
+_ENGLISH = re.compile(r"\b(?:the|a|an|my|me|for|and|with|what|how|please|is)\b", re.IGNORECASE)
+
+
+def with_one_call(entry: Entry) -> bool:
+    """Whether an entry can be built from: one question of the user, one call as the answer."""
+    truth = entry.expectation
+    return (
+        isinstance(truth, ExpectedCalls)
+        and len(truth.calls) == 1
+        and len(entry.turns) == 1
+        and [message.role for message in entry.turns[0]] == ["user"]
+        and entry.function(truth.calls[0].name) is not None
+        and not entry.tables
+    )
+
+
+def multiple(entry: Entry, pool: Sequence[FunctionDoc], draw: Random, count: int) -> Entry | None:
+    """The entry with ``count`` functions beside its own that are near it and no solution.
+
+    None where the pool has not so many.
+    """
+    near = _distractors(entry, pool, draw, count)
+    if near is None:
+        return None
+    offered = [_own(entry), *near]
+    draw.shuffle(offered)
+    return _made([entry], "multiple", tuple(offered), ExpectedCalls((_call(entry),)), _question(entry))
+
+
+def irrelevance(entry: Entry, pool: Sequence[FunctionDoc], draw: Random, count: int) -> Entry | None:
+    """The entry with functions that are about something else. None where the pool has not enough."""
+    own = _own(entry)
+    far = [doc for doc in pool if nearness(own, doc) < _FAR]
+    others = _distractors(entry, far, draw, count)
+    if others is None:
+        return None
+    return _made([entry], "irrelevance", tuple(others), NoCall(), _question(entry))
+
+
+def without_parameter(entry: Entry, draw: Random) -> Entry | None:
+    """The entry whose function has lost a required parameter that the question gives a value for.
+
+    So there is no way to say what is asked for. None where no value of a required parameter stands in the
+    question.
+    """
+    doc, question = _own(entry), _question(entry)
+    told = [
+        name
+        for name, options in _call(entry).accepted.items()
+        if name in doc.required and any(_stands_in(option, question) for option in _listed(options))
+    ]
+    if not told or len(doc.properties) < 2:
+        return None
+    lost = draw.choice(sorted(told))
+    properties = {name: schema for name, schema in doc.properties.items() if name != lost}
+    required = [name for name in doc.required if name != lost]
+    poorer = replace(doc, parameters={**doc.parameters, "properties": properties, "required": required})
+    return _made([entry], "irrelevance", (poorer,), NoCall(), question)
+
+
+def parallel(entries: Sequence[Entry], draw: Random) -> Entry | None:
+    """Several questions about the same function as one. None where two of them need the same call."""
+    docs = [_own(entry) for entry in entries]
+    calls = tuple(map(_call, entries))
+    if any(doc != docs[0] for doc in docs) or not _distinct(calls):
+        return None
+    return _made(entries, "parallel", (docs[0],), ExpectedCalls(calls), _joined(entries, draw))
+
+
+def parallel_multiple(entries: Sequence[Entry], draw: Random) -> Entry | None:
+    """English questions about different functions as one.
+
+    None for other languages, of which nobody here says whether two are the same, and where a function could
+    answer the question of another.
+    """
+    docs, calls = [_own(entry) for entry in entries], tuple(map(_call, entries))
+    if _clash(docs) or not all(_ENGLISH.search(_question(entry)) for entry in entries):
+        return None
+    if any(
+        solves(doc, call) for doc, own in zip(docs, calls, strict=True) for call in calls if call is not own
+    ):
+        return None
+    offered = list(docs)
+    draw.shuffle(offered)
+    return _made(entries, "parallel_multiple", tuple(offered), ExpectedCalls(calls), _joined(entries, draw))
+
+
+def numbered(made: Sequence[Entry], suite: str, taken: Mapping[str, int] | None = None) -> list[Entry]:
+    """The entries under ids of their own, ``category_n``; ``taken`` has the first free number by category."""
+    free = dict(taken or {})
+    named = []
+    for entry in made:
+        number = free.get(entry.category.name, 0)
+        free[entry.category.name] = number + 1
+        named.append(replace(entry, suite=suite, id=f"{entry.category.name}_{number}"))
+    return named
+
+
+def solves(doc: FunctionDoc, call: ExpectedCall) -> bool:
+    """Whether a function takes what a right call gives, under the same names and of fitting types.
+
+    Then it might do what is asked as well, whatever it is called.
+    """
+    needed = {name for name, options in call.accepted.items() if "" not in _listed(options)}
+    if not set(doc.required) <= set(call.accepted) or not needed <= set(doc.properties):
+        return False
+    return all(
+        any(conforms(option, doc.properties[name]) for option in _listed(call.accepted[name]))
+        for name in needed
+    )
+
+
+def nearness(one: FunctionDoc, other: FunctionDoc) -> float:
+    """How much the words of two docs have in common, from 0 to 1 (Jaccard)."""
+    words, others = _words(one), _words(other)
+    return len(words & others) / (len(words | others) or 1)
+
+
+def _distractors(
+    entry: Entry, pool: Sequence[FunctionDoc], draw: Random, count: int
+) -> list[FunctionDoc] | None:
+    own, call = _own(entry), _call(entry)
+    found: dict[str, FunctionDoc] = {}
+    for doc in sorted(pool, key=lambda doc: (-nearness(own, doc), doc.name)):
+        if not solves(doc, call) and not _clash([own, *found.values(), doc]):
+            found[doc.name] = doc
+        if len(found) == count * _NEAREST:
+            break
+    return draw.sample(list(found.values()), count) if len(found) >= count else None
+
+
+def _clash(docs: Sequence[FunctionDoc]) -> bool:
+    """Whether two have one name, also where dots are not to be had."""
+    return len({doc.name.replace(".", "_") for doc in docs}) < len(docs)
+
+
+def _distinct(calls: Sequence[ExpectedCall]) -> bool:
+    return all(one != other for at, one in enumerate(calls) for other in calls[:at])
+
+
+def _joined(entries: Sequence[Entry], draw: Random) -> str:
+    joining = draw.choice(JOININGS)
+    before, between = joining.partition("{0}")[0], joining.partition("{0}")[2].partition("{1}")[0]
+    texts = list(map(_question, entries))
+    whole = before + texts[0]
+    for number, text in enumerate(texts[1:], 2):
+        whole += re.sub(r"\d+", str(number), between) + text
+    return whole
+
+
+def _made(
+    parents: Sequence[Entry],
+    category: str,
+    functions: tuple[FunctionDoc, ...],
+    expectation: ExpectedCalls | NoCall,
+    question: str,
+) -> Entry:
+    return Entry(
+        suite=parents[0].suite,
+        id="",
+        category=CATEGORIES[category],
+        turns=((Message("user", question),),),
+        functions=functions,
+        expectation=expectation,
+        parents=tuple(dict.fromkeys(_keys(parents))),
+    )
+
+
+def _keys(parents: Sequence[Entry]) -> Iterator[str]:
+    """Who they are made from at last: what was never numbered has no key of its own."""
+    for parent in parents:
+        yield from [parent.key] if parent.id else parent.parents
+
+
+def _own(entry: Entry) -> FunctionDoc:
+    doc = entry.function(_call(entry).name)
+    assert doc is not None
+    return doc
+
+
+def _call(entry: Entry) -> ExpectedCall:
+    assert isinstance(entry.expectation, ExpectedCalls)
+    return entry.expectation.calls[0]
+
+
+def _question(entry: Entry) -> str:
+    return entry.turns[0][-1].content.strip()
+
+
+def _words(doc: FunctionDoc) -> set[str]:
+    text = " ".join((doc.name, doc.description, *doc.properties))
+    return {
+        word.lower()[:6] for word in re.findall(r"[^\W\d_]{3,}", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))
+    }
+
+
+def _listed(options: object) -> list[object]:
+    return options if isinstance(options, list) else [options]
+
+
+def _stands_in(value: object, text: str) -> bool:
+    return isinstance(value, (str, int, float)) and bool(str(value)) and str(value) in text
