@@ -129,6 +129,10 @@ class Aside:
     completion: Completion
 
 
+NOT_ASKED = Completion(text="nobody was asked this", fault=Fault.INFERENCE_ERROR)
+"""Stands in for what another party did not answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Driven:
     """By what means a conversation along a golden path went on; they decide what the model was shown."""
@@ -136,7 +140,8 @@ class Driven:
     profile: str
     """Whose rules, a ``verdicts.Profile``."""
     judge: str = "builtin"
-    """Who compares arguments that no rule can: rules of ours, or a model by its label."""
+    """Who compares arguments that no rule can, and rates replies in words: rules of ours (which rate none),
+    or a model by its label."""
     similarity: str = "structured"
     """What pairs calls with expected ones."""
     live: bool = False

@@ -120,6 +120,14 @@ _ALL = (
 CATEGORIES: Mapping[str, Category] = {category.name: category for category in _ALL}
 """Every category by name, in the order of every table."""
 
+AS_WRITTEN: Mapping[str, str] = {
+    "exec_simple": "simple_python",
+    "exec_multiple": "multiple",
+    "exec_parallel": "parallel",
+    "exec_parallel_multiple": "parallel_multiple",
+}
+"""The categories whose calls are carried out, each with that of the same kind whose calls are read."""
+
 SELECTIONS: Mapping[str, tuple[str, ...]] = {
     "non_live": tuple(c.name for c in _ALL if c.group is Group.NON_LIVE),
     "live": tuple(c.name for c in _ALL if c.group is Group.LIVE),

@@ -92,8 +92,8 @@ OPTIONS = (
     Option(
         "judge",
         "MODEL",
-        "who judges what rules cannot (calls along a golden path, fcbench diagnose): a model profile of "
-        "fcbench.yaml or any litellm id (default: none; along a golden path rules of ours)",
+        "who judges what rules cannot (calls along a golden path, replies in words, fcbench diagnose): a "
+        "model profile of fcbench.yaml or any litellm id (default: none; along a golden path rules of ours)",
     ),
     Option("judge_api_base", "URL", "endpoint of the judge"),
     Option("judge_api_key_env", "NAME", "environment variable that holds the key of the judge's endpoint"),

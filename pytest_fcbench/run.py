@@ -13,7 +13,6 @@ from pytest_fcbench import conversation, environments, prices, suites
 from pytest_fcbench.answers import AskModel, Completion, Driven, Fault, Party, Transcript
 from pytest_fcbench.asking import asking
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
-from pytest_fcbench.complexeval.assignment import MEASURES
 from pytest_fcbench.config import Settings
 from pytest_fcbench.dispatch import plan
 from pytest_fcbench.dispatch.collector import CalmCollector
@@ -77,6 +76,7 @@ class Run:
         self.share = share
         self._link = link
         self._about = about or self.converse
+        self._own_talk = about is not None
         self._collector = CalmCollector()
         self.expected = 0
         """How many conversations with a model that is asked are to come."""
@@ -98,11 +98,14 @@ class Run:
 
     @cached_property
     def driven(self) -> Driven:
-        """How conversations along golden paths are held; those of a scorecard as they were held then."""
+        """How conversations along golden paths are held, and who rates replies in words; those of a scorecard
+        as they were held then."""
         model, settings = self.chosen.model, self.settings
-        if isinstance(model, ReplayModel) and model.driven:
-            return model.driven
         judge = settings.judge.label if settings.judge else "builtin"
+        if isinstance(model, ReplayModel):
+            if model.driven:
+                return model.driven
+            judge = model.rated_by or "builtin"
         return Driven(settings.profile, judge, settings.similarity, settings.live)
 
     @property
@@ -112,11 +115,19 @@ class Run:
 
     @property
     def _asks_others(self) -> bool:
-        """Whether there is somebody else who may be asked: in conversations along golden paths only."""
-        settings = self.settings
-        named = settings.judge or settings.live or settings.similarity not in MEASURES
-        along_paths = any(category.rule is Rule.PATH for category in settings.categories)
-        return bool(named) and along_paths and not isinstance(self.chosen.model, ReplayModel)
+        """Whether there is somebody else who may be asked."""
+        return bool(self._parties)
+
+    @cached_property
+    def _parties(self) -> frozenset[Party]:
+        """Who else may be asked: along golden paths all who are named, about replies in words the judge. A
+        conversation that is not the benchmark's has nobody else in it."""
+        if self._own_talk or isinstance(self.chosen.model, ReplayModel):
+            return frozenset()
+        named, rules = registry.named(self.settings), {category.rule for category in self.settings.categories}
+        if Rule.PATH in rules:
+            return named
+        return named & {Party.JUDGE} if Rule.CHAT in rules else frozenset()
 
     @cached_property
     def baseline(self) -> Scorecard | None:
@@ -168,14 +179,12 @@ class Run:
 
     @cached_property
     def _others(self) -> Mapping[Party, Model]:
-        """Who is asked beside the model, where entries have golden paths. Raises ``UsageError``."""
+        """Who is asked beside the model. Raises ``UsageError``."""
         if isinstance(self.chosen.model, ReplayModel):
             return dict.fromkeys((Party.JUDGE, Party.SIMILARITY, Party.PROVIDER), self.chosen.model)
-        if not self._asks_others:
-            return {}
         return {
             party: self._kept(party, model, identity)
-            for party, (model, identity) in registry.others(self.settings).items()
+            for party, (model, identity) in registry.others(self.settings, self._parties).items()
         }
 
     def _kept(self, party: Party, model: Model, identity: Mapping[str, object]) -> Model:
@@ -246,7 +255,7 @@ class Run:
         else:
             yield from plan.lines(plan.plan(entries, self._to_ask), self.price)
         if self._asks_others:
-            yield f"not counted: what is asked of the {' and the '.join(self._others)} along golden paths"
+            yield f"not counted: what is asked of the {' and the '.join(self._others)}"
 
     def _to_ask(self, entry: Entry) -> Sequence[AskModel]:
         """The calls that an entry needs: how a conversation goes on, the oracle's answers say.
@@ -396,6 +405,7 @@ class Run:
             price=self.price,
             concurrency=None if self.limited is None else self.settings.concurrency,
             driven=self.driven if any(r.group == Group.COMPLEX for r in self.records.values()) else None,
+            rated_by=self.driven.judge if any(r.verdicts.rating for r in self.records.values()) else None,
         )
 
     def outcomes(self, *, interrupted: bool) -> tuple[gate.Outcome, ...]:

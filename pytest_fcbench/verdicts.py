@@ -147,13 +147,29 @@ class PathScore:
 
 
 @dataclass(frozen=True, slots=True)
+class Rated:
+    """What a judge thinks of an answer in words."""
+
+    score: int
+    """From 0 to 2."""
+    reason: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", printable(self.reason))
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdicts of both profiles on one transcript."""
+    """The verdicts of both profiles on one transcript, and what else is told of it."""
 
     official: Verdict
     corrected: Verdict
     official_path: PathScore | None = None
     corrected_path: PathScore | None = None
+    as_written: Judgement | None = None
+    """Where calls are judged by what they return: the verdicts on the same calls as they are written."""
+    rating: Rated | NotScored | None = None
+    """Of a reply in words, or why the judge gave none; None where none was asked for. No verdict follows."""
 
     def under(self, profile: Profile) -> Verdict:
         """The verdict of one profile."""

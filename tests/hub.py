@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import unquote
+
+from tests.loopback import listening
 
 REPO, FILE = "acme/rides", "rides.jsonl"
 
@@ -130,7 +132,7 @@ def serving(hub: Hub) -> Iterator[Hub]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             request = Request(self.command, self.path, headers)
             hub.requests.append(request)
-            reply = _answer(hub, request, server.server_port)
+            reply = _answer(hub, request, int(hub.endpoint.rpartition(":")[2]))
             self.send_response(reply.status)
             self.send_header("Content-Length", str(len(reply.content)))
             for name, value in reply.headers.items():
@@ -146,17 +148,9 @@ def serving(hub: Hub) -> Iterator[Hub]:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's signature
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
-        hub.endpoint = f"http://127.0.0.1:{server.server_port}"
+    with listening(Handler) as port:
+        hub.endpoint = f"http://127.0.0.1:{port}"
         yield hub
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(timeout=5)
 
 
 _watchers: list[list[str]] = []

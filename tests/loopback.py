@@ -107,13 +107,20 @@ def serving(answer: Answer) -> Iterator[Endpoint]:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's signature
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with listening(Handler) as port:
+        endpoint.api_base = f"http://127.0.0.1:{port}/v1"
+        yield endpoint
+
+
+@contextmanager
+def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
+    """A free port of 127.0.0.1 whose requests are handled so until the block ends."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
-        endpoint.api_base = f"http://127.0.0.1:{server.server_address[1]}/v1"
-        yield endpoint
+        yield server.server_port
     finally:
         server.shutdown()
         server.server_close()

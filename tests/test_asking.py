@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench import environments
-from pytest_fcbench.answers import Completion, Driven, Party, Transcript
+from pytest_fcbench.answers import Completion, Driven, Fault, Party, ToolCall, Transcript
 from pytest_fcbench.asking import asking, judge
 from pytest_fcbench.complexeval import verdict
 from pytest_fcbench.conversation import Asking
@@ -16,7 +16,7 @@ from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.executables.pool import Pool
 from pytest_fcbench.matchers import ast, chat, execution, relevance, sql, state
 from pytest_fcbench.suites import core
-from pytest_fcbench.verdicts import Profile
+from pytest_fcbench.verdicts import Profile, Rated
 from tests.complexeval.talking import FC
 from tests.factories import make_transcript
 
@@ -67,3 +67,50 @@ def test_the_profile_drives_along_golden_paths_only(profile: Profile) -> None:
         assert next(talk).party is Party.MODEL
         transcript = _refused(talk)
         assert transcript.driven == (Driven(profile) if category.rule is Rule.PATH else None)
+
+
+def _held(entry: Entry, reply: Completion, driven: Driven) -> list[Party]:
+    """Who is asked in a conversation in which everybody says this."""
+    talk = asking(entry, FC, CORE, driven)
+    asked = [next(talk).party]
+    while True:
+        try:
+            asked.append(talk.send(reply).party)
+        except StopIteration:
+            return asked
+
+
+CHAT = CORE.load(CATEGORIES["chatable"])[1]
+WISE = Driven(Profile.OFFICIAL, judge="wise")
+
+
+def test_a_judge_is_asked_about_words_where_there_is_nothing_to_call() -> None:
+    reply = Completion(text='{"score": 1, "reason": "Half of it."}')
+    assert _held(CHAT, reply, WISE) == [Party.MODEL, Party.JUDGE]
+    assert _held(CHAT, reply, Driven(Profile.OFFICIAL)) == [Party.MODEL]
+    single = CORE.load(CATEGORIES["irrelevance"])[0]
+    assert _held(single, reply, WISE) == [Party.MODEL]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Completion(text=""),
+        Completion(text="Of course.", tool_calls=(ToolCall("f", "{}"),)),
+        Completion(text="Of course.", tool_calls=(ToolCall("f", "{"),)),
+        Completion(text="timeout", fault=Fault.INFERENCE_ERROR),
+        Completion(text="too long", fault=Fault.OVERFLOW),
+    ],
+    ids=["silence", "a call", "a broken call", "an error", "an overflow"],
+)
+def test_nobody_judges_what_is_no_reply(reply: Completion) -> None:
+    assert _held(CHAT, reply, WISE) == [Party.MODEL]
+
+
+def test_the_rating_is_in_the_judgement(pool: Pool) -> None:
+    talk = asking(CHAT, FC, CORE, WISE)
+    next(talk)
+    talk.send(Completion(text="Because of the air."))
+    with pytest.raises(StopIteration) as done:
+        talk.send(Completion(text='{"score": 1, "reason": "Half of it."}'))
+    assert judge(CHAT, done.value.value, _fresh, pool).rating == Rated(1, "Half of it.")

@@ -44,6 +44,15 @@ class Release:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One model: two accuracies."""
+
+    x: float
+    y: float
+    name: str
+
+
 def wheel(axes: Sequence[str], series: Sequence[Sequence[float]], says: str) -> str:
     """A wagon wheel: the fractions of each series on three axes or more."""
     with drawing(370) as figure:
@@ -150,6 +159,45 @@ def releases(found: Iterable[Release], metric: str, says: str) -> str:
         plot.set(xlabel="release date", ylabel=metric)
         plot.legend()
         return inline(figure, says)
+
+
+def pairs(found: Iterable[Pair], across: str, up: str, says: str) -> str:
+    """One accuracy over another, with a line where both are the same (BFCL paper, Figure 3)."""
+    models = sorted(found, key=lambda one: -one.y)
+    values = [value for one in models for value in (one.x, one.y)]
+    low, high = max(0.0, min(values) - 0.05), min(1.03, max(values) + 0.05)
+    with drawing(400, _WIDE) as figure:
+        plot = figure.add_axes((0.11, 0.12, 0.54, 0.86))
+        plot.plot([low, high], [low, high], color=INK, lw=0.8, ls=":")
+        plot.plot([one.x for one in models], [one.y for one in models], "o", color=SERIES[0])
+        # Names stand in a column beside the plot: good models are close together.
+        for one, place in zip(models, _apart([(one.y - low) / (high - low) for one in models]), strict=True):
+            plot.annotate(
+                one.name,
+                (one.x, one.y),
+                xytext=(1.04, place),
+                textcoords="axes fraction",
+                va="center",
+                fontsize=10,
+                annotation_clip=False,
+                arrowprops={"arrowstyle": "-", "lw": 0.4, "color": INK, "relpos": (0, 0.5)},
+            )
+        plot.set(xlim=(low, high), ylim=(low, high), xlabel=across, ylabel=up)
+        for axis in (plot.xaxis, plot.yaxis):
+            axis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        plot.grid()
+        return inline(figure, says)
+
+
+def _apart(heights: Sequence[float]) -> list[float]:
+    """Places from 1 down to 0 as near to these (the highest first) as lines of text can be."""
+    gap = min(0.045, 1 / len(heights))
+    places: list[float] = []
+    for number, height in enumerate(heights):
+        least = gap * (len(heights) - 1 - number)
+        most = places[-1] - gap if places else 1.0
+        places.append(max(least, min(height, most)))
+    return places
 
 
 def perplexities(sets: Mapping[str, Sequence[tuple[float, float]]], says: str) -> str:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pytest_fcbench.answers import Transcript
 from pytest_fcbench.commands.files import write_new
 from pytest_fcbench.config import load
-from pytest_fcbench.entries import CATEGORIES, Category, Entry
+from pytest_fcbench.entries import CATEGORIES, Category, Entry, Group, Rule
 from pytest_fcbench.errors import NotScoredError, UsageError
 from pytest_fcbench.models.official_results import as_judged, path_of, row_of, turns_of
-from pytest_fcbench.official.scores import Answered, Header, line, wrong
-from pytest_fcbench.official.tables import NA, TABLES, Model, table
+from pytest_fcbench.official.scores import RULES, Answered, Header, line, wrong
+from pytest_fcbench.official.tables import EXECUTABLE, NA, TABLES, Model, table
 from pytest_fcbench.prices import Price
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard import files
@@ -100,16 +100,18 @@ def _official(chosen: argparse.Namespace) -> int:
                 f"{path}: another scorecard is of {export.folder!r} too; tell them apart with --as"
             )
         exports[export.folder] = export
-        usage = cost_latency(export.records)
+        usage = cost_latency(record for record in export.records if CATEGORIES[record.category].scored)
         models.append(Model(title or export.name, export.scores, usage, *(fact or NA for fact in facts)))
     texts = {chosen.to / path: text for export in exports.values() for path, text in export.texts.items()}
     scores = chosen.to / "score"
-    for name, columns in TABLES.items():
+    executed = any(CATEGORIES[name].group is Group.EXECUTABLE for model in models for name in model.scores)
+    columns_of = {**TABLES, **({"data_executable.csv": EXECUTABLE} if executed else {})}
+    for name, columns in columns_of.items():
         texts[scores / name] = table(columns, models, next(iter(exports.values())).size_of)
     write_new(texts, force=chosen.force)
     for export in exports.values():
         print(printable(str(export)))
-    print(f"{scores}: {', '.join(TABLES)}")
+    print(f"{scores}: {', '.join(columns_of)}")
     for note in _notes(models):
         print(note)
     if others := sorted(set(scores.glob("*/**/*_score.json")) - texts.keys()):
@@ -149,6 +151,8 @@ class _Export:
     scores: dict[str, Header] = field(default_factory=dict)
     records: list[Record] = field(default_factory=list)
     """With the steps that the result files have, and their price."""
+    unjudged: list[str] = field(default_factory=list)
+    """Categories that have no score file."""
     changed: list[str] = field(default_factory=list)
     """Entries on which the scorecard has another official verdict."""
 
@@ -162,6 +166,7 @@ class _Export:
         suite, cache = self.run.suites[_SUITE], self.run.settings.cache
         entries = {entry.key: entry for entry in suite.load(category)}
         asked = {f"{_SUITE}:{row[0]}": row[1:] for row in official_rows(cache, category)}
+        judged = category.rule in RULES
         rows: list[str] = []
         wrongs: list[str] = []
         for record in records:
@@ -171,18 +176,27 @@ class _Export:
                 self.left_out["that do not belong to the entries"] += 1
                 continue
             row = row_of(entry, as_judged(transcript))
-            answered = Answered(entry, transcript, row["result"], *asked[entry.key])
-            failure = wrong(answered, self.folder, self.run.environments)
             rows.append(json.dumps(row))
+            self.records.append(replace(record, steps=tuple(self._used(row))))
+            if not judged:
+                continue
+            answered = Answered(entry, transcript, row["result"], *asked[entry.key])
+            failure = wrong(answered, self.folder, self.run.environments, self.run.execute)
             wrongs += [line(failure)] if failure else []
             if isinstance(record.verdicts.official, Passed) is not (failure is None):
                 self.changed.append(record.entry)
-            self.records.append(replace(record, steps=tuple(self._used(row))))
-        if rows:
+        if not rows:
+            return
+        self._write(category, "result", rows)
+        if judged:
             header = self.scores[category.name] = Header(len(rows) - len(wrongs), len(rows))
-            for kind, lines in (("result", rows), ("score", [line(header.row), *wrongs])):
-                path = Path(kind, self.folder) / path_of(category, kind)
-                self.texts[path] = "".join(f"{text}\n" for text in lines)
+            self._write(category, "score", [line(header.row), *wrongs])
+        else:
+            self.unjudged.append(category.name)
+
+    def _write(self, category: Category, kind: str, lines: Sequence[str]) -> None:
+        path = Path(kind, self.folder) / path_of(category, kind)
+        self.texts[path] = "".join(f"{text}\n" for text in lines)
 
     def _transcript(self, entry: Entry | None) -> Transcript | None:
         try:
@@ -204,6 +218,8 @@ class _Export:
         parts = [f"{self.folder}: {len(self.records):,} answers, {right:,} right"]
         if self.left_out:
             parts.append("left out: " + ", ".join(f"{n:,} {why}" for why, n in self.left_out.items()))
+        if self.unjudged:
+            parts.append(f"results only, officially nobody judged them: {', '.join(self.unjudged)}")
         if self.changed:
             parts.append(
                 f"other verdicts than the scorecard's: {len(self.changed):,}, first {self.changed[0]}"
@@ -248,6 +264,12 @@ def _run(scorecard: Scorecard) -> Run:
     return run
 
 
+def _exported(category: Category) -> bool:
+    """Whether a category had official files once."""
+    known = category.rule in RULES or category.rule is Rule.CHAT
+    return known and (category.scored or category.group in (Group.EXECUTABLE, Group.V1))
+
+
 def _counted(scorecard: Scorecard) -> tuple[list[Record], Counter[str]]:
     """The Records that official files can hold, and how many of the others there are."""
     counted: list[Record] = []
@@ -256,8 +278,8 @@ def _counted(scorecard: Scorecard) -> tuple[list[Record], Counter[str]]:
         category = CATEGORIES.get(record.category)
         if record.suite != _SUITE:
             left_out[f"of the suite {record.suite}"] += 1
-        elif category is None or not category.scored:
-            left_out["of categories that do not count officially"] += 1
+        elif category is None or not _exported(category):
+            left_out[f"of {record.category} (no official form)"] += 1
         elif (record.trial or 1) > 1:
             left_out["of further trials"] += 1
         elif isinstance(record.verdicts.official, NotScored):

@@ -29,7 +29,9 @@ def register(commands: Commands) -> None:
     )
     tables.declare(parser)
     parser.add_argument(
-        "--sort", metavar="METRIC", help="rank by this (default: overall, or complex where only that was run)"
+        "--sort",
+        metavar="METRIC",
+        help="rank by this (default: overall; complex or executable where only that was run)",
     )
     parser.add_argument(
         "--metrics",
@@ -53,9 +55,14 @@ def _leaderboard(chosen: argparse.Namespace) -> int:
     if form == "csv":
         parts = [leaderboard.joined(boards, metrics)]
     else:
-        parts = [table for board in boards for table in leaderboard.tables(board, metrics)]
+        parts = [
+            table
+            for board in boards
+            for table in (*leaderboard.tables(board, metrics), *leaderboard.correlations(board))
+        ]
     if form == "html":
         charts = [chart for board in boards if (chart := leaderboard.release_chart(board))]
+        charts += [chart for board in boards for chart in leaderboard.execution_charts(board)]
         lines = page("Leaderboard", parts, charts)
     else:
         lines = FORMATS[form]("Leaderboard", parts)

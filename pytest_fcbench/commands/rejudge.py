@@ -157,7 +157,7 @@ def _rewritten(card: Scorecard, new: Mapping[str, Record], run: Run) -> dict[str
     for test in report["tests"]:
         if told := test.get("metadata", {}).get("fcbench"):
             again = to_json(new[from_json(told).item_id])
-            told |= {key: again[key] for key in ("verdicts", "paths")}
+            told |= {key: again[key] for key in ("verdicts", "paths", "as_written", "rating")}
     note = f"judged again by pytest-fcbench {version('pytest-fcbench')}"
     facts = replace(
         card.facts,

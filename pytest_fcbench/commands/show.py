@@ -20,15 +20,27 @@ from pytest_fcbench.entries import (
     FunctionDoc,
     GoldenPath,
     NoCall,
+    Rule,
     Trajectory,
 )
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.errors import NotScoredError, UsageError, unknown
+from pytest_fcbench.judges.ratings import MOST
 from pytest_fcbench.matchers.differences import between
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard.calls import differing
 from pytest_fcbench.suites import SUITES
-from pytest_fcbench.verdicts import CallVerdict, Judgement, Passed, Profile, Verdict, printable
+from pytest_fcbench.verdicts import (
+    CallVerdict,
+    Failed,
+    Judgement,
+    NotScored,
+    Passed,
+    Profile,
+    Rated,
+    Verdict,
+    printable,
+)
 
 if TYPE_CHECKING:
     from pytest_fcbench.cli import Commands
@@ -59,14 +71,34 @@ def _show(chosen: argparse.Namespace) -> int:
     entry = _found(run, chosen.entry)
     longest = None if chosen.full else _LONGEST
     transcript = _transcript(run, entry) if model else None
-    for line in lines(entry, transcript, run.environments(entry), longest):
+    about = lines(entry, transcript, run.environments(entry), longest)
+    for line in (*about, *_tables(entry, transcript, chosen.full)):
         print(printable_line(line))
     if transcript:
         judgement = judge(entry, transcript, run.environments, run.execute)
-        for line in (*_verdicts(judgement), *path_lines(judgement, longest)):
+        told = *_verdicts(judgement), *path_lines(judgement, longest)
+        for line in (*told, *_results(entry, transcript, judgement, chosen.full)):
             print(printable_line(line))
     run.close()
     return 0
+
+
+def _tables(entry: Entry, transcript: Transcript | None, full: bool) -> Iterable[str]:
+    """What a statement of SQL acts on."""
+    if entry.category.rule is not Rule.SQL:
+        return ()
+    from pytest_fcbench.commands import databases  # with a parser that nothing else needs
+
+    return databases.tables(entry, transcript, full=full)
+
+
+def _results(entry: Entry, transcript: Transcript, judgement: Judgement, full: bool) -> Iterable[str]:
+    """What a wrong statement of SQL did."""
+    if entry.category.rule is not Rule.SQL or not isinstance(judgement.corrected, Failed):
+        return ()
+    from pytest_fcbench.commands import databases
+
+    return databases.results(entry, transcript, full=full)
 
 
 def printable_line(text: str) -> str:
@@ -225,6 +257,13 @@ def _verdicts(judgement: Judgement) -> Iterator[str]:
     yield ""
     for profile in Profile:
         yield f"{profile.value:<10}{_verdict(judgement.under(profile))}"
+        if judgement.as_written:
+            yield f"{'':<10}as written: {_verdict(judgement.as_written.under(profile))}"
+    match judgement.rating:
+        case Rated(score=score, reason=reason):
+            yield f"{'rating':<10}{score} of {MOST}: {reason}"
+        case NotScored() as none:
+            yield f"{'rating':<10}none: {none}"
 
 
 def _verdict(verdict: Verdict) -> str:

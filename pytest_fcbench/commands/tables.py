@@ -12,7 +12,7 @@ from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.tables import FORMATS
 from pytest_fcbench.verdicts import Profile
 
-_ENDINGS = {".md": "markdown", ".csv": "csv", ".html": "html"}
+_ENDINGS = {".md": "markdown", ".csv": "csv", ".html": "html", ".json": "json"}
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

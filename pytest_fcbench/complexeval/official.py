@@ -9,7 +9,7 @@ What is odd and kept:
 - Calls are paired with expected ones before their form is looked at, so a malformed call can take one away.
 - A lookup is right at any time and as often as it is made, and counts each time. One with several arguments
   is only known if the record has them in alphabetical order.
-- A step counts as lookups only if *any* of its calls is a special lookup, or all are plain ones.
+- A step counts as lookups if *any* of its calls is a special lookup, or if all are plain ones.
 - A mistake in the last answer with calls fails the entry, also where everything else was right.
 - Of lookups that were left out, every second is not forgiven: the list is changed while it is walked.
 - There is no limit of steps; ours is ``MOST_STEPS``.

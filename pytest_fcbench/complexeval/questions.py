@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 from pytest_fcbench.entries import Entry, FunctionDoc
 from pytest_fcbench.judges.questions import Question, Unfit, cut, members
+from pytest_fcbench.judges.ratings import LONGEST, rated, request, sentence
+from pytest_fcbench.verdicts import Rated
 
 CONTEXT = 40_000
 """Characters of all earlier calls and replies where two calls are compared: they only tell where values come
@@ -21,8 +23,6 @@ from."""
 EVIDENCE = 240_000
 """Characters of all calls and replies where an answer is checked against them: about 80,000 tokens, so that a
 judge with a context of 128,000 has room for the rest."""
-LONGEST = 8_000
-"""Characters of a call, a function doc or a final answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +30,6 @@ class Equivalence:
     """Whether a judge holds two calls for the same."""
 
     same: bool
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """What a judge thinks of a final answer: 0, 1 or 2."""
-
-    score: int
     reason: str
 
 
@@ -113,7 +105,7 @@ def equivalence(
     names = {call.get("name") for call in (made, expected)}
     material = {
         "functions": {doc.name: _written(_doc(doc)) for doc in entry.functions if doc.name in names},
-        "request": _request(entry),
+        "request": request(entry),
         "earlier steps": _steps(history, CONTEXT),
         "call that was made": _written(made),
         "call that was expected": _written(expected),
@@ -121,20 +113,20 @@ def equivalence(
     return Question(entry, _EQUIVALENCE, material, _same)
 
 
-def completeness(entry: Entry, response: str) -> Question[Score]:
+def completeness(entry: Entry, response: str) -> Question[Rated]:
     """How much of the request a final answer deals with."""
-    material = {"request": _request(entry), "answer": cut(response, LONGEST)}
-    return Question(entry, _COMPLETENESS, material, _score)
+    material = {"request": request(entry), "answer": cut(response, LONGEST)}
+    return Question(entry, _COMPLETENESS, material, rated)
 
 
-def correctness(entry: Entry, dialogue: Sequence[Mapping[str, object]], response: str) -> Question[Score]:
+def correctness(entry: Entry, dialogue: Sequence[Mapping[str, object]], response: str) -> Question[Rated]:
     """Whether a final answer agrees with the replies of a dialogue, which has the form of a record."""
     material = {
-        "request": _request(entry),
+        "request": request(entry),
         "calls and replies": _steps(dialogue, EVIDENCE),
         "answer": cut(response, LONGEST),
     }
-    return Question(entry, _CORRECTNESS, material, _score)
+    return Question(entry, _CORRECTNESS, material, rated)
 
 
 # Replies of the judge
@@ -144,28 +136,10 @@ def _same(reply: Mapping[str, object]) -> Equivalence:
     same, reason = members(reply, "same", "reason")
     if not isinstance(same, bool):
         raise Unfit("must have as same true or false")
-    return Equivalence(same, _sentence(reason))
-
-
-def _score(reply: Mapping[str, object]) -> Score:
-    score, reason = members(reply, "score", "reason")
-    if isinstance(score, bool) or not isinstance(score, int) or not 0 <= score <= 2:
-        raise Unfit("must have as score 0, 1 or 2")
-    return Score(score, _sentence(reason))
-
-
-def _sentence(reason: object) -> str:
-    if not isinstance(reason, str) or not reason.strip():
-        raise Unfit("must have as reason a text")
-    return reason.strip()
+    return Equivalence(same, sentence(reason))
 
 
 # Material
-
-
-def _request(entry: Entry) -> str:
-    said = (message.content for turn in entry.turns for message in turn if message.role == "user")
-    return "\n\n".join(said)
 
 
 def _doc(doc: FunctionDoc) -> Mapping[str, object]:

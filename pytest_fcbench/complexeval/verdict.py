@@ -7,7 +7,7 @@ beyond that nobody knows what it would have answered, and the entry is not score
 
 from __future__ import annotations
 
-from pytest_fcbench.answers import Completion, Driven, Fault, Transcript
+from pytest_fcbench.answers import NOT_ASKED, Driven, Transcript
 from pytest_fcbench.complexeval.conversation import walk
 from pytest_fcbench.complexeval.walking import Outcome, Shown
 from pytest_fcbench.entries import Entry
@@ -33,8 +33,8 @@ def _outcome(entry: Entry, transcript: Transcript, driven: Driven, profile: Prof
     try:
         while True:
             if not isinstance(demand, Shown):
-                completion = answers.get(demand.digest, _NOT_ASKED)
-                missed |= completion is _NOT_ASKED
+                completion = answers.get(demand.digest, NOT_ASKED)
+                missed |= completion is NOT_ASKED
                 demand = walking.send(completion)
                 continue
             if number == len(steps) or (number and demand.texts != steps[number - 1].results):
@@ -46,9 +46,6 @@ def _outcome(entry: Entry, transcript: Transcript, driven: Driven, profile: Prof
     if missed and isinstance(outcome.verdict, NotScored):
         return Outcome(_diverged(driven, profile, number), None)
     return outcome
-
-
-_NOT_ASKED = Completion(text="nobody was asked this", fault=Fault.INFERENCE_ERROR)
 
 
 def _diverged(driven: Driven, profile: Profile, step: int) -> NotScored:

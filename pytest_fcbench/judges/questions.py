@@ -12,11 +12,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from pytest_fcbench.answers import AskModel, Completion, Mode, Names, Party, Step, Transcript
+from pytest_fcbench.answers import (
+    NOT_ASKED,
+    Aside,
+    AskModel,
+    Completion,
+    Mode,
+    Names,
+    Party,
+    Step,
+    Transcript,
+)
 from pytest_fcbench.codecs.wrapping import unfenced
 from pytest_fcbench.conversation import Asking
 from pytest_fcbench.entries import Entry
@@ -89,6 +99,32 @@ def answered(question: Question[T], transcript: Transcript) -> T | NotScored:
         return question.answer(transcript.last)
     except Unfit as error:
         return NotScored("judge_reply", f"after {len(transcript.turns[0])} tries the reply {error}")
+
+
+def noted(question: Question[T], judge: str) -> Generator[AskModel, Completion, tuple[Aside, ...]]:
+    """What the judge answers as a party in another conversation, to be kept with that."""
+    asking = put(question, judge, Party.JUDGE)
+    request = next(asking)
+    asides: list[Aside] = []
+    while True:
+        completion = yield request
+        asides.append(Aside(request.party, request.digest, completion))
+        try:
+            request = asking.send(completion)
+        except StopIteration:
+            return tuple(asides)
+
+
+def recalled(question: Question[T], asides: Iterable[Aside]) -> T | NotScored:
+    """The answer that was kept so, or why there is none."""
+    kept = {aside.digest: aside.completion for aside in asides}
+    asking = put(question, "", Party.JUDGE)
+    request = next(asking)
+    while True:
+        try:
+            request = asking.send(kept.get(request.digest, NOT_ASKED))
+        except StopIteration as done:
+            return answered(question, done.value)
 
 
 def fenced(material: Mapping[str, object]) -> str:

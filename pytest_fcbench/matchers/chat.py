@@ -5,6 +5,8 @@ evaluator for these entries; officially judged is what it has for answers that m
 (``matchers/relevance``): whatever does not decode as calls passes, also an empty answer.
 
 Corrected: an unreadable attempt to call fails too, and so does an answer that says nothing.
+
+Where a judge was asked, its rating of the reply is told beside the verdicts, which do not depend on it.
 """
 
 from __future__ import annotations
@@ -13,15 +15,25 @@ from dataclasses import replace
 
 from pytest_fcbench.answers import Transcript
 from pytest_fcbench.entries import Entry
+from pytest_fcbench.judges import ratings
+from pytest_fcbench.judges.questions import Question, recalled
 from pytest_fcbench.matchers import relevance
-from pytest_fcbench.verdicts import Failed, Judgement, Passed
+from pytest_fcbench.verdicts import Failed, Judgement, Passed, Rated
 
 EMPTY = "chat:empty"
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
-    """Both verdicts on the last answer."""
+    """Both verdicts on the last answer, and the rating that the transcript holds."""
     judgement = relevance.judge(entry, transcript)
     if isinstance(judgement.corrected, Passed) and not (transcript.last.text or "").strip():
-        return replace(judgement, corrected=Failed(EMPTY, "the answer is empty"))
-    return judgement
+        judgement = replace(judgement, corrected=Failed(EMPTY, "the answer is empty"))
+    if not transcript.asides:
+        return judgement
+    rating = recalled(question(entry, transcript), transcript.asides)
+    return replace(judgement, rating=rating)
+
+
+def question(entry: Entry, transcript: Transcript) -> Question[Rated]:
+    """What a judge is asked about the last answer."""
+    return ratings.relevance(entry, transcript.last.text or "")

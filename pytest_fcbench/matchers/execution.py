@@ -23,6 +23,9 @@ The corrected profile differs in this:
   differ by rounding (1e-9 of their size), and a boolean is none;
 - a lack of time or memory has its own code (``executable_checker:time_limit``, ``:memory_limit``).
 
+Beside that the answer is compared with the calls of the truth as they are written (``matchers/ast``), each
+value of the truth the only one that is accepted; this is told, and decides nothing.
+
 What only a web API could answer is no failure: the entry is not scored (``live_only``) where that decides.
 """
 
@@ -30,15 +33,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeGuard
 
-from pytest_fcbench.answers import Call, Fault, Transcript
+from pytest_fcbench.answers import Call, Fault, Names, Transcript
+from pytest_fcbench.codecs import python_calls
 from pytest_fcbench.codecs.execution_text import official_texts
 from pytest_fcbench.codecs.reading import Prose, Undecodable, Unreadable
 from pytest_fcbench.codecs.syntaxes import Offer, read_corrected, read_official
-from pytest_fcbench.entries import CATEGORIES, Comparison, Entry, ExpectedResults, Language
+from pytest_fcbench.entries import (
+    AS_WRITTEN,
+    CATEGORIES,
+    Comparison,
+    Entry,
+    ExpectedCall,
+    ExpectedCalls,
+    ExpectedResults,
+    Language,
+)
 from pytest_fcbench.executables.outcomes import Execute, Outcome, Raised, Returned, Stopped, Unanswered
+from pytest_fcbench.matchers import ast
 from pytest_fcbench.matchers.ast.corrected import NO_CALL, UNREADABLE, unmatched_row
 from pytest_fcbench.matchers.ast.official import shortened
 from pytest_fcbench.matchers.scoring import OVERFLOW, not_scored
@@ -69,7 +83,35 @@ def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
     if transcript.last.fault is Fault.OVERFLOW:
         return Judgement(OVERFLOW, unscored or OVERFLOW)
     judged = _Judged(entry, expected, lambda calls: execute(calls, truth.recorded))
-    return Judgement(_official(judged, transcript), unscored or _corrected(judged, transcript))
+    verdicts = Judgement(_official(judged, transcript), unscored or _corrected(judged, transcript))
+    return replace(verdicts, as_written=as_written(entry, transcript))
+
+
+def as_written(entry: Entry, transcript: Transcript) -> Judgement | None:
+    """The verdicts that the AST matcher gives on the last answer; None in a category that it has no like of.
+    ``entry`` must expect results."""
+    assert isinstance(entry.expectation, ExpectedResults)
+    if entry.category.name not in AS_WRITTEN:
+        return None
+    offer = Offer(entry.functions, Names.DOTTED)
+    calls = [offer.own(call) for text in entry.expectation.calls for call in python_calls.corrected(text)]
+    accepted = [
+        ExpectedCall(call.name, {name: [_accepted(value)] for name, value in call.arguments.items()})
+        for call in calls
+    ]
+    category = CATEGORIES[AS_WRITTEN[entry.category.name]]
+    return ast.judge(
+        replace(entry, category=category, expectation=ExpectedCalls(tuple(accepted))), transcript
+    )
+
+
+def _accepted(value: object) -> object:
+    """A value as possible answers have it: a list for a tuple, in a dict lists of what is accepted."""
+    if isinstance(value, (list, tuple)):
+        return list(map(_accepted, value))
+    if isinstance(value, dict):
+        return {key: [_accepted(member)] for key, member in value.items()}
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +150,17 @@ def _without_truth(entry: Entry, call: str, outcome: Outcome) -> NotScored:
     return NotScored("truth_failed", f"a call of the truth cannot be carried out: {call:.200}: {outcome}")
 
 
-def _official(judged: _Judged, transcript: Transcript) -> Verdict:
+def official_calls(transcript: Transcript) -> Sequence[str]:
+    """The calls of the last answer as they are carried out officially. Raises Undecodable, RecursionError."""
     reading = read_official(transcript.last, transcript.syntax, Language.PYTHON)
     if isinstance(reading, Unreadable):
-        return Failed("executable_decoder:decoder_failed", reading.reason)
+        raise Undecodable(reading.reason)
+    return official_texts(reading.calls, transcript.syntax)
+
+
+def _official(judged: _Judged, transcript: Transcript) -> Verdict:
     try:
-        calls = official_texts(reading.calls, transcript.syntax)
+        calls = official_calls(transcript)
     except (Undecodable, RecursionError) as error:
         return Failed("executable_decoder:decoder_failed", str(error))
     if not calls:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -47,23 +47,36 @@ Identity: TypeAlias = Mapping[str, object]
 """What can change an answer beside the request."""
 
 
-def others(settings: Settings) -> Mapping[Party, tuple[Model, Identity]]:
-    """Who else is asked along golden paths, and under which identity their answers are kept.
+def named(settings: Settings) -> frozenset[Party]:
+    """Who else than the model is named."""
+    found = {
+        Party.JUDGE: settings.judge,
+        Party.SIMILARITY: settings.similarity not in MEASURES,
+        Party.PROVIDER: settings.live,
+    }
+    return frozenset(party for party, is_named in found.items() if is_named)
+
+
+def others(
+    settings: Settings, among: Collection[Party] = tuple(Party)
+) -> Mapping[Party, tuple[Model, Identity]]:
+    """Who else is asked, and under which identity their answers are kept: who is named among these.
 
     Raises ``UsageError``.
     """
     found: dict[Party, tuple[Model, Identity]] = {}
-    if judge := settings.judge:
+    parties = named(settings).intersection(among)
+    if Party.JUDGE in parties and (judge := settings.judge):
         identity = {"model": judge.model, "api_base": judge.api_base, "parameters": judge.parameters}
         found[Party.JUDGE] = _judge(judge), identity
-    if settings.similarity not in MEASURES:
+    if Party.SIMILARITY in parties:
         _refuse_measure(settings.similarity)
         base = settings.similarity_api_base
         embedding = EmbeddingModel(
             settings.similarity, base, settings.similarity_api_key, settings.timeout_s, {}
         )
         found[Party.SIMILARITY] = embedding, {"model": settings.similarity, "api_base": base}
-    if settings.live:
+    if Party.PROVIDER in parties:
         found[Party.PROVIDER] = booking.from_environment(), {"model": "booking"}
     return found
 

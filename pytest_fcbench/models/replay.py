@@ -46,6 +46,8 @@ class ReplayModel:
     """By item id and digest of the question, what other parties answered."""
     driven: Driven | None = None
     """How conversations along golden paths were held, where the file says so."""
+    rated_by: str | None = None
+    """Who rated replies in words, where the file says so."""
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The stored completion; an entry without one is not scored."""
@@ -138,7 +140,8 @@ def _scorecard(path: Path) -> ReplayModel:
         )
     mode, syntax, names = manners.pop()
     asides = {_name(r): {aside.digest: aside.completion for aside in r.asides} for r in records if r.asides}
-    return ReplayModel(path, answers, mode, syntax, names, asides=asides, driven=card.facts.driven)
+    means, judge = card.facts.driven, card.facts.rated_by
+    return ReplayModel(path, answers, mode, syntax, names, asides=asides, driven=means, rated_by=judge)
 
 
 def _name(record: Record) -> str:

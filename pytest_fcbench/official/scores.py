@@ -7,6 +7,8 @@ entry. Their fields, in order, are those that bfcl-eval's ``eval_runner`` writes
   model_result_decoded, possible_answer`` (nothing decoded where that failed; texts of both where it gave
   no calls), in irrelevance and relevance ``..., valid, prompt, model_result, decoded_result, error,
   error_type``;
+- of an executable entry (officially until April 2025) the same, with calls as text where they are decoded; an
+  entry that asks for SQL is like any single-turn one;
 - of a multi-turn entry the same with an object as ``error``, which holds the type, and what the calls
   returned or how the states differ; and ``inference_log``, which is empty, as the result files have none.
 
@@ -18,9 +20,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pytest_fcbench.answers import Call, Completion, ToolCall, Transcript
+from pytest_fcbench.answers import Call, Completion, Step, ToolCall, Transcript
 from pytest_fcbench.codecs.dialects import from_json
 from pytest_fcbench.codecs.reading import WRONG_FORMAT, Calls
 from pytest_fcbench.codecs.syntaxes import read_official
@@ -28,7 +30,8 @@ from pytest_fcbench.entries import Entry, ExpectedCalls, Language, NoCall, Rule,
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.file_system import Directory, File, FileSystem, tree
-from pytest_fcbench.matchers import relevance, state
+from pytest_fcbench.executables.outcomes import Execute
+from pytest_fcbench.matchers import execution, relevance, state
 from pytest_fcbench.matchers.ast import official
 from pytest_fcbench.matchers.state import Played
 from pytest_fcbench.verdicts import Failed, Profile
@@ -64,8 +67,19 @@ class Answered:
     possible_answer: object
 
 
-def wrong(answered: Answered, model: str, fresh: Callable[[Entry], Environments]) -> dict[str, object] | None:
-    """The line on an answer that is officially wrong, None for a right one.
+RULES = frozenset(
+    [
+        *(Rule.SIMPLE, Rule.MULTIPLE, Rule.PARALLEL, Rule.IRRELEVANCE, Rule.RELEVANCE, Rule.STATE),
+        *(Rule.EXECUTION, Rule.SQL),
+    ]
+)
+"""Those whose answers have an official verdict in a score file."""
+
+
+def wrong(
+    answered: Answered, model: str, fresh: Callable[[Entry], Environments], execute: Execute
+) -> dict[str, object] | None:
+    """The line on an answer that is officially wrong, None for a right one; its rule is one of ``RULES``.
 
     Judged is what the result file holds: the error of a call is a text like any other there.
     """
@@ -75,6 +89,8 @@ def wrong(answered: Answered, model: str, fresh: Callable[[Entry], Environments]
             found = _multi_turn(answered, fresh)
         case Rule.IRRELEVANCE | Rule.RELEVANCE:
             found = _relevance(answered)
+        case Rule.EXECUTION:
+            found = _executable(answered, execute)
         case _:
             found = _calls(answered)
     head = {"id": answered.entry.id, "model_name": model, "test_category": category.name, "valid": False}
@@ -173,6 +189,27 @@ def _relevance(answered: Answered) -> dict[str, object] | None:
         "decoded_result": decoded,
         "error": [verdict.reason],
         "error_type": verdict.code,
+    }
+
+
+def _executable(answered: Answered, execute: Execute) -> dict[str, object] | None:
+    read = replace(answered.transcript.last, fault=None)  # an error is a text like any other
+    transcript = replace(answered.transcript, turns=((Step(read),),))
+    verdict = execution.judge(answered.entry, transcript, execute).official
+    if not isinstance(verdict, Failed):
+        return None
+    decoded = (
+        {}
+        if verdict.code.endswith(":decoder_failed")
+        else {"model_result_decoded": list(execution.official_calls(transcript))}
+    )
+    return {
+        "error": [verdict.reason],
+        "error_type": verdict.code,
+        "prompt": answered.prompt,
+        "model_result_raw": answered.result,
+        **decoded,
+        "possible_answer": answered.possible_answer,
     }
 
 

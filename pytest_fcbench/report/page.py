@@ -43,6 +43,7 @@ def page(scorecards: Sequence[Scorecard], told: Told, profile: Profile) -> str:
             overall=next(row for row in groups if row.name == sections.main(shown, profile)),
             formats=list(sections.formats(shown, groups, profile)),
             executed=sections.executed(rows),
+            beside_scores=list(sections.beside_scores(shown, profile)),
             wheel=sections.wheel(shown, rows, profile),
             costs=list(sections.costs(shown, profile)),
             errors=sections.errors(shown, profile),

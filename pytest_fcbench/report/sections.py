@@ -11,7 +11,8 @@ from statistics import stdev
 
 from pytest_fcbench.charts import plots
 from pytest_fcbench.charts.pages import MOST_SERIES
-from pytest_fcbench.scorecard import calls, paths
+from pytest_fcbench.entries import AS_WRITTEN
+from pytest_fcbench.scorecard import calls, execution, paths, ratings
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.formulas import GROUPS
@@ -177,19 +178,10 @@ def missing(score: Score) -> list[str]:
     return [name for name in score.missing if name not in named]
 
 
-_EXECUTED = {
-    "simple_python": "exec_simple",
-    "multiple": "exec_multiple",
-    "parallel": "exec_parallel",
-    "parallel_multiple": "exec_parallel_multiple",
-}
-"""The categories whose calls are carried out, by those whose calls are only read (BFCL v1)."""
-
-
 def executed(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
     """Categories that are judged by reading beside those judged by execution; none before there are such."""
     by_name = {row.name: row for row in rows}
-    return [(by_name[a], by_name[b]) for a, b in _EXECUTED.items() if a in by_name and b in by_name]
+    return [(by_name[a], by_name[b]) for b, a in AS_WRITTEN.items() if a in by_name and b in by_name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,6 +345,18 @@ def error_bars(rows: Mapping[str, Sequence[int]], of: str, *, shares: bool = Fal
     said = [(f"{printable(row):.48} · {sum(counts):,}", counts) for row, counts in rows.items()]
     says = f"Codes of the failures of {of}; the table has the numbers."
     return plots.bars(said, says, shares=shares)
+
+
+def beside_scores(shown: Sequence[Model], profile: Profile) -> Iterator[tuple[Model, Table]]:
+    """What is told of each model's executable entries and of its replies in words."""
+    for model in shown:
+        card = model.scorecard
+        for table in (
+            execution.table(card.records, profile),
+            ratings.table(card.records, card.facts.rated_by),
+        ):
+            if table:
+                yield model, table
 
 
 # Complex calls

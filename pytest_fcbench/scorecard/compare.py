@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS
 from pytest_fcbench.errors import UsageError, unknown
-from pytest_fcbench.scorecard import calls, paths
+from pytest_fcbench.scorecard import calls, execution, paths, ratings
 from pytest_fcbench.scorecard.aggregate import aggregate
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.formulas import GROUPS
@@ -169,6 +169,8 @@ def tables(comparison: Comparison, most: int) -> list[Table]:
         heads(comparison),
         scores(comparison),
         complex_calls(comparison),
+        executed(comparison),
+        rated(comparison),
         usage(comparison),
         *flips(comparison, most),
     ]
@@ -230,6 +232,7 @@ def warnings(comparison: Comparison) -> Iterator[str]:
         ("syntax", old.syntax, new.syntax),
         ("trials", trials_of(before.records), trials_of(after.records)),
         ("complex conversations", driven(old.driven), driven(new.driven)),
+        ("replies rated by", old.rated_by or "-", new.rated_by or "-"),
         ("judged by fcbench", old.fcbench, new.fcbench),
     ]
     for what, one, other in rest:
@@ -305,21 +308,57 @@ def _how(comparison: Comparison) -> Iterator[str]:
 
 def complex_calls(comparison: Comparison) -> Table:
     """What became of calls along golden paths in each run, on the entries that both have scored."""
-    compared = {one.entry for one in comparison.paired.pairs}
     before, after = (
-        paths.parts((r for r in card.records if r.entry in compared), comparison.profile)
-        for card in (comparison.before, comparison.after)
+        {name: calls.call_row(of) for name, of in paths.parts(part, comparison.profile).items() if of.calls}
+        for part in _compared(comparison)
     )
-    names = [name for name in after if before[name].calls and after[name].calls]
+    title = f"Complex calls ({comparison.profile} profile)"
+    return _in_both(title, calls.CALL_COLUMNS, before, after, calls.LEGEND)
+
+
+def executed(comparison: Comparison) -> Table:
+    """Calls as they are written against what they return in each run, on the same entries."""
+    before, after = (
+        {name: execution.row(of) for name, of in execution.parts(part, comparison.profile).items()}
+        for part in _compared(comparison)
+    )
+    title = f"Calls as written (AST) and carried out ({comparison.profile} profile)"
+    return _in_both(title, execution.COLUMNS, before, after, execution.LEGEND)
+
+
+def rated(comparison: Comparison) -> Table:
+    """What judges thought of replies in each run, on the same entries."""
+    before, after = (
+        {name: ratings.row(of) for name, of in ratings.parts(part).items()} for part in _compared(comparison)
+    )
+    return _in_both(f"Replies rated (0 to {ratings.MOST})", ratings.COLUMNS, before, after)
+
+
+def _compared(comparison: Comparison) -> Iterator[list[Record]]:
+    """The Records of either run about entries that both have scored."""
+    compared = {one.entry for one in comparison.paired.pairs}
+    for card in (comparison.before, comparison.after):
+        yield [record for record in card.records if record.entry in compared]
+
+
+def _in_both(
+    title: str,
+    columns: Sequence[str],
+    before: Mapping[str, Sequence[str]],
+    after: Mapping[str, Sequence[str]],
+    *notes: str,
+) -> Table:
+    """Two rows for each name that both runs have something of."""
     return Table(
-        f"Complex calls ({comparison.profile} profile)",
-        ("", "run", *calls.CALL_COLUMNS),
+        title,
+        ("", "run", *columns),
         tuple(
-            (name, when, *calls.call_row(found[name]))
-            for name in names
+            (name, when, *found[name])
+            for name in after
+            if name in before
             for when, found in (("before", before), ("after", after))
         ),
-        (calls.LEGEND,),
+        notes,
         left=frozenset({"run"}),
     )
 

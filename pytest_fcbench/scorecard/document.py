@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from pytest_fcbench.scorecard import paths
+from pytest_fcbench.scorecard import execution, paths, ratings
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate, counted
 from pytest_fcbench.scorecard.facts import SCHEMA, RunFacts
 from pytest_fcbench.scorecard.gate import Outcome
 from pytest_fcbench.scorecard.paths import PathScores
+from pytest_fcbench.scorecard.ratings import Ratings
 from pytest_fcbench.scorecard.records import Record, by_category
 from pytest_fcbench.scorecard.trials import TrialScores, trial_scores, trials_of
 from pytest_fcbench.scorecard.usage import cost_latency
@@ -44,6 +45,8 @@ def section(
         "price": asdict(facts.price) if facts.price else None,
         "concurrency": facts.concurrency,
         "driven": asdict(facts.driven) if facts.driven else None,
+        "rated_by": facts.rated_by,
+        "ratings": {name: _ratings(found) for name, found in ratings.parts(records).items()},
         "trials": trials,
         "sizes": {name: size_of(name) for name in counted(parts)},
         "usage": {
@@ -53,6 +56,7 @@ def section(
         "profiles": {
             profile.value: _profile(aggregate(records, profile, size_of))
             | ({"complex": complex_calls} if (complex_calls := _complex(records, profile)) else {})
+            | ({"executable": executable} if (executable := _executable(records, profile)) else {})
             | ({"trials": _trials(records, parts, profile, trials)} if trials > 1 else {})
             for profile in Profile
         },
@@ -73,6 +77,30 @@ def _profile(scores: ProfileScores) -> dict[str, object]:
 
 def _complex(records: Sequence[Record], profile: Profile) -> dict[str, object]:
     return {name: _path_scores(found) for name, found in paths.parts(records, profile).items()}
+
+
+def _executable(records: Sequence[Record], profile: Profile) -> dict[str, object]:
+    return {
+        name: {
+            "both": of.both,
+            "ast_only": of.written,
+            "execution_only": of.executed,
+            "neither": of.neither,
+            **dict(zip(("ast", "execution"), of.shares or (None, None), strict=True)),
+            "agreement": of.agreement,
+        }
+        for name, of in execution.parts(records, profile).items()
+    }
+
+
+def _ratings(found: Ratings) -> dict[str, object]:
+    return {
+        "rated": found.rated,
+        "not_rated": found.unrated,
+        "counts": list(found.counts),
+        "mean": found.mean,
+        "interval": asdict(found.interval) if found.interval else None,
+    }
 
 
 def _path_scores(found: PathScores) -> dict[str, object]:

@@ -33,3 +33,5 @@ class RunFacts:
     """Calls at once, among which a server's price by the hour is divided."""
     driven: Driven | None = None
     """By what means conversations along golden paths went on; None in a run without such."""
+    rated_by: str | None = None
+    """The judge that rated replies in words, by its label; None where none was asked."""

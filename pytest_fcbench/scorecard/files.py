@@ -138,6 +138,7 @@ def _facts(section: Mapping[str, object]) -> RunFacts:
         price=Price(**price) if isinstance(price, Mapping) else None,
         concurrency=concurrency if isinstance(concurrency, int) else None,
         driven=_driven(section.get("driven")),
+        rated_by=None if section.get("rated_by") is None else str(section["rated_by"]),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 
-from pytest_fcbench.scorecard import calls
+from pytest_fcbench.scorecard import calls, execution, ratings
 from pytest_fcbench.scorecard.aggregate import Score, aggregate
 from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.gate import BROKEN, HELD, Evidence, Outcome
@@ -48,9 +48,14 @@ def _property(text: str) -> str:
 def summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """The summary of a run in Markdown: scores, the gate, what changed since the baseline."""
     yield from markdown(_scores(facts, evidence))
-    if table := calls.table(evidence.records, evidence.profile):
-        yield ""
-        yield from markdown(table)
+    for table in (
+        calls.table(evidence.records, evidence.profile),
+        execution.table(evidence.records, evidence.profile),
+        ratings.table(evidence.records, facts.rated_by),
+    ):
+        if table:
+            yield ""
+            yield from markdown(table)
     if outcomes:
         yield ""
         rows = tuple((outcome.rule.text, outcome.word, outcome.sentence) for outcome in outcomes)

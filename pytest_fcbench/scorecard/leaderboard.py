@@ -18,9 +18,10 @@ from datetime import date
 from itertools import combinations
 
 from pytest_fcbench.errors import UsageError
-from pytest_fcbench.scorecard import calls, paths
+from pytest_fcbench.scorecard import calls, execution, paths
 from pytest_fcbench.scorecard.aggregate import Score, score_of
 from pytest_fcbench.scorecard.compare import checked, shown
+from pytest_fcbench.scorecard.correlation import LEAST, Correlation, correlated
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.formulas import GROUPS, OVERALL
 from pytest_fcbench.scorecard.paired import pair
@@ -76,8 +77,8 @@ def boards(
 ) -> list[Board]:
     """A leaderboard for each kind of run, ranked by a metric; ``released`` has dates by model label.
 
-    Without a metric it is overall, or complex where nothing of overall was run. Raises ``UsageError`` for an
-    unknown metric, and where no run has it.
+    Without a metric it is overall; complex or executable where nothing of overall was run. Raises
+    ``UsageError`` for an unknown metric, and where no run has it.
     """
     checked([metric] if metric else [], cards)
     kinds: dict[object, list[Scorecard]] = {}
@@ -93,7 +94,8 @@ def boards(
 
 def _main(cards: Sequence[Scorecard], profile: Profile) -> str:
     """The metric that speaks for runs of the same categories."""
-    return "overall" if any(card.scores(profile).main == "overall" for card in cards) else "complex"
+    mains = [card.scores(profile).main for card in cards]
+    return "overall" if "overall" in mains else mains[0]
 
 
 def _scored(card: Scorecard, profile: Profile) -> list[str]:
@@ -177,15 +179,14 @@ def tables(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, ...]:
     """
     beside = [name for name in metrics or _beside(board) if name != board.metric]
     checked(beside, [row.card for row in board.rows])
-    return _scores(board, beside), *_complex(board), _rest(board)
+    return _scores(board, beside), *_complex(board), *_executed(board), _rest(board)
 
 
 def _beside(board: Board) -> Sequence[str]:
-    """The official groups, or the domains of a board that is about golden paths only."""
+    """The official groups, or the categories of a board without any of them."""
     cards = [row.card for row in board.rows]
-    if _main(cards, board.profile) == "overall":
-        return ("overall", *_SHOWN)
-    return ("complex", *_scored(cards[0], board.profile))
+    main = _main(cards, board.profile)
+    return ("overall", *_SHOWN) if main == "overall" else (main, *_scored(cards[0], board.profile))
 
 
 def joined(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
@@ -268,6 +269,76 @@ def _complex(board: Board) -> Iterator[Table]:
         (calls.LEGEND, *apart),
         left=_LEFT,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """Calls as they are written against what they return, of each model in the order of the board."""
+
+    what: str
+    columns: tuple[str, str]
+    shares: Sequence[tuple[float, float] | None]
+    """None where a model has none."""
+
+    @property
+    def together(self) -> Correlation:
+        """How far both go together over the models."""
+        return correlated([pair for pair in self.shares if pair])
+
+
+def _besides(board: Board) -> list[_Beside]:
+    """In categories of the same kinds, and on the same answers; only what some model has."""
+    scores = (row.card.scores(board.profile) for row in board.rows)
+    sides = (execution.sides(row.card.records, board.profile) for row in board.rows)
+    kinds = [execution.by_kind(found) for found in scores]
+    found = (
+        _Beside("categories of the same kinds", ("AST categories", "exec. categories"), kinds),
+        _Beside("the same answers", ("AST", "execution"), [of.shares for of in sides]),
+    )
+    return [beside for beside in found if any(beside.shares)]
+
+
+def _executed(board: Board) -> Iterator[Table]:
+    if found := _besides(board):
+        yield Table(
+            "AST and execution",
+            (*_WHO, *(column for beside in found for column in beside.columns)),
+            tuple(
+                (
+                    *(cell(row) for cell in _WHO.values()),
+                    *(number(share, ".2%") for beside in found for share in beside.shares[n] or (None, None)),
+                )
+                for n, row in enumerate(board.rows)
+            ),
+            left=_LEFT,
+        )
+
+
+def correlations(board: Board) -> Iterator[Table]:
+    """How far AST and execution go together over three models or more (BFCL's paper, Figure 3)."""
+    rows = tuple(
+        (beside.what, f"{of.n}", number(of.pearson, ".3f"), number(of.spearman, ".3f"))
+        for beside in _besides(board)
+        if (of := beside.together).n >= LEAST
+    )
+    if rows:
+        yield Table("AST and execution over models", ("", "models", "Pearson's r", "Spearman's rho"), rows)
+
+
+def execution_charts(board: Board) -> Iterator[str]:
+    """Execution over AST as SVG, where three models or more have both."""
+    for beside in _besides(board):
+        if beside.together.n >= LEAST:
+            from pytest_fcbench.charts.plots import Pair, pairs
+
+            points = [
+                Pair(*shares, cut(printable(row.name), _NAME))
+                for row, shares in zip(board.rows, beside.shares, strict=True)
+                if shares
+            ]
+            yield pairs(
+                points, *beside.columns, f"Execution over AST: {beside.what}; the table has the numbers."
+            )
 
 
 def _rest(board: Board) -> Table:

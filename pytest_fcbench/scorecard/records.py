@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TypeAlias
 
 from pytest_fcbench.answers import (
@@ -25,6 +25,7 @@ from pytest_fcbench.verdicts import (
     Passed,
     PathScore,
     Profile,
+    Rated,
     Verdict,
 )
 
@@ -176,7 +177,7 @@ def to_json(record: Record) -> dict[str, object]:
         "mode": record.mode,
         "names": record.names,
         "syntax": record.syntax,
-        "verdicts": {profile.value: _verdict_to_json(record.verdict(profile)) for profile in Profile},
+        "verdicts": _both_to_json(record.verdicts),
         "trial": record.trial,
         **asdict(record.usage),
         "steps": [asdict(step) for step in record.steps],
@@ -190,7 +191,23 @@ def to_json(record: Record) -> dict[str, object]:
         "paths": {
             profile.value: asdict(path) for profile in Profile if (path := record.path(profile)) is not None
         },
+        "as_written": _both_to_json(record.verdicts.as_written) if record.verdicts.as_written else None,
+        "rating": _rating_to_json(record.verdicts.rating),
     }
+
+
+def _both_to_json(judgement: Judgement) -> dict[str, object]:
+    return {profile.value: _verdict_to_json(judgement.under(profile)) for profile in Profile}
+
+
+def _rating_to_json(rating: Rated | NotScored | None) -> dict[str, object] | None:
+    match rating:
+        case None:
+            return None
+        case Rated(score=score, reason=reason):
+            return {"score": score, "code": None, "reason": reason}
+        case NotScored(cause=cause, reason=reason):
+            return {"score": None, "code": str(cause), "reason": reason}
 
 
 def _verdict_to_json(verdict: Verdict) -> dict[str, object]:
@@ -205,8 +222,8 @@ def _verdict_to_json(verdict: Verdict) -> dict[str, object]:
 
 def from_json(value: Mapping[str, object]) -> Record:
     """The Record of a JSON object that ``to_json`` made. Raises KeyError or TypeError on any other."""
-    verdicts, paths = _table(value["verdicts"]), _table(value.get("paths", {}))
-    official, corrected = (_verdict(_table(verdicts[profile.value])) for profile in Profile)
+    verdicts, paths = _both(value["verdicts"]), _table(value.get("paths", {}))
+    as_written = value.get("as_written")
     steps, turns = _list(value["steps"]), _list(value["turns"])
     return Record(
         entry=str(value["entry"]),
@@ -217,7 +234,13 @@ def from_json(value: Mapping[str, object]) -> Record:
         mode=str(value["mode"]),
         names=str(value["names"]),
         syntax=str(value["syntax"]),
-        verdicts=Judgement(official, corrected, *(_path(paths.get(profile.value)) for profile in Profile)),
+        verdicts=replace(
+            verdicts,
+            official_path=_path(paths.get(Profile.OFFICIAL)),
+            corrected_path=_path(paths.get(Profile.CORRECTED)),
+            as_written=None if as_written is None else _both(as_written),
+            rating=_rating(value.get("rating")),
+        ),
         trial=_whole(_number(value["trial"])),
         steps=tuple(_usage(_table(step)) for step in steps),
         turns=tuple(tuple(map(_table, _list(turn))) for turn in turns),
@@ -229,6 +252,20 @@ def from_json(value: Mapping[str, object]) -> Record:
 
 def _aside(value: Mapping[str, object]) -> Aside:
     return Aside(Party(str(value["party"])), str(value["digest"]), completion_from_json(value))
+
+
+def _both(value: object) -> Judgement:
+    official, corrected = (_verdict(_table(_table(value)[profile.value])) for profile in Profile)
+    return Judgement(official, corrected)
+
+
+def _rating(value: object) -> Rated | NotScored | None:
+    if value is None:
+        return None
+    told = _table(value)
+    if told["score"] is None:
+        return NotScored(str(told["code"]), str(told["reason"]))
+    return Rated(_count(told["score"]), str(told["reason"]))
 
 
 def _path(value: object) -> PathScore | None:

@@ -50,6 +50,18 @@ class Bound:
         """Whether a value is on that side."""
         return _COMPARED[self.operator](round(value, 12), round(self.limit, 12))
 
+    def found(self, value: float, sentence: str) -> Finding:
+        """What a value comes to, said so."""
+        return Finding(HELD if self.holds(value) else BROKEN, sentence)
+
+    def found_between(self, worst: float, value: float, best: float, sentence: str, unscored: str) -> Finding:
+        """The same where the share could lie from ``worst`` to ``best``: undecided where that matters."""
+        if self.holds(worst) == self.holds(best):
+            return self.found(value, sentence)
+        return Finding(
+            UNDECIDED, f"{sentence}, but with {unscored} it lies anywhere from {worst:.2%} to {best:.2%}"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreRule:
@@ -69,10 +81,8 @@ class ScoreRule:
         found = f"{self.metric} is {score.accuracy:.2%}"
         if score.missing:
             found += f" (not run, counted as 0: {', '.join(score.missing)})"
-        if self.bound.holds(worst) != self.bound.holds(best):
-            found += f", but with {score.not_scored - score.set_aside} of {score.n} entries not scored"
-            return Finding(UNDECIDED, f"{found} it lies anywhere from {worst:.2%} to {best:.2%}")
-        return Finding(HELD if self.bound.holds(score.accuracy) else BROKEN, found)
+        unscored = f"{score.not_scored - score.set_aside} of {score.n} entries not scored"
+        return self.bound.found_between(worst, score.accuracy, best, found, unscored)
 
 
 def _accuracy(score: Score | None, otherwise: Score) -> float:
@@ -188,10 +198,7 @@ class CallsRule:
             return Finding(UNDECIDED, f"nothing of {self.metric} was scored")
         found = f"{self.metric} is {score.accuracy:.2%} ({score.right} of {score.calls})"
         worst, best = limits
-        if self.bound.holds(worst) != self.bound.holds(best):
-            found += f", but with entries not scored it lies anywhere from {worst:.2%} to {best:.2%}"
-            return Finding(UNDECIDED, found)
-        return Finding(HELD if self.bound.holds(score.accuracy) else BROKEN, found)
+        return self.bound.found_between(worst, score.accuracy, best, found, "entries not scored")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +215,7 @@ class LatencyRule:
         seconds = getattr(cost_latency(evidence.records), _LATENCIES[self.metric])
         if seconds is None:
             return Finding(UNDECIDED, "no call of this run was timed")
-        return Finding(HELD if self.bound.holds(seconds) else BROKEN, f"{self.metric} is {seconds:.3g} s")
+        return self.bound.found(seconds, f"{self.metric} is {seconds:.3g} s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +239,7 @@ class CostRule:
             only_grows = self.metric == "cost" and self.bound.operator in ("<", "<=")
             if not only_grows or self.bound.holds(usd):
                 return Finding(UNDECIDED, found)
-        return Finding(HELD if self.bound.holds(usd) else BROKEN, found)
+        return self.bound.found(usd, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +258,7 @@ class NotScoredRule:
         unscored = sum(isinstance(verdict, NotScored) for verdict in counted)
         share = unscored / len(counted) if counted else 0.0
         found = f"{unscored} of {len(counted)} entries were not scored ({share:.2%})"
-        return Finding(HELD if self.bound.holds(share) else BROKEN, found)
+        return self.bound.found(share, found)
 
 
 # Reading

@@ -1,10 +1,11 @@
-"""Tables for people and programs: the same rows as text, Markdown, CSV and HTML."""
+"""Tables for people and programs: the same rows as text, Markdown, CSV, HTML and JSON."""
 
 from __future__ import annotations
 
 import csv
 import html
 import io
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -159,10 +160,20 @@ def _several(form: Callable[[Table], Iterator[str]]) -> Callable[[str, Sequence[
     return lines
 
 
+def _json(title: str, tables: Sequence[Table]) -> Iterator[str]:
+    """One object; cells are texts, as people see them."""
+    told = [
+        {"title": table.title, "columns": table.columns, "rows": table.rows, "notes": table.notes}
+        for table in tables
+    ]
+    yield from json.dumps({"title": title, "tables": told}, indent=1).split("\n")
+
+
 FORMATS: Mapping[str, Callable[[str, Sequence[Table]], Iterator[str]]] = {
     "text": _several(text),
     "markdown": _several(markdown),
     "csv": _several(comma_separated),
     "html": page,
+    "json": _json,
 }
 """Tables below a title as lines, by the name of the format."""

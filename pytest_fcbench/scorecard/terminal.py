@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from textwrap import wrap
 
-from pytest_fcbench.scorecard import calls
+from pytest_fcbench.scorecard import calls, execution, ratings
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate
 from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.formulas import OVERALL
@@ -28,8 +28,8 @@ def summary(
     width: int,
     most: int,
 ) -> Iterator[str]:
-    """All lines: what was run, the table in both profiles, calls along golden paths, cost and latency,
-    trials, at most ``most`` failures, what was not scored."""
+    """All lines: what was run, the table in both profiles, calls along golden paths, calls as written and
+    carried out, ratings, cost and latency, trials, at most ``most`` failures, what was not scored."""
     scores = {profile: aggregate(records, profile, size_of) for profile in Profile}
     yield from _facts(facts)
     yield ""
@@ -38,6 +38,10 @@ def summary(
     yield f"counts are those of the {counts} profile, intervals those of the {facts.profile} one"
     yield from _formulas(scores[facts.profile], width)
     yield from _complex(records, facts.profile, width)
+    for table in (execution.table(records, facts.profile), ratings.table(records, facts.rated_by)):
+        if table:
+            yield ""
+            yield from text(table)
     yield from _cost_latency(records)
     yield from _trials(records, facts.profile, width)
     yield from _failures(records, facts.profile, width=width, most=most)

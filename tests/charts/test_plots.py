@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -12,7 +13,7 @@ import pytest
 
 from pytest_fcbench.charts import plots
 from pytest_fcbench.charts.pages import MOST_SERIES, colours
-from pytest_fcbench.charts.plots import Point, Release
+from pytest_fcbench.charts.plots import Pair, Point, Release
 from pytest_fcbench.verdicts import printable
 
 AXES = ("simple_python", "parallel_multiple", "multi_turn_long_context", "irrelevance")
@@ -29,7 +30,8 @@ DATED = [
 RELEASES = plots.releases(DATED, "overall", "Over release date.")
 SETS = {"bfcl:live": [(0.5, 3.0), (0.7, 40.0), (1.5, 400.0)], "core:live": [(0.6, 2.5)]}
 PERPLEXITIES = plots.perplexities(SETS, "Perplexity.")
-CHARTS = (WHEEL, BARS, SCATTER, RELEASES, PERPLEXITIES)
+PAIRS = plots.pairs([Pair(0.9, 0.8, "a"), Pair(0.9, 0.8, "b"), Pair(0, 0, "c")], "AST", "execution", "Two.")
+CHARTS = (WHEEL, BARS, SCATTER, RELEASES, PERPLEXITIES, PAIRS)
 ALL = pytest.mark.parametrize("svg", [*CHARTS, *SWATCHES])
 
 
@@ -89,6 +91,7 @@ def test_series_differ_in_more_than_colour() -> None:
 WITH_TEXT: dict[str, Callable[[str], str]] = {
     "wheel": lambda name: plots.wheel([name, "b", "c"], [[0.5, 0.5, 0.5]], name),
     "bars": lambda name: plots.bars([(name, (1,))], name),
+    "pairs": lambda name: plots.pairs([Pair(0.5, 0.6, name), Pair(0.4, 0.5, "b")], name, name, name),
     "releases": lambda name: plots.releases([*DATED, Release(date(2024, 1, 1), 0.5, 0, 1, name)], name, name),
     "perplexities": lambda name: plots.perplexities({name: [(1.0, 2.0)]}, name),
 }
@@ -159,3 +162,11 @@ def test_a_mark_for_each_text() -> None:
 def test_perplexities_far_apart_go_by_powers_of_ten() -> None:
     close = plots.perplexities({"a": [(1.0, 2.0), (1.1, 3.0)]}, "")
     assert [">100<" in svg for svg in (PERPLEXITIES, close)] == [True, False]
+
+
+@pytest.mark.parametrize("heights", [[1.0, 1.0, 1.0], [0.0, 0.0], [0.9, 0.5, 0.49], [0.5] * 40])
+def test_names_stand_apart_in_their_order(heights: list[float]) -> None:
+    places = plots._apart(heights)
+    gaps = [above - below for above, below in pairwise(places)]
+    assert min(gaps) >= min(0.045, 1 / len(heights)) - 1e-9
+    assert all(-1e-9 <= place <= 1 for place in places)

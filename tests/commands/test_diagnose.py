@@ -24,6 +24,7 @@ from pytest_fcbench.entries import CATEGORIES
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard import files
 from pytest_fcbench.scorecard.records import Record
+from tests.commands.conftest import Refusal
 from tests.factories import write_scorecard
 from tests.loopback import Answer, Body, Endpoint, Reply, error, message, serving
 from tests.processes import listening_to_ctrl_c
@@ -91,21 +92,6 @@ def diagnose(capfd: pytest.CaptureFixture[str]) -> Diagnose:
         return capfd.readouterr().out
 
     return diagnosed
-
-
-@pytest.fixture
-def refusal(capfd: pytest.CaptureFixture[str]) -> Diagnose:
-    """Runs a command that is refused; gives what it says."""
-
-    def refused(*words: str) -> str:
-        with pytest.raises(SystemExit) as ended:
-            cli.main(["diagnose", *words])
-        assert ended.value.code == 2
-        said = capfd.readouterr().err
-        assert "Traceback" not in said
-        return " ".join(said.split("error: ", 1)[1].split())
-
-    return refused
 
 
 # By rules
@@ -278,6 +264,17 @@ def test_only_what_is_new_is_asked(diagnose: Diagnose, served: Served) -> None:
     assert len(endpoint.requests) == 5  # the verdicts are the same, so the question is
 
 
+def test_a_judge_needs_nobody_else(
+    diagnose: Diagnose, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What fcbench.yaml says of conversations along golden paths is not about the judge's own."""
+    monkeypatch.delenv("RAPID_API_KEY", raising=False)
+    Path("fcbench.yaml").write_text("responses: live\nsimilarity: openai/embedding\n")
+    endpoint = served(good)
+    diagnose(*judge(endpoint, "--limit=1"))
+    assert len(endpoint.requests) == 1
+
+
 def test_offline_without_stored_answers(diagnose: Diagnose, served: Served) -> None:
     endpoint = served(good)
     text = diagnose(*judge(endpoint, "--offline"))
@@ -354,17 +351,17 @@ def first_messages(key: str) -> list[str]:
     return [f"{said.role}: {said.content}" for said in entry.turns[0]]
 
 
-def test_an_endpoint_that_is_down_ends_it(refusal: Diagnose) -> None:
+def test_an_endpoint_that_is_down_ends_it(refusal: Refusal) -> None:
     endpoint = Endpoint("http://127.0.0.1:9/v1", [], [])
-    said = refusal(*judge(endpoint))
+    said = refusal("diagnose", *judge(endpoint))
     assert said.startswith("the first call failed, so no other was made: connection: openai/judge: ")
     assert "check --judge-api-base, and whether the server is up" in said
     assert not Path("d.json").exists()
 
 
-def test_a_wrong_key_ends_it_and_is_nowhere(refusal: Diagnose, served: Served) -> None:
+def test_a_wrong_key_ends_it_and_is_nowhere(refusal: Refusal, served: Served) -> None:
     endpoint = served(lambda _: error(401, f"Incorrect API key: {KEY}"))
-    said = refusal(*judge(endpoint))
+    said = refusal("diagnose", *judge(endpoint))
     assert "name the variable that holds the right key with --judge-api-key-env" in said
     assert len(endpoint.requests) == 1
     assert KEY not in said
@@ -466,9 +463,9 @@ def test_what_came_before_an_interruption_is_kept(diagnose: Diagnose, served: Se
     [(400, "check the model's name; "), (404, "check the model's name and --judge-api-base; ")],
 )
 def test_a_refused_question_speaks_of_the_judge(
-    refusal: Diagnose, served: Served, status: int, way_out: str
+    refusal: Refusal, served: Served, status: int, way_out: str
 ) -> None:
-    said = refusal(*judge(served(lambda _: error(status, "what is this?"))))
+    said = refusal("diagnose", *judge(served(lambda _: error(status, "what is this?"))))
     assert f"{way_out}--no-preflight goes on all the same" in said
 
 
@@ -509,12 +506,12 @@ def test_one_class_only(diagnose: Diagnose) -> None:
     assert "agreement 100.0%, Cohen's kappa not defined" in diagnose("--audit", "a.json", "a.json")
 
 
-def test_two_files_must_be_about_the_same(refusal: Diagnose) -> None:
+def test_two_files_must_be_about_the_same(refusal: Refusal) -> None:
     for name, entry, model in (("a", "core:x", "m"), ("b", "core:y", "m"), ("c", "core:x", "n")):
         row = {"entry": entry, "root_cause": {"class": "other"}}
         Path(f"{name}.json").write_text(json.dumps({"schema": SCHEMA, "model": model, "entries": [row]}))
-    assert "have no entry in common" in refusal("--audit", "a.json", "b.json")
-    assert refusal("--audit", "a.json", "c.json").startswith("a.json is about m, c.json about n")
+    assert "have no entry in common" in refusal("diagnose", "--audit", "a.json", "b.json")
+    assert refusal("diagnose", "--audit", "a.json", "c.json").startswith("a.json is about m, c.json about n")
 
 
 # Wrong words
@@ -541,26 +538,28 @@ def test_two_files_must_be_about_the_same(refusal: Diagnose) -> None:
         (["--audit", CARD, CARD], f"{CARD}: no diagnoses"),
     ],
 )
-def test_wrong_words(refusal: Diagnose, words: Sequence[str], says: str) -> None:
-    assert refusal(*words).startswith(says)
+def test_wrong_words(refusal: Refusal, words: Sequence[str], says: str) -> None:
+    assert refusal("diagnose", *words).startswith(says)
 
 
-def test_a_baseline_has_no_answers(refusal: Diagnose) -> None:
+def test_a_baseline_has_no_answers(refusal: Refusal) -> None:
     Path("base.json").write_text(files.baseline(files.load(Path(CARD))))
-    assert refusal("base.json").startswith("base.json: holds no answers; a baseline keeps verdicts only")
+    assert refusal("diagnose", "base.json").startswith(
+        "base.json: holds no answers; a baseline keeps verdicts only"
+    )
 
 
-def test_an_entry_that_is_not_there_any_more(refusal: Diagnose, card: Sequence[Record]) -> None:
+def test_an_entry_that_is_not_there_any_more(refusal: Refusal, card: Sequence[Record]) -> None:
     write([replace(card[0], entry="core:multi_turn_base_9999")])
-    assert "core 4 has no entry core:multi_turn_base_9999" in refusal(CARD)
+    assert "core 4 has no entry core:multi_turn_base_9999" in refusal("diagnose", CARD)
 
 
-def test_a_suite_that_nobody_knows(refusal: Diagnose, card: Sequence[Record]) -> None:
+def test_a_suite_that_nobody_knows(refusal: Refusal, card: Sequence[Record]) -> None:
     write([replace(card[0], entry="cor:multi_turn_base_0", suite="cor")])
-    assert refusal(CARD).startswith(f"{CARD}: unknown suite 'cor'. Did you mean 'core'?")
+    assert refusal("diagnose", CARD).startswith(f"{CARD}: unknown suite 'cor'. Did you mean 'core'?")
 
 
-def test_a_conversation_that_would_go_another_way(refusal: Diagnose, card: Sequence[Record]) -> None:
+def test_a_conversation_that_would_go_another_way(refusal: Refusal, card: Sequence[Record]) -> None:
     write([replace(card[0], turns=card[0].turns[:1], steps=card[0].steps[:1])])
-    said = refusal(CARD)
+    said = refusal("diagnose", CARD)
     assert said.startswith(f"{CARD}: the conversation about core:multi_turn_base_0 goes another way today: ")

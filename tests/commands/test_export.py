@@ -137,6 +137,58 @@ def test_a_conversation(folder: Path, export: Export, pack_cache: Path) -> None:
     assert row["possible_answer"] == list(map(list, entry.expectation.turns))
 
 
+CHAT = bfcl(0, Completion(text="It is 25."), category="chatable")
+FIVE_SIXES = "[calc_binomial_probability(n=20, k=5, p=0.6)]"
+
+
+def test_categories_of_the_first_version(folder: Path, export: Export) -> None:
+    """Executable entries have a table of their own, as columns of today stay; nobody judged chats."""
+    wrong_result = Failed("executable_checker:wrong_result", "it returns 1, the truth 2")
+    unread = Failed("executable_decoder:decoder_failed", "no call")
+    sql = Failed("simple_function_checker:wrong_count", "")
+    made = [
+        bfcl(0, Completion(text=FIVE_SIXES), category="exec_simple"),
+        bfcl(1, Completion(text=FIVE_SIXES), wrong_result, category="exec_simple"),
+        bfcl(2, Completion(text="I cannot."), unread, category="exec_simple"),
+        bfcl(0, Completion(text="[f(), g()]"), sql, category="sql"),
+        CHAT,
+    ]
+    made = [replace(record, syntax="python", mode="prompt", names="dotted") for record in made]
+    write_scorecard(folder / "a.json", made, replace(OFFICIAL, syntax="python", mode="prompt"))
+    told = export("a.json").splitlines()
+    assert told[0] == (
+        "openai_my-ft: 5 answers, 1 right; results only, officially nobody judged them: chatable"
+    )
+    assert told[1] == f"out/score: {', '.join(TABLES)}, data_executable.csv"
+    header, *rows = lines(SCORES / "executable/BFCL_v4_exec_simple_score.json")
+    assert header == {"accuracy": 1 / 3, "correct_count": 1, "total_count": 3}
+    assert [(row["id"], row["error_type"], row.get("model_result_decoded")) for row in rows] == [
+        ("exec_simple_1", wrong_result.code, [FIVE_SIXES[1:-1]]),
+        ("exec_simple_2", unread.code, None),
+    ]
+    assert rows[0]["model_result_raw"] == FIVE_SIXES
+    assert rows[0]["possible_answer"] == ["calc_binomial_probability(n=30, k=15, p=0.5)"]
+    _, row = lines(SCORES / "v1/BFCL_v4_sql_score.json")
+    assert (row["id"], row["error_type"]) == ("sql_0", sql.code)
+    assert list(row["possible_answer"][0]) == ["sql.execute"]  # type: ignore[index]
+    assert lines(RESULTS / "v1/BFCL_v4_chatable_result.json")[0]["id"] == "chatable_0"
+    assert not (SCORES / "v1/BFCL_v4_chatable_score.json").exists()
+    with Path("out/score/data_executable.csv").open(encoding="utf-8") as file:
+        (of,) = csv.DictReader(file)
+    assert (of["Non-Live Exec Acc"], of["Exec Summary"], of["Python Simple Exec"]) == (
+        "8.33%",
+        "N/A",
+        "33.33%",
+    )
+    assert overall()[0]["Latency Mean (s)"] == "N/A"
+
+
+def test_nothing_but_chats(folder: Path, export: Export) -> None:
+    write_scorecard(folder / "a.json", [CHAT], OFFICIAL)
+    assert export("a.json").startswith("openai_my-ft: 1 answers, 0 right; results only")
+    assert overall()[0]["Overall Acc"] == "0.00%"
+
+
 def test_facts_about_the_model(folder: Path, export: Export) -> None:
     write_scorecard(folder / "a.json", RECORDS, OFFICIAL)
     words = [
@@ -201,7 +253,7 @@ def test_what_is_left_out_is_told(folder: Path, export: Export) -> None:
     head, *parts = told.removeprefix("openai_my-ft: 2 answers, 1 right; left out: ").split(", ")
     assert sorted([head, *parts]) == [
         "1 not scored",
-        "1 of categories that do not count officially",
+        "1 of multi_turn_composite (no official form)",
         "1 of the suite core",
         "1 that do not belong to the entries",
     ]

@@ -19,6 +19,7 @@ from pytest_fcbench.scorecard.records import Record
 from pytest_fcbench.suites import SUITES, core
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import CallVerdict, Judgement, Profile
+from tests.commands.conftest import Refusal
 from tests.factories import (
     FACTS,
     make_doc,
@@ -122,21 +123,6 @@ def audit(capfd: pytest.CaptureFixture[str]) -> Audit:
         return capfd.readouterr().out
 
     return audited
-
-
-@pytest.fixture
-def refusal(capfd: pytest.CaptureFixture[str]) -> Audit:
-    """Runs a command that is refused; gives what it says."""
-
-    def refused(*words: str) -> str:
-        with pytest.raises(SystemExit) as ended:
-            cli.main(["judge-audit", *words])
-        assert ended.value.code == 2
-        said = capfd.readouterr().err
-        assert "Traceback" not in said
-        return " ".join(said.split("error: ", 1)[1].split())
-
-    return refused
 
 
 @pytest.fixture
@@ -292,8 +278,8 @@ def test_a_judge_that_always_fails(served: Served, capfd: pytest.CaptureFixture[
     assert written()["agreement"] is None
 
 
-def test_an_endpoint_that_is_not_there(refusal: Audit, served: Served) -> None:
-    said = refusal(CARD, *one(served(lambda _: error(401, f"bad key {KEY}"))))
+def test_an_endpoint_that_is_not_there(refusal: Refusal, served: Served) -> None:
+    said = refusal("judge-audit", CARD, *one(served(lambda _: error(401, f"bad key {KEY}"))))
     assert said.startswith("the first call failed, so no other was made: authentication")
     assert "--judge-api-key-env" in said
     assert KEY not in said
@@ -385,16 +371,16 @@ TWO = ("--judge=builtin", "--judge=openai/x")
         (["none.json", *TWO], "none.json: cannot be read: No such file or directory"),
     ],
 )
-def test_wrong_words(refusal: Audit, words: Sequence[str], says: str) -> None:
-    assert refusal(*words).startswith(says)
+def test_wrong_words(refusal: Refusal, words: Sequence[str], says: str) -> None:
+    assert refusal("judge-audit", *words).startswith(says)
 
 
-def test_what_is_not_there_any_more(refusal: Audit, card: Record) -> None:
+def test_what_is_not_there_any_more(refusal: Refusal, card: Record) -> None:
     write(replace(card, entry="demo:hotels_9"))
-    assert refusal(CARD, *TWO) == f"{CARD}: demo 3 does not have entry demo:hotels_9"
+    assert refusal("judge-audit", CARD, *TWO) == f"{CARD}: demo 3 does not have entry demo:hotels_9"
     write(make_path_record(path=make_path_score(paired(place("Rom"), place("Rome"))), suite="demo"))
-    assert refusal(CARD, *TWO) == (
+    assert refusal("judge-audit", CARD, *TWO) == (
         f"{CARD}: demo 3 does not have the expected call on the golden path of demo:hotels_0"
     )
     write(replace(card, suite="dem"))
-    assert refusal(CARD, *TWO).startswith(f"{CARD}: unknown suite 'dem'. Did you mean 'demo'?")
+    assert refusal("judge-audit", CARD, *TWO).startswith(f"{CARD}: unknown suite 'dem'. Did you mean 'demo'?")

@@ -130,6 +130,20 @@ def test_an_answer_that_is_only_read(show: Show) -> None:
     assert text.endswith("official  passed\ncorrected passed\n")
 
 
+def test_a_wrong_statement_is_shown_with_its_tables_and_rows(show: Show, tmp_path: Path) -> None:
+    call = {"rental_db.run": {"sql_keyword": "SELECT", "table_name": "bikes", "columns": "model"}}
+    path = tmp_path / "script.yaml"
+    path.write_text(json.dumps({"answers": {"core:sql_0": [call]}}))
+    lines = show("core:sql_0", f"--model=scripted:{path}").splitlines()
+    assert lines.index("table rentals") < next(
+        n for n, line in enumerate(lines) if line.startswith("official")
+    )
+    assert "rows (5 and 9)" in lines
+    right = show("core:sql_0", "--model=oracle")
+    assert "table rentals" in right
+    assert right.endswith("corrected passed\n")
+
+
 def test_what_a_model_writes_cannot_touch_the_terminal(show: Show, tmp_path: Path) -> None:
     key = "core:simple_python_0"
     path = tmp_path / "script.yaml"

@@ -16,7 +16,6 @@ from pytest_fcbench.complexeval.questions import (
     CONTEXT,
     EVIDENCE,
     Equivalence,
-    Score,
     completeness,
     correctness,
     equivalence,
@@ -24,6 +23,7 @@ from pytest_fcbench.complexeval.questions import (
 )
 from pytest_fcbench.entries import reply_text
 from pytest_fcbench.judges.questions import Question, Unfit, fenced, put
+from pytest_fcbench.verdicts import Rated
 from tests.factories import make_doc, make_entry
 
 ENTRY = make_entry(functions=[make_doc(), make_doc("map.find"), make_doc("hotel.book")], query="Find Bergen.")
@@ -76,7 +76,7 @@ def test_what_is_asked_about_an_answer() -> None:
     assert list(correct.material) == ["request", "calls and replies", "answer"]
     assert len(correct.material["calls and replies"]) == 3  # type: ignore[arg-type]
     for question in (complete, correct):
-        assert said(question, {"score": 2, "reason": "all"}) == Score(2, "all")
+        assert said(question, {"score": 2, "reason": "all"}) == Rated(2, "all")
     assert complete.task != correct.task
 
 
@@ -113,7 +113,7 @@ def test_the_judge_is_asked_as_the_party_that_it_is() -> None:
         transcript: Transcript = done.value.value
         assert [request.party for request in asked] == [party] * 3
         assert len(transcript.turns[0]) == 3
-        assert question.answer(transcript.last) == Score(2, "all")
+        assert question.answer(transcript.last) == Rated(2, "all")
 
 
 # Long and hostile material

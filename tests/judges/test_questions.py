@@ -9,8 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import AskModel, Completion, Fault, ToolCall, Transcript
-from pytest_fcbench.judges.questions import RULES, Question, Unfit, answered, cut, fenced, members, put
+from pytest_fcbench.answers import Aside, AskModel, Completion, Fault, Party, ToolCall, Transcript
+from pytest_fcbench.judges.questions import (
+    RULES,
+    Question,
+    Unfit,
+    answered,
+    cut,
+    fenced,
+    members,
+    noted,
+    put,
+    recalled,
+)
 from pytest_fcbench.verdicts import NotScored
 from tests.factories import make_entry
 
@@ -156,3 +167,47 @@ def test_the_mark_is_that_of_the_material() -> None:
 def test_a_cut_text_tells_how_much_is_left_out() -> None:
     assert cut("abc", 3) == "abc"
     assert cut("abcd" * 1_000, 3) == "abc… (3,997 more characters)"
+
+
+# In another conversation
+
+
+def kept(*replies: Completion | str) -> tuple[Aside, ...]:
+    """What is kept of a judge who replies so."""
+    talk = noted(QUESTION, "judge")
+    request = next(talk)
+    for reply in replies:
+        assert request.party is Party.JUDGE
+        try:
+            request = talk.send(reply if isinstance(reply, Completion) else Completion(reply))
+        except StopIteration as done:
+            asides: tuple[Aside, ...] = done.value
+            return asides
+    raise AssertionError("the judge is asked for more than it says")
+
+
+@pytest.mark.parametrize(
+    ("replies", "answer"),
+    [
+        (['{"colour": "red"}'], "red"),
+        (["Well.", '{"colour": "green"}', '{"colour": "blue"}'], "blue"),
+        (["no"] * 3, "judge_reply"),
+        (["no", Completion(text="timeout: 60 s", fault=Fault.INFERENCE_ERROR)], "inference_error"),
+    ],
+)
+def test_what_is_kept_gives_the_same_answer_again(replies: Sequence[Completion | str], answer: str) -> None:
+    asides = kept(*replies)
+    assert [aside.completion for aside in asides] == [
+        reply if isinstance(reply, Completion) else Completion(reply) for reply in replies
+    ]
+    found: str | NotScored = recalled(QUESTION, asides)
+    assert (found.cause if isinstance(found, NotScored) else found) == answer
+
+
+def test_what_was_kept_of_another_question_is_no_answer() -> None:
+    other = Question(make_entry(), "Name the colour.", {"sky": "red"}, colour)
+    found = recalled(other, kept('{"colour": "blue"}'))
+    assert isinstance(found, NotScored)
+    assert found.reason == "nobody was asked this"
+    nothing: str | NotScored = recalled(QUESTION, ())
+    assert isinstance(nothing, NotScored)

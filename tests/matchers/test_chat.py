@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.answers import Completion, Fault
+from pytest_fcbench.answers import Aside, Completion, Fault, Party
+from pytest_fcbench.judges.questions import put
 from pytest_fcbench.matchers import chat
-from pytest_fcbench.verdicts import SET_ASIDE, NotScored
+from pytest_fcbench.verdicts import SET_ASIDE, NotScored, Rated
 from tests.factories import make_entry, make_transcript, tool_calls
 from tests.matchers.outcomes import outcomes
 
@@ -46,3 +47,26 @@ def test_what_is_no_answer_is_judged_as_anywhere() -> None:
     assert error.corrected.status == "not_scored"
     aside = chat.judge(replace(ENTRY, set_aside="bad"), make_transcript(""))
     assert aside.corrected == NotScored(SET_ASIDE, "bad")
+
+
+# Ratings
+
+
+def _judged(reply: str) -> Aside:
+    """What a judge said of the answer in the first place."""
+    request = next(put(chat.question(ENTRY, make_transcript("Nettle does.")), "judge", Party.JUDGE))
+    return Aside(Party.JUDGE, request.digest, Completion(reply))
+
+
+def test_a_rating_changes_no_verdict() -> None:
+    plain = make_transcript("Nettle does.")
+    bad = chat.judge(ENTRY, replace(plain, asides=(_judged('{"score": 0, "reason": "No rhyme."}'),)))
+    assert bad.rating == Rated(0, "No rhyme.")
+    assert replace(bad, rating=None) == chat.judge(ENTRY, plain)
+    assert chat.judge(ENTRY, plain).rating is None
+
+
+def test_a_rating_of_another_answer_is_none() -> None:
+    aside = _judged('{"score": 2, "reason": "It rhymes."}')
+    found = chat.judge(ENTRY, replace(make_transcript("Petal does."), asides=(aside,)))
+    assert isinstance(found.rating, NotScored)

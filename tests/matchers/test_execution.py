@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from pytest_fcbench.entries import CATEGORIES, Comparison, Entry, ExpectedResult
 from pytest_fcbench.executables.outcomes import Outcome, Returned
 from pytest_fcbench.executables.pool import Limits, Pool
 from pytest_fcbench.matchers import execution
-from pytest_fcbench.verdicts import Failed, NotScored
+from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profile
 from tests.factories import make_doc, make_entry, make_transcript
 from tests.matchers.outcomes import outcomes
 
@@ -283,3 +284,59 @@ def test_corrected_the_order_of_calls_cannot_matter(numbers: list[float]) -> Non
     entry = entry_of(*(f"f(x={n})" for n in (-30.0, -24.0, 10.0, 11.0, 12.5, 15.0)), kind=REAL_TIME)
     answer = f"[{', '.join(f'median(x={n})' for n in numbers)}]"
     assert execution.judge(entry, make_transcript(answer), _echo).corrected.passed  # type: ignore[union-attr]
+
+
+# As they are written
+
+MEDIAN = "median(numbers=[3, 1, 2])"
+
+
+@pytest.mark.parametrize(
+    ("answer", "written", "executed"),
+    [
+        ("median(numbers=[3, 1, 2])", True, True),
+        ("median(numbers=[1, 2, 3])", False, True),
+        ("median(numbers=[9, 9, 9])", False, False),
+        ("median(numbers=[3, 1, 2], more=1)", False, False),
+        ("median()", False, False),
+        ("nothing of the kind", False, False),
+    ],
+)
+def test_an_answer_as_it_is_written(pool: Pool, answer: str, *, written: bool, executed: bool) -> None:
+    """Another call may return the same; the verdict hangs on that alone."""
+    entry = replace(entry_of(MEDIAN, category="exec_simple"), functions=(DOCS[-1],))
+    judgement = execution.judge(entry, make_transcript(f"[{answer}]"), pool)
+    assert judgement.as_written
+    for profile in Profile:
+        assert isinstance(judgement.as_written.under(profile), Passed) is written
+        assert isinstance(judgement.under(profile), Passed) is executed
+
+
+def test_several_calls_as_they_are_written_come_in_any_order() -> None:
+    entry = entry_of(MEDIAN, "median(numbers=[7])")
+    found = execution.as_written(entry, make_transcript(f"[median(numbers=[7]), {MEDIAN}]"))
+    assert found == Judgement.both(Passed())
+    less = execution.as_written(entry, make_transcript(f"[{MEDIAN}]"))
+    assert less
+    assert isinstance(less.official, Failed)
+
+
+@pytest.mark.parametrize(
+    ("truth", "answer"),
+    [
+        ("f([1, 2], (3, 4), {'a': 1, 'b': [1]})", "f(x=[1, 2], y=(3, 4), z={'a': 1, 'b': [1]})"),
+        ("f(x=[1, 2], y=(3, 4), z={'a': 1, 'b': [1]})", "f(x=[1, 2], y=[3, 4], z={'b': [1], 'a': 1})"),
+    ],
+)
+def test_values_of_the_truth_are_the_only_ones_accepted(truth: str, answer: str) -> None:
+    number = {"type": "array", "items": {"type": "integer"}}
+    point = {"type": "tuple", "items": {"type": "integer"}}
+    doc = make_doc("f", {"x": number, "y": point, "z": {"type": "dict"}}, ["x", "y", "z"])
+    entry = replace(entry_of(truth, category="exec_simple"), functions=(doc,))
+    assert execution.as_written(entry, make_transcript(f"[{answer}]")) == Judgement.both(Passed())
+    for other in ("'a': 2", "'a': 1, 'c': 1"):
+        wrong = make_transcript(f"[{answer.replace(chr(39) + 'a' + chr(39) + ': 1', other)}]")
+        found = execution.as_written(entry, wrong)
+        assert found
+        assert isinstance(found.official, Failed)
+        assert isinstance(found.corrected, Failed)

@@ -239,3 +239,11 @@ def test_live_replies_need_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
         registry.others(config.load({"responses": "live"}, None))
     monkeypatch.setenv("RAPID_API_KEY", "a-key")
     assert list(registry.others(config.load({"responses": "live"}, None))) == [Party.PROVIDER]
+
+
+def test_only_those_who_are_needed_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAPID_API_KEY", raising=False)
+    settings = config.load({"judge": "openai/wise", "responses": "live", "similarity": "openai/bge"}, None)
+    assert registry.named(settings) == {Party.JUDGE, Party.SIMILARITY, Party.PROVIDER}
+    assert list(registry.others(settings, [Party.JUDGE])) == [Party.JUDGE]
+    assert registry.others(config.load({}, None), [Party.JUDGE]) == {}

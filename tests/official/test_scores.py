@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -11,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.answers import Completion, Fault, Step, Transcript
-from pytest_fcbench.entries import Entry
+from pytest_fcbench.entries import Comparison, Entry, ExpectedResults
 from pytest_fcbench.environments import opened
 from pytest_fcbench.environments.file_system import Directory, File
 from pytest_fcbench.environments.world import World
+from pytest_fcbench.executables.pool import Pool
 from pytest_fcbench.official.scores import Answered, Header, line, listed, wrong
 from tests.factories import make_doc, make_entry, make_multi_turn, make_transcript, tool_calls
 
@@ -27,9 +29,9 @@ def lined(
 ) -> dict[str, object] | None:
     """The line on an answer, as it comes back from the file."""
     transcript = answer if isinstance(answer, Transcript) else make_transcript(answer)
-    row = wrong(
-        Answered(entry, transcript, result, QUESTION, truth), "my_model", lambda entry: opened(entry, WORLD)
-    )
+    answered = Answered(entry, transcript, result, QUESTION, truth)
+    with closing(Pool()) as execute:  # whose processes start when there is something to carry out
+        row = wrong(answered, "my_model", lambda entry: opened(entry, WORLD), execute)
     read: dict[str, object] | None = None if row is None else json.loads(line(row))
     return read
 
@@ -71,6 +73,30 @@ def test_a_wrong_value() -> None:
         "model_result_decoded",
         "possible_answer",
     ]
+
+
+TWO = ["math_gcd(a=12, b=18)", "math_gcd(a=1, b=1)"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "decoded"),
+    [
+        ("[math_gcd(a=12, b=17)]", "executable_checker:wrong_result", ["math_gcd(a=12, b=17)"]),
+        ("[math_gcd(a=12, b=18), math_gcd(a=1, b=1)]", "simple_exec_checker:wrong_count", TWO),
+        ("[]", "executable_decoder:wrong_output_format", []),
+        ("It is six.", "executable_decoder:decoder_failed", None),
+        (Completion("too long", fault=Fault.OVERFLOW), "executable_decoder:decoder_failed", None),
+    ],
+)
+def test_calls_that_are_carried_out(answer: Completion | str, code: str, decoded: object) -> None:
+    call = "math_gcd(a=12, b=18)"
+    expected = ExpectedResults((call,), (Comparison.EXACT,))
+    entry = replace(make_entry("exec_simple", functions=[make_doc("math_gcd")]), expectation=expected)
+    assert lined(entry, f"[{call}]", [call]) is None
+    row = lined(entry, answer, [call])
+    assert row is not None
+    assert (row["error_type"], row["model_result_raw"], row["possible_answer"]) == (code, "raw", [call])
+    assert row.get("model_result_decoded") == decoded
 
 
 @pytest.mark.parametrize("answer", ["Bergen is nice.", Completion(text="x", fault=Fault.OVERFLOW)])

@@ -104,8 +104,12 @@ def as_read_then(model: str, text: str) -> str:
     return text
 
 
+def syntax_of(model: str) -> str:
+    return _SYNTAX.get(model, "python")
+
+
 def judged(answer: Answer, pool: Pool, *, then: bool = True) -> tuple[object, object]:
-    raw, syntax = answer.raw, _SYNTAX.get(answer.model, "python")
+    raw, syntax = answer.raw, syntax_of(answer.model)
     if isinstance(raw, list):
         completion = Completion(tool_calls=tuple(map(part_from_json, raw)))
     else:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +45,11 @@ class Project:
     def run(self, *options: str) -> pytest.RunResult:
         """Run pytest in a process of its own."""
         return self.pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
+
+    def fcbench(self, *options: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in a process of its own."""
+        command = [sys.executable, "-m", "pytest_fcbench.cli", *options]
+        return subprocess.run(command, cwd=self.path, capture_output=True, text=True, check=False)
 
     def scorecard(self, name: str = "scorecard.json") -> Mapping[str, object]:
         report: Mapping[str, object] = json.loads((self.path / name).read_text())

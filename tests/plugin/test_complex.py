@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -147,11 +145,6 @@ def told(project: Project, profile: str = "official") -> dict[str, tuple[object,
     return found
 
 
-def fcbench(project: Project, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest_fcbench.cli", *options]
-    return subprocess.run(command, cwd=project.path, capture_output=True, text=True, check=False)
-
-
 def calls_of(entry_id: str) -> int:
     path = next(entry for entry in HOTELS if entry.id == entry_id).expectation
     assert isinstance(path, GoldenPath)
@@ -218,7 +211,7 @@ def test_nobody_is_asked_twice(project: Project) -> None:
     # From here on nobody is there.
     project.run(*options, "--fcbench-offline").assert_outcomes(passed=6, failed=1, errors=1)
     assert judged(project) == first
-    rejudged = fcbench(project, "rejudge", "first.json", "--to=again.json")
+    rejudged = project.fcbench("rejudge", "first.json", "--to=again.json")
     assert (rejudged.returncode, rejudged.stderr) == (0, "")
     assert "no verdict changed" in rejudged.stdout
     assert judged(project, "again.json") == first
@@ -308,9 +301,7 @@ def test_a_plan_asks_nobody(project: Project) -> None:
     with parties() as asked:
         result = project.run(*asked.options("--fcbench-plan"))
         assert asked.asked == (0, 0)
-    result.stdout.fnmatch_lines(
-        ["hotels *8       0      35*", "not counted: what is asked of the judge along golden paths"]
-    )
+    result.stdout.fnmatch_lines(["hotels *8       0      35*", "not counted: what is asked of the judge"])
 
 
 def test_a_smoke_run_takes_every_tenth_entry(project: Project) -> None:

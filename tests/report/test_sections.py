@@ -23,6 +23,8 @@ from tests.factories import (
     make_record,
     write_scorecard,
 )
+from tests.scorecard.test_execution import executed
+from tests.scorecard.test_ratings import chats
 
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")
 
@@ -314,3 +316,13 @@ def test_only_what_all_manners_have_scored_in_full_is_compared(tmp_path: Path) -
     both = [*_irrelevance(True), make_record(category="parallel")]
     (found,) = _asked(tmp_path, ("a", "fc", both), ("a", "prompt", _irrelevance(True)))
     assert found.metrics == ("irrelevance_all",)
+
+
+def test_verdicts_as_written_and_ratings_stand_beside_the_scores(tmp_path: Path) -> None:
+    told = [*executed((Passed(), Passed())), *chats(2)]
+    one, other = shown(tmp_path, told, [make_record()])
+    found = list(sections.beside_scores([one, other], Profile.OFFICIAL))
+    assert [(model, table.title) for model, table in found] == [
+        (one, "calls as written (AST) and carried out (official profile)"),
+        (one, "replies rated by a judge (0 to 2)"),
+    ]

@@ -20,11 +20,15 @@ from pytest_fcbench.scorecard.compare import (
     heads,
     holm,
     joined_flips,
+    rated,
     scores,
     shown,
     tables,
     usage,
     warnings,
+)
+from pytest_fcbench.scorecard.compare import (
+    executed as executed_calls,
 )
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.paired import Chance, Difference
@@ -32,6 +36,8 @@ from pytest_fcbench.scorecard.records import Usage
 from pytest_fcbench.scorecard.tables import FORMATS, Table
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed, Profile
 from tests.factories import make_card, make_path_record, make_path_score, make_record
+from tests.scorecard.test_execution import WRONG, executed
+from tests.scorecard.test_ratings import chats
 
 TIMEOUT, ASIDE = NotScored("timeout", "600 s"), NotScored(SET_ASIDE, "bad data")
 
@@ -300,6 +306,27 @@ def test_a_baseline_knows_no_calls() -> None:
     kept = [replace(r, verdicts=make_path_record().verdicts, cluster=None) for r in after.records]
     before = replace(after, records=tuple(kept))
     assert complex_calls(_compared(before, after)).rows == ()
+
+
+def test_calls_as_written_and_ratings_stand_side_by_side() -> None:
+    before, after = (
+        replace(make_card({}, name, rated_by=judge), records=(*executed(*verdicts), *chats(*scores)))
+        for name, judge, verdicts, scores in (
+            ("a", "wise", [(Passed(), Passed()), (WRONG, WRONG)], (1, 0)),
+            ("b", "harsh", [(Passed(), Passed()), (WRONG, Passed())], (2, 2)),
+        )
+    )
+    found = _compared(before, after)
+    assert [row[:6] for row in executed_calls(found).rows[:2]] == [
+        ("exec_simple", "before", "2", "1", "0", "0"),
+        ("exec_simple", "after", "2", "1", "0", "1"),
+    ]
+    assert [row[:5] for row in rated(found).rows] == [
+        ("chatable", "before", "2", "0", "0.50"),
+        ("chatable", "after", "2", "0", "2.00"),
+    ]
+    assert "replies rated by: wise before, harsh after" in warnings(found)
+    assert executed_calls(_flipped(1, 0, 1)).rows == rated(_flipped(1, 0, 1)).rows == ()
 
 
 def test_other_rules_of_conversations_are_warned_of() -> None:

@@ -19,6 +19,8 @@ from pytest_fcbench.scorecard.records import Record, Usage
 from pytest_fcbench.scorecard.usage import cost_latency
 from pytest_fcbench.verdicts import OTHER_RULES, Failed, NotScored, Passed, Profile
 from tests.factories import make_call_verdict, make_path_record, make_path_score, make_record
+from tests.scorecard.test_execution import executed
+from tests.scorecard.test_ratings import chats
 
 FACTS = RunFacts(
     fcbench="0.1.0",
@@ -154,6 +156,34 @@ def test_the_schema_can_refuse_what_is_told_of_calls(path: tuple[str, ...], valu
     cast("dict[str, object]", _at(found, *path[:-1]))[path[-1]] = value
     with pytest.raises(jsonschema.ValidationError):
         _validate(found)
+
+
+def test_executable_entries_and_ratings() -> None:
+    records = [*executed((Passed(), Passed()), (FAILED, Passed())), *chats(2, 1, TIMEOUT)]
+    found = _section(records, replace(FACTS, rated_by="wise"))
+    _validate(found)
+    assert found["rated_by"] == "wise"
+    counts = {"both": 1, "ast_only": 0, "execution_only": 1, "neither": 0}
+    told = {**counts, "ast": 0.5, "execution": 1.0, "agreement": 0.5}
+    assert _at(found, "profiles", "official", "executable") == {"exec_simple": told, "all": told}
+    of = _at(found, "ratings", "chatable")
+    assert isinstance(of, dict)
+    assert {key: of[key] for key in ("rated", "not_rated", "counts", "mean")} == {
+        "rated": 2,
+        "not_rated": 1,
+        "counts": [0, 1, 1],
+        "mean": 1.5,
+    }
+    of["counts"] = [0, 1]
+    with pytest.raises(jsonschema.ValidationError):
+        _validate(found)
+
+
+def test_without_such_entries_nothing_is_told_of_them() -> None:
+    found = _section([make_record()])
+    assert (found["rated_by"], found["ratings"]) == (None, {})
+    for profile in Profile:
+        assert "executable" not in cast("dict[str, object]", _at(found, "profiles", profile))
 
 
 def test_trials_stand_in_both_profiles() -> None:

@@ -16,10 +16,18 @@ from pytest_fcbench.answers import Driven
 from pytest_fcbench.errors import UsageError
 from pytest_fcbench.scorecard import compare
 from pytest_fcbench.scorecard.files import Scorecard
-from pytest_fcbench.scorecard.leaderboard import Board, boards, joined, release_chart, tables
+from pytest_fcbench.scorecard.leaderboard import (
+    Board,
+    boards,
+    correlations,
+    execution_charts,
+    joined,
+    release_chart,
+    tables,
+)
 from pytest_fcbench.scorecard.paired import pair
 from pytest_fcbench.scorecard.records import Usage
-from pytest_fcbench.verdicts import Failed, NotScored, Passed, Profile
+from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profile
 from tests.factories import make_card, make_path_record, make_path_score
 
 TIMEOUT = NotScored("timeout", "600 s")
@@ -292,3 +300,59 @@ def test_a_metric_nobody_has_is_refused() -> None:
         boards([_card("a", 3)], Profile.OFFICIAL, "paralell")
     with pytest.raises(UsageError, match="no scorecard has a scored entry of live"):
         boards([_card("a", 3)], Profile.OFFICIAL, "live")
+
+
+# AST and execution
+
+
+def _both(name: str, written: int, executed: int) -> Scorecard:
+    """A run in which the first of ten entries passed, as they are written and by what they return."""
+    card = make_card({"exec_simple": [n < executed for n in range(10)]}, name)
+    records = [
+        replace(
+            r, verdicts=replace(r.verdicts, as_written=Judgement.both(Passed() if n < written else _WRONG))
+        )
+        for n, r in enumerate(card.records)
+    ]
+    return replace(card, records=tuple(records))
+
+
+_WRONG = Failed("value_error:others", "")
+
+
+def test_ast_and_execution_of_each_model_and_over_all() -> None:
+    (board,) = boards([_both("a", 9, 10), _both("b", 5, 6), _both("c", 1, 4)], Profile.OFFICIAL)
+    assert board.metric == "executable"
+    table = next(table for table in tables(board) if table.title == "AST and execution")
+    assert table.columns[-2:] == ("AST", "execution")
+    assert [row[-2:] for row in table.rows] == [
+        ("90.00%", "100.00%"),
+        ("50.00%", "60.00%"),
+        ("10.00%", "40.00%"),
+    ]
+    (over,) = correlations(board)
+    assert over.rows == (("the same answers", "3", "0.982", "1.000"),)
+    (chart,) = execution_charts(board)
+    assert "Execution over AST" in chart
+    assert joined([board]).rows[0][-2:] != ("-", "-")
+
+
+def test_categories_of_the_same_kind_are_compared_too() -> None:
+    cards = [
+        make_card(
+            {"multiple": [n < 4 - k for n in range(4)], "exec_multiple": [n < 4 - k for n in range(5)]},
+            f"m{k}",
+        )
+        for k in range(3)
+    ]
+    (board,) = boards(cards, Profile.OFFICIAL)
+    (over,) = correlations(board)
+    assert over.rows == (("categories of the same kinds", "3", "1.000", "1.000"),)
+
+
+def test_two_models_do_not_make_a_correlation() -> None:
+    (board,) = boards([_both("a", 9, 10), _both("b", 5, 6)], Profile.OFFICIAL)
+    assert list(correlations(board)) == []
+    assert list(execution_charts(board)) == []
+    (plain,) = boards([_card("a", 1), _card("b", 2), _card("c", 3)], Profile.OFFICIAL)
+    assert not [table for table in tables(plain) if table.title == "AST and execution"]

@@ -35,6 +35,7 @@ from pytest_fcbench.verdicts import (
     Passed,
     PathScore,
     Profile,
+    Rated,
 )
 from tests.factories import (
     make_call_verdict,
@@ -163,6 +164,8 @@ def test_as_json_it_has_every_verdict_with_code_and_reason() -> None:
         "cluster": None,
         "asides": [],
         "paths": {},
+        "as_written": None,
+        "rating": None,
     }
     passed = {"status": "passed", "code": None, "reason": None}
     assert to_json(make_record())["verdicts"] == {"official": passed, "corrected": passed}
@@ -170,6 +173,7 @@ def test_as_json_it_has_every_verdict_with_code_and_reason() -> None:
 
 _WRONG = make_call_verdict(code="value_error", expected={"city": "Oslo"})
 PATH: dict[str, Any] = json.loads(json.dumps(asdict(make_path_score(_WRONG))))
+_BOTH = {profile: {"status": "passed", "code": None, "reason": None} for profile in ("official", "corrected")}
 _ASIDE = {**ANSWER, "party": "judge", "digest": "0f"}
 
 
@@ -202,6 +206,11 @@ def _with(*path: str | int, to: object) -> dict[str, object]:
         pytest.param({"asides": [_ASIDE]}, True, id="an aside"),
         pytest.param({"asides": [{**_ASIDE, "party": "user"}]}, False, id="an unknown party"),
         pytest.param({"asides": [ANSWER]}, False, id="an aside of nobody"),
+        pytest.param({"rating": {"score": 2, "code": None, "reason": "x"}}, True, id="a rating"),
+        pytest.param({"rating": {"score": 3, "code": None, "reason": "x"}}, False, id="more than the best"),
+        pytest.param({"rating": {"score": None, "code": "judge_reply", "reason": "x"}}, True, id="no rating"),
+        pytest.param({"as_written": _BOTH}, True, id="as written"),
+        pytest.param({"as_written": {"official": _BOTH["official"]}}, False, id="as written in one profile"),
         pytest.param({"cluster": 7}, False, id="a cluster without a name"),
     ],
 )
@@ -269,6 +278,8 @@ _FEW = st.integers(0, 99)
 _PATH = st.none() | st.builds(
     PathScore, _FEW, _FEW, _FEW, _FEW, _FEW, st.lists(_CALL_VERDICT, max_size=2).map(tuple), _RATING, _RATING
 )
+_AS_WRITTEN = st.none() | st.builds(Judgement, _VERDICT, _VERDICT)
+_RATED = st.none() | st.builds(Rated, st.integers(0, 2), _TEXT) | st.builds(NotScored, _TEXT, _REASON)
 _ASIDES = st.builds(
     Aside,
     st.sampled_from(Party),
@@ -285,7 +296,7 @@ _RECORD = st.builds(
     mode=_TEXT,
     names=_TEXT,
     syntax=_TEXT,
-    verdicts=st.builds(Judgement, _VERDICT, _VERDICT, _PATH, _PATH),
+    verdicts=st.builds(Judgement, _VERDICT, _VERDICT, _PATH, _PATH, _AS_WRITTEN, _RATED),
     trial=st.none() | st.integers(1, 99),
     steps=st.lists(
         st.builds(Usage, st.none() | st.floats(0, 1e6), _COUNT, _COUNT, st.none() | st.floats(0, 1e6)),
@@ -308,7 +319,7 @@ _SUMS = set(asdict(Usage()))
 """What a Record's JSON says for readers and can be computed again."""
 
 
-_LATER = {"cluster", "asides", "paths"}
+_LATER = {"cluster", "asides", "paths", "as_written", "rating"}
 """What older scorecards do not have."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import hashlib
+import json
 import re
 from collections.abc import Sequence
 from html.parser import HTMLParser
@@ -160,3 +161,18 @@ def test_csv_and_html_give_every_cell_back(rows: list[tuple[str, str]]) -> None:
 def test_no_cell_breaks_a_format(rows: list[tuple[str, str]], form: str) -> None:
     lines = list(FORMATS[form]("t\x00\n\u202e", [Table("t", ("a", "b"), tuple(rows))]))
     assert all(line.isprintable() for line in lines)
+
+
+def test_as_json_cells_are_what_people_see() -> None:
+    told = json.loads("\n".join(FORMATS["json"]("Both", [TABLE])))
+    assert told == {
+        "title": "Both",
+        "tables": [
+            {
+                "title": TABLE.title,
+                "columns": list(TABLE.columns),
+                "rows": list(map(list, TABLE.rows)),
+                "notes": list(TABLE.notes),
+            }
+        ],
+    }

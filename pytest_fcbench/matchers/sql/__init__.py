@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_fcbench.answers import Transcript
+from pytest_fcbench.answers import Call, Transcript
 from pytest_fcbench.codecs.reading import Calls
 from pytest_fcbench.codecs.syntaxes import Offer, read_corrected
-from pytest_fcbench.entries import Entry, ExpectedCalls
+from pytest_fcbench.entries import Entry, ExpectedCall, ExpectedCalls
 from pytest_fcbench.matchers import ast
 from pytest_fcbench.verdicts import Judgement, NotScored
 
@@ -24,15 +24,29 @@ from pytest_fcbench.verdicts import Judgement, NotScored
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Both verdicts on the last answer. ``entry`` must expect one call of SQL."""
     as_written = ast.judge(entry, transcript)
-    if transcript.last.fault or isinstance(as_written.corrected, NotScored):
+    call = None if isinstance(as_written.corrected, NotScored) else call_of(entry, transcript)
+    if call is None:
         return as_written
-    offer = Offer(entry.functions, transcript.names)
-    reading = read_corrected(transcript.last, transcript.syntax, entry.category.language, offer)
-    match reading, entry.expectation:
-        case Calls(calls=(call,)), ExpectedCalls(calls=(wanted,)) if call.name == wanted.name:
-            from pytest_fcbench.matchers.sql import corrected  # with a parser that nothing else needs
+    from pytest_fcbench.matchers.sql import corrected  # with a parser that nothing else needs
 
-            if not call.positional:
-                verdict = corrected.match(entry, wanted, call, as_written.corrected)
-                return replace(as_written, corrected=verdict)
-    return as_written
+    verdict = corrected.match(entry, wanted(entry), call, as_written.corrected)
+    return replace(as_written, corrected=verdict)
+
+
+def wanted(entry: Entry) -> ExpectedCall:
+    """The call that is expected. Raises TypeError where an entry expects something else."""
+    match entry.expectation:
+        case ExpectedCalls(calls=(call,)):
+            return call
+    raise TypeError(f"{entry.key} does not expect one call")
+
+
+def call_of(entry: Entry, transcript: Transcript) -> Call | None:
+    """The last answer's call of the expected function, if it makes that and no other."""
+    if transcript.last.fault:
+        return None
+    offer = Offer(entry.functions, transcript.names)
+    match read_corrected(transcript.last, transcript.syntax, entry.category.language, offer):
+        case Calls(calls=(call,)) if call.name == wanted(entry).name and not call.positional:
+            return call
+    return None

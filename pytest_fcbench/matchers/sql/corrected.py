@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import TypeVar
 
@@ -24,6 +24,18 @@ _MOST_ALTERNATIVES = 32
 _LONGEST_DETAIL = 2_000
 
 
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The accepted calls and an answer, carried out on the same tables."""
+
+    tables: Sequence[Table]
+    expected: Sequence[tuple[Statement, Outcome]]
+    """The accepted calls that can be carried out; there is one."""
+    answer: Statement | NoStatement
+    found: Outcome | NoStatement
+    """What became of the answer; that of the translation where there is no statement."""
+
+
 def match(entry: Entry, wanted: ExpectedCall, call: Call, as_written: Verdict) -> Verdict:
     """The verdict on a call of the expected function.
 
@@ -31,26 +43,41 @@ def match(entry: Entry, wanted: ExpectedCall, call: Call, as_written: Verdict) -
     be carried out, and a failure then says so.
     """
     try:
-        schema = _schema(entry.tables) if entry.tables else None
-        truths = _possible(_accepted(wanted), lambda given: translate(given, schema))
-        answer = _translated(call, _schema(entry.tables or derived(truths[0])))
-        compared = [truths[0], answer] if isinstance(answer, Statement) else truths[:1]
-        tables = entry.tables or derived(*compared)
-        expected = _possible(truths, lambda truth: (truth, carry_out(truth, tables)))
+        trial = tried(entry, wanted, call)
     except NoStatement as error:
         if not isinstance(as_written, Failed):
             return as_written
         return replace(as_written, details={**as_written.details, "not_carried_out": str(error)})
-    shown = {"function": call.name, "expected": expected[0][0].sql[:_LONGEST_DETAIL]}
-    if isinstance(answer, NoStatement):
-        return Failed(answer.code, f"{call.name}: {answer}", shown)
-    shown["found"] = answer.sql[:_LONGEST_DETAIL]
-    try:
-        found = carry_out(answer, tables)
-    except NoStatement as error:
-        return Failed(error.code, f"{call.name}: {error}", shown)
-    failures = [_failure(*truth, found, shown) for truth in expected]
+    shown = {"function": call.name, "expected": trial.expected[0][0].sql[:_LONGEST_DETAIL]}
+    if isinstance(trial.answer, Statement):
+        shown["found"] = trial.answer.sql[:_LONGEST_DETAIL]
+    if isinstance(trial.found, NoStatement):
+        return Failed(trial.found.code, f"{call.name}: {trial.found}", shown)
+    failures = [_failure(*truth, trial.found, shown) for truth in trial.expected]
     return Passed() if None in failures else failures[0] or Passed()
+
+
+def tried(entry: Entry, wanted: ExpectedCall, call: Call | None = None) -> Trial:
+    """What becomes of the accepted calls and of an answer; without one the first accepted call is it.
+
+    Raises ``NoStatement`` where no accepted call can be carried out.
+    """
+    schema = _schema(entry.tables) if entry.tables else None
+    truths = _possible(_accepted(wanted), lambda given: translate(given, schema))
+    answer = _translated(call, _schema(entry.tables or derived(truths[0]))) if call else truths[0]
+    compared = [truths[0], answer] if isinstance(answer, Statement) else truths[:1]
+    tables = entry.tables or derived(*compared)
+    expected = _possible(truths, lambda truth: (truth, carry_out(truth, tables)))
+    return Trial(tables, expected, answer, _outcome(answer, tables))
+
+
+def _outcome(answer: Statement | NoStatement, tables: Sequence[Table]) -> Outcome | NoStatement:
+    if isinstance(answer, NoStatement):
+        return answer
+    try:
+        return carry_out(answer, tables)
+    except NoStatement as error:
+        return error
 
 
 def _failure(

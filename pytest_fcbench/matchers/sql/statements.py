@@ -10,7 +10,8 @@ A call says in its arguments what a statement consists of (BFCL's ``sql.execute`
     conditions      all of them hold, however they are nested in lists
     joins, group_by, having, order_by, limit    of a SELECT
 
-Wherever expressions stand a query can stand in parentheses. A value is taken as it is written, without
+One text of columns, of what is grouped or sorted by can be several with commas between them. Wherever
+expressions stand a query can stand in parentheses. A value is taken as it is written, without
 quotes of its own; one that calculates with columns is calculated. In a condition a word or several that
 name no column are text (``name = John Doe``), because the official truths write them so.
 
@@ -28,7 +29,7 @@ from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
 Value: TypeAlias = str | int | float | None
@@ -132,6 +133,7 @@ _TYPES = frozenset(
     )
 )
 
+_NESTING = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _BARE = re.compile(r"\s*(\w+)\s*(==?|!=|<>|<=|>=|<|>)\s*(\w[\w .,:%/+]*(?:-\w[\w .,:%/+]*)*)")
 """A comparison with words that have no quotes."""
@@ -162,7 +164,7 @@ class _Translator:
         self.known = {column for columns in (self.schema or {}).values() for column in columns}
 
     def statement(self) -> Statement:
-        listed = self._texts("columns")
+        listed = self._listed("columns")
         columns = [text for text in listed if text.strip() != "*"]
         conditions = [self._condition(text) for text in self._texts("conditions")]
         if self.schema is None:
@@ -206,11 +208,11 @@ class _Translator:
         if joins := [self._parsed(text, exp.Join) for text in self._texts("joins")]:
             query.set("joins", joins)
         query.set("where", _where(conditions))
-        if group := [self._parsed(text, exp.Expr) for text in self._texts("group_by")]:
+        if group := [self._parsed(text, exp.Expr) for text in self._listed("group_by")]:
             query.set("group", exp.Group(expressions=group))
         if having := [self._condition(text) for text in self._texts("having")]:
             query.set("having", exp.Having(this=exp.and_(*having)))
-        if order := [self._parsed(text, exp.Ordered) for text in self._texts("order_by")]:
+        if order := [self._parsed(text, exp.Ordered) for text in self._listed("order_by")]:
             query.set("order", exp.Order(expressions=order))
         if "limit" in self.given:
             query.set("limit", exp.Limit(expression=self._limit()))
@@ -296,6 +298,9 @@ class _Translator:
     def _texts(self, name: str) -> list[str]:
         return [self._counted(text) for text in _flat(name, self.given.get(name))]
 
+    def _listed(self, name: str) -> list[str]:
+        return [part for text in self._texts(name) for part in _parts(text)]
+
     def _counted(self, text: str) -> str:
         """A text, if it can be in a statement and the call is not too long."""
         self.left -= len(text)
@@ -359,6 +364,22 @@ def _flat(name: str, value: object) -> Iterator[str]:
             yield from _flat(name, item)
     elif value is not None:
         raise NoStatement(CANNOT_TRANSLATE, f"{name} has something that is no text")
+
+
+def _parts(text: str) -> Iterator[str]:
+    """A text between its commas, those in parentheses and quotes left out."""
+    try:
+        tokens = sqlglot.tokenize(text, read="sqlite")
+    except SqlglotError:
+        yield text
+        return
+    depth = start = 0
+    for token in tokens:
+        depth += _NESTING.get(token.token_type, 0)
+        if token.token_type is TokenType.COMMA and not depth:
+            yield text[start : token.start]
+            start = token.end + 1
+    yield text[start:]
 
 
 def _where(conditions: Sequence[exp.Expr]) -> exp.Where | None:

@@ -78,11 +78,19 @@ _UNUSED = ("unused_datasets/question/", "unused_datasets/possible_answer/")
 """Folders of the questions and answers of categories that official runs leave out."""
 
 
+def _folders(category: Category) -> tuple[str, str]:
+    return ("", "possible_answer/") if category.scored else _UNUSED
+
+
+def _category_rows(pack: Pack, category: Category, file: str) -> Iterator[Mapping[str, object]]:
+    return _of_v1(pack, file) if category.group is Group.V1 else _rows(pack, file)
+
+
 def _entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
     file = f"BFCL_v4_{category.name}.json"
-    questions, answers = ("", "possible_answer/") if category.scored else _UNUSED
+    questions, answers = _folders(category)
     read = _readers(pack).get(category.rule, _single_turn)
-    rows = _of_v1(pack, questions + file) if category.group is Group.V1 else _rows(pack, questions + file)
+    rows = _category_rows(pack, category, questions + file)
     try:
         truths: Mapping[str, object] = {}
         if category.expects_calls:
@@ -213,14 +221,15 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Mappin
     Raises ``PackError``.
     """
     pack, file = installed(SOURCE, cache), f"BFCL_v4_{category.name}.json"
+    questions, answers = _folders(category)
     truths: Mapping[object, object] = {}
     if category.expects_calls:
-        truths = {row["id"]: row["ground_truth"] for row in _rows(pack, f"possible_answer/{file}")}
+        truths = {row["id"]: row["ground_truth"] for row in _rows(pack, answers + file)}
     docs: Mapping[object, object] = {}
     if not category.single_turn:
         paths = (f"multi_turn_func_doc/{name}.json" for name in _DOCS.values())
         docs = {doc["name"]: doc for path in paths for doc in _rows(pack, path, key="name")}
-    for row in _rows(pack, file):
+    for row in _category_rows(pack, category, questions + file):
         if missed := _mapping(row.get("missed_function")):
             late = {turn: [docs[name] for name in _list(names)] for turn, names in missed.items()}
             row = {**row, "missed_function": late}

@@ -25,6 +25,7 @@ def judged(entry: Entry, arguments: Mapping[str, object]) -> Judgement:
 
 
 SALE = call(columns=["name"], conditions=["price < 10", "shelf = 1"])
+PRICES = call(columns=["name", "price"], conditions=["shelf = 1"])
 MOVE = call("UPDATE", columns=["shelf"], update_values=[2], conditions=["name = 'saw'"])
 NEW = call("INSERT", columns=["id", "name"], insert_values=[[5, "axe"], [6, "rasp"]])
 GONE = call("DELETE", conditions=["shelf IN (SELECT id FROM shelves WHERE room = 'shed')"])
@@ -38,6 +39,7 @@ RIGHT = {
     "turned around": (SALE, {**SALE, "conditions": ["10 > price", "shelf = 1"]}),
     "negated": (SALE, {**SALE, "conditions": ["NOT (price >= 10 OR shelf <> 1)"]}),
     "lists in a list": (SALE, {**SALE, "conditions": [["price < 10"], ["shelf = 1"]]}),
+    "one text for several columns": (PRICES, {**PRICES, "columns": "name, price"}),
     "another name for a column": (SALE, {**SALE, "columns": ["tools.name AS tool"]}),
     "a query instead of a value": (
         SALE,
@@ -87,6 +89,8 @@ WRONG = {
     ),
     "another column": (SALE, {**SALE, "columns": ["id"]}, "wrong_result"),
     "a column too many": (SALE, {**SALE, "columns": ["name", "id"]}, "wrong_result"),
+    "a column too many in one text": (SALE, {**SALE, "columns": "name, id"}, "wrong_result"),
+    "one text with other columns": (PRICES, {**PRICES, "columns": "price, name"}, "wrong_result"),
     "another order": (SORTED, {**SORTED, "order_by": ["price DESC", "id DESC"], "limit": 3}, "wrong_result"),
     "no order": (
         {**SORTED, "limit": 4},
@@ -232,6 +236,7 @@ def test_in_prompting_mode_too() -> None:
 CORE = suites.open_suite("core", Path()).load(CATEGORIES["sql"])
 
 ALIKE: Mapping[str, Mapping[str, object]] = {
+    "sql_0": {"columns": "model, price_per_day"},
     "sql_1": {"conditions": ["station_id = 2 AND kind LIKE 'city'"]},
     "sql_2": {"columns": ["id", "name", "district"]},
     "sql_3": {"order_by": ["-price_per_day"]},

@@ -25,6 +25,26 @@ WRITTEN = {
         'SELECT * FROM "tools"',
     ),
     "columns": (call(columns=["id", "name"]), 'SELECT "id", "name" FROM "tools"'),
+    "a text with commas": (call(columns="id, name"), 'SELECT "id", "name" FROM "tools"'),
+    "commas within a part": (
+        call(columns=["COALESCE(name, 'a, b'), id"], order_by="price DESC, id"),
+        """SELECT COALESCE("name", 'a, b'), "id" FROM "tools" ORDER BY "price" DESC, "id\"""",
+    ),
+    "groups with commas": (
+        call(
+            columns="shelf, room, COUNT(*)", joins=["JOIN shelves s ON s.id = shelf"], group_by="shelf, room"
+        ),
+        'SELECT "shelf", "room", COUNT(*) FROM "tools" JOIN "shelves" AS "s" ON "s"."id" = "shelf" '
+        'GROUP BY "shelf", "room"',
+    ),
+    "filled columns with commas": (
+        call("INSERT", columns="id, name", insert_values=[[1, "saw"]]),
+        'INSERT INTO "tools" ("id", "name") VALUES (1, \'saw\')',
+    ),
+    "created columns with commas": (
+        call("CREATE", "crates", columns="id INTEGER, weight DECIMAL(10, 2)"),
+        'CREATE TABLE "crates" ("id" INTEGER, "weight" REAL(10, 2))',
+    ),
     "a single text": (call(columns="id", conditions="id = 1"), 'SELECT "id" FROM "tools" WHERE "id" = 1'),
     "expressions": (
         call(columns=["COUNT(*) AS n", "price * 2"]),
@@ -125,6 +145,15 @@ NONE: Mapping[str, tuple[Mapping[str, object], str]] = {
     "negative limit": (call(limit=-1), "cannot_translate"),
     "limit of another type": (call(limit=True), "cannot_translate"),
     "limit with more": (call(limit="1; DROP TABLE tools"), "cannot_translate"),
+    "too few values for a text of columns": (
+        call("INSERT", columns="id, name", insert_values=[[1]]),
+        "cannot_translate",
+    ),
+    "nothing between commas": (call(columns="id, , name"), "cannot_translate"),
+    "nothing behind a comma": (call(columns="id,"), "cannot_translate"),
+    "a text of columns of which one is not there": (call(columns="id, weight"), "unknown_name"),
+    "a quote that does not end": (call(columns="id, 'name"), "cannot_translate"),
+    "parentheses that do not end": (call(columns="id, COUNT(name"), "cannot_translate"),
     "too few values": (call("INSERT", columns=["id", "name"], insert_values=[[1]]), "cannot_translate"),
     "rows of different widths": (call("INSERT", insert_values=[[1, 2], [1]]), "cannot_translate"),
     "no rows": (call("INSERT", insert_values=[]), "cannot_translate"),

@@ -1,0 +1,89 @@
+"""AST against execution over twelve published models, as scorecards (BFCL paper, Figure 3, on our data).
+
+    python -m tests.parity.ast_and_execution ORACLE FOLDER
+    fcbench leaderboard FOLDER/*.json --sort=executable --to=figure.html
+
+Needs the pack (``fcbench pull bfcl``). The published answers of 2024 in BFCL's Python categories that expect
+calls, read as they were then: those that are judged as they are written (AST), and those about functions that
+ask nobody, judged by what they return and as they are written.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_fcbench.answers import Completion, Names, Transcript, part_from_json
+from pytest_fcbench.config import cache_folder
+from pytest_fcbench.conversation import Manner
+from pytest_fcbench.entries import AS_WRITTEN, CATEGORIES, Entry
+from pytest_fcbench.executables.pool import Pool
+from pytest_fcbench.matchers import ast, execution
+from pytest_fcbench.scorecard import records
+from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.suites import open_suite
+from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.verdicts import Judgement
+from tests.factories import FACTS, make_transcript, write_scorecard
+from tests.parity import comparison
+from tests.parity.test_exec_published import answers, as_read_then, syntax_of
+
+
+def found(oracle: Path, suite: Suite, pool: Pool) -> dict[str, list[Record]]:
+    """By model, a Record of each published answer in these categories."""
+    by_model: dict[str, list[Record]] = {}
+    for model, entry, transcript in (*_written(oracle, suite), *_executed(oracle, suite)):
+        judgement = (
+            execution.judge(entry, transcript, pool)
+            if entry.category.name in AS_WRITTEN
+            else ast.judge(entry, transcript)
+        )
+        by_model.setdefault(model, []).append(_record(model, entry, judgement, transcript))
+    return by_model
+
+
+def _record(model: str, entry: Entry, judgement: Judgement, transcript: Transcript) -> Record:
+    manner = Manner(model, transcript.mode, transcript.names, transcript.syntax)
+    return records.record(entry, manner, judgement, transcript)
+
+
+def _written(oracle: Path, suite: Suite) -> Iterator[tuple[str, Entry, Transcript]]:
+    for category in AS_WRITTEN.values():
+        entries = {entry.id: entry for entry in suite.load(CATEGORIES[category])}
+        for told in comparison.records(oracle / f"v4_{category}.jsonl.gz"):
+            entry, model = entries[str(told["id"])], str(told["model"])
+            transcript = _transcript(told["raw"], model, entry)
+            names = Names.UNDERSCORED if told["underscore_to_dot"] else Names.DOTTED
+            yield model, entry, replace(transcript, names=names)
+
+
+def _executed(oracle: Path, suite: Suite) -> Iterator[tuple[str, Entry, Transcript]]:
+    for answer in answers(oracle / "exec_published.jsonl.gz", suite):
+        yield answer.model, answer.entry, _transcript(answer.raw, answer.model, answer.entry)
+
+
+def _transcript(raw: object, model: str, entry: Entry) -> Transcript:
+    completion = (
+        Completion(tool_calls=tuple(map(part_from_json, raw)))
+        if isinstance(raw, list)
+        else Completion(text=as_read_then(model, str(raw)))
+    )
+    return make_transcript(completion, entry=entry.key, syntax=syntax_of(model))
+
+
+def main() -> None:
+    oracle, folder = map(Path, sys.argv[1:])
+    suite = open_suite("bfcl", cache_folder())
+    folder.mkdir(exist_ok=True)
+    told = {"bfcl": {"version": suite.version, "pack_hash": suite.pack_sha256}}
+    with closing(Pool()) as pool:
+        for model, made in found(oracle, suite, pool).items():
+            facts = replace(FACTS, model=model, mode=made[-1].mode, suites=told)
+            write_scorecard(folder / f"{model}.json", made, facts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""AST and execution over twelve published models: shares as published, and how far they go together."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from pytest_fcbench.entries import AS_WRITTEN
+from pytest_fcbench.executables.pool import Pool
+from pytest_fcbench.scorecard import execution
+from pytest_fcbench.scorecard.aggregate import aggregate
+from pytest_fcbench.scorecard.correlation import Correlation, correlated
+from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.verdicts import Passed, Profile
+from tests.parity import comparison
+from tests.parity.ast_and_execution import found
+from tests.parity.conftest import oracle_files
+
+FILES = oracle_files("exec_published.jsonl.gz")
+pytestmark = pytest.mark.skipif(
+    not FILES, reason="FCBENCH_ORACLE names no folder with exec_published.jsonl.gz"
+)
+
+
+@pytest.fixture(scope="module")
+def judged(bfcl: Suite, pool: Pool) -> dict[str, list[Record]]:
+    return found(FILES[0].parent, bfcl, pool)
+
+
+def _passed(records: list[Record], category: str) -> int:
+    return sum(r.category == category and r.verdict(Profile.OFFICIAL) == Passed() for r in records)
+
+
+def test_as_written_they_are_what_the_official_checker_says(judged: dict[str, list[Record]]) -> None:
+    different = Counter[str]()
+    for category in AS_WRITTEN.values():
+        told = list(comparison.records(FILES[0].parent / f"v4_{category}.jsonl.gz"))
+        right = Counter(str(one["model"]) for one in told if one["valid"])
+        for model, records in judged.items():
+            different[model] += abs(_passed(records, category) - right[model])
+    assert +different == {"databricks-dbrx-instruct": 1}
+
+
+def test_how_far_both_go_together(judged: dict[str, list[Record]]) -> None:
+    kinds, same = [], []
+    for records in judged.values():
+        assert len(records) == 1134
+        pair = execution.by_kind(aggregate(records, Profile.OFFICIAL, lambda name: 0))
+        shares = execution.sides(records, Profile.OFFICIAL).shares
+        assert pair
+        assert shares
+        kinds.append(pair)
+        same.append(shares)
+    assert _rounded(correlated(kinds)) == (12, 0.969, 0.834)
+    assert _rounded(correlated(same)) == (12, 0.977, 0.988)
+
+
+def _rounded(of: Correlation) -> tuple[int, float, float]:
+    assert of.pearson is not None
+    assert of.spearman is not None
+    return of.n, round(of.pearson, 3), round(of.spearman, 3)
