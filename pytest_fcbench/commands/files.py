@@ -10,7 +10,9 @@ from pytest_fcbench.errors import FcbenchError, UsageError
 
 
 def write(path: Path, text: str) -> None:
-    """Write a whole file or leave what is there. Raises ``FcbenchError``."""
+    """Write a whole file or leave what is there. Raises ``UsageError`` for no name, else ``FcbenchError``."""
+    if not path.name:
+        raise UsageError(f"{path} is a folder; name a file in it")
     part = path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
