@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pytest_fcbench.answers import Transcript
 from pytest_fcbench.commands.files import write_new
 from pytest_fcbench.config import load
-from pytest_fcbench.entries import CATEGORIES, Category, Entry
+from pytest_fcbench.entries import CATEGORIES, Category, Entry, Rule
 from pytest_fcbench.errors import NotScoredError, UsageError
 from pytest_fcbench.models.official_results import as_judged, path_of, row_of, turns_of
 from pytest_fcbench.official.scores import Answered, Header, line, wrong
@@ -164,6 +164,7 @@ class _Export:
         asked = {f"{_SUITE}:{row[0]}": row[1:] for row in official_rows(cache, category)}
         rows: list[str] = []
         wrongs: list[str] = []
+        right: dict[str, list[bool]] = {}
         for record in records:
             entry = entries.get(record.entry)
             transcript = self._transcript(entry)
@@ -175,11 +176,13 @@ class _Export:
             failure = wrong(answered, self.folder, self.run.environments)
             rows.append(json.dumps(row))
             wrongs += [line(failure)] if failure else []
+            if entry.variation:
+                right.setdefault(entry.variation.format.name, []).append(failure is None)
             if isinstance(record.verdicts.official, Passed) is not (failure is None):
                 self.changed.append(record.entry)
             self.records.append(replace(record, steps=tuple(self._used(row))))
         if rows:
-            header = self.scores[category.name] = Header(len(rows) - len(wrongs), len(rows))
+            header = self.scores[category.name] = Header(len(rows) - len(wrongs), len(rows), _formats(right))
             for kind, lines in (("result", rows), ("score", [line(header.row), *wrongs])):
                 path = Path(kind, self.folder) / path_of(category, kind)
                 self.texts[path] = "".join(f"{text}\n" for text in lines)
@@ -209,6 +212,10 @@ class _Export:
                 f"other verdicts than the scorecard's: {len(self.changed):,}, first {self.changed[0]}"
             )
         return "; ".join(parts)
+
+
+def _formats(right: Mapping[str, Sequence[bool]]) -> Mapping[str, Header]:
+    return {name: Header(sum(answers), len(answers)) for name, answers in right.items()}
 
 
 def _export(path: Path, name: str | None, price: _Pricing | None) -> _Export:
@@ -256,7 +263,7 @@ def _counted(scorecard: Scorecard) -> tuple[list[Record], Counter[str]]:
         category = CATEGORIES.get(record.category)
         if record.suite != _SUITE:
             left_out[f"of the suite {record.suite}"] += 1
-        elif category is None or not category.scored:
+        elif category is None or not (category.scored or category.rule is Rule.VARIATION):
             left_out["of categories that do not count officially"] += 1
         elif (record.trial or 1) > 1:
             left_out["of further trials"] += 1

@@ -8,7 +8,8 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 
-from pytest_fcbench.scorecard import calls
+from pytest_fcbench.prompt_formats import shortened
+from pytest_fcbench.scorecard import calls, format_tables
 from pytest_fcbench.scorecard.aggregate import Score, aggregate
 from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.gate import BROKEN, HELD, Evidence, Outcome
@@ -49,6 +50,9 @@ def summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]) ->
     """The summary of a run in Markdown: scores, the gate, what changed since the baseline."""
     yield from markdown(_scores(facts, evidence))
     if table := calls.table(evidence.records, evidence.profile):
+        yield ""
+        yield from markdown(table)
+    for table in format_tables.tables(evidence.records, evidence.profile):
         yield ""
         yield from markdown(table)
     if outcomes:
@@ -101,7 +105,8 @@ def _percent(score: Score | None) -> str:
 
 def _flips(title: str, flips: Sequence[Pair]) -> Table:
     rows = tuple(
-        (flip.entry, f"{flip.before:.0%}", f"{flip.after:.0%}", flip.reason) for flip in flips[:_FLIPS]
+        (shortened(flip.entry), f"{flip.before:.0%}", f"{flip.after:.0%}", flip.reason)
+        for flip in flips[:_FLIPS]
     )
     more = (f"and {len(flips) - _FLIPS} more",) if len(flips) > _FLIPS else ()
     return Table(title, ("entry", "before", "now", "why"), rows, more, frozenset(("why",)))

@@ -93,7 +93,8 @@ def boards(
 
 def _main(cards: Sequence[Scorecard], profile: Profile) -> str:
     """The metric that speaks for runs of the same categories."""
-    return "overall" if any(card.scores(profile).main == "overall" for card in cards) else "complex"
+    names = {card.scores(profile).main for card in cards}
+    return "overall" if "overall" in names else min(names)
 
 
 def _scored(card: Scorecard, profile: Profile) -> list[str]:
@@ -183,9 +184,8 @@ def tables(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, ...]:
 def _beside(board: Board) -> Sequence[str]:
     """The official groups, or the domains of a board that is about golden paths only."""
     cards = [row.card for row in board.rows]
-    if _main(cards, board.profile) == "overall":
-        return ("overall", *_SHOWN)
-    return ("complex", *_scored(cards[0], board.profile))
+    main = _main(cards, board.profile)
+    return ("overall", *_SHOWN) if main == "overall" else (main, *_scored(cards[0], board.profile))
 
 
 def joined(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:

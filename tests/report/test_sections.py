@@ -10,6 +10,7 @@ import pytest
 
 from pytest_fcbench.answers import Driven
 from pytest_fcbench.prices import Price
+from pytest_fcbench.prompt_formats import PLAIN
 from pytest_fcbench.report import sections
 from pytest_fcbench.report.sections import Model
 from pytest_fcbench.scorecard import files
@@ -314,3 +315,16 @@ def test_only_what_all_manners_have_scored_in_full_is_compared(tmp_path: Path) -
     both = [*_irrelevance(True), make_record(category="parallel")]
     (found,) = _asked(tmp_path, ("a", "fc", both), ("a", "prompt", _irrelevance(True)))
     assert found.metrics == ("irrelevance_all",)
+
+
+def test_prompt_formats_have_their_tables(tmp_path: Path) -> None:
+    asked = replace(
+        make_record(category="format_sensitivity"),
+        entry=f"core:format_sensitivity_5:{PLAIN.name}:parallel_1",
+    )
+    models = shown(tmp_path, [asked], [make_record()])
+    (told,) = sections.sensitivity(models, Profile.OFFICIAL)
+    assert told.model is models[0]
+    assert [table.columns[0] for table in told.tables] == ["calls as", "measure"]
+    assert told.tables[0].rows[0][:3] == ("python, JSON docs", "1", "1")
+    assert sections.main(models[:1], Profile.OFFICIAL) == "format_sensitivity"
