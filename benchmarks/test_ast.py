@@ -77,3 +77,10 @@ def test_live_parallel_multiple(entry: Entry, ask: Ask, score: Score) -> None:
     """As parallel_multiple, with functions and questions as users write them."""
     verdict = score(ast.judge(entry, ask(entry)))
     assert verdict.passed, str(verdict)
+
+
+@pytest.mark.fcbench("format_sensitivity")
+def test_format_sensitivity(entry: Entry, ask: Ask, score: Score) -> None:
+    """An entry of another category, its functions shown and its calls asked for in one of 26 formats."""
+    verdict = score(ast.judge(entry, ask(entry)))
+    assert verdict.passed, str(verdict)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_fcbench import environments
-from pytest_fcbench.answers import Driven, Transcript
+from pytest_fcbench.answers import Driven, Mode, Transcript
 from pytest_fcbench.complexeval import conversation as along_a_path
 from pytest_fcbench.complexeval import verdict
 from pytest_fcbench.conversation import Asking, Manner, converse, performed
 from pytest_fcbench.entries import Entry, Rule
+from pytest_fcbench.errors import NotScoredError
 from pytest_fcbench.executables.outcomes import Execute
 from pytest_fcbench.judges import questions
 from pytest_fcbench.matchers import ast, chat, execution, relevance, sql, state
@@ -21,8 +22,11 @@ from pytest_fcbench.verdicts import Judgement, Passed
 def asking(entry: Entry, manner: Manner, suite: Suite, driven: Driven) -> Asking:
     """The conversation about an entry, in environments of its own.
 
-    ``driven`` matters along golden paths; and its judge, if that is a model, rates replies in words.
+    ``driven`` matters along golden paths; and its judge, if that is a model, rates replies in words. Raises
+    ``NotScoredError`` where the manner has no place for what the entry is about.
     """
+    if entry.variation and manner.mode is not Mode.PROMPT:
+        raise NotScoredError("prompting_only", "prompt formats are for models that are asked by prompting")
     if entry.category.rule is Rule.PATH:
         return along_a_path.converse(entry, manner, suite.wording, driven)
     talk = performed(converse(entry, manner, suite.wording), environments.opened(entry, suite.world).perform)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from pytest_fcbench.answers import Mode, Names
-from pytest_fcbench.codecs.syntaxes import SYNTAXES
+from pytest_fcbench.codecs.syntaxes import OF_RUNS
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category
 from pytest_fcbench.errors import SuiteError, UsageError, unknown
 from pytest_fcbench.options import OPTIONS, Option
@@ -190,7 +190,7 @@ def _settings(layers: _Layers, root: Path, prefix: str = "", judge: Settings | N
         categories=_categories(layers),
         mode=_as(Mode, layers.choice("mode", tuple(Mode))),
         names=_as(Names, layers.choice("names", tuple(Names))),
-        syntax=layers.choice("syntax", tuple(SYNTAXES)),
+        syntax=layers.choice("syntax", OF_RUNS),
         profile=Profile(layers.choice("profile", tuple(Profile)) or Profile.OFFICIAL),
         gate=_gate(layers),
         baseline=Path(baseline) if (baseline := layers.text("baseline")) else None,

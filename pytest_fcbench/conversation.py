@@ -8,7 +8,7 @@ calling and prompting differ by the manner, not by the loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from pytest_fcbench.answers import (
@@ -49,6 +49,10 @@ class Manner:
     syntax: str
     """How calls are written in its answers, a name of ``codecs.syntaxes.SYNTAXES``."""
 
+    def of(self, entry: Entry) -> Manner:
+        """The manner for an entry, which may ask for calls in a syntax of its own."""
+        return replace(self, syntax=entry.variation.format.syntax) if entry.variation else self
+
 
 def converse(entry: Entry, manner: Manner, wording: Wording) -> Conversation:
     """The conversation about an entry. Official: ``base_handler.inference_multi_turn_*``.
@@ -56,6 +60,7 @@ def converse(entry: Entry, manner: Manner, wording: Wording) -> Conversation:
     A turn goes on while the answers are calls that can be read; each gets its results. A single-turn entry
     has nothing to carry out, so its only answer ends it.
     """
+    manner = manner.of(entry)
     opening = presenting.ask(entry, wording, manner.mode, manner.names)
     messages, tools = list(opening.messages), list(opening.tools)
     turns: list[tuple[Step, ...]] = []

@@ -1,6 +1,6 @@
 """What is asked: entries, their categories, function docs and what a right answer is.
 
-The bottom room: imports nothing of ours. The vocabulary is the field's (BFCL, Patil et al. 2025):
+Next to the bottom: imports ``prompt_formats`` only. The vocabulary is the field's (BFCL, Patil et al. 2025):
 an *entry* belongs to a *category*, offers *function docs* and carries an *expectation*.
 """
 
@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
+
+from pytest_fcbench.prompt_formats import PromptFormat
 
 Schema: TypeAlias = Mapping[str, object]
 """A JSON-Schema-like description of a parameter, in the type words of the entry's language."""
@@ -34,6 +36,8 @@ class Group(StrEnum):
     EXECUTABLE = "executable"
     V1 = "v1"
     """Parts of BFCL's first version that its scores leave out today."""
+    FORMAT = "format_sensitivity"
+    """Entries of other categories, put in many formats."""
 
 
 class Rule(StrEnum):
@@ -59,6 +63,8 @@ class Rule(StrEnum):
     """Exactly one call, whose arguments are the parts of a statement of SQL."""
     CHAT = "chat"
     """No function is offered; words are the answer."""
+    VARIATION = "variation"
+    """As in the category that the entry is taken from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +121,7 @@ _ALL = (
     Category("exec_parallel_multiple", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
     Category("sql", Group.V1, Rule.SQL, scored=False),
     Category("chatable", Group.V1, Rule.CHAT, scored=False),
+    Category("format_sensitivity", Group.FORMAT, Rule.VARIATION, scored=False),
 )
 
 CATEGORIES: Mapping[str, Category] = {category.name: category for category in _ALL}
@@ -325,6 +332,14 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Variation:
+    """What an entry is that puts one of another category in a format of its own."""
+
+    of: Category
+    format: PromptFormat
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One dataset entry: one test item."""
 
@@ -346,6 +361,14 @@ class Entry:
     """What it has in common with other entries of its category: a template of which they are paraphrases."""
     parents: tuple[str, ...] = ()
     """Keys of the entries that it was made from by code."""
+
+    variation: Variation | None = None
+    """Set in the categories whose rule is ``Rule.VARIATION``."""
+
+    @property
+    def rule(self) -> Rule:
+        """How its answers are judged."""
+        return self.variation.of.rule if self.variation else self.category.rule
 
     @property
     def key(self) -> str:

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import Protocol, TypeAlias
 
 from pytest_fcbench import conversation, environments, prices, suites
-from pytest_fcbench.answers import AskModel, Completion, Driven, Fault, Party, Transcript
+from pytest_fcbench.answers import AskModel, Completion, Driven, Fault, Mode, Party, Transcript
 from pytest_fcbench.asking import asking
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
 from pytest_fcbench.config import Settings
@@ -317,6 +317,11 @@ class Run:
             _ = self.asked, self.baseline
         _ = self.chosen
         for category in self.settings.categories:
+            if category.rule is Rule.VARIATION and self.chosen.manner.mode is not Mode.PROMPT:
+                raise UsageError(
+                    f"{category.name} is about system prompts, so the model has to be asked by prompting: "
+                    "add --fcbench-mode=prompt, or run it apart from what is asked by function calling"
+                )
             self.entries(category.name)
 
     def entries(self, name: str) -> Sequence[Entry]:

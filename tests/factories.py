@@ -32,6 +32,7 @@ from pytest_fcbench.entries import (
 )
 from pytest_fcbench.errors import PackError
 from pytest_fcbench.models.model import Model
+from pytest_fcbench.prompt_formats import FORMATS
 from pytest_fcbench.scorecard.document import section
 from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.files import Scorecard
@@ -204,6 +205,20 @@ def make_record(
         trial=trial,
         steps=tuple(steps),
     )
+
+
+def make_format_record(
+    entry: int,
+    number: int,
+    official: Verdict | None = None,
+    corrected: Verdict | None = None,
+    *,
+    trial: int | None = None,
+) -> Record:
+    """The Record of an entry in the prompt format with this number."""
+    made = make_record(official, corrected, category="format_sensitivity", trial=trial)
+    place = f"format_sensitivity_{entry * len(FORMATS) + number}:{FORMATS[number].name}"
+    return replace(made, entry=f"core:{place}:parallel_{entry}", cluster=f"parallel_{entry}")
 
 
 def make_call_verdict(

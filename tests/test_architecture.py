@@ -16,14 +16,15 @@ PACKAGE = ROOT / "pytest_fcbench"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 ROOMS = {
-    "entries": set(),
+    "prompt_formats": set(),
+    "entries": {"prompt_formats"},
     "answers": {"entries"},
     "verdicts": set(),
     "errors": set(),
     "options": set(),
     "redaction": set(),
     "prices": set(),
-    "codecs": {"entries", "answers"},
+    "codecs": {"entries", "answers", "prompt_formats"},
     "conversation": {"entries", "answers", "codecs"},
     "environments": {"entries", "codecs"},
     "matchers": {
@@ -38,7 +39,16 @@ ROOMS = {
     },
     "executables": {"entries", "codecs"},
     "schemas": {"entries"},
-    "suites": {"entries", "answers", "codecs", "environments", "errors", "executables", "schemas"},
+    "suites": {
+        "entries",
+        "answers",
+        "codecs",
+        "environments",
+        "errors",
+        "executables",
+        "prompt_formats",
+        "schemas",
+    },
     "models": {
         "entries",
         "answers",
@@ -71,6 +81,7 @@ ROOMS = {
         "conversation",
         "complexeval",
         "environments",
+        "errors",
         "executables",
         "judges",
         "matchers",
@@ -115,7 +126,16 @@ ROOMS = {
         "verdicts",
     },
     "charts": {"verdicts"},
-    "scorecard": {"entries", "answers", "verdicts", "errors", "conversation", "prices", "charts"},
+    "scorecard": {
+        "entries",
+        "answers",
+        "verdicts",
+        "errors",
+        "conversation",
+        "prices",
+        "prompt_formats",
+        "charts",
+    },
     "contamination": {
         "entries",
         "answers",
@@ -135,6 +155,7 @@ ROOMS = {
         "environments",
         "executables",
         "matchers",
+        "prompt_formats",
         "scorecard",
     },
     "config": {
@@ -164,7 +185,7 @@ ONLY = {
     "mpmath": {"environments/math.py"},
     "scipy": {"complexeval/assignment.py"},
     "rapidfuzz": {"complexeval/assignment.py"},
-    "numpy": {"scorecard/paired.py", "contamination/comparison.py"},
+    "numpy": {"scorecard/formats.py", "scorecard/paired.py", "contamination/comparison.py"},
     "jinja2": {"report/page.py"},
     "pydantic": {"describing/code.py"},
     "docstring_parser": {"describing/code.py"},

@@ -13,11 +13,12 @@ from pytest_fcbench.complexeval import verdict
 from pytest_fcbench.conversation import Asking
 from pytest_fcbench.entries import CATEGORIES, Entry, Rule
 from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.errors import NotScoredError
 from pytest_fcbench.executables.pool import Pool
 from pytest_fcbench.matchers import ast, chat, execution, relevance, sql, state
 from pytest_fcbench.suites import core
 from pytest_fcbench.verdicts import Profile, Rated
-from tests.complexeval.talking import FC
+from tests.complexeval.talking import FC, PROMPT
 from tests.factories import make_transcript
 
 CORE = core.open_suite(Path())
@@ -63,7 +64,8 @@ def _refused(talk: Asking) -> Transcript:
 def test_the_profile_drives_along_golden_paths_only(profile: Profile) -> None:
     for category in CORE.categories:
         entry = CORE.load(category)[0]
-        talk = asking(entry, FC, CORE, Driven(profile))
+        manner = PROMPT if entry.variation else FC
+        talk = asking(entry, manner, CORE, Driven(profile))
         assert next(talk).party is Party.MODEL
         transcript = _refused(talk)
         assert transcript.driven == (Driven(profile) if category.rule is Rule.PATH else None)
@@ -114,3 +116,9 @@ def test_the_rating_is_in_the_judgement(pool: Pool) -> None:
     with pytest.raises(StopIteration) as done:
         talk.send(Completion(text='{"score": 1, "reason": "Half of it."}'))
     assert judge(CHAT, done.value.value, _fresh, pool).rating == Rated(1, "Half of it.")
+
+
+def test_prompt_formats_need_a_prompt() -> None:
+    entry = CORE.load(CATEGORIES["format_sensitivity"])[0]
+    with pytest.raises(NotScoredError, match=r"^prompt formats are for models that are asked by prompting$"):
+        asking(entry, FC, CORE, Driven(Profile.OFFICIAL))

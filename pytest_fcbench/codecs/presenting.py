@@ -13,8 +13,10 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_fcbench.answers import AskModel, Completion, Mode, Names, ToolCall, as_wire
+from pytest_fcbench.codecs import doc_formats
 from pytest_fcbench.codecs.wording import Notes, Wording
 from pytest_fcbench.entries import Entry, FunctionDoc, Language, Rule, Schema
+from pytest_fcbench.prompt_formats import PLAIN, PromptFormat
 
 WireDoc: TypeAlias = dict[str, object]
 
@@ -34,10 +36,17 @@ def ask(entry: Entry, wording: Wording, mode: Mode, names: Names) -> AskModel:
     messages = [as_wire(message) for message in entry.turns[0]]
     if mode is Mode.FC:
         return AskModel(tuple(messages), tuple(tool(doc, wording) for doc in docs))
-    prompt = wording.system_prompt.replace("{functions}", json.dumps(docs, indent=4))
+    prompt = system_prompt(docs, wording, entry.variation.format if entry.variation else PLAIN)
     if messages and messages[0]["role"] == "system":
         prompt = f"{prompt}\n\n{messages.pop(0)['content']}"
     return AskModel(({"role": "system", "content": prompt}, *messages))
+
+
+def system_prompt(docs: Sequence[WireDoc], wording: Wording, chosen: PromptFormat) -> str:
+    """The system prompt of a format with these docs in it."""
+    return wording.prompts.system_prompt(chosen).replace(
+        "{functions}", doc_formats.written(docs, chosen.docs)
+    )
 
 
 def revealed(late: Sequence[FunctionDoc], wording: Wording, mode: Mode, names: Names) -> AskModel:

@@ -50,7 +50,12 @@ _JSON_NAMES: Mapping[str, object] = {"true": True, "false": False, "null": None}
 
 def official(text: str) -> tuple[Call, ...]:
     """Read a text as BFCL does (``default_decode_ast_prompting``). Raises ``Undecodable``."""
-    body = _parse(bracketed(text).strip().strip("'"))
+    return official_inside(bracketed(text))
+
+
+def official_inside(text: str) -> tuple[Call, ...]:
+    """The same of what stands between tags, where no bracket is added."""
+    body = _parse(text.strip().strip("'"))
     nodes = [body] if isinstance(body, ast.Call) else getattr(body, "elts", None)
     if nodes is None:
         raise Undecodable(f"expected a list of calls, found {type(body).__name__}")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from xml.sax.saxutils import escape, quoteattr
 
 from pytest_fcbench.answers import Call, Completion, Mode, Names, ToolCall
 from pytest_fcbench.codecs.presenting import shown
+from pytest_fcbench.codecs.wrapping import CLOSING, OPENING
 from pytest_fcbench.entries import Entry, Language, Schema
+from pytest_fcbench.prompt_formats import PromptFormat, Returned
 
 
 def render(calls: Sequence[Call], entry: Entry, mode: Mode, names: Names) -> Completion:
@@ -23,12 +27,89 @@ def render(calls: Sequence[Call], entry: Entry, mode: Mode, names: Names) -> Com
             text = json.dumps(arguments, ensure_ascii=False, default=list)
             tool_calls.append(ToolCall(shown(call.name, entry, mode, names), text, f"call_{index}"))
         return Completion(tool_calls=tuple(tool_calls))
+    if entry.variation:
+        named = [replace(call, name=shown(call.name, entry, mode, names)) for call in calls]
+        return Completion(text=in_format(named, entry.variation.format))
     return Completion(text=f"[{', '.join(_call_text(call, entry, names) for call in calls)}]")
+
+
+def in_format(calls: Sequence[Call], chosen: PromptFormat) -> str:
+    """Calls with named arguments in the return format of a prompt format.
+
+    No end of a tag stands in it but the tag's own, so that what is read is what was written.
+    """
+    text = _RETURNED[chosen.returned](calls)
+    return f"{OPENING}{text}{CLOSING}" if chosen.tagged else text
+
+
+def _as_python(calls: Sequence[Call]) -> str:
+    written = ", ".join(f"{call.name}({_arguments(call)})" for call in calls)
+    return f"[{written}]".replace(CLOSING, CLOSING.replace("<", r"\x3c"))
+
+
+def _arguments(call: Call) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+
+
+def _as_json(calls: Sequence[Call]) -> str:
+    objects = [{"function": call.name, "parameters": call.arguments} for call in calls]
+    return json.dumps(objects, ensure_ascii=False).replace("</", r"<\/")
+
+
+def _as_verbose_xml(calls: Sequence[Call]) -> str:
+    def parameter(name: str, value: object) -> str:
+        kind, text = _typed(value, stripped=False)
+        return f'<param name={quoteattr(name)} value={quoteattr(text)} type="{kind}"/>'
+
+    return _as_xml(calls, parameter, "<params>{}</params>")
+
+
+def _as_concise_xml(calls: Sequence[Call]) -> str:
+    def parameter(name: str, value: object) -> str:
+        kind, text = _typed(value, stripped=True)
+        return f'<param name={quoteattr(name)} type="{kind}">{escape(text, _RETURN)}</param>'
+
+    return _as_xml(calls, parameter, "{}")
+
+
+def _as_xml(calls: Sequence[Call], parameter: Callable[[str, object], str], around: str) -> str:
+    functions = [
+        f"<function name={quoteattr(call.name)}>"
+        f"{around.replace('{}', ''.join(parameter(*each) for each in call.arguments.items()))}</function>"
+        for call in calls
+    ]
+    return f"<functions>{''.join(functions)}</functions>"
+
+
+_RETURN = {"\r": "&#13;"}
+"""Readers of XML take a bare one for a line end."""
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML has no form for."""
+
+
+def _typed(value: object, *, stripped: bool) -> tuple[str, str]:
+    """A value's type attribute and its text; a literal stands for a text that would not come through."""
+    if isinstance(value, str) and (_NOT_XML.search(value) or (stripped and value != value.strip())):
+        return "dict", repr(value)
+    if isinstance(value, str):
+        return "string", value
+    if isinstance(value, bool):
+        return "boolean", str(value).lower()
+    words = {int: "integer", float: "float", list: "array", tuple: "tuple", type(None): "null"}
+    return words.get(type(value), "dict"), repr(value)
+
+
+_RETURNED: Mapping[Returned, Callable[[Sequence[Call]], str]] = {
+    Returned.PYTHON: _as_python,
+    Returned.JSON: _as_json,
+    Returned.VERBOSE_XML: _as_verbose_xml,
+    Returned.CONCISE_XML: _as_concise_xml,
+}
 
 
 def _call_text(call: Call, entry: Entry, names: Names) -> str:
     if entry.category.language is Language.PYTHON:
-        arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+        arguments = _arguments(call)
     else:
         arguments = ", ".join(f"{n}={text}" for n, text in _sources(call, entry, quoted=True).items())
     # A bare Java call is a statement and needs its end; a method of a class does not.

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from pytest_fcbench.answers import Call, Completion, Mode, Names, ToolCall
-from pytest_fcbench.codecs import dialects, java, javascript, python_calls
+from pytest_fcbench.codecs import dialects, java, javascript, json_calls, python_calls, xml_calls
 from pytest_fcbench.codecs.reading import (
     WRONG_FORMAT,
     Calls,
@@ -26,8 +26,9 @@ from pytest_fcbench.codecs.reading import (
     WrongFormat,
     as_call,
 )
-from pytest_fcbench.codecs.wrapping import unfenced
+from pytest_fcbench.codecs.wrapping import CLOSING, OPENING, between, bracketed, unfenced
 from pytest_fcbench.entries import FunctionDoc, Language
+from pytest_fcbench.prompt_formats import PromptFormat, Returned
 
 TextReader: TypeAlias = Callable[[str], tuple[Call, ...]]
 
@@ -46,6 +47,55 @@ def _native(reader: TextReader, other: TextReader | None = None) -> Syntax:
     readers = dict.fromkeys(Language, other or reader) | {Language.PYTHON: reader}
     return Syntax(Mode.FC, readers, readers)
 
+
+def _tagged(read: TextReader) -> TextReader:
+    """Official: of what stands between the first tags."""
+
+    def within(text: str) -> tuple[Call, ...]:
+        text = bracketed(text)
+        place = between(text, OPENING, CLOSING)
+        if place is None:
+            raise Undecodable(f"there is no {OPENING} tag")
+        return read(text[slice(*place)].strip())
+
+    return within
+
+
+def _all_tagged(read: TextReader) -> TextReader:
+    """Of what stands between all tags, the last of which may be left open."""
+
+    def within(text: str) -> tuple[Call, ...]:
+        _, *parts = text.split(OPENING)
+        if not parts:
+            raise Undecodable(f"there is no {OPENING} tag")
+        return tuple(call for part in parts for call in read(part.partition(CLOSING)[0]))
+
+    return within
+
+
+def _returned(official: TextReader, corrected: TextReader) -> Syntax:
+    """A return format; all entries that are put in one are Python's."""
+    return Syntax(Mode.PROMPT, dict.fromkeys(Language, official), dict.fromkeys(Language, corrected))
+
+
+_INSIDE: Mapping[Returned, tuple[TextReader, TextReader]] = {
+    Returned.PYTHON: (python_calls.official_inside, python_calls.corrected),
+    Returned.JSON: (json_calls.official_inside, json_calls.corrected),
+    Returned.VERBOSE_XML: (xml_calls.official_verbose, xml_calls.corrected_verbose),
+    Returned.CONCISE_XML: (xml_calls.official_concise, xml_calls.corrected_concise),
+}
+"""Both readers of each return format, of what stands between tags."""
+
+_FORMATS: Mapping[str, Syntax] = {
+    "json": _returned(json_calls.official, json_calls.corrected),
+    "verbose_xml": _returned(xml_calls.official_verbose, xml_calls.corrected_verbose),
+    "concise_xml": _returned(xml_calls.official_concise, xml_calls.corrected_concise),
+    **{
+        PromptFormat(returned, tagged=True).syntax: _returned(_tagged(official), _all_tagged(corrected))
+        for returned, (official, corrected) in _INSIDE.items()
+    },
+}
+"""How calls are written in the prompt formats beside ``python``."""
 
 SYNTAXES: Mapping[str, Syntax | None] = MappingProxyType(
     {
@@ -66,10 +116,14 @@ SYNTAXES: Mapping[str, Syntax | None] = MappingProxyType(
         "hermes": _native(dialects.hermes, dialects.hermes_texts),
         "xlam": _native(dialects.xlam),
         "glm": _native(dialects.glm),
+        **_FORMATS,
     }
 )
 """How calls can be written in an answer. ``tool_calls`` (None) is the interface's own field; ``python``
-is the text the prompting mode asks for, written in the entry's language."""
+is the text the prompting mode asks for, written in the entry's language; prompt formats ask for others."""
+
+OF_RUNS = tuple(name for name in SYNTAXES if name not in _FORMATS)
+"""Those in which a run can be answered; the others belong to single entries."""
 
 DEFAULT_SYNTAX: Mapping[Mode, str] = {Mode.FC: "tool_calls", Mode.PROMPT: "python"}
 
@@ -183,5 +237,5 @@ def read_corrected(completion: Completion, syntax: str, language: Language, offe
 
 def _is_remark(text: str, found: tuple[Call, ...], offer: Offer) -> bool:
     """Words that read as calls only by chance, such as ``Hello (world)``: no bracket, no offered function."""
-    bare = not unfenced(text).startswith(("[", "<tool_call>", "{"))
+    bare = not unfenced(text).startswith(("[", "<tool_call>", "{", "<functions>", OPENING))
     return bare and not any(call.name in offer.by_name or call.arguments for call in found)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pytest_fcbench.entries import Language
+from pytest_fcbench.prompt_formats import PLAIN, Docs, Layout, PromptFormat, Returned, Style
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +26,62 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """All sentences of a suite. ``{functions}`` in the system prompt stands for the docs as JSON."""
+class Sentences:
+    """The parts of a system prompt in one style. ``{format}`` stands for the form of the docs."""
 
-    system_prompt: str
+    persona: str
+    task: str
+    tool_call_no_tag: str
+    """How calls are to be written: ``{output_format}`` is an example, ``{param_types}`` a note on types."""
+    tool_call_with_tag: str
+    multiturn_behavior: str
+    available_tools: str
+    """``{functions}`` stands for the docs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """What system prompts of every format are put together from; the names are BFCL's."""
+
+    layouts: Mapping[Layout, str]
+    """In which ``{persona}``, ``{task}``, ``{tool_call_format}`` and so on stand for the parts."""
+    styles: Mapping[Style, Sentences]
+    output_formats: Mapping[Returned, str]
+    param_types: Mapping[Returned, str]
+    docs: Mapping[Docs, str]
+    """What the forms of the docs are called."""
+
+    def system_prompt(self, chosen: PromptFormat) -> str:
+        """The prompt of a format, ``{functions}`` still in it."""
+        style = self.styles[chosen.style]
+        asked = style.tool_call_with_tag if chosen.tagged else style.tool_call_no_tag
+        parts = {
+            "persona": style.persona,
+            "task": style.task,
+            "tool_call_format": asked.replace("{param_types}", self.param_types[chosen.returned]).replace(
+                "{output_format}", self.output_formats[chosen.returned]
+            ),
+            "multiturn_behavior": style.multiturn_behavior,
+            "available_tools": style.available_tools,
+        }
+        prompt = self.layouts[chosen.layout]
+        for name, part in parts.items():
+            prompt = prompt.replace(f"{{{name}}}", part)
+        return prompt.replace("{format}", self.docs[chosen.docs])
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """All sentences of a suite."""
+
+    prompts: Prompts
     notes: Mapping[Language, Notes]
     float_note: str
     """Added to the description of a float parameter in a tool schema, whose type can only say number."""
     more_functions: str = ""
     """What the user says when functions are offered that were not there before."""
+
+    @property
+    def system_prompt(self) -> str:
+        """The prompt of the usual format; ``{functions}`` stands for the docs as JSON."""
+        return self.prompts.system_prompt(PLAIN)

@@ -32,3 +32,16 @@ def unbracketed(text: str) -> str:
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
     return text.strip().rstrip(";,")
+
+
+OPENING, CLOSING = "<TOOLCALL>", "</TOOLCALL>"
+
+
+def between(text: str, opening: str, closing: str, start: int = 0) -> tuple[int, int] | None:
+    """Where the first text between two marks begins and ends, the marks left out."""
+    begin = text.find(opening, start)
+    if begin < 0:
+        return None
+    begin += len(opening)
+    end = text.find(closing, begin)
+    return None if end < 0 else (begin, end)

@@ -169,6 +169,7 @@ class _Export:
         judged = category.rule in RULES
         rows: list[str] = []
         wrongs: list[str] = []
+        right: dict[str, list[bool]] = {}
         for record in records:
             entry = entries.get(record.entry)
             transcript = self._transcript(entry)
@@ -183,13 +184,15 @@ class _Export:
             answered = Answered(entry, transcript, row["result"], *asked[entry.key])
             failure = wrong(answered, self.folder, self.run.environments, self.run.execute)
             wrongs += [line(failure)] if failure else []
+            if entry.variation:
+                right.setdefault(entry.variation.format.name, []).append(failure is None)
             if isinstance(record.verdicts.official, Passed) is not (failure is None):
                 self.changed.append(record.entry)
         if not rows:
             return
         self._write(category, "result", rows)
         if judged:
-            header = self.scores[category.name] = Header(len(rows) - len(wrongs), len(rows))
+            header = self.scores[category.name] = Header(len(rows) - len(wrongs), len(rows), _formats(right))
             self._write(category, "score", [line(header.row), *wrongs])
         else:
             self.unjudged.append(category.name)
@@ -225,6 +228,10 @@ class _Export:
                 f"other verdicts than the scorecard's: {len(self.changed):,}, first {self.changed[0]}"
             )
         return "; ".join(parts)
+
+
+def _formats(right: Mapping[str, Sequence[bool]]) -> Mapping[str, Header]:
+    return {name: Header(sum(answers), len(answers)) for name, answers in right.items()}
 
 
 def _export(path: Path, name: str | None, price: _Pricing | None) -> _Export:
@@ -267,7 +274,7 @@ def _run(scorecard: Scorecard) -> Run:
 def _exported(category: Category) -> bool:
     """Whether a category had official files once."""
     known = category.rule in RULES or category.rule is Rule.CHAT
-    return known and (category.scored or category.group in (Group.EXECUTABLE, Group.V1))
+    return known and (category.scored or category.group in (Group.EXECUTABLE, Group.V1, Group.FORMAT))
 
 
 def _counted(scorecard: Scorecard) -> tuple[list[Record], Counter[str]]:

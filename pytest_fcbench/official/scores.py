@@ -1,7 +1,8 @@
 """Lines of an official score file (``BFCL_v4_<category>_score.json``).
 
-The first line holds ``{accuracy, correct_count, total_count}``; a line for each wrong answer follows, by
-entry. Their fields, in order, are those that bfcl-eval's ``eval_runner`` writes:
+The first line holds ``{accuracy, correct_count, total_count}``, of format sensitivity also how far formats
+are apart and the three of each; a line for each wrong answer follows, by entry. Their fields, in order, are
+those that bfcl-eval's ``eval_runner`` writes:
 
 - of a single-turn entry ``id, model_name, test_category, valid, error, error_type, prompt, model_result_raw,
   model_result_decoded, possible_answer`` (nothing decoded where that failed; texts of both where it gave
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pytest_fcbench.answers import Call, Completion, Step, ToolCall, Transcript
 from pytest_fcbench.codecs.dialects import from_json
@@ -34,6 +35,7 @@ from pytest_fcbench.executables.outcomes import Execute
 from pytest_fcbench.matchers import execution, relevance, state
 from pytest_fcbench.matchers.ast import official
 from pytest_fcbench.matchers.state import Played
+from pytest_fcbench.scorecard.formats import Spread, spread
 from pytest_fcbench.verdicts import Failed, Profile
 
 
@@ -43,6 +45,8 @@ class Header:
 
     correct: int
     total: int
+    formats: Mapping[str, Header] = field(default_factory=dict)
+    """Those of each prompt format by its official name, in a category that has such."""
 
     @property
     def accuracy(self) -> float:
@@ -50,9 +54,17 @@ class Header:
         return self.correct / self.total
 
     @property
+    def spread(self) -> Spread | None:
+        """How far the prompt formats are apart; None where there are none."""
+        return spread([header.accuracy for header in self.formats.values()]) if self.formats else None
+
+    @property
     def row(self) -> Mapping[str, object]:
         """Its fields."""
-        return {"accuracy": self.accuracy, "correct_count": self.correct, "total_count": self.total}
+        row = {"accuracy": self.accuracy, "correct_count": self.correct, "total_count": self.total}
+        if told := self.spread:
+            row |= {f"accuracy_{name}": getattr(told, name) for name in ("max_delta", "variance", "std")}
+        return row | {name: header.row for name, header in self.formats.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +82,7 @@ class Answered:
 RULES = frozenset(
     [
         *(Rule.SIMPLE, Rule.MULTIPLE, Rule.PARALLEL, Rule.IRRELEVANCE, Rule.RELEVANCE, Rule.STATE),
-        *(Rule.EXECUTION, Rule.SQL),
+        *(Rule.EXECUTION, Rule.SQL, Rule.VARIATION),
     ]
 )
 """Those whose answers have an official verdict in a score file."""
@@ -215,7 +227,7 @@ def _executable(answered: Answered, execute: Execute) -> dict[str, object] | Non
 
 def _decoded(calls: Sequence[Call], syntax: str) -> list[object]:
     """Calls as ``{name: {parameter: value}}``; in a text an argument without a name goes by ``null``."""
-    renamed = {"**": "null"} if syntax == "python" else {}
+    renamed = {"**": "null"} if syntax.startswith(("python", "verbose_xml")) else {}
     return [
         {call.name: {renamed.get(name, name): value for name, value in call.arguments.items()}}
         for call in calls

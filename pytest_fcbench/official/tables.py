@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pytest_fcbench.official.scores import Header
+from pytest_fcbench.prompt_formats import FORMATS
 from pytest_fcbench.scorecard.formulas import GROUPS, OVERALL, Weighing
 from pytest_fcbench.scorecard.usage import CostLatency
 
@@ -62,8 +63,12 @@ def _share(name: str, model: Model, size_of: SizeOf) -> _Share:
     return _Share(total / divisor, count, all(part.whole for part in parts))
 
 
+class Raw(float):
+    """A number that is not written as a share."""
+
+
 _Value: TypeAlias = Callable[[Model, SizeOf], float | str | None]
-"""A cell: a share, a text, or None for N/A."""
+"""A cell: a share, a number as it is, a text, or None for N/A."""
 
 
 def _whole(name: str) -> _Value:
@@ -98,11 +103,39 @@ def _used(name: str) -> _Value:
     return value
 
 
+_FORMATS = "format_sensitivity"
+
+
+def _apart(name: str) -> _Value:
+    """How far prompt formats are apart, in points."""
+
+    def value(model: Model, size_of: SizeOf) -> Raw | None:
+        told = model.scores[_FORMATS].spread if _FORMATS in model.scores else None
+        return None if told is None else Raw(getattr(told, name))
+
+    return value
+
+
+def _in_format(name: str) -> _Value:
+    """The score in one prompt format."""
+
+    def value(model: Model, size_of: SizeOf) -> float | None:
+        header = model.scores[_FORMATS].formats.get(name) if _FORMATS in model.scores else None
+        return None if header is None else header.accuracy
+
+    return value
+
+
 def _not_there(model: Model, size_of: SizeOf) -> None:
     """Of a part of the benchmark that has no category here yet."""
 
 
 _NAME: Mapping[str, _Value] = {"Model": lambda model, size_of: model.name}
+
+_APART: Mapping[str, _Value] = {
+    "Format Sensitivity Max Delta": _apart("max_delta"),
+    "Format Sensitivity Standard Deviation": _apart("std"),
+}
 
 TABLES: Mapping[str, Mapping[str, _Value]] = {
     "data_non_live.csv": {
@@ -148,6 +181,11 @@ TABLES: Mapping[str, Mapping[str, _Value]] = {
         "Memory Vector": _not_there,
         "Memory Recursive Summarization": _not_there,
     },
+    "data_format_sensitivity.csv": {
+        **_NAME,
+        **_APART,
+        **{f"Config {chosen.name}": _in_format(chosen.name) for chosen in FORMATS},
+    },
     "data_overall.csv": {
         "Overall Acc": _overall,
         **_NAME,
@@ -180,13 +218,12 @@ TABLES: Mapping[str, Mapping[str, _Value]] = {
         "Memory Recursive Summarization": _not_there,
         "Relevance Detection": _whole("live_relevance"),
         "Irrelevance Detection": _whole("irrelevance_all"),
-        "Format Sensitivity Max Delta": _not_there,
-        "Format Sensitivity Standard Deviation": _not_there,
+        **_APART,
         "Organization": lambda model, size_of: model.organization,
         "License": lambda model, size_of: model.license,
     },
 }
-"""Columns behind the rank, by file; the first share is the one by which models are ranked."""
+"""Columns behind the rank, by file; the first number is the one by which models are ranked."""
 
 
 EXECUTABLE: Mapping[str, _Value] = {
@@ -205,7 +242,7 @@ are. There simple calls in Python were one half of "simple", calls of REST the o
 def table(columns: Mapping[str, _Value], models: Sequence[Model], size_of: SizeOf) -> str:
     """The text of a file; there is no new line at its end, as officially."""
     rows = [[value(model, size_of) for value in columns.values()] for model in models]
-    rows.sort(key=lambda row: next(-cell for cell in row if isinstance(cell, float)))
+    rows.sort(key=lambda row: next((-cell for cell in row if isinstance(cell, float)), 1.0))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["Rank", *columns])
@@ -216,4 +253,6 @@ def table(columns: Mapping[str, _Value], models: Sequence[Model], size_of: SizeO
 def _written(cell: float | str | None) -> str:
     if cell is None:
         return NA
+    if isinstance(cell, Raw):
+        return str(float(cell))
     return cell if isinstance(cell, str) else f"{cell * 100:.2f}%"

@@ -12,7 +12,7 @@ from statistics import stdev
 from pytest_fcbench.charts import plots
 from pytest_fcbench.charts.pages import MOST_SERIES
 from pytest_fcbench.entries import AS_WRITTEN
-from pytest_fcbench.scorecard import calls, execution, paths, ratings
+from pytest_fcbench.scorecard import calls, execution, format_tables, paths, ratings
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.formulas import GROUPS
@@ -403,6 +403,21 @@ def complex_calls(shown: Sequence[Model], profile: Profile) -> Iterator[Complex]
             classes,
             (*table.notes, *apart),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """What is told of one model's entries in all prompt formats."""
+
+    model: Model
+    tables: Sequence[Table]
+
+
+def sensitivity(shown: Sequence[Model], profile: Profile) -> Iterator[Sensitivity]:
+    """Of each model that has such entries."""
+    for model in shown:
+        if tables := tuple(format_tables.tables(model.scorecard.records, profile)):
+            yield Sensitivity(model, tables)
 
 
 def trial_rows(model: Model, profile: Profile) -> list[tuple[str, TrialScores]]:

@@ -57,13 +57,13 @@ class ProfileScores:
 
     @property
     def main(self) -> str:
-        """The score that speaks for the run: a group where nothing of overall's formula was scored."""
-        alone = [name for name in _ALONE if name in self.groups]
+        """The score that speaks for the run: another one where nothing of overall's formula was scored."""
+        alone = [name for name in _ALONE if self.named(name)]
         return alone[0] if alone and self.overall.accuracy is None else "overall"
 
 
-_ALONE = ("complex", "executable")
-"""Groups without a part in overall."""
+_ALONE = ("complex", "executable", "format_sensitivity")
+"""What has no part in overall."""
 
 
 def aggregate(
@@ -80,14 +80,14 @@ def aggregate(
     was not scored (set-aside ones excepted), to see how far those could move a score.
     """
 
-    categories = {name: _tally(part, profile, assumed) for name, part in by_category(records).items()}
+    categories = {name: tally(part, profile, assumed) for name, part in by_category(records).items()}
     groups: dict[str, Score] = {}
     for name, formula in GROUPS.items():
         parts = {part: categories.get(part) or groups.get(part) for part in formula.parts}
         if any(parts.values()):
             groups[name] = _combine(parts, _weights(parts, formula, size_of))
     overall = _combine({name: groups.get(name) for name in OVERALL}, OVERALL)
-    if overall.accuracy is None and any(name in groups for name in _ALONE):
+    if overall.accuracy is None and any(name in groups or name in categories for name in _ALONE):
         overall = replace(overall, missing=())  # a run of something else lacks nothing of this
     return ProfileScores(categories, groups, _counting_all(overall, categories))
 
@@ -133,10 +133,10 @@ def score_of(
     if is_formula(metric):
         return aggregate(records, profile, size_of, assumed).named(metric)
     part = marked(records, metric)
-    return _tally(part, profile, assumed) if part else None
+    return tally(part, profile, assumed) if part else None
 
 
-def _tally(records: Sequence[Record], profile: Profile, assumed: Passed | Failed | None) -> Score:
+def tally(records: Sequence[Record], profile: Profile, assumed: Passed | Failed | None = None) -> Score:
     """The score of entries that count alike; trials of an entry, or of those like it, are a cluster."""
     clusters: dict[str, list[bool]] = {}
     unscored = []

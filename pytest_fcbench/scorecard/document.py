@@ -10,6 +10,7 @@ from pathlib import Path
 from pytest_fcbench.scorecard import execution, paths, ratings
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate, counted
 from pytest_fcbench.scorecard.facts import SCHEMA, RunFacts
+from pytest_fcbench.scorecard.formats import Sensitivity, sensitivity
 from pytest_fcbench.scorecard.gate import Outcome
 from pytest_fcbench.scorecard.paths import PathScores
 from pytest_fcbench.scorecard.ratings import Ratings
@@ -57,6 +58,7 @@ def section(
             profile.value: _profile(aggregate(records, profile, size_of))
             | ({"complex": complex_calls} if (complex_calls := _complex(records, profile)) else {})
             | ({"executable": executable} if (executable := _executable(records, profile)) else {})
+            | ({"format_sensitivity": _formats(told)} if (told := sensitivity(records, profile)) else {})
             | ({"trials": _trials(records, parts, profile, trials)} if trials > 1 else {})
             for profile in Profile
         },
@@ -121,6 +123,16 @@ def _path_scores(found: PathScores) -> dict[str, object]:
         },
         "beyond": dict(found.beyond),
         "beyond_mean": found.beyond_mean,
+    }
+
+
+def _formats(told: Sensitivity) -> dict[str, object]:
+    return {
+        "formats": {chosen.name: _score(score) for chosen, score in told.formats.items()},
+        **asdict(told.spread),
+        "intervals": {"max_delta": told.max_delta, "std": told.std},
+        "max_delta_by_chance": told.by_chance,
+        "costs": [asdict(cost) | {"difference": cost.difference} for cost in told.costs],
     }
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 
-from pytest_fcbench.scorecard import calls, execution, ratings
+from pytest_fcbench.prompt_formats import shortened
+from pytest_fcbench.scorecard import calls, execution, format_tables, ratings
 from pytest_fcbench.scorecard.aggregate import Score, aggregate
 from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.gate import BROKEN, HELD, Evidence, Outcome
@@ -52,6 +53,7 @@ def summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]) ->
         calls.table(evidence.records, evidence.profile),
         execution.table(evidence.records, evidence.profile),
         ratings.table(evidence.records, facts.rated_by),
+        *format_tables.tables(evidence.records, evidence.profile),
     ):
         if table:
             yield ""
@@ -106,7 +108,8 @@ def _percent(score: Score | None) -> str:
 
 def _flips(title: str, flips: Sequence[Pair]) -> Table:
     rows = tuple(
-        (flip.entry, f"{flip.before:.0%}", f"{flip.after:.0%}", flip.reason) for flip in flips[:_FLIPS]
+        (shortened(flip.entry), f"{flip.before:.0%}", f"{flip.after:.0%}", flip.reason)
+        for flip in flips[:_FLIPS]
     )
     more = (f"and {len(flips) - _FLIPS} more",) if len(flips) > _FLIPS else ()
     return Table(title, ("entry", "before", "now", "why"), rows, more, frozenset(("why",)))

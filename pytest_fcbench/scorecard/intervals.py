@@ -80,6 +80,19 @@ def of_ratio(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     return Interval(max(0.0, ratio - reach), ratio + reach, "linearised ratio") if reach else None
 
 
+def of_difference(clusters: Sequence[tuple[int, int]]) -> Interval | None:
+    """The interval of a mean difference of verdicts, given by cluster as the sum of differences and their
+    number: -/+ 1.96 standard errors of the linearised mean, as in ``of_ratio``. None of less than two
+    clusters, and where they tell no variance."""
+    n, k = sum(size for _, size in clusters), len(clusters)
+    if k < 2:
+        return None
+    mean = sum(part for part, _ in clusters) / n
+    spread = sum((part - mean * size) ** 2 for part, size in clusters)
+    reach = _Z * sqrt(k / (k - 1) * spread) / n
+    return Interval(max(-1.0, mean - reach), min(1.0, mean + reach), "linearised mean") if reach else None
+
+
 def of_mean(parts: Sequence[Part]) -> Interval | None:
     """The interval of the weighted sum of independent shares; None of none."""
     if not parts:

@@ -94,8 +94,8 @@ def boards(
 
 def _main(cards: Sequence[Scorecard], profile: Profile) -> str:
     """The metric that speaks for runs of the same categories."""
-    mains = [card.scores(profile).main for card in cards]
-    return "overall" if "overall" in mains else mains[0]
+    names = {card.scores(profile).main for card in cards}
+    return "overall" if "overall" in names else min(names)
 
 
 def _scored(card: Scorecard, profile: Profile) -> list[str]:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from textwrap import wrap
 
-from pytest_fcbench.scorecard import calls, execution, ratings
+from pytest_fcbench.prompt_formats import shortened
+from pytest_fcbench.scorecard import calls, execution, format_tables, ratings
 from pytest_fcbench.scorecard.aggregate import ProfileScores, Score, aggregate
 from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.formulas import OVERALL
@@ -29,7 +30,8 @@ def summary(
     most: int,
 ) -> Iterator[str]:
     """All lines: what was run, the table in both profiles, calls along golden paths, calls as written and
-    carried out, ratings, cost and latency, trials, at most ``most`` failures, what was not scored."""
+    carried out, ratings, format sensitivity, cost and latency, trials, at most ``most`` failures, what was
+    not scored."""
     scores = {profile: aggregate(records, profile, size_of) for profile in Profile}
     yield from _facts(facts)
     yield ""
@@ -42,6 +44,7 @@ def summary(
         if table:
             yield ""
             yield from text(table)
+    yield from _formats(records, facts.profile)
     yield from _cost_latency(records)
     yield from _trials(records, facts.profile, width)
     yield from _failures(records, facts.profile, width=width, most=most)
@@ -118,6 +121,12 @@ def _complex(records: Sequence[Record], profile: Profile, width: int) -> Iterato
             yield from _wrapped(sentence, width, "")
 
 
+def _formats(records: Sequence[Record], profile: Profile) -> Iterator[str]:
+    for table in format_tables.tables(records, profile):
+        yield ""
+        yield from text(table)
+
+
 _USAGE = {"steps": 6, "input": 10, "output": 9, "$": 9, "$/1,000": 8, "mean": 6, "std": 6, "p50": 6, "p95": 6}
 """Columns of cost and latency and their widths; up to 1,000 seconds they fit 100 characters."""
 
@@ -173,9 +182,9 @@ def _failures(records: Sequence[Record], profile: Profile, *, width: int, most: 
     yield from _wrapped(", ".join(f"{code} {count}" for code, count in codes.most_common()), width)
     if not most:
         return
-    longest = min(max(len(record.item_id) for record, _ in failed[:most]), 34)
+    longest = min(max(len(shortened(record.item_id)) for record, _ in failed[:most]), 34)
     for record, verdict in failed[:most]:
-        line = f"  {record.item_id:<{longest}}  {verdict.reason}"
+        line = f"  {shortened(record.item_id):<{longest}}  {verdict.reason}"
         if len(failed) > _FEW:
             yield _cut(line, width)
         else:
@@ -201,7 +210,7 @@ def _not_scored(records: Sequence[Record], profile: Profile, *, width: int) -> I
         shown = group if cause == SET_ASIDE else group[:3]
         yield f"  {cause}: {len(group)}"
         for record, verdict in shown:
-            yield _cut(f"    {record.item_id}: {verdict.reason}", width)
+            yield _cut(f"    {shortened(record.item_id)}: {verdict.reason}", width)
         if len(group) > len(shown):
             yield f"    and {len(group) - len(shown)} more"
 

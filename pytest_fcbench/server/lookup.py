@@ -64,11 +64,11 @@ def asked_with(entry: Entry, suite: Suite, mode: Mode, names: Names, models: Mod
     asked: list[AskModel] = []
     for profile in Profile if entry.category.rule is Rule.PATH else (Profile.OFFICIAL,):
         manner = Manner("", mode, names, DEFAULT_SYNTAX[mode])
-        talk = asking(entry, manner, suite, Driven(profile))
-        if entry.category.single_turn:
-            yield next(talk)
-            return
         with suppress(NotScoredError):
+            talk = asking(entry, manner, suite, Driven(profile))
+            if entry.category.single_turn:
+                yield next(talk)
+                return
             for request in requests(talk, lambda request: run_through(model.complete(entry, request))):
                 if request not in asked:
                     asked.append(request)

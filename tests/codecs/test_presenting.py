@@ -20,12 +20,20 @@ from pytest_fcbench.codecs.presenting import (
     shown,
     tool_calls,
 )
-from pytest_fcbench.codecs.wording import Notes, Wording
+from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
 from pytest_fcbench.entries import Entry, FunctionDoc, Language, Message
+from pytest_fcbench.prompt_formats import Docs, Layout, Returned, Style
 from tests.factories import make_doc, make_entry, make_golden_path
 
+PROMPTS = Prompts(
+    layouts=dict.fromkeys(Layout, "{available_tools}\nOr say no."),
+    styles=dict.fromkeys(Style, Sentences("", "", "", "", "", "Call these:\n{functions}")),
+    output_formats=dict.fromkeys(Returned, ""),
+    param_types=dict.fromkeys(Returned, ""),
+    docs=dict.fromkeys(Docs, ""),
+)
 WORDING = Wording(
-    system_prompt="Call these:\n{functions}\nOr say no.",
+    prompts=PROMPTS,
     notes={
         Language.PYTHON: Notes(" Python, please."),
         Language.JAVA: Notes(" Java, please.", any_type=" (anything)", typed=" (a {})", elements=" (of {})"),

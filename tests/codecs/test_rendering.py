@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import string
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -13,9 +15,10 @@ from hypothesis import strategies as st
 from pytest_fcbench.answers import Call, Completion, Mode, Names, ToolCall
 from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.reading import Calls, Prose
-from pytest_fcbench.codecs.rendering import render
-from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX, Offer, read_corrected, read_official
-from pytest_fcbench.entries import Entry, Language
+from pytest_fcbench.codecs.rendering import in_format, render
+from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX, SYNTAXES, Offer, read_corrected, read_official
+from pytest_fcbench.entries import Entry, Language, Variation
+from pytest_fcbench.prompt_formats import PromptFormat, Returned
 from tests.factories import make_doc, make_entry
 
 CATEGORY = {
@@ -146,6 +149,70 @@ def assert_read_back(calls: list[Call], mode: Mode, names: Names) -> None:
     shown = [Call(names.shown(call.name), call.arguments) for call in calls]
     assert repr(official) == repr(Calls(tuple(shown)))  # repr tells True from 1 and (1,) from [1]
     assert repr(corrected) == repr(Calls(tuple(calls)))
+
+
+FORMS = [PromptFormat(returned, tagged) for returned in Returned for tagged in (True, False)]
+
+
+def assert_read_back_from(
+    text: str, chosen: PromptFormat, calls: list[Call], *, officially: bool = True
+) -> None:
+    """By the corrected reader, and, or not, by the official one."""
+    syntax = SYNTAXES[chosen.syntax]
+    assert syntax is not None
+    assert repr(syntax.corrected[Language.PYTHON](text)) == repr(tuple(calls))
+    assert (repr(syntax.official[Language.PYTHON](text)) == repr(tuple(calls))) is officially
+
+
+@pytest.mark.parametrize(
+    "chosen", [form for form in FORMS if form.returned is not Returned.JSON], ids=lambda form: form.syntax
+)
+@given(calls=some_calls(literals))
+@settings(deadline=None)
+def test_calls_in_a_return_format_are_read_back(chosen: PromptFormat, calls: list[Call]) -> None:
+    assert_read_back_from(in_format(calls, chosen), chosen, calls)
+
+
+@pytest.mark.parametrize("tagged", [True, False])
+@given(calls=some_calls(json_values))
+@settings(deadline=None)
+def test_calls_as_json_are_read_back(calls: list[Call], *, tagged: bool) -> None:
+    """Officially not where what looks like the end of an object and of a list comes before both."""
+    chosen = PromptFormat(Returned.JSON, tagged)
+    text = in_format(calls, chosen)
+    ends = re.findall(r"}\s*\]", text)
+    assert_read_back_from(text, chosen, calls, officially=len(ends) < 2)
+
+
+def test_an_end_of_the_tag_within_a_value_does_not_end_the_calls() -> None:
+    calls = [Call("f", {"x": "</TOOLCALL>", "y": {"z": ["\\</TOOLCALL>", "</functions>"]}})]
+    for chosen in FORMS:
+        assert_read_back_from(in_format(calls, chosen), chosen, calls)
+
+
+def test_what_xml_has_no_form_for_is_written_as_a_literal() -> None:
+    calls = [Call("f", {"a": "\0", "b": " x ", "c": "\r\n\t", "d": "\ud800"})]
+    concise = in_format(calls, PromptFormat(Returned.CONCISE_XML))
+    assert """<param name="b" type="dict">' x '</param>""" in concise
+    assert """<param name="d" type="dict">'\\ud800'</param>""" in concise
+
+
+def test_the_answer_to_a_variation_is_in_its_format() -> None:
+    entry = make_entry(functions=[make_doc("a.b")])
+    told = {}
+    for chosen in FORMS:
+        varied = replace(entry, variation=Variation(entry.category, chosen))
+        told[chosen.syntax] = render([Call("a.b", {"x": [1]})], varied, Mode.PROMPT, Names.UNDERSCORED).text
+    json_text = '[{"function": "a_b", "parameters": {"x": [1]}}]'
+    verbose = '<param name="x" value="[1]" type="array"/>'
+    verbose = f'<functions><function name="a_b"><params>{verbose}</params></function></functions>'
+    concise = (
+        '<functions><function name="a_b"><param name="x" type="array">[1]</param></function></functions>'
+    )
+    texts = ("[a_b(x=[1])]", json_text, verbose, concise)
+    for returned, text in zip(Returned, texts, strict=True):
+        assert told[returned] == text
+        assert told[f"{returned}_tagged"] == f"<TOOLCALL>{text}</TOOLCALL>"
 
 
 @pytest.mark.parametrize("parameter", ["from", "class", "is"])

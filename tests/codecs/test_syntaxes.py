@@ -8,8 +8,16 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.answers import Call, Completion, Mode, Names, ToolCall
 from pytest_fcbench.codecs.reading import WRONG_FORMAT, Calls, Prose, Reading, Unreadable
-from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX, SYNTAXES, Offer, read_corrected, read_official
+from pytest_fcbench.codecs.syntaxes import (
+    DEFAULT_SYNTAX,
+    OF_RUNS,
+    SYNTAXES,
+    Offer,
+    read_corrected,
+    read_official,
+)
 from pytest_fcbench.entries import FunctionDoc, Language
+from pytest_fcbench.prompt_formats import FORMATS
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, tool_calls
 
@@ -378,3 +386,78 @@ def test_any_completion_is_read(
 def test_source_text_with_a_huge_integer_is_read(read: object) -> None:
     assert callable(read)
     read(f"f(x=g(0x{'f' * 5_000}))")
+
+
+# Prompt formats
+
+JSON = '[{"function": "get_weather", "parameters": {"city": "Bergen"}}]'
+XML = '<functions><function name="get_weather">{}</function></functions>'
+VERBOSE = XML.format('<params><param name="city" value="Bergen" type="string"/></params>')
+CONCISE = XML.format('<param name="city" type="string">Bergen</param>')
+WEATHER = Calls((Call("get_weather", {"city": "Bergen"}),))
+WRITTEN = {
+    "python": "[get_weather(city='Bergen')]",
+    "json": JSON,
+    "verbose_xml": VERBOSE,
+    "concise_xml": CONCISE,
+}
+
+
+def in_its_form(text: str, syntax: str) -> tuple[Reading, Reading]:
+    weather = offer(make_doc("get_weather", {"city": {"type": "string"}}))
+    completion = Completion(text=text)
+    return official(text, syntax), read_corrected(completion, syntax, Language.PYTHON, weather)
+
+
+@pytest.mark.parametrize(("returned", "text"), WRITTEN.items())
+def test_calls_of_a_return_format_with_and_without_a_tag(returned: str, text: str) -> None:
+    assert in_its_form(text, returned) == (WEATHER, WEATHER)
+    tagged = f"I will.\n<TOOLCALL>\n{text} </TOOLCALL>\nDone."
+    assert in_its_form(tagged, f"{returned}_tagged") == (WEATHER, WEATHER)
+
+
+@pytest.mark.parametrize(("returned", "text"), WRITTEN.items())
+def test_a_tag_that_was_asked_for_has_to_be_there(returned: str, text: str) -> None:
+    """It is a call, but not in the form that was asked for: no abstention."""
+    strict, lenient = in_its_form(text, f"{returned}_tagged")
+    assert isinstance(strict, Unreadable)
+    assert isinstance(lenient, Unreadable)
+
+
+@pytest.mark.parametrize(("returned", "text"), WRITTEN.items())
+def test_of_several_tags_officially_the_first_counts(returned: str, text: str) -> None:
+    tagged = f"<TOOLCALL>{text}</TOOLCALL>"
+    strict, lenient = in_its_form(tagged * 2, f"{returned}_tagged")
+    assert strict == WEATHER
+    assert lenient == Calls(WEATHER.calls * 2)
+    assert in_its_form(tagged.removesuffix("</TOOLCALL>"), f"{returned}_tagged")[1] == WEATHER
+
+
+@pytest.mark.parametrize("syntax", [f"{name}{tag}" for name in WRITTEN for tag in ("", "_tagged")])
+def test_prose_is_an_abstention_in_every_format(syntax: str) -> None:
+    text = "None of these functions can book a flight (sorry)."
+    assert in_its_form(text, syntax)[1] == Prose(text)
+
+
+@pytest.mark.parametrize(("asked", "given"), [(a, g) for a in WRITTEN for g in WRITTEN if a[-4:] != g[-4:]])
+def test_calls_in_another_return_format_are_no_abstention(asked: str, given: str) -> None:
+    _, lenient = in_its_form(WRITTEN[given], asked)
+    assert isinstance(lenient, Unreadable)
+
+
+@pytest.mark.parametrize(
+    ("syntax", "text"),
+    [
+        ("json", '[{"function": "fly", "parameters": {}}]'),
+        ("concise_xml", '<functions><function name="fly"></function></functions>'),
+        ("python_tagged", "<TOOLCALL>[fly()]</TOOLCALL>"),
+    ],
+)
+def test_a_call_of_an_unknown_function_is_a_call(syntax: str, text: str) -> None:
+    called = Calls((Call("fly", {}),))
+    assert in_its_form(text, syntax) == (called, called)
+
+
+def test_a_run_is_not_answered_in_a_prompt_format() -> None:
+    assert OF_RUNS == ("tool_calls", "python", "hermes", "xlam", "glm")
+    assert {chosen.syntax for chosen in FORMATS} <= SYNTAXES.keys()

@@ -22,10 +22,11 @@ from pytest_fcbench.environments import opened
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.executables.pool import Pool
 from pytest_fcbench.models.oracle import ABSTENTION, DONE, OracleModel
+from pytest_fcbench.prompt_formats import FORMATS, Returned, told_by
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.fields import yaml_value
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.verdicts import SET_ASIDE, Failed, Judgement, NotScored
+from pytest_fcbench.verdicts import SET_ASIDE, Failed, Judgement, NotScored, Passed
 from tests.factories import answer_of, make_doc, make_entry, make_golden_path, make_multi_turn
 
 # One answer
@@ -251,7 +252,8 @@ def test_it_passes_all_of_core_in_both_profiles(
     mode: Mode, tmp_path: Path, pool: Pool, *, single_turn: bool
 ) -> None:
     suite = suites.open_suite("core", tmp_path)
-    categories = [c for c in suite.categories if c.single_turn is single_turn and c.rule is not Rule.PATH]
+    others = {Rule.PATH} | ({Rule.VARIATION} if mode is Mode.FC else set())
+    categories = [c for c in suite.categories if c.single_turn is single_turn and c.rule not in others]
     outcomes = list(_outcomes(suite, categories, mode, pool))
     missed = {o.id: o.judgement for o in outcomes if o.judgement.official.status != "passed"}
     missed |= {o.id: o.judgement for o in outcomes if o.judgement.corrected.status != "passed"}
@@ -263,7 +265,8 @@ def test_it_passes_all_of_core_in_both_profiles(
 def official(request: pytest.FixtureRequest, pack_cache: Path, pool: Pool) -> list[Outcome]:
     """The outcomes of the official suite in one mode."""
     suite = suites.open_suite("bfcl", pack_cache)
-    return list(_outcomes(suite, suite.categories, request.param, pool))
+    categories = [category for category in suite.categories if category.rule is not Rule.VARIATION]
+    return list(_outcomes(suite, categories, request.param, pool))
 
 
 def _ledger() -> Mapping[str, str]:
@@ -294,3 +297,14 @@ def test_official_exactly_the_entries_that_nothing_passes_are_failed(official: l
     unscored = [o.judgement for o in official if isinstance(o.judgement.official, NotScored)]
     assert len(unscored) == 54
     assert all(judgement.official == judgement.corrected for judgement in unscored)
+
+
+def test_in_every_prompt_format_only_a_list_of_objects_is_misread(pack_cache: Path, pool: Pool) -> None:
+    """As JSON it ends, officially, the search for the calls."""
+    suite = suites.open_suite("bfcl", pack_cache)
+    outcomes = list(_outcomes(suite, [CATEGORIES["format_sensitivity"]], Mode.PROMPT, pool))
+    assert len(outcomes) == 5_200
+    assert not [o.id for o in outcomes if not isinstance(o.judgement.corrected, Passed)]
+    failed = [told_by(o.id) for o in outcomes if isinstance(o.judgement.official, Failed)]
+    as_json = [chosen for chosen in FORMATS if chosen.returned is Returned.JSON]
+    assert failed == [(chosen, "simple_python_96") for chosen in as_json]

@@ -40,6 +40,16 @@ def test_the_first_line() -> None:
     assert line(Header(3, 4).row) == '{"accuracy": 0.75, "correct_count": 3, "total_count": 4}'
 
 
+def test_the_first_line_of_prompt_formats() -> None:
+    header = Header(3, 8, {"a": Header(1, 4), "b": Header(2, 4)})
+    of_a, of_b = ({"accuracy": n / 4, "correct_count": n, "total_count": 4} for n in (1, 2))
+    assert list(header.row.items()) == [
+        *(("accuracy", 0.375), ("correct_count", 3), ("total_count", 8)),
+        *(("accuracy_max_delta", 25.0), ("accuracy_variance", 312.5), ("accuracy_std", 17.68)),
+        *(("a", of_a), ("b", of_b)),
+    ]
+
+
 # Single-turn
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_fcbench.official.scores import Header
 from pytest_fcbench.official.tables import TABLES, Model, table
+from pytest_fcbench.prompt_formats import FORMATS
 from pytest_fcbench.scorecard.usage import CostLatency, cost_latency
 
 NOTHING = cost_latency([])
@@ -113,3 +114,29 @@ def test_names_are_kept_whole() -> None:
         "O",
         "L",
     ]
+
+
+def in_formats(*right: int, of: int = 8, name: str = "m") -> Model:
+    """A model with so many right answers in each of the first prompt formats."""
+    told = {chosen.name: Header(count, of) for chosen, count in zip(FORMATS, right, strict=False)}
+    return Model(name, {"format_sensitivity": Header(sum(right), of * len(right), told)}, NOTHING)
+
+
+def test_prompt_formats_have_a_table_of_their_own() -> None:
+    """Those that are apart most come first; who was not asked in formats comes last."""
+    first, second, third = rows(
+        "data_format_sensitivity.csv",
+        model({}, "c"),
+        in_formats(4, 4, name="b"),
+        in_formats(4, 5, 2, name="a"),
+    )
+    assert [row["Model"] for row in (first, second, third)] == ["a", "b", "c"]
+    assert first["Format Sensitivity Max Delta"] == "37.5"
+    assert first["Format Sensitivity Standard Deviation"] == "19.09"
+    assert [first[f"Config {chosen.name}"] for chosen in FORMATS[:4]] == ["50.00%", "62.50%", "25.00%", "N/A"]
+    assert second["Format Sensitivity Max Delta"] == "0.0"
+    assert set(third.values()) == {"3", "c", "N/A"}
+    assert len(first) == 4 + 26
+    overall = rows("data_overall.csv", in_formats(4, 5, 2))[0]
+    assert overall["Format Sensitivity Max Delta"] == "37.5"
+    assert overall["Overall Acc"] == "0.00%"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS
+from pytest_fcbench.prompt_formats import FORMATS
 from tests.plugin.conftest import SCORED, Project, size
 
 
@@ -18,11 +19,32 @@ def test_what_is_not_scored_runs_where_it_is_named(project: Project) -> None:
     result = project.run("--fcbench-category=multi_turn_composite")
     result.assert_outcomes(passed=size("multi_turn_composite"))
     unscored = size(*CATEGORIES) - size(*SCORED)
-    apart = ("multi_turn_composite", *SELECTIONS["v1"], *SELECTIONS["executable"])
+    alone = ("multi_turn_composite", "format_sensitivity")
+    apart = (*alone, *SELECTIONS["v1"], *SELECTIONS["executable"])
     assert size(*apart) == unscored > 0
     result.stdout.re_match_lines([r"multi_turn_composite +\d+ .*100\.00%"])
     both = project.run("--fcbench-category=multi_turn", "--fcbench-category=multi_turn_composite")
     both.assert_outcomes(passed=size("multi_turn_composite", *SELECTIONS["multi_turn"]))
+
+
+def test_prompt_formats_run_where_they_are_named_and_need_a_prompt(project: Project) -> None:
+    named = "--fcbench-category=format_sensitivity"
+    refused = project.run(named)
+    assert refused.ret == pytest.ExitCode.USAGE_ERROR
+    refused.stderr.fnmatch_lines(["*format_sensitivity is about system prompts*add --fcbench-mode=prompt*"])
+    entry = f"core:format_sensitivity_39:{FORMATS[13].name}:simple_python_4"
+    one = project.run(
+        f"benchmarks/test_ast.py::test_format_sensitivity[{entry}]", named, "--fcbench-mode=prompt"
+    )
+    one.assert_outcomes(passed=1)
+    assert list(project.records()) == [entry]
+    some = project.run("-k", "simple_python_4", named, "--fcbench-mode=prompt", "-n2")
+    some.assert_outcomes(passed=26)
+    some.stdout.re_match_lines([r"maximum delta +0\.00 +0\.00 .*"])
+    section = project.scorecard()["fcbench"]
+    assert isinstance(section, dict)
+    told = section["profiles"]["official"]["format_sensitivity"]
+    assert list(told["formats"]) == [chosen.name for chosen in FORMATS]
 
 
 def test_category_is_exact(project: Project) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_fcbench.answers import Driven
 from pytest_fcbench.prices import Price
+from pytest_fcbench.prompt_formats import PLAIN
 from pytest_fcbench.report import sections
 from pytest_fcbench.report.sections import Model
 from pytest_fcbench.scorecard import files
@@ -326,3 +327,16 @@ def test_verdicts_as_written_and_ratings_stand_beside_the_scores(tmp_path: Path)
         (one, "calls as written (AST) and carried out (official profile)"),
         (one, "replies rated by a judge (0 to 2)"),
     ]
+
+
+def test_prompt_formats_have_their_tables(tmp_path: Path) -> None:
+    asked = replace(
+        make_record(category="format_sensitivity"),
+        entry=f"core:format_sensitivity_5:{PLAIN.name}:parallel_1",
+    )
+    models = shown(tmp_path, [asked], [make_record()])
+    (told,) = sections.sensitivity(models, Profile.OFFICIAL)
+    assert told.model is models[0]
+    assert [table.columns[0] for table in told.tables] == ["calls as", "measure"]
+    assert told.tables[0].rows[0][:3] == ("python, JSON docs", "1", "1")
+    assert sections.main(models[:1], Profile.OFFICIAL) == "format_sensitivity"

@@ -12,13 +12,20 @@ import pytest
 
 from pytest_fcbench.answers import Driven
 from pytest_fcbench.prices import Price
+from pytest_fcbench.prompt_formats import FORMATS
 from pytest_fcbench.scorecard.document import json_schema, section
 from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.intervals import of_clusters
 from pytest_fcbench.scorecard.records import Record, Usage
 from pytest_fcbench.scorecard.usage import cost_latency
 from pytest_fcbench.verdicts import OTHER_RULES, Failed, NotScored, Passed, Profile
-from tests.factories import make_call_verdict, make_path_record, make_path_score, make_record
+from tests.factories import (
+    make_call_verdict,
+    make_format_record,
+    make_path_record,
+    make_path_score,
+    make_record,
+)
 from tests.scorecard.test_execution import executed
 from tests.scorecard.test_ratings import chats
 
@@ -96,6 +103,23 @@ def test_usage_stands_for_the_run_and_each_category() -> None:
         "latency_p50_s": 2.0,
         "latency_p95_s": pytest.approx(2.9),
     }
+
+
+def test_format_sensitivity_stands_in_both_profiles() -> None:
+    wrong = Failed("wrong_count", "r")
+    records = [make_format_record(entry, n, wrong if n == 9 else None) for entry in (0, 1) for n in range(26)]
+    found = _section(records)
+    _validate(found)
+    for profile in Profile:
+        told = _at(found, "profiles", profile, "format_sensitivity")
+        assert isinstance(told, dict)
+        assert list(told["formats"]) == [chosen.name for chosen in FORMATS]
+        assert (told["max_delta"], told["std"], told["variance"]) == (100.0, 19.61, 384.62)
+        assert told["intervals"] == {"max_delta": [100.0, 100.0], "std": [19.61, 19.61]}
+        assert told["costs"][0]["difference"] == pytest.approx(-1 / 6)
+    one = _section(records[:1])
+    _validate(one)
+    assert _at(one, "profiles", "official", "format_sensitivity", "max_delta_by_chance") is None
 
 
 def test_calls_along_golden_paths_stand_in_both_profiles() -> None:

@@ -19,6 +19,7 @@ from pytest_fcbench.verdicts import OTHER_RULES, SET_ASIDE, Failed, NotScored, P
 from tests.factories import (
     make_call_verdict,
     make_entry,
+    make_format_record,
     make_path_record,
     make_path_score,
     make_record,
@@ -159,6 +160,14 @@ def test_only_so_many_failures_are_listed() -> None:
         "  core:simple_python_1  2 calls",
         "  and 3 more; the JSON report has all, --fcbench-failures=N shows N here",
     ]
+
+
+def test_an_entry_in_a_prompt_format_goes_by_its_number() -> None:
+    records = [make_format_record(1, 3, Failed("wrong_count", "2 calls")), make_format_record(1, 4)]
+    lines = _lines([*records, make_format_record(2, 0, NotScored("timeout", "600 s"))])
+    assert "  core:format_sensitivity_29:…:parallel_1  2 calls" in lines
+    assert "    core:format_sensitivity_52:…:parallel_2: 600 s" in lines
+    assert any(line.startswith("python, XML docs  ") for line in lines)
 
 
 def test_the_list_can_be_switched_off() -> None:

@@ -28,6 +28,7 @@ from pytest_fcbench.entries import (
     NoCall,
 )
 from pytest_fcbench.errors import PackError, PackMissing, SuiteError
+from pytest_fcbench.prompt_formats import FORMATS, Docs, Layout, PromptFormat, Returned, told_by
 from pytest_fcbench.suites import bfcl, packs
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.fields import yaml_value
@@ -48,14 +49,23 @@ PROMPT_STYLE_TEMPLATES = {
         "persona": "You are brief.",
         "task": "Call functions.",
         "tool_call_no_tag": "Write {output_format} with {param_types}.",
+        "tool_call_with_tag": "Write <T>{output_format}</T> with {param_types}.",
         "multiturn_behavior": "Go on.",
         "available_tools": GIVEN + "{format}: {functions}",
     },
-    "other": {"persona": "You are long."},
+    "experimental": {
+        "persona": "You are long.",
+        "task": "Do call functions.",
+        "tool_call_no_tag": "Do write {output_format}.",
+        "tool_call_with_tag": "Do write <T>{output_format}</T>.",
+        "multiturn_behavior": "Do go on.",
+        "available_tools": "{functions}",
+    },
 }
-OUTPUT_FORMAT_MAPPING = {"python": "[f(a=1)]", "json": "{}"}
-PARAM_TYPE_MAPPING = {"python": "literals", "json": ""}
+OUTPUT_FORMAT_MAPPING = {"python": "[f(a=1)]", "json": "{}", "verbose_xml": "<v/>", "concise_xml": "<c/>"}
+PARAM_TYPE_MAPPING = {"python": "literals", "json": "", "verbose_xml": "types", "concise_xml": "types"}
 PROMPT_TEMPLATE_MAPPING = {
+    "markdown": "# {persona}\\n{task} {tool_call_format} {multiturn_behavior} {available_tools}",
     "plaintext": "{persona} {task} {tool_call_format} {multiturn_behavior} {available_tools}",
 }
 COMPUTED = len(GIVEN)
@@ -242,6 +252,10 @@ def test_the_wording_is_put_together_from_the_constants(
     assert wording.system_prompt == (
         "You are brief. Call functions. Write [f(a=1)] with literals. Go on. Functions as json: {functions}"
     )
+    markdown = PromptFormat(Returned.CONCISE_XML, tagged=True, docs=Docs.XML, layout=Layout.MARKDOWN)
+    assert wording.prompts.system_prompt(markdown) == (
+        "# You are brief.\nCall functions. Write <T><c/></T> with types. Go on. Functions as xml: {functions}"
+    )
     assert wording.float_note == " A fraction."
     assert wording.more_functions == "There is more now."
     assert wording.notes == {
@@ -370,8 +384,9 @@ def test_every_category_has_its_official_number_of_entries(entries: tuple[Entry,
         "exec_parallel_multiple": 40,
         "sql": 100,
         "chatable": 200,
+        "format_sensitivity": 200 * 26,
     }
-    assert len(entries) == 4941 + 240
+    assert len(entries) == 4941 + 240 + 5200
 
 
 def test_official_ids_are_unique_and_name_their_category(entries: tuple[Entry, ...]) -> None:
@@ -389,6 +404,22 @@ def test_official_rows_are_those_of_the_entries(official: Suite, pack_cache: Pat
             assert len(row["question"]) == len(entries[entry_id].turns)
             assert (truth is not None) is category.expects_calls
             assert ("function" in row) is category.single_turn
+
+
+def test_chosen_entries_are_put_in_every_format_in_the_order_of_the_data(official: Suite) -> None:
+    entries = official.load(CATEGORIES["format_sensitivity"])
+    told = [told_by(entry.id) for entry in entries]
+    assert [found and found[0] for found in told] == list(FORMATS) * 200
+    assert [entry.id.partition(":")[0] for entry in entries[-1:]] == ["format_sensitivity_5199"]
+    originals = {entry.id: entry for entry in official.load(CATEGORIES["simple_python"])}
+    hint = official.wording.notes[Language.PYTHON].hint
+    clusters = dict.fromkeys(str(entry.cluster) for entry in entries[: 30 * 26])
+    assert list(clusters) == [entry_id for entry_id in originals if entry_id in clusters]
+    for entry in entries[: 30 * 26]:
+        own = originals[str(entry.cluster)]
+        assert entry.expectation == own.expectation
+        descriptions = [f"{doc.description}{hint}" for doc in own.functions]
+        assert [doc.description for doc in entry.functions] == descriptions
 
 
 def test_every_id_of_the_ledger_exists_and_has_a_reason(entries: tuple[Entry, ...]) -> None:

@@ -20,7 +20,9 @@ from pytest_fcbench.entries import (
     Language,
     Rule,
     Schema,
+    Variation,
 )
+from pytest_fcbench.prompt_formats import FORMATS, PromptFormat, told_by
 from pytest_fcbench.suites.core import _MADE_OF
 from pytest_fcbench.suites.suite import Suite
 
@@ -46,7 +48,7 @@ def _expected(entries: tuple[Entry, ...]) -> Iterator[tuple[Entry, ExpectedCall,
 
 
 def test_it_names_itself_and_the_hash_of_its_files(suite: Suite) -> None:
-    assert (suite.name, suite.version) == ("core", "4")
+    assert (suite.name, suite.version) == ("core", "5")
     assert suite.pack_sha256 is not None
     assert re.fullmatch(r"[0-9a-f]{64}", suite.pack_sha256)
 
@@ -68,6 +70,7 @@ def test_every_category_has_enough_entries(entries: tuple[Entry, ...]) -> None:
         Group.COMPLEX: 6,
         Group.EXECUTABLE: 12,
         Group.V1: 12,
+        Group.FORMAT: 20 * 26,
     }
     assert not {c.name: counts[c] for c in CATEGORIES.values() if counts[c] < least[c.group]}
 
@@ -79,7 +82,7 @@ def test_ids_are_unique_over_the_suite(entries: tuple[Entry, ...]) -> None:
 
 def test_ids_are_the_category_and_a_running_number(suite: Suite) -> None:
     for category in suite.categories:
-        ids = [entry.id for entry in suite.load(category)]
+        ids = [entry.id.partition(":")[0] for entry in suite.load(category)]
         assert ids == [f"{category.name}_{number}" for number in range(len(ids))]
 
 
@@ -99,8 +102,37 @@ def test_every_question_ends_with_words_of_the_user(entries: tuple[Entry, ...]) 
 
 def test_no_question_is_asked_twice(entries: tuple[Entry, ...]) -> None:
     """But for the kinds that are made of others."""
-    counts = Counter(entry.turns for entry in entries if entry.category.name not in _MADE_OF)
+    written = [e for e in entries if e.category.name not in _MADE_OF and not e.variation]
+    counts = Counter(entry.turns for entry in written)
     assert not [turns for turns, count in counts.items() if count > 1]
+
+
+def test_twenty_entries_are_put_in_every_prompt_format(suite: Suite, entries: tuple[Entry, ...]) -> None:
+    """As they stand in their own category, format after format."""
+    originals = {entry.id: entry for entry in entries if not entry.variation}
+    varied = suite.load(CATEGORIES["format_sensitivity"])
+    found = [told for entry in varied if (told := told_by(entry.key))]
+    assert [chosen for chosen, _ in found] == list(FORMATS) * 20
+    assert len({original for _, original in found}) == 20
+    for entry, (chosen, original) in zip(varied, found, strict=True):
+        own = originals[original]
+        assert entry.variation == Variation(own.category, chosen)
+        assert (entry.turns, entry.functions) == (own.turns, own.functions)
+        assert entry.expectation == own.expectation
+        assert (entry.rule, entry.cluster) == (own.category.rule, original)
+
+
+@pytest.mark.parametrize("chosen", FORMATS, ids=lambda chosen: chosen.name)
+def test_each_prompt_format_has_its_words(suite: Suite, chosen: PromptFormat) -> None:
+    prompt = suite.wording.prompts.system_prompt(chosen)
+    assert re.findall(r"\{\w+\}", prompt) == ["{functions}"]
+    assert ("<TOOLCALL>" in prompt) is chosen.tagged
+    assert ("<functions>" in prompt) is ("xml" in chosen.returned)
+    assert suite.wording.prompts.docs[chosen.docs] in prompt
+
+
+def test_no_two_prompt_formats_have_the_same_words(suite: Suite) -> None:
+    assert len({suite.wording.prompts.system_prompt(chosen) for chosen in FORMATS}) == len(FORMATS)
 
 
 @pytest.mark.parametrize("rule", Rule)

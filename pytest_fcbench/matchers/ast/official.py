@@ -39,9 +39,9 @@ def match(entry: Entry, expectation: ExpectedCalls, reading: Calls | Unreadable,
     """The official verdict on a reading of the answer."""
     if isinstance(reading, Unreadable):
         return Failed(reading.code, f"cannot be read as calls: {reading.reason}")
-    if entry.category.rule is Rule.PARALLEL:
+    if entry.rule is Rule.PARALLEL:
         return _match_greedily(entry, expectation.calls, reading.calls, names)
-    kind = "multiple" if entry.category.rule is Rule.MULTIPLE else "simple"
+    kind = "multiple" if entry.rule is Rule.MULTIPLE else "simple"
     if len(reading.calls) != 1:
         return wrong_count(f"{kind}_function_checker:wrong_count", expectation.calls, reading.calls)
     return _match_call(entry, expectation.calls[0], reading.calls[0], names)
@@ -96,7 +96,7 @@ def no_match(code: str, place: int, wanted: ExpectedCall, misses: Mapping[int, F
 
 def _match_call(entry: Entry, wanted: ExpectedCall, call: Call, names: Names) -> Passed | Failed:
     # The simple categories look at the only function there is, the others at the one of that name.
-    doc = entry.functions[0] if entry.category.rule is Rule.SIMPLE else entry.function(wanted.name)
+    doc = entry.functions[0] if entry.rule is Rule.SIMPLE else entry.function(wanted.name)
     if doc is None:
         return Failed("simple_function_checker:unclear", f"{wanted.name} is not among the entry's functions")
     shown = names.shown(doc.name)

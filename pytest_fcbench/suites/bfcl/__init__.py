@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcbench.codecs.wording import Notes, Wording
+from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
 from pytest_fcbench.entries import (
     CATEGORIES,
     AnyCall,
@@ -31,10 +31,12 @@ from pytest_fcbench.entries import (
     Trajectory,
 )
 from pytest_fcbench.environments.world import World, world_from_json
-from pytest_fcbench.errors import SuiteError
+from pytest_fcbench.errors import SuiteError, unknown
 from pytest_fcbench.executables import lookups
+from pytest_fcbench.prompt_formats import FORMATS, Docs, Layout, Returned, Style
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.bfcl.world import CLASSES
+from pytest_fcbench.suites.build.variations import in_every_format, variation_id
 from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.suites.packs import Pack, installed
 from pytest_fcbench.suites.packs.wheel import CONSTANTS, WheelSource
@@ -57,14 +59,21 @@ def open_suite(cache: Path) -> Suite:
     pack = installed(SOURCE, cache)
     ledger = _ledger()
     constants: object = json.loads(pack.read(CONSTANTS))
+    wording = _wording(constants)
+
+    def load(category: Category) -> tuple[Entry, ...]:
+        if category.rule is Rule.VARIATION:
+            return tuple(in_every_format(_varied(pack, category, ledger, wording), category))
+        return tuple(_entries(pack, category, ledger))
+
     return Suite(
         name=SOURCE.name,
         version=pack.version,
         pack_sha256=pack.content_sha256,
         categories=tuple(c for c in CATEGORIES.values() if c.rule is not Rule.PATH),
-        wording=_wording(constants),
+        wording=wording,
         world=_world(constants),
-        load=lambda category: tuple(_entries(pack, category, ledger)),
+        load=load,
     )
 
 
@@ -102,6 +111,30 @@ def _entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Itera
             yield read(row, category, truths.get(entry_id), ledger.get(entry_id))
     except (ValueError, KeyError, TypeError) as error:
         raise SuiteError(f"{file}: not a file of BFCL ({error!r}); run 'fcbench pull bfcl'") from None
+
+
+def _varied(pack: Pack, category: Category, ledger: Mapping[str, str], wording: Wording) -> Iterator[Entry]:
+    """The entries of other categories that are put in every format.
+
+    Their docs get the hint on the language here, and once more when they are shown: officially they are
+    prepared twice.
+    """
+    hint = wording.notes[category.language].hint
+    for of, ids in _chosen(pack, category):
+        for entry in _entries(pack, of, ledger):
+            if entry.id in ids:
+                functions = tuple(replace(doc, description=doc.description + hint) for doc in entry.functions)
+                yield replace(entry, functions=functions)
+
+
+def _chosen(pack: Pack, category: Category) -> Iterator[tuple[Category, Container[str]]]:
+    """From which categories the entries are taken, and which. Raises ``SuiteError``."""
+    file = f"BFCL_v4_{category.name}.json"
+    chosen: object = json.loads(pack.read(file))
+    for name, ids in _mapping(chosen).items():
+        if name not in CATEGORIES:
+            raise SuiteError(f"{file}: {unknown('category', name, CATEGORIES)}")
+        yield CATEGORIES[name], frozenset(map(str, _list(ids)))
 
 
 def _truth(row: Mapping[str, object]) -> object:
@@ -220,6 +253,9 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Mappin
     A multi-turn question is without its functions, and those that come late stand there with their docs.
     Raises ``PackError``.
     """
+    if category.rule is Rule.VARIATION:
+        yield from _varied_rows(cache, category)
+        return
     pack, file = installed(SOURCE, cache), f"BFCL_v4_{category.name}.json"
     questions, answers = _folders(category)
     truths: Mapping[object, object] = {}
@@ -234,6 +270,24 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Mappin
             late = {turn: [docs[name] for name in _list(names)] for turn, names in missed.items()}
             row = {**row, "missed_function": late}
         yield str(row["id"]), row, truths.get(row["id"])
+
+
+def _varied_rows(cache: Path, category: Category) -> Iterator[tuple[str, Mapping[str, object], object]]:
+    """Docs have the hint on the language once (``_varied``)."""
+    pack = installed(SOURCE, cache)
+    constants: object = json.loads(pack.read(CONSTANTS))
+    hint = _wording(constants).notes[category.language].hint
+    rows = (
+        found for of, ids in _chosen(pack, category) for found in official_rows(cache, of) if found[0] in ids
+    )
+    for number, (entry_id, row, truth) in enumerate(rows):
+        docs = [
+            {**_mapping(doc), "description": f"{_mapping(doc)['description']}{hint}"}
+            for doc in _list(row["function"])
+        ]
+        for index, chosen in enumerate(FORMATS, number * len(FORMATS)):
+            name = variation_id(category, index, chosen, entry_id)
+            yield name, {**row, "id": name, "function": docs}, truth
 
 
 def _turns(row: Mapping[str, object]) -> tuple[tuple[Message, ...], ...]:
@@ -289,26 +343,29 @@ def _world(constants: object) -> World:
 
 
 def _wording(constants: object) -> Wording:
-    """The default prompt format: Python calls, no tag, JSON docs, plain text, classic wording."""
-    style = _text_table(constants, "default_prompts", "PROMPT_STYLE_TEMPLATES", "classic")
-    call_format = style["tool_call_no_tag"].format(
-        output_format=_text_table(constants, "default_prompts", "OUTPUT_FORMAT_MAPPING")["python"],
-        param_types=_text_table(constants, "default_prompts", "PARAM_TYPE_MAPPING")["python"],
-    )
-    template = _text_table(constants, "default_prompts", "PROMPT_TEMPLATE_MAPPING")["plaintext"]
+    prompts = _prompts(_mapping(_mapping(constants).get("default_prompts")))
     return Wording(
-        system_prompt=template.format(
-            persona=style["persona"],
-            task=style["task"],
-            tool_call_format=call_format,
-            multiturn_behavior=style["multiturn_behavior"],
-            available_tools=style["available_tools"].replace("{format}", "json"),
-        ),
+        prompts=prompts,
         notes={
             language: Notes(**_text_table(constants, "hints", "languages", language)) for language in Language
         },
         float_note=_text_table(constants, "hints")["float"],
         more_functions=_text_table(constants, "default_prompts")[_MORE_FUNCTIONS],
+    )
+
+
+def _prompts(constants: Mapping[str, object]) -> Prompts:
+    layouts = _text_table(constants, "PROMPT_TEMPLATE_MAPPING")
+    examples = _text_table(constants, "OUTPUT_FORMAT_MAPPING")
+    types = _text_table(constants, "PARAM_TYPE_MAPPING")
+    return Prompts(
+        layouts={layout: layouts[layout] for layout in Layout},
+        styles={
+            style: Sentences(**_text_table(constants, "PROMPT_STYLE_TEMPLATES", style)) for style in Style
+        },
+        output_formats={returned: examples[returned] for returned in Returned},
+        param_types={returned: types[returned] for returned in Returned},
+        docs={docs: docs for docs in Docs},
     )
 
 

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
-from pytest_fcbench.codecs.wording import Notes, Wording
+from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
 from pytest_fcbench.entries import CATEGORIES, Category, Entry, Language, Rule
 from pytest_fcbench.environments.world import World, world_from_json
+from pytest_fcbench.prompt_formats import Docs, Layout, Returned, Style
 from pytest_fcbench.suites import files
 from pytest_fcbench.suites.build.filler import filler
 from pytest_fcbench.suites.build.multi_turn import missing_function, of_category
+from pytest_fcbench.suites.build.variations import in_every_format
 from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.suites.trajectories import Withheld
 
 NAME = "core"
-VERSION = "4"
+VERSION = "5"
+
+N = TypeVar("N", bound=str)
 
 _FOLDER = Path(__file__).parent
 
@@ -50,6 +55,8 @@ def _path(category: Category) -> Path:
 
 
 def _load(category: Category) -> tuple[Entry, ...]:
+    if category.rule is Rule.VARIATION:
+        return tuple(in_every_format(_varied(_path(category)), category))
     if category.name not in _MADE_OF:
         if category.rule is not Rule.STATE:
             return files.read(_path(category), NAME)
@@ -62,6 +69,13 @@ def _load(category: Category) -> tuple[Entry, ...]:
         for entry, missing in plain
         if missing
     )
+
+
+def _varied(path: Path) -> Iterator[Entry]:
+    """The entries of other categories that a file names."""
+    for name, ids in Field(yaml_value(path), path).members().items():
+        entries = {entry.id: entry for entry in _load(CATEGORIES[name])}
+        yield from (entries[each.text()] for each in ids.elements())
 
 
 @cache
@@ -80,13 +94,34 @@ def _sha256() -> str:
 def wording() -> Wording:
     """Our sentences around function docs, also for suites that have none of their own."""
     path = _FOLDER / "wording.yaml"
-    top = Field(yaml_value(path), path).members(("system_prompt", "float_note", "more_functions", *Language))
+    top = Field(yaml_value(path), path).members(("prompts", "float_note", "more_functions", *Language))
     notes = {}
     for language in Language:
-        fields = top[language].members(("hint",), ("any_type", "typed", "elements", "members"))
-        notes[language] = Notes(**{name: field.text() for name, field in fields.items()})
+        told = top[language].members(("hint",), ("any_type", "typed", "elements", "members"))
+        notes[language] = Notes(**{name: field.text() for name, field in told.items()})
     sentences = (top[name].text() for name in ("float_note", "more_functions"))
-    return Wording(top["system_prompt"].text(), notes, *sentences)
+    return Wording(_prompts(top["prompts"]), notes, *sentences)
+
+
+def _prompts(field: Field) -> Prompts:
+    parts = field.members([part.name for part in fields(Prompts)])
+    styles = parts["styles"].members(tuple(Style))
+    return Prompts(
+        layouts=_texts(parts["layouts"], Layout),
+        styles={style: Sentences(**_texts(styles[style], _SENTENCES)) for style in Style},
+        output_formats=_texts(parts["output_formats"], Returned),
+        param_types=_texts(parts["param_types"], Returned),
+        docs=_texts(parts["docs"], Docs),
+    )
+
+
+_SENTENCES = tuple(part.name for part in fields(Sentences))
+
+
+def _texts(field: Field, names: Iterable[N]) -> Mapping[N, str]:
+    """The texts of a mapping that has exactly these names."""
+    members = field.members(tuple(names))
+    return {name: members[name].text() for name in names}
 
 
 @cache

@@ -1,0 +1,115 @@
+"""The 26 ways in which BFCL's format sensitivity puts an entry to a model.
+
+Four return formats, with and without a tag around the calls, three forms of the function docs: 24. The
+default among them comes once more as Markdown and once more in other words. Official:
+``get_all_format_sensitivity_configs``. The bottom room: imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+
+
+class Returned(StrEnum):
+    """How calls are to be written."""
+
+    PYTHON = "python"
+    JSON = "json"
+    VERBOSE_XML = "verbose_xml"
+    """Values stand in attributes."""
+    CONCISE_XML = "concise_xml"
+    """Values stand between tags."""
+
+
+class Docs(StrEnum):
+    """How function docs are written."""
+
+    PYTHON = "python"
+    XML = "xml"
+    JSON = "json"
+
+
+class Layout(StrEnum):
+    """How the parts of the prompt are put together."""
+
+    PLAINTEXT = "plaintext"
+    MARKDOWN = "markdown"
+
+
+class Style(StrEnum):
+    """In which words the prompt is."""
+
+    CLASSIC = "classic"
+    EXPERIMENTAL = "experimental"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFormat:
+    """One way to show functions and to ask for calls in a system prompt; the fields are its *dimensions*."""
+
+    returned: Returned = Returned.PYTHON
+    tagged: bool = False
+    """Whether the calls are to stand between ``<TOOLCALL>`` and ``</TOOLCALL>``."""
+    docs: Docs = Docs.JSON
+    layout: Layout = Layout.PLAINTEXT
+    style: Style = Style.CLASSIC
+
+    @property
+    def name(self) -> str:
+        """Its official name, which is a part of entry ids."""
+        return (
+            f"ret_fmt={self.returned}&tool_call_tag={self.tagged}&func_doc_fmt={self.docs}"
+            f"&prompt_fmt={self.layout}&style={self.style}"
+        )
+
+    @property
+    def syntax(self) -> str:
+        """How calls are written in its answers, a name of ``codecs.syntaxes.SYNTAXES``."""
+        return f"{self.returned}_tagged" if self.tagged else str(self.returned)
+
+    @property
+    def short(self) -> str:
+        """A name for tables: what differs from plain text in classic words is named."""
+        words = [self.returned, f"{self.docs} docs", *(["tag"] if self.tagged else [])]
+        words += [word for word in (self.layout, self.style) if word not in (PLAIN.layout, PLAIN.style)]
+        return (
+            ", ".join(words).replace("_xml", " XML").replace("json", "JSON").replace("xml docs", "XML docs")
+        )
+
+
+PLAIN = PromptFormat()
+"""The one in which entries of all other categories are put."""
+
+FORMATS: tuple[PromptFormat, ...] = (
+    *(
+        PromptFormat(returned, tagged, docs)
+        for returned in Returned
+        for tagged in (True, False)
+        for docs in Docs
+    ),
+    replace(PLAIN, layout=Layout.MARKDOWN),
+    replace(PLAIN, style=Style.EXPERIMENTAL),
+)
+"""All 26, in the official order."""
+
+BY_NAME: Mapping[str, PromptFormat] = {each.name: each for each in FORMATS}
+
+DIMENSIONS = tuple(field.name for field in fields(PromptFormat))
+
+_ID = re.compile(r"(?:^|:)format_sensitivity_\d+:([^:]+):(.+)", re.DOTALL)
+
+
+def told_by(entry: str) -> tuple[PromptFormat, str] | None:
+    """Format and original of an entry, from its id or key; None where it names neither."""
+    found = _ID.search(entry)
+    chosen = BY_NAME.get(found[1]) if found else None
+    return (chosen, found[2]) if found and chosen else None
+
+
+def shortened(entry: str) -> str:
+    """An id or a key with an ellipsis in place of the format, for which its number stands, too."""
+    told = told_by(entry)
+    return entry.replace(told[0].name, "…") if told else entry
