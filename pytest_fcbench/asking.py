@@ -8,8 +8,8 @@ from pytest_fcbench.complexeval import conversation as along_a_path
 from pytest_fcbench.complexeval import verdict
 from pytest_fcbench.conversation import Asking, Manner, converse, performed
 from pytest_fcbench.entries import Entry, Rule
-from pytest_fcbench.executables.outcomes import Execute
-from pytest_fcbench.matchers import ast, chat, execution, relevance, sql, state
+from pytest_fcbench.executables.outcomes import Execute, Perform
+from pytest_fcbench.matchers import ast, chat, execution, relevance, rest, sql, state
 from pytest_fcbench.matchers.state import Fresh
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Judgement
@@ -23,7 +23,9 @@ def asking(entry: Entry, manner: Manner, suite: Suite, driven: Driven) -> Asking
     return performed(talk, environments.opened(entry, suite.world).perform)
 
 
-def judge(entry: Entry, transcript: Transcript, fresh: Fresh, execute: Execute) -> Judgement:
+def judge(
+    entry: Entry, transcript: Transcript, fresh: Fresh, execute: Execute, perform: Perform
+) -> Judgement:
     """Both verdicts of the matcher that the entry's category names."""
     match entry.category.rule:
         case Rule.STATE:
@@ -32,6 +34,8 @@ def judge(entry: Entry, transcript: Transcript, fresh: Fresh, execute: Execute) 
             return verdict.judge(entry, transcript)
         case Rule.EXECUTION:
             return execution.judge(entry, transcript, execute)
+        case Rule.REST:
+            return rest.judge(entry, transcript, perform)
         case Rule.IRRELEVANCE | Rule.RELEVANCE:
             return relevance.judge(entry, transcript)
         case Rule.SQL:

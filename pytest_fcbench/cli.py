@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.commands import (
     baseline,
+    check_apis,
     compare,
     contamination,
     diagnose,
@@ -31,6 +32,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 COMMANDS = (
     baseline,
+    check_apis,
     compare,
     contamination,
     diagnose,

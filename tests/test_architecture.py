@@ -27,9 +27,19 @@ ROOMS = {
     "conversation": {"entries", "answers", "codecs"},
     "environments": {"entries", "codecs"},
     "matchers": {"entries", "answers", "verdicts", "codecs", "schemas", "environments", "executables"},
-    "executables": {"entries", "codecs"},
+    "executables": {"entries", "codecs", "web"},
+    "web": set(),
     "schemas": {"entries"},
-    "suites": {"entries", "answers", "codecs", "environments", "errors", "executables", "schemas"},
+    "suites": {
+        "entries",
+        "answers",
+        "codecs",
+        "environments",
+        "errors",
+        "executables",
+        "schemas",
+        "web",
+    },
     "models": {
         "entries",
         "answers",
@@ -139,8 +149,10 @@ ONLY = {
     "jinja2": {"report/page.py"},
     "sqlglot": {"matchers/sql/statements.py"},
     "bfcl_eval": set(),
+    "requests": {"web/client.py"},
     "resource": {"executables/child.py"},
     "subprocess": {"executables/pool.py", "suites/packs/wheel.py"},
+    "urllib3": {"web/client.py"},
 }
 """Which files may import a package."""
 
@@ -232,6 +244,7 @@ HEAVY = (
     "httpx",
     "sqlglot",
     "huggingface_hub",
+    "requests",
 )
 
 

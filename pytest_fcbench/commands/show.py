@@ -16,6 +16,7 @@ from pytest_fcbench.entries import (
     AnyCall,
     Entry,
     ExpectedCalls,
+    ExpectedResponse,
     ExpectedResults,
     FunctionDoc,
     GoldenPath,
@@ -62,7 +63,7 @@ def _show(chosen: argparse.Namespace) -> int:
     for line in lines(entry, transcript, run.environments(entry), longest):
         print(printable_line(line))
     if transcript:
-        judgement = judge(entry, transcript, run.environments, run.execute)
+        judgement = judge(entry, transcript, run.environments, run.execute, run.perform)
         for line in (*_verdicts(judgement), *path_lines(judgement, longest)):
             print(printable_line(line))
     run.close()
@@ -175,6 +176,8 @@ def _expected(entry: Entry, longest: int | None) -> Iterator[str]:
         case ExpectedResults(calls=texts, kinds=kinds):
             for text, kind in zip(texts, kinds, strict=True):
                 yield from _row("  result of", f"{text}  ({kind})", longest)
+        case ExpectedResponse(call=text):
+            yield from _row("  answer to", text, longest)
         case NoCall():
             yield "  accepted  no call"
         case AnyCall():

@@ -22,7 +22,7 @@ def read(field: Field, types: Mapping[str, type]) -> Mapping[str, FunctionDoc]:
         parameters = members["parameters"].members(("type", "properties", "required"))
         for schema in parameters["properties"].members().values():
             schema.members(("type", "description"), _SCHEMA_KEYS)
-        _check_object(parameters, types)
+        check_object(parameters, types)
         raw = {key: member.value for key, member in parameters.items()}
         extra = {"response": members["response"].value} if "response" in members else {}
         docs[name] = FunctionDoc(name, members["description"].text(), raw, extra)
@@ -37,7 +37,7 @@ def chosen(names: Field, docs: Mapping[str, FunctionDoc]) -> Mapping[str, Functi
     return {name.text(): docs[name.text()] for name in names.elements()}
 
 
-def _check_object(members: Mapping[str, Field], types: Mapping[str, type]) -> None:
+def check_object(members: Mapping[str, Field], types: Mapping[str, type]) -> None:
     """The properties of an object, and that the required ones are among them."""
     properties = members["properties"].members() if "properties" in members else {}
     for schema in properties.values():
@@ -58,4 +58,4 @@ def _check_schema(field: Field, types: Mapping[str, type]) -> None:
         _check_schema(members["items"], types)
     elif types[kind] is list:
         raise field.error(f"a parameter of type {kind} needs 'items' with the type of its elements")
-    _check_object(members, types)
+    check_object(members, types)

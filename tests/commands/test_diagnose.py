@@ -72,7 +72,7 @@ def recorded(model: str, category: str, numbers: Sequence[int], trial: int | Non
     entries = [replace(run.suites["core"].load(CATEGORIES[category])[n], trial=trial) for n in numbers]
     talks = [(entry, run.dispatcher.transcript(entry)) for entry in entries]
     return [
-        run.record(entry, asking.judge(entry, talk, run.environments, run.execute), talk)
+        run.record(entry, asking.judge(entry, talk, run.environments, run.execute, run.perform), talk)
         for entry, talk in talks
     ]
 

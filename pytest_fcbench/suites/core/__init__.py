@@ -19,7 +19,7 @@ from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.suites.trajectories import Withheld
 
 NAME = "core"
-VERSION = "4"
+VERSION = "5"
 
 _FOLDER = Path(__file__).parent
 
