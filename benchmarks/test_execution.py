@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcbench.entries import Entry
-from pytest_fcbench.executables.outcomes import Execute
-from pytest_fcbench.matchers import execution
+from pytest_fcbench.executables.outcomes import Execute, Perform
+from pytest_fcbench.matchers import execution, rest
 from pytest_fcbench.run import Ask, Score
 
 
@@ -35,4 +35,11 @@ def test_exec_parallel(entry: Entry, ask: Ask, score: Score, execute: Execute) -
 def test_exec_parallel_multiple(entry: Entry, ask: Ask, score: Score, execute: Execute) -> None:
     """Several functions must be called, in any order."""
     verdict = score(execution.judge(entry, ask(entry), execute))
+    assert verdict.passed, str(verdict)
+
+
+@pytest.mark.fcbench("rest")
+def test_rest(entry: Entry, ask: Ask, score: Score, perform: Perform) -> None:
+    """One call asks a web API."""
+    verdict = score(rest.judge(entry, ask(entry), perform))
     assert verdict.passed, str(verdict)

@@ -11,9 +11,9 @@ from pytest_fcbench.complexeval import verdict
 from pytest_fcbench.conversation import Asking, Manner, converse, performed
 from pytest_fcbench.entries import Entry, Rule
 from pytest_fcbench.errors import NotScoredError
-from pytest_fcbench.executables.outcomes import Execute
+from pytest_fcbench.executables.outcomes import Execute, Perform
 from pytest_fcbench.judges import questions
-from pytest_fcbench.matchers import ast, chat, execution, relevance, sql, state
+from pytest_fcbench.matchers import ast, chat, execution, relevance, rest, sql, state
 from pytest_fcbench.matchers.state import Fresh
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Judgement, Passed
@@ -43,7 +43,9 @@ def _rated(talk: Asking, entry: Entry, judge: str) -> Asking:
     return replace(transcript, asides=asides)
 
 
-def judge(entry: Entry, transcript: Transcript, fresh: Fresh, execute: Execute) -> Judgement:
+def judge(
+    entry: Entry, transcript: Transcript, fresh: Fresh, execute: Execute, perform: Perform
+) -> Judgement:
     """Both verdicts of the matcher that the entry's category names."""
     match entry.category.rule:
         case Rule.STATE:
@@ -52,6 +54,8 @@ def judge(entry: Entry, transcript: Transcript, fresh: Fresh, execute: Execute) 
             return verdict.judge(entry, transcript)
         case Rule.EXECUTION:
             return execution.judge(entry, transcript, execute)
+        case Rule.REST:
+            return rest.judge(entry, transcript, perform)
         case Rule.IRRELEVANCE | Rule.RELEVANCE:
             return relevance.judge(entry, transcript)
         case Rule.SQL:

@@ -68,7 +68,7 @@ class Settings:
     similarity_api_base: str | None
     similarity_api_key: str | None = field(repr=False)
     live: bool
-    """Whether replies to calls that are not on a golden path come from the API itself."""
+    """Whether web APIs are asked: for replies to calls off a golden path, and for executable entries."""
     smoke: bool
     """Whether only every tenth entry of a category is run."""
     api_base: str | None

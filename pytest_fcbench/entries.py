@@ -59,6 +59,8 @@ class Rule(StrEnum):
     """Calls are compared, step by step, with those of a golden path, whose recorded replies answer them."""
     EXECUTION = "execution"
     """Calls are carried out, each by itself; what they return is compared with what those of the truth do."""
+    REST = "rest"
+    """Exactly one call, which asks a web API; the answer is compared in shape."""
     SQL = "sql"
     """Exactly one call, whose arguments are the parts of a statement of SQL."""
     CHAT = "chat"
@@ -119,6 +121,7 @@ _ALL = (
     Category("exec_multiple", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
     Category("exec_parallel", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
     Category("exec_parallel_multiple", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
+    Category("rest", Group.EXECUTABLE, Rule.REST, scored=False),
     Category("sql", Group.V1, Rule.SQL, scored=False),
     Category("chatable", Group.V1, Rule.CHAT, scored=False),
     Category("format_sensitivity", Group.FORMAT, Rule.VARIATION, scored=False),
@@ -305,7 +308,19 @@ class ExpectedResults:
     """What web APIs answered."""
 
 
-Expectation: TypeAlias = ExpectedCalls | NoCall | AnyCall | Trajectory | GoldenPath | ExpectedResults
+@dataclass(frozen=True, slots=True)
+class ExpectedResponse:
+    """The answer must be a call that a web API answers as it answers this one (BFCL's REST evaluation)."""
+
+    call: str
+    """As Python text (``requests.get(url='https://...', params={...})``)."""
+    recorded: str | None = None
+    """The JSON that was answered when it was recorded; None where a service of the suite's own answers."""
+
+
+Expectation: TypeAlias = (
+    ExpectedCalls | NoCall | AnyCall | Trajectory | GoldenPath | ExpectedResults | ExpectedResponse
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,8 +108,8 @@ OPTIONS = (
     Option(
         "responses",
         "WHERE",
-        "where the reply to a call that is not on the golden path comes from: recorded, or live "
-        "(default: recorded)",
+        "where replies of web APIs come from, off a golden path and for executable entries: recorded, or "
+        "live (default: recorded)",
     ),
     Option("smoke", "", "run every tenth entry of each category only", switch=True),
     Option("trials", "N", "how often each entry is put to the model (default: 1)"),

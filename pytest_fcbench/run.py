@@ -21,11 +21,14 @@ from pytest_fcbench.dispatch.ledger import Ledger
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.link import Link
 from pytest_fcbench.dispatch.progress import Progress
-from pytest_fcbench.dispatch.store import AnswerStore, StoredModel, identity_of
-from pytest_fcbench.entries import CATEGORIES, Category, Entry, Group, Rule
+from pytest_fcbench.dispatch.store import AnswerStore, Replies, StoredModel, identity_of
+from pytest_fcbench.entries import CATEGORIES, Category, Entry, ExpectedResponse, Group, Rule
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.errors import UsageError, unknown
+from pytest_fcbench.executables.live import Live
+from pytest_fcbench.executables.performing import Performer
 from pytest_fcbench.executables.pool import Pool
+from pytest_fcbench.matchers.execution import LIVE_ONLY
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.model import Model, run_through
 from pytest_fcbench.models.oracle import OracleModel
@@ -246,7 +249,28 @@ class Run:
     @cached_property
     def execute(self) -> Pool:
         """Carries calls out in processes of their own, which start when they are needed."""
-        return Pool()
+        return Pool(live=Live(self._replies) if self.settings.live else None)
+
+    @cached_property
+    def perform(self) -> Performer:
+        """Sends the requests of REST entries; where answers are recorded, to a server on loopback."""
+        return Performer(self._responses(), live=self.settings.live, keep=self._replies)
+
+    def _responses(self) -> Iterator[ExpectedResponse]:
+        """The truths of all REST entries of the suites."""
+        for suite in self.suites.values():
+            for category in suite.categories:
+                for entry in suite.load(category) if category.rule is Rule.REST else ():
+                    if isinstance(entry.expectation, ExpectedResponse):
+                        yield entry.expectation
+
+    @cached_property
+    def _replies(self) -> Replies | None:
+        """Where the answers of web APIs are kept in a live run. Raises ``UsageError``."""
+        settings = self.settings
+        if not settings.live or settings.store is None:
+            return None
+        return Replies(AnswerStore(settings.store), settings.offline, settings.refresh)
 
     def plan(self, entries: Sequence[Entry]) -> Iterator[str]:
         """What asking these would take, as lines of text."""
@@ -350,6 +374,8 @@ class Run:
         if key not in self._entries:
             loaded = suite.load(category) if category in suite.categories else ()
             chosen = loaded[::_SMOKE] if self.settings.smoke else loaded
+            if self.settings.live:
+                chosen = tuple(map(_asked_live, chosen))
             self._entries[key] = tuple(self._trials(chosen))
         return self._entries[key]
 
@@ -406,12 +432,16 @@ class Run:
                 name: {"version": suite.version, "pack_hash": suite.pack_sha256}
                 for name, suite in self.suites.items()
             },
-            notes=self.asked.notes,
+            notes=(*self.asked.notes, *self._asked_the_web()),
             price=self.price,
             concurrency=None if self.limited is None else self.settings.concurrency,
             driven=self.driven if any(r.group == Group.COMPLEX for r in self.records.values()) else None,
             rated_by=self.driven.judge if any(r.verdicts.rating for r in self.records.values()) else None,
         )
+
+    def _asked_the_web(self) -> Iterator[str]:
+        if self.settings.live and any(r.group == Group.EXECUTABLE for r in self.records.values()):
+            yield "web APIs were asked live, so scores depend on what they answered that day"
 
     def outcomes(self, *, interrupted: bool) -> tuple[gate.Outcome, ...]:
         """What became of the gate's rules."""
@@ -443,10 +473,20 @@ class Run:
             store.close()
         if pool := self.__dict__.get("execute"):
             pool.close()
+        if performer := self.__dict__.get("perform"):
+            performer.close()
+        if replies := self.__dict__.get("_replies"):
+            replies.close()
 
 
 _SMOKE = 10
 """Which part of the entries a smoke run takes: of ten paraphrases in a row the first."""
+
+
+def _asked_live(entry: Entry) -> Entry:
+    """An entry that was set aside only because nobody recorded what a web API answers is no longer."""
+    recorded = not (entry.set_aside or "").startswith(f"{LIVE_ONLY}:")
+    return entry if recorded else replace(entry, set_aside=None)
 
 
 _HINTS = {

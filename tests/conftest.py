@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from pytest_fcbench.errors import PackError
+from pytest_fcbench.executables.performing import Performer
 from pytest_fcbench.executables.pool import Pool
 from pytest_fcbench.suites import bfcl, packs
 
@@ -55,4 +56,11 @@ def complex_samples() -> Path:
 def pool() -> Iterator[Pool]:
     """Processes that carry calls out."""
     with closing(Pool()) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def performer() -> Iterator[Performer]:
+    """Sends requests to the services of ``core``; of web APIs nothing was recorded."""
+    with closing(Performer()) as made:
         yield made

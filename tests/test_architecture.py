@@ -37,7 +37,8 @@ ROOMS = {
         "executables",
         "judges",
     },
-    "executables": {"entries", "codecs"},
+    "executables": {"entries", "codecs", "web"},
+    "web": set(),
     "schemas": {"entries"},
     "suites": {
         "entries",
@@ -48,6 +49,7 @@ ROOMS = {
         "executables",
         "prompt_formats",
         "schemas",
+        "web",
     },
     "models": {
         "entries",
@@ -191,8 +193,10 @@ ONLY = {
     "docstring_parser": {"describing/code.py"},
     "sqlglot": {"matchers/sql/statements.py"},
     "bfcl_eval": set(),
+    "requests": {"web/client.py"},
     "resource": {"executables/child.py"},
     "subprocess": {"executables/pool.py", "suites/packs/wheel.py"},
+    "urllib3": {"web/client.py"},
 }
 """Which files may import a package."""
 
@@ -284,6 +288,7 @@ HEAVY = (
     "httpx",
     "sqlglot",
     "huggingface_hub",
+    "requests",
 )
 
 

@@ -14,8 +14,9 @@ from pytest_fcbench.conversation import Asking
 from pytest_fcbench.entries import CATEGORIES, Entry, Rule
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.errors import NotScoredError
+from pytest_fcbench.executables.performing import Performer
 from pytest_fcbench.executables.pool import Pool
-from pytest_fcbench.matchers import ast, chat, execution, relevance, sql, state
+from pytest_fcbench.matchers import ast, chat, execution, relevance, rest, sql, state
 from pytest_fcbench.suites import core
 from pytest_fcbench.verdicts import Profile, Rated
 from tests.complexeval.talking import FC, PROMPT
@@ -29,7 +30,7 @@ def _fresh(entry: Entry) -> Environments:
 
 
 @pytest.mark.parametrize("category", CORE.categories, ids=lambda category: category.name)
-def test_the_verdict_is_that_of_the_matcher(category: object, pool: Pool) -> None:
+def test_the_verdict_is_that_of_the_matcher(category: object, pool: Pool, performer: Performer) -> None:
     assert category in CATEGORIES.values()
     entry = CORE.load(category)[0]  # type: ignore[arg-type]
     transcript = make_transcript(Completion(text="[f()]"), entry=entry.key)
@@ -39,6 +40,8 @@ def test_the_verdict_is_that_of_the_matcher(category: object, pool: Pool) -> Non
         expected = state.judge(entry, transcript, _fresh)
     elif entry.category.rule is Rule.EXECUTION:
         expected = execution.judge(entry, transcript, pool)
+    elif entry.category.rule is Rule.REST:
+        expected = rest.judge(entry, transcript, performer)
     elif entry.category.rule is Rule.SQL:
         expected = sql.judge(entry, transcript)
     elif entry.category.rule is Rule.CHAT:
@@ -47,7 +50,7 @@ def test_the_verdict_is_that_of_the_matcher(category: object, pool: Pool) -> Non
         expected = ast.judge(entry, transcript)
     else:
         expected = relevance.judge(entry, transcript)
-    assert judge(entry, transcript, _fresh, pool) == expected
+    assert judge(entry, transcript, _fresh, pool, performer) == expected
 
 
 def _refused(talk: Asking) -> Transcript:
@@ -109,13 +112,13 @@ def test_nobody_judges_what_is_no_reply(reply: Completion) -> None:
     assert _held(CHAT, reply, WISE) == [Party.MODEL]
 
 
-def test_the_rating_is_in_the_judgement(pool: Pool) -> None:
+def test_the_rating_is_in_the_judgement(pool: Pool, performer: Performer) -> None:
     talk = asking(CHAT, FC, CORE, WISE)
     next(talk)
     talk.send(Completion(text="Because of the air."))
     with pytest.raises(StopIteration) as done:
         talk.send(Completion(text='{"score": 1, "reason": "Half of it."}'))
-    assert judge(CHAT, done.value.value, _fresh, pool).rating == Rated(1, "Half of it.")
+    assert judge(CHAT, done.value.value, _fresh, pool, performer).rating == Rated(1, "Half of it.")
 
 
 def test_prompt_formats_need_a_prompt() -> None:

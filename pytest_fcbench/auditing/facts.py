@@ -13,7 +13,7 @@ from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.executables.outcomes import Execute
+from pytest_fcbench.executables.outcomes import Execute, Perform
 from pytest_fcbench.models.model import run_through
 from pytest_fcbench.models.oracle import OracleModel
 from pytest_fcbench.suites.suite import Suite
@@ -33,6 +33,7 @@ class Facts:
     suite: Suite
     entries: Sequence[Entry]
     execute: Execute
+    perform: Perform
     unread: Mapping[str, str] = field(default_factory=dict)
     """By category, why it cannot be read."""
     against: Sequence[Entry] = ()
@@ -58,7 +59,7 @@ class Facts:
 
     def judged(self, entry: Entry, transcript: Transcript) -> Judgement:
         """The verdicts, also on an entry that is set aside."""
-        return judge(replace(entry, set_aside=None), transcript, self.fresh, self.execute)
+        return judge(replace(entry, set_aside=None), transcript, self.fresh, self.execute, self.perform)
 
     def fresh(self, entry: Entry) -> Environments:
         """Environments of an entry in their initial state."""

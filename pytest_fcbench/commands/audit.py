@@ -21,7 +21,7 @@ from pytest_fcbench.commands.files import write
 from pytest_fcbench.commands.settings import declare, settings_of
 from pytest_fcbench.commands.show import printable_line
 from pytest_fcbench.commands.tables import split
-from pytest_fcbench.entries import Category, Entry
+from pytest_fcbench.entries import Category, Entry, Rule
 from pytest_fcbench.errors import FcbenchError, SuiteError, UsageError, unknown
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard import tables
@@ -90,13 +90,18 @@ def _audited(chosen: argparse.Namespace) -> int:
         if reviewed and (reviewed.suite, reviewed.version) != (suite.name, suite.version):
             told = f"{reviewed.suite} {reviewed.version}, not of {suite.name} {suite.version}"
             raise UsageError(f"{path} is the review of {told}")
-        categories = [c for c in suite.categories if not chosen.category or c in run.settings.categories]
+        categories = [
+            c
+            for c in suite.categories
+            if c.rule is not Rule.VARIATION  # the same entries in other words
+            and (not chosen.category or c in run.settings.categories)
+        ]
         entries, unread = _entries(run, chosen.suite, categories)
         against: Sequence[Entry] = ()
         if chosen.against:
             other = Run(settings_of(argparse.Namespace(config=chosen.config), chosen.against, "oracle"))
             against, _ = _entries(other, chosen.against, other.suites[chosen.against].categories)
-        facts = Facts(suite, entries, run.execute, unread, against, chosen.threshold)
+        facts = Facts(suite, entries, run.execute, run.perform, unread, against, chosen.threshold)
         findings = tuple(checks.audit(facts, names))
     audit = Audit(suite.name, suite.version, len(entries), names, findings, distributions.spreads(entries))
     for line in _lines(audit, chosen.show):

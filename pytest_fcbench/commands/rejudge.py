@@ -79,7 +79,7 @@ def _judged(run: Run, records: Sequence[Record]) -> Iterator[Record]:
 def _judgement(run: Run, entry: Entry) -> Judgement:
     """As in a run, what goes wrong with one entry leaves it without a score."""
     try:
-        return judge(entry, run.dispatcher.transcript(entry), run.environments, run.execute)
+        return judge(entry, run.dispatcher.transcript(entry), run.environments, run.execute, run.perform)
     except NotScoredError as error:
         return Judgement.both(NotScored(error.cause, error.reason))
     except Exception as error:  # noqa: BLE001 - the others are judged all the same

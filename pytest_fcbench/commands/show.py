@@ -16,6 +16,7 @@ from pytest_fcbench.entries import (
     AnyCall,
     Entry,
     ExpectedCalls,
+    ExpectedResponse,
     ExpectedResults,
     FunctionDoc,
     GoldenPath,
@@ -75,7 +76,7 @@ def _show(chosen: argparse.Namespace) -> int:
     for line in (*about, *_tables(entry, transcript, chosen.full)):
         print(printable_line(line))
     if transcript:
-        judgement = judge(entry, transcript, run.environments, run.execute)
+        judgement = judge(entry, transcript, run.environments, run.execute, run.perform)
         told = *_verdicts(judgement), *path_lines(judgement, longest)
         for line in (*told, *_results(entry, transcript, judgement, chosen.full)):
             print(printable_line(line))
@@ -207,6 +208,8 @@ def _expected(entry: Entry, longest: int | None) -> Iterator[str]:
         case ExpectedResults(calls=texts, kinds=kinds):
             for text, kind in zip(texts, kinds, strict=True):
                 yield from _row("  result of", f"{text}  ({kind})", longest)
+        case ExpectedResponse(call=text):
+            yield from _row("  answer to", text, longest)
         case NoCall():
             yield "  accepted  no call"
         case AnyCall():

@@ -158,6 +158,34 @@ class AnswerStore:
         self._database.close()
 
 
+@dataclass(frozen=True, slots=True)
+class Replies:
+    """What web APIs answered, beside the answers of models."""
+
+    store: AnswerStore
+    offline: bool = False
+    """Whether nothing may be asked that is not kept."""
+    refresh: bool = False
+    """Ask everything again and keep the new replies."""
+
+    def get(self, key: str) -> str | None:
+        """The reply that was kept under a key."""
+        kept = None if self.refresh else self.store.get(_reply_key(key))
+        return kept.text if kept else None
+
+    def put(self, key: str, host: str, text: str) -> None:
+        """Keep a reply; it is on disk when this returns."""
+        self.store.put(_reply_key(key), f"web:{host}", "web", Completion(text=text))
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.store.close()
+
+
+def _reply_key(key: str) -> str:
+    return hashlib.sha256(json.dumps(["web", key]).encode()).hexdigest()
+
+
 _WAY_OUT = "move it away, or name another file with --fcbench-store (none keeps no answers)"
 
 

@@ -67,6 +67,8 @@ def _functions(connection: Connection) -> Mapping[str, Callable[..., object]]:
         match receive(connection):
             case ("answer", value):
                 return value
+            case ("failed", reason):
+                raise lookups.FailedLookupError(reason)
         raise lookups.UnansweredError(name)
 
     return {**FORMULAS, **EVERYDAY, **lookups.functions(ask)}

@@ -2,7 +2,7 @@
 
 The parent sends a call as text. The child answers ``("returned", value)``, ``("raised", reason)``,
 ``("memory", reason)`` or ``("unanswered", function)``; before, it can ask ``("ask", function, arguments)``,
-which is answered ``("answer", value)`` or ``("unanswered",)``.
+which is answered ``("answer", value)``, ``("failed", reason)`` or ``("unanswered",)``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """BFCL's functions that ask a web API, and who answers them.
 
 The function that is called only says what is asked; the answer comes from a ``Provider``. ``Recorded`` knows
-the answers of a file. There is no provider yet that asks the APIs themselves.
+the answers of a file, ``live.Live`` asks the APIs themselves.
 """
 
 from __future__ import annotations
@@ -47,21 +47,26 @@ Arguments: TypeAlias = Mapping[str, object]
 
 
 class UnansweredError(Exception):
-    """Nobody knows what the API would answer."""
+    """Nobody knows what the API would answer to the function of this name, and perhaps why."""
+
+
+class FailedLookupError(Exception):
+    """The API answered, but has no such thing; officially an error of some kind."""
 
 
 class Provider(Protocol):
     """Answers in place of web APIs."""
 
     def answer(self, name: str, arguments: Arguments) -> object:
-        """What the function returns; a plain value. Raises ``UnansweredError``."""
+        """What the function returns; a plain value. Raises ``UnansweredError`` and ``FailedLookupError``."""
 
 
 class Recorded:
-    """Answers that were recorded. Arguments must be equal; a tuple equals a list."""
+    """Answers that were recorded, for equal arguments (a tuple equals a list); else those of ``others``."""
 
-    def __init__(self, calls: Sequence[PathCall]) -> None:
+    def __init__(self, calls: Sequence[PathCall], others: Provider | None = None) -> None:
         self._calls = calls
+        self._others = others
 
     def answer(self, name: str, arguments: Arguments) -> object:
         """The reply that was recorded for this call."""
@@ -69,6 +74,8 @@ class Recorded:
         for call in self._calls:
             if call.name == name and _plain(call.arguments) == asked:
                 return call.reply_value
+        if self._others:
+            return self._others.answer(name, arguments)
         raise UnansweredError(name)
 
 

@@ -41,9 +41,11 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """A web API would have to be asked whose answer nobody recorded."""
+    """A web API would have to be asked that cannot be asked here."""
 
     function: str
+    """The function or, of a request, the host."""
+    reason: str = "nobody recorded its answer"
 
 
 Outcome: TypeAlias = Returned | Raised | Stopped | Unanswered
@@ -54,3 +56,31 @@ class Execute(Protocol):
 
     def __call__(self, calls: Sequence[str], recorded: Sequence[PathCall]) -> Sequence[Outcome]:
         """What became of each; ``recorded`` are the answers of web APIs that are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Responded:
+    """A request was answered, with whatever status."""
+
+    asked: str
+    """Two requests that ask the same have the same text here."""
+    host: str
+    status: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unreached:
+    """A request was sent, or would have been, but no whole answer came."""
+
+    reason: str
+
+
+Response: TypeAlias = Responded | Raised | Unanswered | Unreached
+
+
+class Perform(Protocol):
+    """Sends the request of a call."""
+
+    def __call__(self, call: str, /) -> Response:
+        """What became of it; ``Raised`` where it is no call of ``requests.get`` or must not be sent."""

@@ -14,7 +14,7 @@ from multiprocessing.connection import Pipe
 
 from pytest_fcbench.entries import PathCall
 from pytest_fcbench.executables.frames import READY, receive, written
-from pytest_fcbench.executables.lookups import Provider, Recorded, UnansweredError
+from pytest_fcbench.executables.lookups import FailedLookupError, Provider, Recorded, UnansweredError
 from pytest_fcbench.executables.outcomes import (
     Limit,
     Outcome,
@@ -41,16 +41,20 @@ _START_S = 60.0
 
 
 class Pool:
-    """Children are started when they are needed. Any thread may call; ``size`` calls run at once."""
+    """Children are started when they are needed. Any thread may call; ``size`` calls run at once.
 
-    def __init__(self, size: int = 2, limits: Limits | None = None) -> None:
-        self.limits = limits or Limits()
+    ``live`` answers in place of web APIs what was not recorded.
+    """
+
+    def __init__(self, size: int = 2, limits: Limits | None = None, live: Provider | None = None) -> None:
+        self.limits = limits or (Limits(wall_s=60.0) if live else Limits())
+        self._live = live
         self._idle: list[_Child] = []
         self._free = threading.BoundedSemaphore(size)
 
     def __call__(self, calls: Sequence[str], recorded: Sequence[PathCall] = ()) -> tuple[Outcome, ...]:
         """What became of each call (an ``outcomes.Execute``)."""
-        provider = Recorded(recorded)
+        provider = Recorded(recorded, self._live)
         return tuple(self._run(call, provider) for call in calls)
 
     def _run(self, call: str, provider: Provider) -> Outcome:
@@ -146,6 +150,8 @@ def _answer(provider: Provider, name: str, arguments: dict[str, object]) -> tupl
         return "answer", provider.answer(name, arguments)
     except UnansweredError:
         return ("unanswered",)
+    except FailedLookupError as error:
+        return "failed", str(error)
 
 
 def _outcome(message: tuple[str, object]) -> Outcome:

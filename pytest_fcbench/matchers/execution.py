@@ -182,7 +182,7 @@ def _corrected(judged: _Judged, transcript: Transcript) -> Verdict:
             return Failed(UNREADABLE, f"the answer tries to call but cannot be read: {reason}")
         case Prose(text=text):
             return Failed(NO_CALL, f"the answer calls nothing: {shortened(text)}")
-    calls = [_text(call, offer) for call in reading.calls]
+    calls = [text_of(call, offer) for call in reading.calls]
     if failure := _wrong_count(judged, calls, "wrong_count"):
         return failure
     made = [
@@ -192,7 +192,7 @@ def _corrected(judged: _Judged, transcript: Transcript) -> Verdict:
     return _compared(judged, made, Profile.CORRECTED, by_itself=len(calls) == 1)
 
 
-def _text(call: Call, offer: Offer) -> str:
+def text_of(call: Call, offer: Offer) -> str:
     """A call as text; a dict of one function's name and a dict is a nested call."""
     parts = [_written(value, offer) for value in call.positional]
     for name, value in call.arguments.items():
@@ -213,7 +213,7 @@ def _written(value: object, offer: Offer) -> str:
                 and name in offer.by_name
                 and isinstance(arguments, dict)
             ):
-                return _text(offer.own(Call(name, arguments)), offer)
+                return text_of(offer.own(Call(name, arguments)), offer)
             return f"{{{', '.join(f'{key!r}: {_written(member, offer)}' for key, member in value.items())}}}"
         case list():
             return f"[{', '.join(_written(element, offer) for element in value)}]"

@@ -22,6 +22,7 @@ from pytest_fcbench.entries import (
     Entry,
     ExpectedCall,
     ExpectedCalls,
+    ExpectedResponse,
     ExpectedResults,
     FunctionDoc,
     GoldenPath,
@@ -57,6 +58,8 @@ class OracleModel:
                 calls = [Call(wanted.name, wanted.arguments) for wanted in steps[request.step]]
             case ExpectedResults(calls=texts):
                 calls = _calls_of_turn(entry, texts)
+            case ExpectedResponse(call=text):
+                calls = _calls_of_turn(entry, [text])
             case ExpectedCalls(calls=expected):
                 calls = [_call(wanted, entry.function(wanted.name)) for wanted in expected]
             case AnyCall():

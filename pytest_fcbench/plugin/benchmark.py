@@ -12,7 +12,7 @@ from pytest_fcbench.config import Settings
 from pytest_fcbench.dispatch.link import Link
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.errors import FcbenchError, NotScoredError, RunStoppedError
-from pytest_fcbench.executables.outcomes import Execute
+from pytest_fcbench.executables.outcomes import Execute, Perform
 from pytest_fcbench.matchers.state import Fresh
 from pytest_fcbench.run import Ask, Run, Score
 from pytest_fcbench.scorecard.records import Record, from_json, to_json
@@ -144,6 +144,11 @@ class Benchmark:
     def execute(self) -> Execute:
         """Carries calls out, each by itself."""
         return self.run.execute
+
+    @pytest.fixture
+    def perform(self) -> Perform:
+        """Sends the request of a call."""
+        return self.run.perform
 
     def _score(self, judgement: Judgement) -> Passed | Failed:
         stash = self.item.stash

@@ -22,6 +22,7 @@ from pytest_fcbench.entries import (
     AnyCall,
     Entry,
     ExpectedCalls,
+    ExpectedResponse,
     ExpectedResults,
     FunctionDoc,
     GoldenPath,
@@ -212,6 +213,8 @@ def _truth(entry: Entry) -> tuple[tuple[str, ...], ...]:
             return turns
         case ExpectedResults(calls=calls):
             return (calls,)
+        case ExpectedResponse(call=call):
+            return ((call,),)
     return ()
 
 

@@ -43,7 +43,8 @@ GROUPS: Mapping[str, Formula] = {
         ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context")
     ),
     "complex": Formula(SELECTIONS["complex"], Weighing.BY_COUNT),
-    "executable": Formula(SELECTIONS["executable"]),
+    "executable_simple": Formula(("exec_simple", "rest")),
+    "executable": Formula(("executable_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple")),
     "v1": Formula(SELECTIONS["v1"], Weighing.BY_COUNT),
 }
 """Groups in the order they can be computed. ``live_relevance`` is reported and has no weight."""

@@ -19,7 +19,8 @@ A file holds one category:
         parents: [core:simple_python_0]    # optional: what code made it from
 
 Where words are the answer (``chatable``) there are neither functions nor an expectation; where a call is one
-of SQL there are ``tables`` (``suites/tables``) beside the functions.
+of SQL there are ``tables`` (``suites/tables``) beside the functions. Entries of other shapes have a format of
+their own (``trajectories``, ``golden_paths``, ``executable``, ``rest``).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from pytest_fcbench.entries import (
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.errors import unknown
 from pytest_fcbench.schemas import TYPES, conforms
-from pytest_fcbench.suites import executable, function_docs, golden_paths, tables, trajectories
+from pytest_fcbench.suites import executable, function_docs, golden_paths, rest, tables, trajectories
 from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.suites.trajectories import Withheld
 
@@ -54,7 +55,7 @@ from pytest_fcbench.suites.trajectories import Withheld
 def read(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...]:
     """All entries of a file. Raises ``SuiteError`` with file, line and field."""
     file = Field(yaml_value(path), path)
-    optional = ("functions", "tables", *golden_paths.RULES)
+    optional = ("functions", "tables", "endpoints", *golden_paths.RULES)
     category = _category(file.members(("category", "entries"), optional)["category"])
     if category.rule is Rule.STATE:
         return tuple(entry for entry, _ in read_trajectories(path, suite, world))
@@ -62,6 +63,8 @@ def read(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...
         return tuple(_unique(list(golden_paths.entries(file, suite, category))))
     if category.rule is Rule.EXECUTION:
         return tuple(_unique(list(executable.entries(file, suite, category))))
+    if category.rule is Rule.REST:
+        return tuple(_unique(list(rest.entries(file, suite, category))))
     needed = ("tables",) if category.rule is Rule.SQL else ()
     top = file.members(("category", *needed, "entries"), () if category.rule is Rule.CHAT else ("functions",))
     docs = function_docs.read(top["functions"], TYPES[category.language]) if "functions" in top else {}

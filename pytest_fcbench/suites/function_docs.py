@@ -43,13 +43,13 @@ def _doc(element: Field, types: Mapping[str, type]) -> FunctionDoc:
     parameters = members["parameters"].members(("type", "properties", "required"))
     for schema in parameters["properties"].members().values():
         schema.members(("type", "description"), _SCHEMA_KEYS)
-    _check_object(parameters, types)
+    check_object(parameters, types)
     raw = {key: member.value for key, member in parameters.items()}
     extra = {"response": members["response"].value} if "response" in members else {}
     return FunctionDoc(members["name"].text(), members["description"].text(), raw, extra)
 
 
-def _check_object(members: Mapping[str, Field], types: Mapping[str, type]) -> None:
+def check_object(members: Mapping[str, Field], types: Mapping[str, type]) -> None:
     """The properties of an object, and that the required ones are among them."""
     properties = members["properties"].members() if "properties" in members else {}
     for schema in properties.values():
@@ -70,4 +70,4 @@ def _check_schema(field: Field, types: Mapping[str, type]) -> None:
         _check_schema(members["items"], types)
     elif types[kind] is list:
         raise field.error(f"a parameter of type {kind} needs 'items' with the type of its elements")
-    _check_object(members, types)
+    check_object(members, types)

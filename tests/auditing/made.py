@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_fcbench.auditing.facts import Facts
 from pytest_fcbench.auditing.findings import Finding
 from pytest_fcbench.entries import Entry, PathCall
-from pytest_fcbench.executables.outcomes import Outcome
+from pytest_fcbench.executables.outcomes import Outcome, Response
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.suite import Suite
 
@@ -34,11 +34,15 @@ def make_facts(
     unread: dict[str, str] | None = None,
 ) -> Facts:
     """What checks look at."""
-    return Facts(make_suite(*entries), entries, _nothing, unread or {}, against, threshold)
+    return Facts(make_suite(*entries), entries, _nothing, _nowhere, unread or {}, against, threshold)
 
 
 def _nothing(calls: Sequence[str], recorded: Sequence[PathCall]) -> tuple[Outcome, ...]:
     raise AssertionError(f"nothing is to be carried out, but {calls} were")
+
+
+def _nowhere(call: str) -> Response:
+    raise AssertionError(f"nothing is to be asked, but {call} was")
 
 
 def found(check: Callable[[Facts], Iterable[Finding]], facts: Facts) -> list[tuple[str, str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from pytest_fcbench.auditing import checks, review
 from pytest_fcbench.auditing.facts import Facts
 from pytest_fcbench.auditing.findings import Finding, Severity
 from pytest_fcbench.auditing.review import Decision
+from pytest_fcbench.entries import ExpectedResponse, Rule
 from pytest_fcbench.errors import SuiteError
+from pytest_fcbench.executables.performing import Performer
 from pytest_fcbench.executables.pool import Pool
 from pytest_fcbench.suites import bfcl, open_suite
 
@@ -122,9 +125,11 @@ def reviewed() -> review.Review:
 def findings(pack_cache: Path, reviewed: review.Review, pool: Pool) -> list[Finding]:
     """What the checks find that the review names."""
     suite = open_suite("bfcl", pack_cache)
-    entries = [entry for category in suite.categories for entry in suite.load(category)]
+    entries = [e for c in suite.categories if c.rule is not Rule.VARIATION for e in suite.load(c)]
     names = {item.finding for item in reviewed.decisions}
-    return list(checks.audit(Facts(suite, entries, pool), sorted(names)))
+    expected = [e.expectation for e in entries if isinstance(e.expectation, ExpectedResponse)]
+    with closing(Performer(expected)) as performer:
+        return list(checks.audit(Facts(suite, entries, pool, performer), sorted(names)))
 
 
 def test_the_ledger_of_bfcl_is_that_of_its_review(reviewed: review.Review, findings: list[Finding]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from pytest_fcbench.auditing import truths
 from pytest_fcbench.auditing.facts import Facts
 from pytest_fcbench.entries import Comparison, Entry, ExpectedCall, ExpectedResults
+from pytest_fcbench.executables.performing import Performer
 from pytest_fcbench.executables.pool import Pool
 from tests.auditing.made import found, make_facts
 from tests.factories import make_doc, make_entry
@@ -204,7 +205,7 @@ def test_an_entry_that_breaks_whoever_looks_at_it_is_refused() -> None:
     assert "it cannot be put to anybody: IndexError" in evidence
 
 
-def test_what_only_an_api_knows_is_a_hint(pool: Pool) -> None:
+def test_what_only_an_api_knows_is_a_hint(pool: Pool, performer: Performer) -> None:
     text = "get_stock_price_by_stock_name(stock_name='AAPL')"
     doc = make_doc(
         "get_stock_price_by_stock_name", {"stock_name": {"type": "string"}}, required=["stock_name"]
@@ -214,7 +215,7 @@ def test_what_only_an_api_knows_is_a_hint(pool: Pool) -> None:
         expectation=ExpectedResults((text,), (Comparison.EXACT,)),
     )
     plain = make_facts(entry)
-    facts = Facts(plain.suite, plain.entries, pool)
+    facts = Facts(plain.suite, plain.entries, pool, performer)
     ((_, severity, evidence),) = found(truths.refused, facts)
     assert severity == "hint"
     assert "nobody recorded what get_stock_price_by_stock_name returned" in evidence

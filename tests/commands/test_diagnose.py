@@ -73,7 +73,7 @@ def recorded(model: str, category: str, numbers: Sequence[int], trial: int | Non
     entries = [replace(run.suites["core"].load(CATEGORIES[category])[n], trial=trial) for n in numbers]
     talks = [(entry, run.dispatcher.transcript(entry)) for entry in entries]
     return [
-        run.record(entry, asking.judge(entry, talk, run.environments, run.execute), talk)
+        run.record(entry, asking.judge(entry, talk, run.environments, run.execute, run.perform), talk)
         for entry, talk in talks
     ]
 
@@ -551,7 +551,7 @@ def test_a_baseline_has_no_answers(refusal: Refusal) -> None:
 
 def test_an_entry_that_is_not_there_any_more(refusal: Refusal, card: Sequence[Record]) -> None:
     write([replace(card[0], entry="core:multi_turn_base_9999")])
-    assert "core 5 has no entry core:multi_turn_base_9999" in refusal("diagnose", CARD)
+    assert "core 6 has no entry core:multi_turn_base_9999" in refusal("diagnose", CARD)
 
 
 def test_a_suite_that_nobody_knows(refusal: Refusal, card: Sequence[Record]) -> None:

@@ -84,6 +84,7 @@ def test_an_entry_with_its_truth(show: Show) -> None:
         ("core:irrelevance_0", "  accepted  no call"),
         ("core:live_relevance_0", "  accepted  any call"),
         ("core:exec_simple_6", "  result of    weekday(day='1969-07-20')  (exact_match)"),
+        ("core:rest_5", "  answer to    requests.get(url='https://trams.varnholm.example/v1/lines/7')"),
         ("core:multi_turn_miss_param_0", "  (nothing can be called yet)"),
         ("core:multi_turn_miss_func_0", "  new          "),
     ],

@@ -16,7 +16,7 @@ from pytest_fcbench.answers import AskModel, Completion, Fault, Mode, Names, Too
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
 from pytest_fcbench.conversation import Asking, Manner, converse, performed
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
-from pytest_fcbench.dispatch.store import AnswerStore, Kept, StoredModel, digest
+from pytest_fcbench.dispatch.store import AnswerStore, Kept, Replies, StoredModel, digest
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import NotScoredError, UsageError
 from pytest_fcbench.suites import core
@@ -276,3 +276,18 @@ def test_space_of_deleted_answers_is_given_back(store: AnswerStore) -> None:
     store.shrink()
     assert store.size < before / 10
     assert list(AnswerStore(store.path, new=False).kept()) == []
+
+
+def test_replies_of_web_apis_are_kept_beside_answers(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    replies = Replies(AnswerStore(path))
+    assert replies.get("one") is None
+    replies.put("one", "a.example", "[200]")
+    assert replies.get("one") == "[200]"
+    assert replies.get("two") is None
+    assert Replies(replies.store, refresh=True).get("one") is None
+    assert [(kept.model, kept.entry) for kept in replies.store.kept()] == [("web", "web:a.example")]
+    replies.close()
+    again = Replies(AnswerStore(path), offline=True)
+    assert again.get("one") == "[200]"
+    again.close()

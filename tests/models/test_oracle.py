@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -17,9 +18,19 @@ from pytest_fcbench.codecs.reading import Calls
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX, read_official
 from pytest_fcbench.conversation import Asking, Manner, converse, performed
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
-from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category, Entry, GoldenPath, Rule, Trajectory
+from pytest_fcbench.entries import (
+    CATEGORIES,
+    SELECTIONS,
+    Category,
+    Entry,
+    ExpectedResponse,
+    GoldenPath,
+    Rule,
+    Trajectory,
+)
 from pytest_fcbench.environments import opened
 from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.executables.performing import Performer
 from pytest_fcbench.executables.pool import Pool
 from pytest_fcbench.models.oracle import ABSTENTION, DONE, OracleModel
 from pytest_fcbench.prompt_formats import FORMATS, Returned, told_by
@@ -240,9 +251,11 @@ def _outcomes(suite: Suite, categories: Iterable[Category], mode: Mode, pool: Po
         return performed(converse(entry, manner, suite.wording), fresh(entry).perform)
 
     dispatcher = Dispatcher(OracleModel(mode, names), asking)
-    for category in categories:
-        for entry in suite.load(category):
-            yield Outcome(entry.id, judge(entry, dispatcher.transcript(entry), fresh, pool))
+    entries = [entry for category in categories for entry in suite.load(category)]
+    truths = (entry.expectation for entry in entries)
+    with closing(Performer(truth for truth in truths if isinstance(truth, ExpectedResponse))) as perform:
+        for entry in entries:
+            yield Outcome(entry.id, judge(entry, dispatcher.transcript(entry), fresh, pool, perform))
     dispatcher.close()
 
 
@@ -276,7 +289,7 @@ def _ledger() -> Mapping[str, str]:
 
 
 def test_corrected_it_fails_nothing_of_bfcl(official: list[Outcome]) -> None:
-    assert len(official) == 4941 + 240
+    assert len(official) == 4941 + 310
     assert not {o.id: o.judgement.corrected for o in official if isinstance(o.judgement.corrected, Failed)}
 
 

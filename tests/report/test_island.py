@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.answers import Completion, Driven, Fault, completion_to_json
-from pytest_fcbench.entries import Comparison, ExpectedResults, GoldenPath, PathCall
+from pytest_fcbench.entries import Comparison, ExpectedResponse, ExpectedResults, GoldenPath, PathCall
 from pytest_fcbench.report.island import LONGEST, Done, Told, cut, fair, inert, islands, took, written
 from pytest_fcbench.scorecard import files
 from pytest_fcbench.scorecard.records import Record, Usage
@@ -223,6 +223,12 @@ def test_calls_whose_results_are_compared(tmp_path: Path) -> None:
     entry = replace(make_entry(), expectation=ExpectedResults(("f(x=1)", "f(x=2)"), (Comparison.EXACT,) * 2))
     _, (told,) = told_of(tmp_path, [make_record()], Told({entry.key: entry}))
     assert told["turns"][0]["truth"] == ["f(x=1)", "f(x=2)"]
+
+
+def test_a_call_whose_answer_is_compared(tmp_path: Path) -> None:
+    entry = replace(make_entry(), expectation=ExpectedResponse("requests.get(url='https://a.example/')"))
+    _, (told,) = told_of(tmp_path, [make_record()], Told({entry.key: entry}))
+    assert told["turns"][0]["truth"] == ["requests.get(url='https://a.example/')"]
 
 
 def test_a_trajectory_with_what_was_returned(tmp_path: Path) -> None:

@@ -82,11 +82,16 @@ def test_complex_entries_move_nothing_of_overall() -> None:
 
 
 def test_executable_categories_are_a_group_without_a_part_in_overall() -> None:
-    """Its mean, as BFCL weighed its four until April 2025."""
+    """Its mean, as BFCL weighed its five until April 2025: those with one call make one of four parts."""
     alone = _scores(
-        exec_simple=(1, 1), exec_multiple=(1, 0), exec_parallel=(0, 4), exec_parallel_multiple=(0, 1)
+        exec_simple=(1, 1),
+        rest=(1, 0),
+        exec_multiple=(1, 0),
+        exec_parallel=(0, 4),
+        exec_parallel_multiple=(0, 1),
     )
-    assert alone.groups["executable"].accuracy == pytest.approx(1.5 / 4)
+    assert alone.groups["executable_simple"].accuracy == pytest.approx(0.75)
+    assert alone.groups["executable"].accuracy == pytest.approx(1.75 / 4)
     assert (alone.main, alone.overall.accuracy, alone.overall.missing) == ("executable", None, ())
     beside = _scores(irrelevance=(1, 1), exec_simple=(0, 5))
     assert beside.main == "overall"

@@ -20,6 +20,7 @@ from pytest_fcbench.entries import (
     Entry,
     ExpectedCall,
     ExpectedCalls,
+    ExpectedResponse,
     ExpectedResults,
     FunctionDoc,
     Group,
@@ -28,11 +29,14 @@ from pytest_fcbench.entries import (
     NoCall,
 )
 from pytest_fcbench.errors import PackError, PackMissing, SuiteError
+from pytest_fcbench.executables.apis import APIS
+from pytest_fcbench.executables.rest import read
 from pytest_fcbench.prompt_formats import FORMATS, Docs, Layout, PromptFormat, Returned, told_by
 from pytest_fcbench.suites import bfcl, packs
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.fields import yaml_value
 from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.web.addresses import checked
 from tests.factories import pinned, write_tree
 from tests.suites.world_sources import WORLD_TEXTS
 
@@ -382,11 +386,12 @@ def test_every_category_has_its_official_number_of_entries(entries: tuple[Entry,
         "exec_multiple": 50,
         "exec_parallel": 50,
         "exec_parallel_multiple": 40,
+        "rest": 70,
         "sql": 100,
         "chatable": 200,
         "format_sensitivity": 200 * 26,
     }
-    assert len(entries) == 4941 + 240 + 5200
+    assert len(entries) == 4941 + 310 + 5200
 
 
 def test_official_ids_are_unique_and_name_their_category(entries: tuple[Entry, ...]) -> None:
@@ -431,7 +436,7 @@ def test_every_id_of_the_ledger_exists_and_has_a_reason(entries: tuple[Entry, ..
 def test_what_only_a_web_api_knows_is_set_aside(entries: tuple[Entry, ...]) -> None:
     executable = [entry for entry in entries if entry.category.group is Group.EXECUTABLE]
     reasons = [entry.set_aside for entry in executable if entry.set_aside]
-    assert (len(executable), len(reasons)) == (240, 54)
+    assert (len(executable), len(reasons)) == (310, 54)
     assert all(reason.startswith("live_only: no answer was recorded for ") for reason in reasons)
 
 
@@ -444,6 +449,15 @@ def test_every_call_of_an_executable_truth_has_its_way_of_comparison(entries: tu
         Comparison.STRUCTURAL: 20,
     }
     assert {len(truth.recorded) for truth in truths} == {28}
+
+
+def test_every_rest_truth_has_its_call_and_its_recorded_answer(entries: tuple[Entry, ...]) -> None:
+    truths = {e.id: e.expectation for e in entries if isinstance(e.expectation, ExpectedResponse)}
+    assert list(truths) == [f"rest_{number}" for number in range(70)]
+    assert {type(json.loads(truth.recorded or "")) for truth in truths.values()} == {dict, list}
+    hosts = Counter(checked(read(truth.call).url).host for truth in truths.values())
+    assert hosts.keys() == APIS.keys()
+    assert sorted(hosts.values()) == [5, 5, 6, 6, 6, 7, 7, 8, 10, 10]
 
 
 def test_every_official_entry_asks_something(entries: tuple[Entry, ...]) -> None:

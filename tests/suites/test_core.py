@@ -48,7 +48,7 @@ def _expected(entries: tuple[Entry, ...]) -> Iterator[tuple[Entry, ExpectedCall,
 
 
 def test_it_names_itself_and_the_hash_of_its_files(suite: Suite) -> None:
-    assert (suite.name, suite.version) == ("core", "5")
+    assert (suite.name, suite.version) == ("core", "6")
     assert suite.pack_sha256 is not None
     assert re.fullmatch(r"[0-9a-f]{64}", suite.pack_sha256)
 

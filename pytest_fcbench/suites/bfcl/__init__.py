@@ -19,6 +19,7 @@ from pytest_fcbench.entries import (
     Expectation,
     ExpectedCall,
     ExpectedCalls,
+    ExpectedResponse,
     ExpectedResults,
     FunctionDoc,
     Group,
@@ -149,7 +150,7 @@ Reader: TypeAlias = Callable[[Mapping[str, object], Category, object, str | None
 
 
 def _readers(pack: Pack) -> Mapping[Rule, Reader]:
-    return {Rule.STATE: _multi_turn(pack), Rule.EXECUTION: _executable(pack)}
+    return {Rule.STATE: _multi_turn(pack), Rule.EXECUTION: _executable(pack), Rule.REST: _rest(pack)}
 
 
 def _of_v1(pack: Pack, file: str) -> Iterator[Mapping[str, object]]:
@@ -197,6 +198,23 @@ def _executable(pack: Pack) -> Reader:
         compared = tuple(Comparison(str(kind)) for kind in _list(kinds)[: len(calls)])
         entry = _single_turn(row, category, truth, set_aside)
         return replace(entry, expectation=ExpectedResults(calls, compared, recorded()))
+
+    return read
+
+
+_SENT = "unused_datasets/executable_eval_sanity_check/api_status_check_ground_truth_rest.json"
+"""The calls whose answers the truths are, by the numbers of the entries."""
+
+
+def _rest(pack: Pack) -> Reader:
+    @cache
+    def sent() -> Mapping[str, str]:
+        rows = _rows(pack, _SENT, key="idx")
+        return {f"rest_{row['idx']}": str(row["ground_truth"]) for row in rows}
+
+    def read(row: Mapping[str, object], category: Category, truth: object, set_aside: str | None) -> Entry:
+        entry = _single_turn(row, category, None, set_aside)
+        return replace(entry, expectation=ExpectedResponse(sent()[entry.id], str(truth)))
 
     return read
 

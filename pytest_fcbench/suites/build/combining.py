@@ -44,6 +44,7 @@ def with_one_call(entry: Entry) -> bool:
         and [message.role for message in entry.turns[0]] == ["user"]
         and entry.function(truth.calls[0].name) is not None
         and not entry.tables
+        and entry.variation is None
     )
 
 

@@ -22,7 +22,7 @@ from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.suites.trajectories import Withheld
 
 NAME = "core"
-VERSION = "5"
+VERSION = "6"
 
 N = TypeVar("N", bound=str)
 

@@ -1,0 +1,174 @@
+"""The web APIs that REST entries ask, and when two requests to one of them ask the same.
+
+Hosts and where each wants its key are those of BFCL's ``rest`` entries. What is the same to an API:
+parameters in any order, a number in any notation, a parameter left out or given as its documented default, a
+list written with commas or as several parameters. Keys, other headers and the scheme play no part.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from enum import Enum, auto
+from types import MappingProxyType
+from typing import TypeAlias
+from urllib.parse import parse_qsl, quote, unquote
+
+Params: TypeAlias = tuple[tuple[str, str], ...]
+
+
+class Place(Enum):
+    """Where a key stands."""
+
+    HEADER = auto()
+    PARAM = auto()
+    PATH = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What an API knows its users by."""
+
+    env: str
+    """The environment variable that holds it."""
+    place: Place
+    name: str
+    """Of the header or parameter; of a path what matches the parts before and behind the key, as groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """What is known of a web API."""
+
+    key: Key | None = None
+    sets: frozenset[str] = frozenset()
+    """Parameters with several values in any order."""
+    rows: frozenset[str] = frozenset()
+    """Parameters with several values whose order matters."""
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    plain: bool = False
+    """Whether it is asked over plain HTTP, as officially, even with a key."""
+    pause_s: float = 0.0
+    """How long it wants to be left alone after a request."""
+
+
+_RAPID = Api(Key("RAPID_API_KEY", Place.HEADER, "x-rapidapi-key"))
+
+APIS: Mapping[str, Api] = MappingProxyType(
+    {
+        "timezone-by-location.p.rapidapi.com": _RAPID,
+        "covid-193.p.rapidapi.com": _RAPID,
+        "yahoo-finance15.p.rapidapi.com": _RAPID,
+        "mashape-community-urban-dictionary.p.rapidapi.com": _RAPID,
+        "v6.exchangerate-api.com": Api(Key("EXCHANGERATE_API_KEY", Place.PATH, r"(/v6/)[^/]+(/.+)")),
+        "www.omdbapi.com": Api(
+            Key("OMDB_API_KEY", Place.PARAM, "apikey"),
+            defaults={"r": "json", "plot": "short", "v": "1"},
+            plain=True,
+        ),
+        # Officially two seconds are slept before each of its calls.
+        "geocode.maps.co": Api(
+            Key("GEOCODE_API_KEY", Place.PARAM, "api_key"), defaults={"format": "json"}, pause_s=2.0
+        ),
+        "ip-api.com": Api(sets=frozenset({"fields"}), defaults={"lang": "en"}, plain=True),
+        "date.nager.at": Api(),
+        "api.open-meteo.com": Api(
+            sets=frozenset({"daily", "hourly", "models"}),
+            rows=frozenset({"latitude", "longitude", "elevation"}),
+            defaults={
+                "temperature_unit": "celsius",
+                "wind_speed_unit": "kmh",
+                "precipitation_unit": "mm",
+                "timeformat": "iso8601",
+                "timezone": "GMT",
+                "past_days": "0",
+                "forecast_days": "7",
+            },
+        ),
+    }
+)
+"""By host."""
+
+NO_API = Api()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A GET as an API sees it."""
+
+    host: str
+    path: str
+    """As it is sent, percent signs included."""
+    params: Params = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Names in lower case."""
+
+
+def asked(host: str, rest: str, params: Params = (), headers: Mapping[str, str] | None = None) -> Asked:
+    """The request to a path and query, with further parameters behind those of the query."""
+    path, _, query = rest.partition("?")
+    told = {name.lower(): text for name, text in (headers or {}).items()}
+    return Asked(host, path, (*parse_qsl(query, keep_blank_values=True), *params), told)
+
+
+def has_key(request: Asked, api: Api) -> bool:
+    """Whether a key, right or wrong, is given where the API wants one; True where it wants none."""
+    match api.key:
+        case None:
+            return True
+        case Key(place=Place.HEADER, name=name):
+            return bool(request.headers.get(name))
+        case Key(place=Place.PARAM, name=name):
+            return any(param == name and value for param, value in request.params)
+        case Key(name=pattern):
+            return re.fullmatch(pattern, request.path) is not None
+
+
+def with_key(request: Asked, api: Api, key: str) -> Asked:
+    """With this key in the place of what is given; a request without any stays without."""
+    if api.key is None or not has_key(request, api):
+        return request
+    name = api.key.name
+    match api.key.place:
+        case Place.HEADER:
+            return replace(request, headers={**request.headers, name: key})
+        case Place.PARAM:
+            params = ((param, key if param == name else value) for param, value in request.params)
+            return replace(request, params=tuple(params))
+        case Place.PATH:
+            safe = quote(key, safe="")
+            path = re.sub(name, lambda found: f"{found[1]}{safe}{found[2]}", request.path)
+            return replace(request, path=path)
+
+
+def identity(request: Asked, api: Api) -> str:
+    """A text that two requests share where they ask the same. It holds no key."""
+    if api.key and api.key.place is Place.PARAM:
+        kept = tuple(pair for pair in request.params if pair[0] != api.key.name)
+        request = replace(request, params=kept)
+    else:
+        request = with_key(request, api, "key")
+    path = unquote(request.path).rstrip("/") or "/"
+    return json.dumps([request.host, path, sorted(_params(request.params, api))], ensure_ascii=True)
+
+
+def _params(params: Params, api: Api) -> Iterator[tuple[str, list[str]]]:
+    values: dict[str, list[str]] = {}
+    for name, value in params:
+        several = name in api.sets or name in api.rows
+        values.setdefault(name, []).extend(map(_plain, value.split(",") if several else [value]))
+    for name, given in values.items():
+        if name not in api.defaults or given != [_plain(api.defaults[name])]:
+            yield name, sorted(given) if name in api.sets else given
+
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,3})?")
+
+
+def _plain(value: str) -> str:
+    """A number in one notation, whatever it was written in; any other text without blanks around it."""
+    text = value.strip()
+    return f"{Decimal(text).normalize() + 0}" if _NUMBER.fullmatch(text) else text

@@ -1,0 +1,297 @@
+"""Calls are judged by how a web API answers them, officially and corrected."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.answers import Completion, Fault, ToolCall
+from pytest_fcbench.entries import CATEGORIES, Entry, ExpectedResponse
+from pytest_fcbench.executables.outcomes import Raised, Responded, Response, Unanswered, Unreached
+from pytest_fcbench.executables.performing import Performer
+from pytest_fcbench.matchers import rest
+from pytest_fcbench.verdicts import Failed
+from tests.factories import make_doc, make_entry, make_transcript
+from tests.matchers.outcomes import outcomes
+
+DOC = make_doc(
+    "requests.get",
+    {
+        "url": {"type": "string"},
+        "params": {"type": "dict"},
+        "headers": {"type": "dict"},
+        "auth": {"type": "tuple", "default": "None"},
+        "verify": {"type": "string", "default": True},
+    },
+    ["url"],
+)
+TRUTH = "requests.get(url='https://trams.varnholm.example/v1/stops', params={'zone': 1})"
+CODE = "executable_checker_rest:"
+FORMAT = "executable_decoder:rest_wrong_output_format"
+DECODER = "executable_decoder:decoder_failed"
+
+
+def entry_of(call: str = TRUTH, recorded: str | None = None, set_aside: str | None = None) -> Entry:
+    made = make_entry("irrelevance", functions=[DOC], set_aside=set_aside, entry_id="rest_0")
+    return Entry(
+        suite="core",
+        id="rest_0",
+        category=CATEGORIES["rest"],
+        turns=made.turns,
+        functions=made.functions,
+        expectation=ExpectedResponse(call, recorded),
+        set_aside=set_aside,
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "official", "corrected"),
+    [
+        (f"[{TRUTH}]", None, None),
+        (f"[{TRUTH.replace('.get', '_get')}]", None, f"{CODE}execution_error"),
+        ("[requests.get(url='https://trams.varnholm.example/v1/stops?zone=1')]", None, None),
+        (f"```python\n[{TRUTH}]\n```", DECODER, None),
+        (f"[{TRUTH.replace('url=', '')}]", f"{CODE}execution_error", None),
+        (f"[{TRUTH}, {TRUTH}]", FORMAT, "wrong_count"),
+        ("[]", FORMAT, "wrong_count"),
+        ("In zone 1 there are three.", DECODER, "no_call"),
+        ("[requests.get(url='https", DECODER, "unreadable"),
+        (f"[{TRUTH.replace(': 1', ': 2')}]", "value_error:exec_result_rest_count", ...),
+        (f"[{TRUTH.replace('.get', '.post')}]", f"{CODE}execution_error", ...),
+        ("[print(x='a')]", f"{CODE}cannot_get_status_code", f"{CODE}execution_error"),
+        ("[weather(city='Oslo')]", f"{CODE}execution_error", ...),
+        (f"[{TRUTH.replace('stops', 'shops')}]", f"{CODE}wrong_status_code", ...),
+        ("[requests.get(url='https://trams.varnholm.example/v1/lines/2')]", f"{CODE}wrong_type", ...),
+        (
+            "[requests.get(url='https://trams.varnholm.example/v1/stops')]",
+            "value_error:exec_result_rest_count",
+            ...,
+        ),
+        ("[requests.get(url='https://tides.saltmark.example/ports')]", f"{CODE}wrong_key", ...),
+    ],
+)
+def test_one_answer(performer: Performer, answer: str, official: str | None, corrected: object) -> None:
+    judgement = rest.judge(entry_of(), make_transcript(answer), performer)
+    assert outcomes(judgement) == (official, official if corrected is ... else corrected)
+
+
+AUTH = ", auth='None', verify='True'"
+
+
+def test_defaults_that_the_docs_write_as_text(performer: Performer) -> None:
+    """Officially ``auth='None'`` is called, and ``verify='True'`` names a file."""
+    answer = f"[{TRUTH[:-1]}{AUTH})]"
+    judgement = rest.judge(entry_of(), make_transcript(answer), performer)
+    assert outcomes(judgement) == (f"{CODE}execution_error", None)
+
+
+DEPARTURES = "requests.get(url='https://trams.varnholm.example/v1/departures', params={'stop': 'Harbour'})"
+
+
+@pytest.mark.parametrize(
+    ("answer", "corrected"),
+    [
+        (DEPARTURES.replace("Harbour", "Corn Market"), f"{CODE}wrong_value"),
+        (DEPARTURES.replace("'}", "', 'limit': '3'}"), None),
+        (DEPARTURES.replace("'}", "', 'limit': 4}"), f"{CODE}wrong_value"),
+        (DEPARTURES.replace("'}", "', 'colour': 'red'}"), None),
+        (DEPARTURES.replace(")", ", timeout=5, headers={'X': 'y'})"), None),
+    ],
+)
+def test_almost_any_value_gives_the_same_keys(
+    performer: Performer, answer: str, corrected: str | None
+) -> None:
+    """So officially all of these are right."""
+    judgement = rest.judge(entry_of(DEPARTURES), make_transcript(f"[{answer}]"), performer)
+    assert outcomes(judgement) == (None, corrected)
+
+
+def test_tool_calls(performer: Performer) -> None:
+    arguments = {"url": "https://trams.varnholm.example/v1/stops", "params": {"zone": 1}}
+    judgement = rest.judge(
+        entry_of(),
+        make_transcript(Completion(tool_calls=(ToolCall("requests_get", json.dumps(arguments)),))),
+        performer,
+    )
+    assert outcomes(judgement) == (None, None)
+
+
+def test_faults(performer: Performer) -> None:
+    for fault, expected in (
+        (Fault.OVERFLOW, (Fault.OVERFLOW, Fault.OVERFLOW)),
+        (Fault.INFERENCE_ERROR, (DECODER, f"not scored: {Fault.INFERENCE_ERROR}")),
+    ):
+        answer = make_transcript(Completion(text="Error", fault=fault))
+        assert outcomes(rest.judge(entry_of(), answer, performer)) == expected
+    judgement = rest.judge(entry_of(set_aside="bad"), make_transcript(f"[{TRUTH}]"), performer)
+    assert outcomes(judgement) == (None, "not scored: set_aside")
+
+
+def test_another_expectation(performer: Performer) -> None:
+    with pytest.raises(TypeError, match="no expected response"):
+        rest.judge(make_entry(), make_transcript("[]"), performer)
+
+
+# What came back
+
+
+def responded(body: object, asked: str = "one", host: str = "a.example", status: int = 200) -> Responded:
+    return Responded(asked, host, status, json.dumps(body))
+
+
+def broken(text: str) -> Responded:
+    return Responded("one", "a.example", 200, text)
+
+
+CALL = "requests.get(url='https://a.example/')"
+OTHER = "requests.get(url='https://a.example/other')"
+
+
+def verdicts_on(
+    response: Response, truth: Response | object = None, recorded: str | None = None
+) -> tuple[str | None, str | None]:
+    """Of an answer that is answered so; of a truth that is not a response, its value."""
+    known = truth if isinstance(truth, (Responded, Raised, Unanswered, Unreached)) else responded(truth)
+    replies = {CALL: known, OTHER: response}
+    judgement = rest.judge(entry_of(CALL, recorded), make_transcript(f"[{OTHER}]"), replies.__getitem__)
+    return outcomes(judgement)
+
+
+@pytest.mark.parametrize(
+    ("truth", "found", "official", "corrected"),
+    [
+        ({"a": 1}, {"a": 1}, None, None),
+        ({"a": 1}, {"a": 1.2}, None, None),
+        ({"a": 1}, {"a": 1.21}, None, "wrong_value"),
+        ({"a": -10}, {"a": -9}, None, None),
+        ({"a": 0}, {"a": 0.0}, None, None),
+        ({"a": True}, {"a": 1}, None, "wrong_value"),
+        ({"a": "x"}, {"a": "y"}, None, "wrong_value"),
+        ({"a": None}, {"a": None}, None, None),
+        ({"a": None}, {"a": 0}, None, "wrong_value"),
+        ({"at": "2026-01-02T03:04:05+00:00"}, {"at": "2026-05-06T07:08"}, None, None),
+        ({"on": "2026-01-02"}, {"on": "2026-01-03"}, None, "wrong_value"),
+        ({"a": [1, {"b": "x"}]}, {"a": [1, {"b": "x"}]}, None, None),
+        ({"a": [1, {"b": "x"}]}, {"a": [1, {"c": "x"}]}, None, "wrong_value"),
+        ({"a": [1]}, {"a": [1, 1]}, None, "wrong_value"),
+        ({"a": 1}, {"a": 1, "b": 2}, "wrong_key", ...),
+        ({"a": 1}, {}, "wrong_key", ...),
+        ({"a": 1}, [{"a": 1}], "wrong_type", ...),
+        ([{"a": 1}], {"a": 1}, "wrong_type", ...),
+        ({"a": 1}, None, "wrong_type", ...),
+        ([{"a": 1}], [{"a": 1}], None, None),
+        ([{"a": 1}], [{"b": 1}], "wrong_key", ...),
+        ([{"a": 1}], [], "value_error:exec_result_rest_count", ...),
+        ([], [], None, None),
+        (["x", 1], ["x", 1.1], "response_format_error", None),
+        (["x"], [1], "response_format_error", "wrong_type"),
+        (["x"], ["y"], "response_format_error", "wrong_value"),
+        ([{"a": 1}], ["a"], "response_format_error", "wrong_type"),
+        ("text", "text", "wrong_type", None),
+        ("text", "other", "wrong_type", "wrong_value"),
+        (5, 5, "wrong_type", None),
+        ({"a": 10**400}, {"a": 1.5}, None, "wrong_value"),
+    ],
+)
+def test_shapes_and_values(truth: object, found: object, official: str | None, corrected: object) -> None:
+    wanted = [official, official if corrected is ... else corrected]
+    codes = [code if code is None or ":" in str(code) else f"{CODE}{code}" for code in wanted]
+    assert list(verdicts_on(responded(found, "two"), truth)) == codes
+
+
+def test_the_same_request_needs_the_same_shape_only() -> None:
+    """A reply to it may change from moment to moment."""
+    assert verdicts_on(responded({"a": 99}), {"a": 1}) == (None, None)
+
+
+def test_what_was_recorded_years_ago_holds_officially_only() -> None:
+    assert verdicts_on(responded({"a": 1}), {"a": 1}, recorded='{"b": 1}') == (f"{CODE}wrong_key", None)
+    assert verdicts_on(responded({"b": 1}, "two"), {"a": 1}, recorded='{"b": 1}') == (
+        None,
+        f"{CODE}wrong_key",
+    )
+
+
+@pytest.mark.parametrize(
+    ("response", "official", "corrected"),
+    [
+        (broken("no JSON"), f"{CODE}response_format_error", ...),
+        (broken("[" * 100_000), f"{CODE}response_format_error", ...),
+        (responded({"a": 1}, status=404), f"{CODE}wrong_status_code", ...),
+        (responded({"a": 1}, status=204), f"{CODE}wrong_status_code", ...),
+        (responded({"a": 1}, status=301), f"{CODE}wrong_status_code", ...),
+        (responded({"a": 1}, status=429), f"{CODE}wrong_status_code", "not scored: unreached"),
+        (responded({"a": 1}, status=503), f"{CODE}wrong_status_code", "not scored: unreached"),
+        (Raised("refused"), f"{CODE}execution_error", ...),
+        (Unreached("timeout"), f"{CODE}execution_error", "not scored: unreached"),
+        (Unanswered("a.example"), "not scored: live_only", ...),
+        (Unanswered("b.example"), f"{CODE}wrong_key", ...),
+    ],
+)
+def test_what_can_become_of_a_call(response: Response, official: str, corrected: object) -> None:
+    expected = (official, official if corrected is ... else corrected)
+    assert verdicts_on(response, {"a": 1}) == expected
+
+
+@pytest.mark.parametrize(
+    ("truth", "cause"),
+    [
+        (Unanswered("a.example"), "live_only"),
+        (Raised("x"), "truth_failed"),
+        (Unreached("x"), "unreached"),
+        (broken("no JSON"), "truth_failed"),
+        (responded({}, status=500), "truth_failed"),
+    ],
+)
+def test_without_a_truth_nothing_is_scored(truth: Response, cause: str) -> None:
+    assert verdicts_on(responded({}), truth) == (f"not scored: {cause}",) * 2
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+)
+
+
+@given(JSON, JSON)
+def test_any_two_replies_can_be_compared(one: object, other: object) -> None:
+    verdicts_on(responded(other, "two"), one)
+
+
+@given(st.text())
+def test_any_answer_gets_verdicts(text: str) -> None:
+    def perform(call: str) -> Response:
+        return responded({}) if call == CALL else Raised("x")
+
+    rest.judge(entry_of(CALL), make_transcript(text), perform)
+
+
+def test_a_verdict_says_what_differs() -> None:
+    known = {CALL: responded({"a": 1}), OTHER: responded([{"b": 1}], "two")}
+    verdict = rest.judge(entry_of(CALL), make_transcript(f"[{OTHER}]"), known.__getitem__).official
+    assert isinstance(verdict, Failed)
+    assert verdict.reason == "it is answered a list of 1, of an object of b, the truth an object of a"
+    assert verdict.details == {
+        "call": OTHER,
+        "truth": CALL,
+        "expected": "an object of a",
+        "found": "a list of 1, of an object of b",
+    }
+
+
+def test_what_is_recorded_for_other_entries_is_played_too() -> None:
+    """So officially any country is right that another entry asks for."""
+    template = "requests.get(url='https://date.nager.at/api/v3/LongWeekend/2026/{}')"
+    here, there, nowhere = (template.format(name) for name in ("NO", "OM", "PE"))
+    truths = [ExpectedResponse(call, f'{{"country": "{call[-4:-2]}"}}') for call in (here, there)]
+    entry = entry_of(here, truths[0].recorded)
+    with closing(Performer(truths)) as perform:
+        found = [
+            outcomes(rest.judge(entry, make_transcript(f"[{call}]"), perform))
+            for call in (here, there, nowhere)
+        ]
+    assert found == [(None, None), (None, f"{CODE}wrong_value"), ("not scored: live_only",) * 2]
