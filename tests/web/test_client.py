@@ -330,6 +330,7 @@ def test_a_compressed_body(pack: Callable[[bytes], bytes], coding: str) -> None:
         (gzip.compress(gzip.compress(b"a")), "gzip, gzip", "encoded as"),
         (b"a", "br", "encoded as"),
     ],
+    ids=["no gzip", "cut", "twice", "another coding"],  # the bytes hold a time, and workers must agree on ids
 )
 def test_a_body_that_cannot_be_unpacked(body: bytes, coding: str, reason: str) -> None:
     with (
