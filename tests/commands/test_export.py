@@ -176,7 +176,7 @@ def test_categories_of_the_first_version(folder: Path, export: Export) -> None:
     with Path("out/score/data_executable.csv").open(encoding="utf-8") as file:
         (of,) = csv.DictReader(file)
     assert (of["Non-Live Exec Acc"], of["Exec Summary"], of["Python Simple Exec"]) == (
-        "8.33%",
+        "4.17%",
         "N/A",
         "33.33%",
     )
