@@ -552,7 +552,7 @@ def test_a_baseline_has_no_answers(refusal: Diagnose) -> None:
 
 def test_an_entry_that_is_not_there_any_more(refusal: Diagnose, card: Sequence[Record]) -> None:
     write([replace(card[0], entry="core:multi_turn_base_9999")])
-    assert "core 4 has no entry core:multi_turn_base_9999" in refusal(CARD)
+    assert "core 5 has no entry core:multi_turn_base_9999" in refusal(CARD)
 
 
 def test_a_suite_that_nobody_knows(refusal: Diagnose, card: Sequence[Record]) -> None:

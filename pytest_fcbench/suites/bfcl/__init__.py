@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.wording import Notes, Wording
 from pytest_fcbench.entries import (
     CATEGORIES,
+    SELECTIONS,
     AnyCall,
     Category,
     Comparison,
@@ -33,6 +34,7 @@ from pytest_fcbench.entries import (
 from pytest_fcbench.environments.world import World, world_from_json
 from pytest_fcbench.errors import SuiteError
 from pytest_fcbench.executables import lookups
+from pytest_fcbench.suites.bfcl import memory
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.bfcl.world import CLASSES
 from pytest_fcbench.suites.fields import Field, yaml_value
@@ -45,7 +47,7 @@ SOURCE = WheelSource(
     package="bfcl-eval",
     version="2026.3.23",
     wheel_sha256="3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a",
-    content_sha256="e89009913b21bc52777486bc67514cd6879ed26f73e86d19d8cd37e8cd8491ba",
+    content_sha256="ef383319ee6d2227174c9d1abff32e9a5c74e441abba1a3b49509ffa09076121",
     data="bfcl_eval/data",
     sources=SOURCES,
     read_constants=read_constants,
@@ -61,10 +63,14 @@ def open_suite(cache: Path) -> Suite:
         name=SOURCE.name,
         version=pack.version,
         pack_sha256=pack.content_sha256,
-        categories=tuple(c for c in CATEGORIES.values() if c.rule is not Rule.PATH),
+        categories=tuple(
+            c
+            for c in CATEGORIES.values()
+            if c.rule is not Rule.PATH and c.name not in SELECTIONS["web_search"]
+        ),
         wording=_wording(constants),
         world=_world(constants),
-        load=lambda category: tuple(_entries(pack, category, ledger)),
+        load=lambda category: tuple(_entries(pack, category, ledger, constants)),
     )
 
 
@@ -78,7 +84,10 @@ _UNUSED = ("unused_datasets/question/", "unused_datasets/possible_answer/")
 """Folders of the questions and answers of categories that official runs leave out."""
 
 
-def _entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
+def _entries(pack: Pack, category: Category, ledger: Mapping[str, str], constants: object) -> Iterator[Entry]:
+    if category.name in SELECTIONS["memory"]:
+        yield from _memory(pack, category, ledger, constants)
+        return
     file = f"BFCL_v4_{category.name}.json"
     questions, answers = ("", "possible_answer/") if category.scored else _UNUSED
     read = _readers(pack).get(category.rule, _single_turn)
@@ -169,8 +178,27 @@ _DOCS = {
     "trading": "trading_bot",
     "travel": "travel_booking",
     "vehicle": "vehicle_control",
+    "memory_kv": "memory_kv",
+    "memory_vector": "memory_vector",
+    "memory_rec_sum": "memory_rec_sum",
 }
 """File of the function docs of a domain."""
+
+
+def _docs_of(pack: Pack, domain: str) -> tuple[FunctionDoc, ...]:
+    return tuple(map(_doc, _rows(pack, f"multi_turn_func_doc/{_DOCS[domain]}.json", key="name")))
+
+
+def _memory(pack: Pack, category: Category, ledger: Mapping[str, str], constants: object) -> Iterator[Entry]:
+    personas = _text_table(constants, "default_prompts", "MEMORY_AGENT_SETTINGS")
+    try:
+        rows = partial(_rows, pack)
+        docs = _docs_of(pack, category.name)
+        yield from memory.entries(rows, _turns, category, docs, personas, ledger)
+    except (ValueError, KeyError, TypeError) as error:
+        raise SuiteError(
+            f"{memory.QUESTIONS}: not a file of BFCL ({error!r}); run 'fcbench pull bfcl'"
+        ) from None
 
 
 def _multi_turn(pack: Pack) -> Reader:
@@ -180,8 +208,7 @@ def _multi_turn(pack: Pack) -> Reader:
         domains = tuple(CLASSES[str(name)] for name in _list(row["involved_classes"]))
         for domain in domains:
             if domain not in docs:
-                rows = _rows(pack, f"multi_turn_func_doc/{_DOCS[domain]}.json", key="name")
-                docs[domain] = tuple(map(_doc, rows))
+                docs[domain] = _docs_of(pack, domain)
         functions = [doc for domain in domains for doc in docs[domain]]
         missed = _mapping(row.get("missed_function"))
         withheld = {
@@ -209,10 +236,15 @@ def _multi_turn(pack: Pack) -> Reader:
 def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Mapping[str, object], object]]:
     """Id, question and truth of each entry as official score files hold them.
 
-    A multi-turn question is without its functions, and those that come late stand there with their docs.
+    A multi-turn question is without its functions, and those that come late stand there with their docs. An
+    agentic one has the form of the answer in front.
     Raises ``PackError``.
     """
     pack, file = installed(SOURCE, cache), f"BFCL_v4_{category.name}.json"
+    if category.name in SELECTIONS["memory"]:
+        told = {"role": "system", "content": _wording(json.loads(pack.read(CONSTANTS))).answer_format}
+        yield from memory.official_rows(partial(_rows, pack), category, told)
+        return
     truths: Mapping[object, object] = {}
     if category.expects_calls:
         truths = {row["id"]: row["ground_truth"] for row in _rows(pack, f"possible_answer/{file}")}
@@ -270,6 +302,12 @@ def _expectation(category: Category, truth: object) -> Expectation:
     )
 
 
+_ANSWER_FORMAT = "ADDITIONAL_SYSTEM_PROMPT_FOR_AGENTIC_RESPONSE_FORMAT"
+_MEMORY = {
+    "memory_kv": "MEMORY_BACKEND_INSTRUCTION_CORE_ARCHIVAL",
+    "memory_vector": "MEMORY_BACKEND_INSTRUCTION_CORE_ARCHIVAL",
+    "memory_rec_sum": "MEMORY_BACKEND_INSTRUCTION_UNIFIED",
+}
 _MORE_FUNCTIONS = "DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC"
 """The prompting one is the same sentence behind the docs."""
 
@@ -281,6 +319,7 @@ def _world(constants: object) -> World:
 
 def _wording(constants: object) -> Wording:
     """The default prompt format: Python calls, no tag, JSON docs, plain text, classic wording."""
+    prompts = _text_table(constants, "default_prompts")
     style = _text_table(constants, "default_prompts", "PROMPT_STYLE_TEMPLATES", "classic")
     call_format = style["tool_call_no_tag"].format(
         output_format=_text_table(constants, "default_prompts", "OUTPUT_FORMAT_MAPPING")["python"],
@@ -299,7 +338,15 @@ def _wording(constants: object) -> Wording:
             language: Notes(**_text_table(constants, "hints", "languages", language)) for language in Language
         },
         float_note=_text_table(constants, "hints")["float"],
-        more_functions=_text_table(constants, "default_prompts")[_MORE_FUNCTIONS],
+        more_functions=prompts[_MORE_FUNCTIONS],
+        answer_format=prompts[_ANSWER_FORMAT],
+        memory={
+            domain: prompts[name]
+            .replace("{scenario_setting}", "{persona}")
+            .replace("{memory_content}", "{memory}")
+            for domain, name in _MEMORY.items()
+        },
+        empty_memory=_text_table(constants, "empty_memory"),
     )
 
 

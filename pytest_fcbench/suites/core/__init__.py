@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from pytest_fcbench.codecs.wording import Notes, Wording
-from pytest_fcbench.entries import CATEGORIES, Category, Entry, Language, Rule
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category, Entry, Language, Rule
+from pytest_fcbench.environments import DOMAINS
+from pytest_fcbench.environments.docs import documented
 from pytest_fcbench.environments.world import World, world_from_json
-from pytest_fcbench.suites import files
+from pytest_fcbench.suites import files, memories
 from pytest_fcbench.suites.build.filler import filler
 from pytest_fcbench.suites.build.multi_turn import missing_function, of_category
 from pytest_fcbench.suites.fields import Field, yaml_value
+from pytest_fcbench.suites.memories import Scenario
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.suites.trajectories import Withheld
 
 NAME = "core"
-VERSION = "4"
+VERSION = "5"
 
 _FOLDER = Path(__file__).parent
 
@@ -30,7 +33,7 @@ def open_suite(cache: Path) -> Suite:
         name=NAME,
         version=VERSION,
         pack_sha256=_sha256(),
-        categories=tuple(c for c in CATEGORIES.values() if c.name in _MADE_OF or _path(c).exists()),
+        categories=tuple(c for c in CATEGORIES.values() if c.name in _BY_CODE or _path(c).exists()),
         wording=wording(),
         world=_world(),
         load=_load,
@@ -44,12 +47,20 @@ _MADE_OF = {
 }
 """From the entries of which category those of another are made by code."""
 
+_SCENARIOS = ("allotment", "band", "bicycles", "flat", "trip")
+"""Of memory, each in a file ``memory_NAME.yaml``."""
+
+_BY_CODE = (*_MADE_OF, *SELECTIONS["memory"])
+
 
 def _path(category: Category) -> Path:
     return _FOLDER / f"{category.name}.yaml"
 
 
 def _load(category: Category) -> tuple[Entry, ...]:
+    if category.name in SELECTIONS["memory"]:
+        docs = documented(DOMAINS[category.name])
+        return tuple(entry for scenario in _scenarios() for entry in scenario.entries(NAME, category, docs))
     if category.name not in _MADE_OF:
         if category.rule is not Rule.STATE:
             return files.read(_path(category), NAME)
@@ -62,6 +73,11 @@ def _load(category: Category) -> tuple[Entry, ...]:
         for entry, missing in plain
         if missing
     )
+
+
+@cache
+def _scenarios() -> Sequence[Scenario]:
+    return [memories.read(_FOLDER / f"memory_{name}.yaml") for name in _SCENARIOS]
 
 
 @cache
@@ -80,13 +96,25 @@ def _sha256() -> str:
 def wording() -> Wording:
     """Our sentences around function docs, also for suites that have none of their own."""
     path = _FOLDER / "wording.yaml"
-    top = Field(yaml_value(path), path).members(("system_prompt", "float_note", "more_functions", *Language))
+    sentences = ("float_note", "more_functions", "answer_format")
+    top = Field(yaml_value(path), path).members(
+        ("system_prompt", *sentences, "memory", "empty_memory", *Language)
+    )
     notes = {}
     for language in Language:
         fields = top[language].members(("hint",), ("any_type", "typed", "elements", "members"))
         notes[language] = Notes(**{name: field.text() for name, field in fields.items()})
-    sentences = (top[name].text() for name in ("float_note", "more_functions"))
-    return Wording(top["system_prompt"].text(), notes, *sentences)
+    return Wording(
+        system_prompt=top["system_prompt"].text(),
+        notes=notes,
+        **{name: top[name].text() for name in sentences},
+        memory=_by_domain(top["memory"]),
+        empty_memory=_by_domain(top["empty_memory"]),
+    )
+
+
+def _by_domain(field: Field) -> Mapping[str, str]:
+    return {name: text.text() for name, text in field.members().items()}
 
 
 @cache
