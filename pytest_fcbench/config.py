@@ -69,6 +69,8 @@ class Settings:
     similarity_api_key: str | None = field(repr=False)
     live: bool
     """Whether web APIs are asked: for replies to calls off a golden path, and for executable entries."""
+    embedding: str
+    """What makes vectors of texts in a memory that finds them by what they mean."""
     smoke: bool
     """Whether only every tenth entry of a category is run."""
     api_base: str | None
@@ -199,6 +201,7 @@ def _settings(layers: _Layers, root: Path, prefix: str = "", judge: Settings | N
         similarity_api_base=layers.text("similarity_api_base"),
         similarity_api_key=_key(layers, "similarity_api_key_env", "similarity_api_key_env"),
         live=layers.choice("responses", ("recorded", "live")) == "live",
+        embedding=layers.text("embedding") or "lexical",
         smoke=layers.on("smoke"),
         api_base=layers.text("api_base"),
         api_key_env=layers.text("api_key_env"),

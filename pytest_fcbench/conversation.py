@@ -54,14 +54,16 @@ class Manner:
         return replace(self, syntax=entry.variation.format.syntax) if entry.variation else self
 
 
-def converse(entry: Entry, manner: Manner, wording: Wording) -> Conversation:
+def converse(entry: Entry, manner: Manner, wording: Wording, told: str = "") -> Conversation:
     """The conversation about an entry. Official: ``base_handler.inference_multi_turn_*``.
+
+    ``told`` is what the system says ahead of everything else.
 
     A turn goes on while the answers are calls that can be read; each gets its results. A single-turn entry
     has nothing to carry out, so its only answer ends it.
     """
     manner = manner.of(entry)
-    opening = presenting.ask(entry, wording, manner.mode, manner.names)
+    opening = presenting.ask(entry, wording, manner.mode, manner.names, told)
     messages, tools = list(opening.messages), list(opening.tools)
     turns: list[tuple[Step, ...]] = []
     for number, said in enumerate(entry.turns):

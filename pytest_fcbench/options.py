@@ -111,6 +111,12 @@ OPTIONS = (
         "where replies of web APIs come from, off a golden path and for executable entries: recorded, or "
         "live (default: recorded)",
     ),
+    Option(
+        "embedding",
+        "NAME",
+        "what finds texts in the category memory_vector: lexical (words and parts of words), minilm (the "
+        "official model, with the extra 'vector') or the folder of such a model (default: lexical)",
+    ),
     Option("smoke", "", "run every tenth entry of each category only", switch=True),
     Option("trials", "N", "how often each entry is put to the model (default: 1)"),
     Option(

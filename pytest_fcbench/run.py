@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
 from typing import Protocol, TypeAlias
 
-from pytest_fcbench import conversation, environments, prices, suites
+from pytest_fcbench import conversation, prices, suites
 from pytest_fcbench.answers import AskModel, Completion, Driven, Fault, Mode, Party, Transcript
-from pytest_fcbench.asking import asking
+from pytest_fcbench.asking import Memories, asking, begun
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
 from pytest_fcbench.config import Settings
 from pytest_fcbench.dispatch import plan
@@ -29,11 +29,12 @@ from pytest_fcbench.executables.live import Live
 from pytest_fcbench.executables.performing import Performer
 from pytest_fcbench.executables.pool import Pool
 from pytest_fcbench.matchers.execution import LIVE_ONLY
-from pytest_fcbench.models import registry
+from pytest_fcbench.models import registry, sentences
 from pytest_fcbench.models.model import Model, run_through
 from pytest_fcbench.models.oracle import OracleModel
 from pytest_fcbench.models.parties import Parties
 from pytest_fcbench.models.replay import ReplayModel
+from pytest_fcbench.models.sentences import SentenceModel
 from pytest_fcbench.prices import Price
 from pytest_fcbench.scorecard import files, gate, records
 from pytest_fcbench.scorecard.document import section
@@ -80,6 +81,7 @@ class Run:
         self._link = link
         self._about = about or self.converse
         self._own_talk = about is not None
+        self._memories: Memories = {}
         self._collector = CalmCollector()
         self.expected = 0
         """How many conversations with a model that is asked are to come."""
@@ -91,8 +93,20 @@ class Run:
 
     @cached_property
     def suites(self) -> Mapping[str, Suite]:
-        """The selected suites. Raises ``PackMissing``."""
-        return {name: suites.open_suite(name, self.settings.cache) for name in self.settings.suites}
+        """The selected suites. Raises ``PackMissing`` and ``UsageError``."""
+        opened = {name: suites.open_suite(name, self.settings.cache) for name in self.settings.suites}
+        if not self._vectors:
+            return opened
+        return {
+            name: replace(suite, world=replace(suite.world, embed=self._vectors.embed))
+            for name, suite in opened.items()
+        }
+
+    @cached_property
+    def _vectors(self) -> SentenceModel | None:
+        """What makes vectors of texts, where that is a model. Raises ``UsageError``."""
+        searches = any(category.name == "memory_vector" for category in self.settings.categories)
+        return sentences.load(self.settings.embedding) if searches else None
 
     @cached_property
     def chosen(self) -> registry.Chosen:
@@ -146,7 +160,10 @@ class Run:
     def dispatcher(self) -> Dispatcher:
         """What runs the conversations of this process."""
         concurrency = self._concurrency(self.settings)
-        return Dispatcher(self.asked, self._about, concurrency, self.settings.entry_timeout_s)
+        # Answers that are there do not depend on what was said before, nor do questions about entries.
+        follows = self._about == self.converse and not isinstance(self.chosen.model, ReplayModel)
+        timeout_s = self.settings.entry_timeout_s
+        return Dispatcher(self.asked, self._about, concurrency, timeout_s, follows=follows)
 
     @cached_property
     def asked(self) -> Model:
@@ -237,14 +254,14 @@ class Run:
 
     def converse(self, entry: Entry) -> conversation.Asking:
         """The conversation about an entry, in environments of its own."""
-        return self._talk(entry, self.chosen.manner)
+        return self._talk(entry, self.chosen.manner, self._memories)
 
-    def _talk(self, entry: Entry, manner: conversation.Manner) -> conversation.Asking:
-        return asking(entry, manner, self.suites[entry.suite], self.driven)
+    def _talk(self, entry: Entry, manner: conversation.Manner, memories: Memories) -> conversation.Asking:
+        return asking(entry, manner, self.suites[entry.suite], self.driven, memories)
 
     def environments(self, entry: Entry) -> Environments:
-        """What the calls of an entry act on, in its initial state."""
-        return environments.opened(entry, self.suites[entry.suite].world)
+        """What the calls of an entry act on, as its conversation begins."""
+        return begun(entry, self.suites[entry.suite], self._memories)
 
     @cached_property
     def execute(self) -> Pool:
@@ -277,12 +294,14 @@ class Run:
         if self.chosen.model.immediate:
             yield f"{len(entries)} entries; {self.settings.label} needs no network: no call, no cost"
         else:
-            yield from plan.lines(plan.plan(entries, self._to_ask), self.price)
+            memories: Memories = {}
+            yield from plan.lines(plan.plan(entries, lambda entry: self._to_ask(entry, memories)), self.price)
         if self._asks_others:
             yield f"not counted: what is asked of the {' and the '.join(self._others)}"
 
-    def _to_ask(self, entry: Entry) -> Sequence[AskModel]:
-        """The calls that an entry needs: how a conversation goes on, the oracle's answers say.
+    def _to_ask(self, entry: Entry, memories: Memories) -> Sequence[AskModel]:
+        """The calls that an entry needs, with those of earlier conversations that are in no memory yet: how a
+        conversation goes on, the oracle's answers say.
 
         The oracle does not write a model's own syntax, so there a conversation is planned in the usual one.
         """
@@ -291,7 +310,7 @@ class Run:
         oracle = OracleModel(manner.mode, manner.names)
         needed: list[AskModel] = []
 
-        def answer(request: AskModel) -> Completion:
+        def answer(entry: Entry, request: AskModel) -> Completion:
             if request.party is not Party.MODEL:
                 return Completion(text="not asked", fault=Fault.INFERENCE_ERROR)
             if isinstance(self.stored, StoredModel) and (kept := self.stored.kept(entry, request)):
@@ -299,8 +318,9 @@ class Run:
             needed.append(request)
             return run_through(oracle.complete(entry, request))
 
-        for _ in conversation.requests(self._talk(entry, plain), answer):
-            pass
+        for each in (*(before for before in entry.earlier if before.key not in memories), entry):
+            for _ in conversation.requests(self._talk(each, plain, memories), partial(answer, each)):
+                pass
         return needed
 
     def progress(self) -> Progress:
@@ -432,7 +452,7 @@ class Run:
                 name: {"version": suite.version, "pack_hash": suite.pack_sha256}
                 for name, suite in self.suites.items()
             },
-            notes=(*self.asked.notes, *self._asked_the_web()),
+            notes=(*self.asked.notes, *self._asked_the_web(), *self._told_of_vectors()),
             price=self.price,
             concurrency=None if self.limited is None else self.settings.concurrency,
             driven=self.driven if any(r.group == Group.COMPLEX for r in self.records.values()) else None,
@@ -442,6 +462,11 @@ class Run:
     def _asked_the_web(self) -> Iterator[str]:
         if self.settings.live and any(r.group == Group.EXECUTABLE for r in self.records.values()):
             yield "web APIs were asked live, so scores depend on what they answered that day"
+
+    def _told_of_vectors(self) -> Iterator[str]:
+        if any(record.category == "memory_vector" for record in self.records.values()):
+            by = self._vectors or "words and parts of words that they share, without a model"
+            yield f"memory_vector finds texts by {by}"
 
     def outcomes(self, *, interrupted: bool) -> tuple[gate.Outcome, ...]:
         """What became of the gate's rules."""

@@ -65,6 +65,7 @@ def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, t
         similarity_api_base=None,
         similarity_api_key=None,
         live=False,
+        embedding="lexical",
         smoke=False,
         api_base=None,
         api_key_env=None,
@@ -116,6 +117,7 @@ similarity: openai/bge
 similarity_api_base: http://localhost:9001/v1
 similarity_api_key_env: A_THIRD_VARIABLE
 responses: live
+embedding: minilm
 smoke: true
 trials: 3
 timeout: 30
@@ -164,6 +166,7 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         similarity_api_base="http://localhost:9001/v1",
         similarity_api_key="the third key",
         live=True,
+        embedding="minilm",
         smoke=True,
         api_base="http://localhost:8000/v1",
         api_key_env="A_VARIABLE",

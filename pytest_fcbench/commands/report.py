@@ -126,9 +126,10 @@ def _other_versions(suite: Suite, scorecards: Sequence[Scorecard]) -> Iterator[s
 def _done(entry: Entry, record: Record, run: Run) -> Done | None:
     """What the calls of a conversation return when they are carried out once more.
 
-    None where nothing is carried out, or where the conversation would go another way today.
+    None where nothing is carried out, where the conversation would go another way today, and where what calls
+    returned depends on an earlier conversation, which a scorecard does not hold.
     """
-    if entry.scene is None or not record.turns or record.syntax not in SYNTAXES:
+    if entry.scene is None or entry.after or not record.turns or record.syntax not in SYNTAXES:
         return None
     manner = Manner(record.model, Mode(record.mode), Names(record.names), record.syntax)
     talk = conversation.converse(entry, manner, run.suites[entry.suite].wording)

@@ -13,6 +13,7 @@ from pytest_fcbench.answers import Step, ToolCall, Transcript
 from pytest_fcbench.asking import judge
 from pytest_fcbench.commands.settings import ASKED, PLACE, declare, settings_of
 from pytest_fcbench.entries import (
+    Answers,
     AnyCall,
     Entry,
     ExpectedCalls,
@@ -133,14 +134,7 @@ def lines(
     entry: Entry, transcript: Transcript | None, environments: Environments, longest: int | None
 ) -> Iterator[str]:
     """An entry with what is right, or with what was answered; the calls act on these environments."""
-    domains = f" · {', '.join(entry.scene.domains)}" if entry.scene else ""
-    yield f"{entry.item_id} · {entry.category.name}{domains}"
-    if entry.set_aside:
-        yield f"set aside in the corrected profile: {entry.set_aside}"
-    yield from _row("functions", _names(entry.functions), longest)
-    for name, environment in environments.by_domain.items():
-        for attribute, value in environment.shown().items():
-            yield from _row("state", f"{name}.{attribute}: {_text(value)}", longest)
+    yield from _begun(entry, environments, longest)
     truth = entry.expectation.turns if isinstance(entry.expectation, Trajectory) else ()
     for number, said in enumerate(entry.turns):
         yield ""
@@ -155,13 +149,28 @@ def lines(
             if truth and not expected:
                 yield "  (nothing can be called yet)"
         elif number < len(transcript.turns):
-            replied = isinstance(entry.expectation, GoldenPath)
+            replied = isinstance(entry.expectation, GoldenPath) or entry.after is not None
             for step in transcript.turns[number]:
                 yield from _step(step, None if replied else environments, longest)
             if truth:
                 yield from _row("  truth", "; ".join(truth[number]) or "no call", longest)
         else:
             yield "  (the conversation was over)"
+
+
+def _begun(entry: Entry, environments: Environments, longest: int | None) -> Iterator[str]:
+    """What there is before anything is said."""
+    domains = f" · {', '.join(entry.scene.domains)}" if entry.scene else ""
+    yield f"{entry.item_id} · {entry.category.name}{domains}"
+    if entry.set_aside:
+        yield f"set aside in the corrected profile: {entry.set_aside}"
+    yield from _row("functions", _names(entry.functions), longest)
+    if entry.after:
+        yield from _row("after", ", ".join(before.id for before in entry.earlier), longest)
+        return
+    for name, environment in environments.by_domain.items():
+        for attribute, value in environment.shown().items():
+            yield from _row("state", f"{name}.{attribute}: {_text(value)}", longest)
 
 
 def _step(step: Step, environments: Environments | None, longest: int | None) -> Iterator[str]:
@@ -210,6 +219,8 @@ def _expected(entry: Entry, longest: int | None) -> Iterator[str]:
                 yield from _row("  result of", f"{text}  ({kind})", longest)
         case ExpectedResponse(call=text):
             yield from _row("  answer to", text, longest)
+        case Answers(texts=texts):
+            yield from _row("  accepted", " or ".join(texts), longest)
         case NoCall():
             yield "  accepted  no call"
         case AnyCall():

@@ -21,9 +21,9 @@ from pytest_fcbench.commands.files import write_new
 from pytest_fcbench.commands.settings import ASKED, PLACE, declare, given, settings_of, without_prefix
 from pytest_fcbench.config import Settings
 from pytest_fcbench.conversation import Manner
-from pytest_fcbench.dispatch.dispatcher import Dispatcher
+from pytest_fcbench.dispatch.dispatcher import NOT_HELD, Dispatcher
 from pytest_fcbench.dispatch.store import AnswerStore, Kept, StoredModel, identity_of
-from pytest_fcbench.entries import Entry
+from pytest_fcbench.entries import CATEGORIES, Entry
 from pytest_fcbench.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.official_results import as_judged, path_of, row_of
@@ -137,7 +137,11 @@ def _model(chosen: argparse.Namespace, settings: Settings) -> str | None:
 
 
 def _category(entry: str) -> str:
-    """What stands before the number: ``bfcl:live_simple`` of ``bfcl:live_simple_3-1-0-t2``."""
+    """``bfcl:live_simple`` of ``bfcl:live_simple_3-1-0-t2``; else what stands before the number."""
+    suite, _, entry_id = entry.partition(":")
+    known = [name for name in CATEGORIES if entry_id.startswith(f"{name}_")]
+    if known:
+        return f"{suite}:{max(known, key=len)}"
     return re.sub(r"[_-]\d[\d-]*(t\d+)?$", "", entry)
 
 
@@ -190,8 +194,10 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
     found, suite = run.chosen, run.suites[_SUITE]
     assert isinstance(found.model, ReplayModel)
     results = found.model.answers
-    entries = [e for category in suite.categories for e in suite.load(category) if e.key in results]
-    if not entries:
+    named = [e for category in suite.categories for e in suite.load(category) if e.key in results]
+    # What was asked in these depends on conversations that result files need not hold.
+    entries = [entry for entry in named if entry.after is None]
+    if not named:
         raise UsageError(f"{chosen.folder}: none of its {len(results):,} ids is an entry of {_SUITE}")
     with _opened(settings, new=True) as store:
         model = StoredModel(found.model, store, _identity(settings), refresh=chosen.force, immediate=True)
@@ -206,7 +212,9 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
     print(f"{len(answers) - faults - reused:,} answers came in, {reused:,} were already there")
     if faults:
         print(f"{faults:,} results are errors of a call, which are not kept")
-    if unknown := len(results) - len(entries):
+    if later := len(named) - len(entries):
+        print(f"{later:,} go on from earlier conversations; judge them with replay:{chosen.folder}")
+    if unknown := len(results) - len(named):
         print(f"{unknown:,} ids are no entry of {_SUITE}")
     print(f"judge them with: {_judging(chosen, settings, found.manner)}")
 
@@ -256,5 +264,5 @@ def _conversations(
         try:
             yield entry, dispatcher.transcript(entry)
         except NotScoredError as error:
-            if error.cause not in ("offline", "no_result"):
+            if error.cause not in ("offline", "no_result", NOT_HELD):
                 raise

@@ -20,6 +20,10 @@ _AHEAD = 8
 the cap busy behind a slow one, and what a run that stops early wastes at the most."""
 
 
+NOT_HELD = "earlier_conversation"
+"""Cause of an entry that goes on from a conversation that could not be held."""
+
+
 class Dispatcher:
     """Drives conversations on one event loop in a thread of its own, ``concurrency`` at once at the most.
 
@@ -28,6 +32,9 @@ class Dispatcher:
     same cap. One loop serves all, because HTTP clients keep connections that belong to a loop. A model
     that answers at once needs none of that: its conversations run where they are asked for. A whole
     conversation may take ``entry_timeout_s`` seconds.
+
+    A conversation that goes on from an earlier one waits until that has ended, and takes no place under the
+    cap meanwhile; the earlier one is held once, whoever waits for it. Where ``follows`` is off, nobody waits.
     """
 
     def __init__(
@@ -36,15 +43,26 @@ class Dispatcher:
         converse: Callable[[Entry], Asking],
         concurrency: int = 1,
         entry_timeout_s: float | None = None,
+        *,
+        follows: bool = True,
     ) -> None:
         self._model = model
         self._converse = converse
         self._concurrency = concurrency
         self._entry_timeout_s = entry_timeout_s
+        self._follows = follows
         self._lock = threading.Lock()
         self._expected: dict[str, Entry] = {}
         self._urgent: deque[Entry] = deque()
+        self._freed: dict[str, Entry] = {}
+        """What was expected, and waited until an earlier conversation had ended."""
         self._answers: dict[str, Future[Transcript]] = {}
+        self._earlier: dict[str, Future[Transcript]] = {}
+        """Of conversations that others go on from and nobody asks for."""
+        self._waiting: dict[str, list[Entry]] = {}
+        """By the conversation that has to end first."""
+        self._ahead: set[str] = set()
+        """What was started and not asked for yet."""
         self.waited_for: set[str] = set()
         """Keys of the entries whose transcript was asked for."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -82,19 +100,40 @@ class Dispatcher:
         where there was none.
         """
         if self._model.immediate:
-            return run_through(self._converse_with_model(entry))
+            return self._at_once(entry)
         with self._lock:
             if self._closed:
                 raise _cancelled()
             answer = self._answers.get(entry.item_id)
             if answer is None or (entry.item_id in self.waited_for and _failed(answer)):
                 answer = self._answers[entry.item_id] = Future()
+                self._forget_failures(entry)
                 self._urgent.append(entry)
-            elif self._expected.pop(entry.item_id, None):
+            elif self._expected.pop(entry.item_id, None) or self._freed.pop(entry.item_id, None):
                 self._urgent.append(entry)
             self.waited_for.add(entry.item_id)
+            self._ahead.discard(entry.item_id)
         self._wake()
         return answer.result()
+
+    def _at_once(self, entry: Entry) -> Transcript:
+        """The conversation with a model that never waits, and before it the earlier ones."""
+        for before in entry.earlier if self._follows else ():
+            held = self._earlier.setdefault(before.item_id, Future())
+            if not held.done():
+                try:
+                    held.set_result(run_through(self._converse_with_model(before)))
+                except Exception as error:  # noqa: BLE001 - it is raised where somebody goes on from this
+                    held.set_exception(error)
+            if failure := held.exception():
+                raise _not_held(before, failure)
+        return run_through(self._converse_with_model(entry))
+
+    def _forget_failures(self, entry: Entry) -> None:
+        """An entry that is put again is put after conversations that are held again where they failed."""
+        for before in entry.earlier:
+            if before.item_id in self._earlier and _failed(self._earlier[before.item_id]):
+                del self._earlier[before.item_id]
 
     def run_ahead_until(self, decided: threading.Event) -> None:
         """Wait for ``decided``, or until nothing expected is left; meanwhile look ahead without a limit."""
@@ -124,47 +163,81 @@ class Dispatcher:
         """Start what the cap and the look-ahead allow. Runs on the loop."""
         with self._lock:
             while not self._closed and len(self._tasks) < self._concurrency and (entry := self._next()):
-                task = self._loop.create_task(self._run(entry, self._answers[entry.item_id]))
+                task = self._loop.create_task(self._run(entry))
                 self._tasks.add(task)
                 task.add_done_callback(self._ended)
             if (decided := self._ahead_until) and not self._tasks:
                 decided.set()
 
     def _next(self) -> Entry | None:
-        """What to start next: an entry that is waited for, else an expected one if not too far ahead."""
+        """What to start next, and note that it goes ahead of those who ask."""
+        while (entry := self._wanted()) is not None:
+            if (found := self._ready(entry)) is not None:
+                if found.item_id in self._answers and found.item_id not in self.waited_for:
+                    self._ahead.add(found.item_id)
+                return found
+        return None
+
+    def _wanted(self) -> Entry | None:
+        """An entry that is waited for, else an expected one if not too far ahead."""
         if self._urgent:
             return self._urgent.popleft()
-        ahead = len(self._answers) - len(self._expected) - len(self.waited_for)
-        too_far = ahead >= _AHEAD * self._concurrency and not self._ahead_until
-        if not self._expected or too_far:
+        if len(self._ahead) >= _AHEAD * self._concurrency and not self._ahead_until:
             return None
-        return self._expected.pop(next(iter(self._expected)))
+        upcoming = self._freed or self._expected
+        return upcoming.pop(next(iter(upcoming))) if upcoming else None
+
+    def _ready(self, entry: Entry) -> Entry | None:
+        """The entry, or the first before it that nobody has started; None where it waits, or cannot be."""
+        before = entry.after if self._follows else None
+        if before is None:
+            return entry
+        held = self._earlier.get(before.item_id)
+        if held is not None and held.done():
+            if error := held.exception():
+                self._end(entry, _not_held(before, error))
+                return None
+            return entry
+        self._waiting.setdefault(before.item_id, []).append(entry)
+        if held is not None:
+            return None
+        self._earlier[before.item_id] = Future()
+        return self._ready(before)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         self._start_more()
 
-    async def _run(self, entry: Entry, answer: Future[Transcript]) -> None:
+    async def _run(self, entry: Entry) -> None:
         limit = asyncio.timeout(self._entry_timeout_s)
-        error: BaseException
+        outcome: Transcript | BaseException
         try:
             async with limit:
-                transcript = await self._converse_with_model(entry)
+                outcome = await self._converse_with_model(entry)
         except asyncio.CancelledError:
-            error = NotScoredError("model_error", "the call was cancelled within the model")
+            outcome = NotScoredError("model_error", "the call was cancelled within the model")
         except BaseException as raised:  # noqa: BLE001 - it is raised where the answer is waited for
-            error = raised
+            outcome = raised
             if isinstance(raised, TimeoutError) and limit.expired():
                 reason = f"the conversation was not at its end after {self._entry_timeout_s:g} s"
-                error = NotScoredError("entry_timeout", reason)
-        else:
-            with self._lock:
-                if not self._closed:
-                    answer.set_result(transcript)
-            return
+                outcome = NotScoredError("entry_timeout", reason)
         with self._lock:
             if not self._closed:
-                answer.set_exception(error)
+                self._end(entry, outcome)
+
+    def _end(self, entry: Entry, outcome: Transcript | BaseException) -> None:
+        """Give the answer to who waits for it, and free what goes on from this conversation."""
+        earlier = self._earlier.get(entry.item_id)
+        answer = self._answers[entry.item_id] if earlier is None else earlier
+        if isinstance(outcome, BaseException):
+            answer.set_exception(outcome)
+        else:
+            answer.set_result(outcome)
+        for waiting in self._waiting.pop(entry.item_id, ()):
+            if waiting.item_id in self._answers and waiting.item_id not in self.waited_for:
+                self._freed[waiting.item_id] = waiting
+            else:
+                self._urgent.append(waiting)
 
     async def _converse_with_model(self, entry: Entry) -> Transcript:
         conversation = self._converse(entry)
@@ -212,6 +285,15 @@ class Dispatcher:
 
 def _failed(answer: Future[Transcript]) -> bool:
     return answer.done() and answer.exception() is not None
+
+
+def _not_held(before: Entry, error: BaseException) -> NotScoredError:
+    """Why nothing can go on from a conversation; of several in a row the first is named."""
+    if not isinstance(error, NotScoredError):
+        error = NotScoredError(type(error).__name__, redacted(str(error)))
+    if isinstance(error, RunStoppedError) or error.cause == NOT_HELD:
+        return error
+    return NotScoredError(NOT_HELD, f"{error.cause}: {error.reason} (in {before.key}, which comes before)")
 
 
 def _cancelled() -> RunStoppedError:

@@ -1,4 +1,4 @@
-"""What calls act on: eight API domains, each a small class without global state."""
+"""What calls act on: eight API domains and three memories, each a small class without global state."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.file_system import FileSystem
 from pytest_fcbench.environments.math import Math
+from pytest_fcbench.environments.memory_kv import MemoryKv
+from pytest_fcbench.environments.memory_rec_sum import MemoryRecSum
+from pytest_fcbench.environments.memory_vector import MemoryVector
 from pytest_fcbench.environments.messages import Messages
 from pytest_fcbench.environments.posting import Posting
 from pytest_fcbench.environments.tickets import Tickets
@@ -20,6 +23,9 @@ from pytest_fcbench.environments.world import World
 DOMAINS: Mapping[str, type[Environment]] = {
     "file_system": FileSystem,
     "math": Math,
+    "memory_kv": MemoryKv,
+    "memory_rec_sum": MemoryRecSum,
+    "memory_vector": MemoryVector,
     "messages": Messages,
     "posting": Posting,
     "tickets": Tickets,

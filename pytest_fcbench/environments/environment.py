@@ -27,6 +27,10 @@ class Environment:
         """What calls can change and the official checker does not compare."""
         return {}
 
+    def remembered(self) -> str | None:
+        """What a model is shown of it ahead of a conversation: nothing where this is no memory."""
+        return None
+
     def shown(self) -> Mapping[str, object]:
         """All of this in values that a person can read."""
         return {**self.state(), **self.hidden()}

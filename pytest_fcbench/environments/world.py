@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_fcbench.environments.vectors import Embed, hashed
+
 Table = Mapping[str, Any]
 """JSON values by name."""
 
@@ -69,6 +71,8 @@ class World:
     """Why a traveler with another passport than one of the United States is not verified."""
     today: str = "2024-09-01"
     """The date that environments go by, ``YYYY-MM-DD``."""
+    embed: Embed = hashed
+    """What makes vectors of texts, for a memory that finds them by what they mean."""
     filler: Filler = field(default_factory=Filler)
 
 

@@ -21,7 +21,7 @@ from pytest_fcbench.answers import (
     completion_to_json,
     part_from_json,
 )
-from pytest_fcbench.entries import Category, Entry
+from pytest_fcbench.entries import SELECTIONS, Category, Entry
 
 _ERROR = "Error during inference:"
 _OVERFLOW = (
@@ -35,7 +35,10 @@ _OVERFLOW = (
 
 def path_of(category: Category, kind: str = "result") -> Path:
     """Where a category's results, or its scores (``kind``), lie in the folder of a model."""
-    return Path(category.group, f"BFCL_v4_{category.name}_{kind}.json")
+    of_kind = (
+        ("memory", category.name.removeprefix("memory_")) if category.name in SELECTIONS["memory"] else ()
+    )
+    return Path(category.group, *of_kind, f"BFCL_v4_{category.name}_{kind}.json")
 
 
 _PER_STEP = ("result", "input_token_count", "output_token_count", "latency", "reasoning_content")

@@ -11,7 +11,9 @@ those that bfcl-eval's ``eval_runner`` writes:
 - of an executable entry (officially until April 2025) the same, with calls as text where they are decoded; an
   entry that asks for SQL is like any single-turn one;
 - of a multi-turn entry the same with an object as ``error``, which holds the type, and what the calls
-  returned or how the states differ; and ``inference_log``, which is empty, as the result files have none.
+  returned or how the states differ; and ``inference_log``, which is empty, as the result files have none;
+- of an agentic entry the same, with ``last_non_fc_message`` in the place of what was decoded, and the texts
+  as they were compared among the details.
 
 Everything has the official value but sentences: in ``error``, ``error_message`` and ``sub_error``, and the
 texts with which calls in an environment fail, wherever those are shown.
@@ -32,7 +34,7 @@ from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.file_system import Directory, File, FileSystem, tree
 from pytest_fcbench.executables.outcomes import Execute
-from pytest_fcbench.matchers import execution, relevance, state
+from pytest_fcbench.matchers import answer, execution, relevance, state
 from pytest_fcbench.matchers.ast import official
 from pytest_fcbench.matchers.state import Played
 from pytest_fcbench.scorecard.formats import Spread, spread
@@ -99,6 +101,8 @@ def wrong(
     match category.rule:
         case Rule.STATE:
             found = _multi_turn(answered, fresh)
+        case Rule.ANSWER:
+            found = _answer(answered)
         case Rule.IRRELEVANCE | Rule.RELEVANCE:
             found = _relevance(answered)
         case Rule.EXECUTION:
@@ -243,6 +247,34 @@ def _misdecoded(completion: Completion, language: Language) -> object:
         {part.name: from_json(part.arguments) if isinstance(part.arguments, str) else part.arguments}
         for part in made
     ]
+
+
+# Final answers
+
+
+def _answer(answered: Answered) -> dict[str, object] | None:
+    verdict = answer.judge(answered.entry, answered.transcript).official
+    if not isinstance(verdict, Failed):
+        return None
+    error: dict[str, object] = {"error_message": [verdict.reason], "error_type": verdict.code}
+    prompt: object = answered.prompt
+    results: dict[str, object] = {"model_result": answered.result}
+    if verdict.code == answer.NO_LAST_MESSAGE:
+        made = [list(step.calls) for step in answered.transcript.turns[0] if step.calls]
+        results["model_result_decoded"] = made
+    elif verdict.code == answer.NOT_FOUND:
+        last, right = answer.last_message(answered.transcript), verdict.details["expected"]
+        assert isinstance(right, list)
+        error |= {"error_message": verdict.reason, "details": answer.details(last, right)}
+        prompt = answered.prompt["question"]
+        results = {"model_result_raw": answered.result, "last_non_fc_message": last}
+    return {
+        "error": error,
+        "prompt": prompt,
+        **results,
+        "possible_answer": answered.possible_answer,
+        "inference_log": "",
+    }
 
 
 # Multi-turn

@@ -19,6 +19,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.answers import Completion, ToolCall, completion_from_json
 from pytest_fcbench.entries import (
+    Answers,
     AnyCall,
     Entry,
     ExpectedCalls,
@@ -198,6 +199,8 @@ def _asked(entry: Entry | None, shared: _Shared) -> Json:
             asked["rule"] = "no call"
         case AnyCall():
             asked["rule"] = "at least one call"
+        case Answers(texts=texts):
+            asked["rule"] = f"an answer that says {cut(' or '.join(texts), _RESULT)}"
         case GoldenPath(steps=steps):
             asked["steps"] = [
                 [cut(f"{call.name} {written(dict(call.arguments))}", _RESULT) for call in step]

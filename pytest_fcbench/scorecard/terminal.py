@@ -98,17 +98,36 @@ def _percent(accuracy: float | None) -> str:
 
 
 def _formulas(scores: ProfileScores, width: int) -> Iterator[str]:
-    """What was not run of the formulas."""
+    """The formula of overall with its weights, and what was not run of any."""
     complex_calls = scores.groups.get("complex")
+    if scores.overall.accuracy is not None:
+        yield from _wrapped(_overall(scores), width, "")
     if scores.overall.missing:
-        whole = [name for name, score in scores.groups.items() if not score.missing]
-        weight = sum(share for name, share in OVERALL.items() if name in whole)
-        yield f"* official formula: what was not run counts as 0; run in full: {weight:.0%} of the weight"
+        yield f"* official formula: what was not run counts as 0; run in full: {_whole(scores)}"
         yield from _wrapped(f"not run: {', '.join(scores.overall.missing)}", width)
     if complex_calls and complex_calls.missing:
         yield from _wrapped(f"* complex: counts as 0, not run: {', '.join(complex_calls.missing)}", width, "")
     if complex_calls:
         yield "overall is BFCL's formula, in which complex categories have no part"
+
+
+def _overall(scores: ProfileScores) -> str:
+    parts = []
+    for name, weight in OVERALL.items():
+        score = scores.groups.get(name)
+        known = score is not None and score.accuracy is not None
+        told = f"{_percent(score.accuracy)}{'*' if score.missing else ''}" if score and known else "(not run)"
+        parts.append(f"{weight:.0%} {name} {told}")
+    star = "*" if scores.overall.missing else ""
+    return f"overall {_percent(scores.overall.accuracy)}{star} = {' + '.join(parts)}"
+
+
+def _whole(scores: ProfileScores) -> str:
+    """Which part of the weight was run with nothing missing, and the mean of that part."""
+    whole = {name: score for name, score in scores.groups.items() if name in OVERALL and not score.missing}
+    weight = sum(OVERALL[name] for name in whole)
+    reached = sum(OVERALL[name] * (score.accuracy or 0.0) for name, score in whole.items())
+    return f"{weight:.0%} of the weight" + (f", with a mean of {reached / weight:.2%}" if weight else "")
 
 
 def _complex(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pytest_fcbench.answers import AskModel, Driven, Mode, Names
-from pytest_fcbench.asking import asking
+from pytest_fcbench.asking import Memories, asking
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
 from pytest_fcbench.conversation import Manner, requests
-from pytest_fcbench.entries import Entry, Rule
+from pytest_fcbench.entries import Answers, Entry, Rule
 from pytest_fcbench.errors import NotScoredError
 from pytest_fcbench.models.model import Model, run_through
 from pytest_fcbench.suites.suite import Suite
@@ -49,23 +49,28 @@ class Asked:
     step: int = 0
     prompt_tokens: int = 0
     """An estimate, a token for four bytes of messages and tools."""
+    messages: tuple[Mapping[str, object], ...] = ()
+    """Those of the request, where the answer depends on what was found out before."""
 
 
 Models: TypeAlias = Callable[[Mode, Names], Model]
 """The model that answers in a manner."""
 
 
-def asked_with(entry: Entry, suite: Suite, mode: Mode, names: Names, models: Models) -> Iterator[AskModel]:
+def asked_with(
+    entry: Entry, suite: Suite, mode: Mode, names: Names, models: Models, memories: Memories | None = None
+) -> Iterator[AskModel]:
     """Every request that the conversation about an entry comes to when this model answers.
 
-    It ends where the model has no answer. Along a golden path it can go on differently by profile.
+    It ends where the model has no answer. Along a golden path it can go on differently by profile. What it
+    goes on from must be in ``memories``.
     """
     model = models(mode, names)
     asked: list[AskModel] = []
     for profile in Profile if entry.category.rule is Rule.PATH else (Profile.OFFICIAL,):
         manner = Manner("", mode, names, DEFAULT_SYNTAX[mode])
         with suppress(NotScoredError):
-            talk = asking(entry, manner, suite, Driven(profile))
+            talk = asking(entry, manner, suite, Driven(profile), memories)
             if entry.category.single_turn:
                 yield next(talk)
                 return
@@ -118,10 +123,11 @@ class Lookup:
         self._suites = ", ".join(suite.name for suite in suites)
         self._models = models
         self._entries = {
-            entry.key: (entry, suite)
+            each.key: (each, suite)
             for suite in suites
             for category in suite.categories
             for entry in suite.load(category)
+            for each in (*entry.earlier, entry)
         }
         self._index: dict[bytes, dict[str, Asked]] = {}
         self._to_index = list(MANNERS)
@@ -146,11 +152,13 @@ class Lookup:
         raise Refused(404, "unknown_request", f"no entry of these suites asks this: {self._suites}")
 
     def _add(self, mode: Mode, names: Names) -> None:
+        memories: Memories = {}
         for key, (entry, suite) in self._entries.items():
-            for request in asked_with(entry, suite, mode, names, self._models):
+            for request in asked_with(entry, suite, mode, names, self._models, memories):
                 asked_for = {"messages": request.messages, "tools": request.tools}
                 text = json.dumps(asked_for, ensure_ascii=False)
-                asked = Asked(entry, mode, names, request.turn, request.step, estimated_tokens(text))
+                said = request.messages if isinstance(entry.expectation, Answers) else ()
+                asked = Asked(entry, mode, names, request.turn, request.step, estimated_tokens(text), said)
                 self._index.setdefault(read_body(text).digest, {}).setdefault(key, asked)
 
 

@@ -21,7 +21,7 @@ from pytest_fcbench.codecs.presenting import (
     tool_calls,
 )
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
-from pytest_fcbench.entries import Entry, FunctionDoc, Language, Message
+from pytest_fcbench.entries import Answers, Entry, FunctionDoc, Language, Message
 from pytest_fcbench.prompt_formats import Docs, Layout, Returned, Style
 from tests.factories import make_doc, make_entry, make_golden_path
 
@@ -529,3 +529,30 @@ def test_an_entry_is_the_same_after_it_was_shown(mode: Mode, category: str) -> N
 def test_a_request_can_be_written_as_json(mode: Mode, category: str) -> None:
     asked = ask(elaborate(category), WORDING, mode, Names.UNDERSCORED)
     assert json.loads(json.dumps([asked.messages, asked.tools]))
+
+
+# Ahead of the question
+
+ASKED = Answers(("Voss",))
+
+
+@pytest.mark.parametrize("told", ["", "You know nothing."])
+@pytest.mark.parametrize("own", ["", "Be brief."])
+def test_what_the_system_says_is_one_message_in_front(told: str, own: str) -> None:
+    """What is told, how to answer, and what the entry itself says."""
+    entry = replace(make_entry("memory_kv"), expectation=ASKED)
+    if own:
+        entry = replace(entry, turns=((Message("system", own), *entry.turns[0]),))
+    wording = replace(WORDING, answer_format="Answer so.")
+    said = "\n\n".join(filter(None, (told, "Answer so.", own)))
+    system, user = ask(entry, wording, Mode.FC, Names.DOTTED, told).messages
+    assert system == {"role": "system", "content": said}
+    assert user["role"] == "user"
+    system, user = ask(entry, wording, Mode.PROMPT, Names.DOTTED, told).messages
+    assert str(system["content"]).endswith(f"Or say no.\n\n{said}")
+
+
+def test_only_where_answers_are_compared_their_form_is_told() -> None:
+    wording = replace(WORDING, answer_format="Answer so.")
+    (user,) = ask(make_entry(), wording, Mode.FC, Names.DOTTED).messages
+    assert user["role"] == "user"

@@ -101,7 +101,7 @@ def test_a_run_of_today_is_judged_as_it_was(rejudge: Rejudge, whole: Report) -> 
     assert code == 0
     assert text.splitlines() == [
         f"card.json: lexical (fc, underscored names), judged by {version('pytest-fcbench')}",
-        f"243 judged again by {version('pytest-fcbench')}",
+        f"411 judged again by {version('pytest-fcbench')}",
         "no verdict changed",
     ]
 
@@ -181,12 +181,12 @@ def test_an_entry_that_is_gone(rejudge: Rejudge, whole: Report) -> None:
     assert "core:irrelevance_999" in text
     verdict = told(json.loads(Path("new.json").read_text()), "core:irrelevance_999")["verdicts"]["official"]
     assert (verdict["status"], verdict["code"]) == ("not_scored", "no_entry")
-    assert verdict["reason"] == "core 6 has no entry core:irrelevance_999"
+    assert verdict["reason"] == "core 7 has no entry core:irrelevance_999"
 
 
 @pytest.mark.parametrize(
     ("key", "line"),
-    [("version", "suite core: version old → 6"), ("pack_hash", "suite core: content sha256 old → {:.12}")],
+    [("version", "suite core: version old → 7"), ("pack_hash", "suite core: content sha256 old → {:.12}")],
 )
 def test_another_suite_is_a_change(rejudge: Rejudge, whole: Report, key: str, line: str) -> None:
     report = copy.deepcopy(whole)

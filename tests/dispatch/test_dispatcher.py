@@ -7,14 +7,14 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 import pytest
 
 from pytest_fcbench.answers import AskModel, Completion, Mode, Names, Step, Transcript
 from pytest_fcbench.conversation import Asking
-from pytest_fcbench.dispatch.dispatcher import Dispatcher
+from pytest_fcbench.dispatch.dispatcher import NOT_HELD, Dispatcher
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import CallError, NotScoredError, RunStoppedError
@@ -887,3 +887,182 @@ def test_what_is_going_on_is_counted() -> None:
             _ask(dispatcher, entry)
         wait_until(lambda: dispatcher.in_flight == 0)
         assert dispatcher.finished() == (10, 0)
+
+
+# What goes on from earlier conversations
+
+
+def _before(length: int, name: str = "before") -> Entry:
+    """The last of conversations in a row, from ``NAME_0`` on."""
+    last: Entry | None = None
+    for number in range(length):
+        last = replace(make_entry(entry_id=f"{name}_{number}"), after=last)
+    assert last is not None
+    return last
+
+
+def _after(before: Entry, count: int, name: str = "after") -> list[Entry]:
+    return [replace(make_entry(entry_id=f"{name}_{number}"), after=before) for number in range(count)]
+
+
+@pytest.mark.parametrize("concurrency", [1, 2, 8])
+@pytest.mark.parametrize("expected", [True, False])
+def test_earlier_conversations_are_held_first_in_order_and_once(concurrency: int, *, expected: bool) -> None:
+    entries = _after(_before(3), 4)
+    entries = [replace(entry, trial=n) for entry in entries for n in (1, 2)]
+    with _slow(concurrency) as (model, dispatcher):
+        if expected:
+            dispatcher.expect(entries)
+        for entry in entries:
+            assert _ask(dispatcher, entry).last.text == f"{entry.id}: ?"
+        assert dispatcher.finished() == (8, 0), "earlier ones are no entries"
+    assert model.started[:3] == ["before_0", "before_1", "before_2"]
+    assert Counter(model.started[3:]) == dict.fromkeys((entry.id for entry in entries), 2)
+    assert model.most <= concurrency
+
+
+def test_what_waits_takes_no_place_from_others() -> None:
+    """Not under the cap, and not of those who may go ahead either."""
+    waiting, others = _after(_before(1), 100), _entries(5)
+    model = HangingModel()
+    model.hanging = {"before_0"}
+    dispatcher = Dispatcher(model, _questions("?"), 2)
+    try:
+        dispatcher.expect([*waiting, *others])
+        for entry in others:
+            assert _ask(dispatcher, entry).last.text == f"{entry.id}: ?"
+        assert Counter(model.started) == Counter(["before_0", *(entry.id for entry in others)])
+        assert dispatcher.in_flight == 1
+        body = Attempt(lambda: dispatcher.transcript(waiting[0]))
+    finally:
+        Attempt(dispatcher.close).result()
+    with pytest.raises(RunStoppedError):
+        body.result()
+
+
+def test_what_was_waited_for_goes_first_and_the_rest_not_too_far_ahead() -> None:
+    entries = _after(_before(1), 60)
+    with _slow(1) as (model, dispatcher):
+        dispatcher.expect(entries)
+        _ask(dispatcher, entries[50])
+        wait_until(lambda: len(model.started) == 1 + 1 + 8 and not dispatcher.in_flight)
+        assert set(model.started[1:3]) >= {"after_50"}
+        for entry in entries:
+            _ask(dispatcher, entry)
+    assert sorted(model.started[1:]) == sorted(entry.id for entry in entries)
+
+
+def test_one_that_cannot_be_held_is_told_by_all_that_go_on_from_it() -> None:
+    def answer(entry: Entry, request: AskModel) -> Completion:
+        if entry.id == "before_1":
+            raise NotScoredError("timeout", "slow")
+        return _echo(entry, request)
+
+    entries = _after(_before(3), 3)
+    with _timed(FakeModel(answer), None, 2) as dispatcher:
+        dispatcher.expect([*entries, ENTRY])
+        for entry in entries:
+            refusal = _refusal(dispatcher, entry)
+            assert refusal.cause == NOT_HELD
+            assert refusal.reason == "timeout: slow (in core:before_1, which comes before)"
+        assert _ask(dispatcher).last.text == "simple_python_0: ?"
+        assert dispatcher.finished() == (1, 3)
+
+
+def test_what_is_asked_again_holds_again_what_failed_and_only_that() -> None:
+    model = SlowModel()
+    broken = Counter({"before_1": 1})
+
+    def answer(entry: Entry, request: AskModel) -> Completion:
+        if broken[entry.id]:
+            broken[entry.id] -= 1
+            raise NotScoredError("timeout", "slow")
+        return _echo(entry, request)
+
+    model.answer = answer
+    (entry,) = _after(_before(3), 1)
+    with _timed(model, None, 1) as dispatcher:
+        assert _refusal(dispatcher, entry).cause == NOT_HELD
+        assert _ask(dispatcher, entry).last.text == "after_0: ?"
+    assert model.started == ["before_0", "before_1", "before_1", "before_2", "after_0"]
+
+
+def test_an_error_of_ours_in_an_earlier_conversation_is_told() -> None:
+    def converse(entry: Entry) -> Asking:
+        if entry.after is None:
+            raise ZeroDivisionError("ours")
+        return _questions("?")(entry)
+
+    (entry,) = _after(_before(1), 1)
+    dispatcher = Dispatcher(FakeModel(_echo), converse)
+    try:
+        assert "ZeroDivisionError: ours" in _refusal(dispatcher, entry).reason
+    finally:
+        Attempt(dispatcher.close).result()
+
+
+@dataclass
+class AtOnce(FakeModel):
+    """Never waits."""
+
+    immediate: bool = True
+    started: list[str] = field(default_factory=list)
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        self.started.append(entry.id)
+        return self.answer(entry, request)
+
+
+def test_with_a_model_that_never_waits_they_are_held_where_they_are_needed() -> None:
+    def answer(entry: Entry, request: AskModel) -> Completion:
+        if entry.id == "other_0":
+            raise NotScoredError("no_result", "none")
+        return _echo(entry, request)
+
+    model = AtOnce(answer)
+    dispatcher = Dispatcher(model, _questions("?"))
+    for entry in _after(_before(2), 2):
+        assert dispatcher.transcript(entry).last.text == f"{entry.id}: ?"
+    assert model.started == ["before_0", "before_1", "after_0", "after_1"]
+    for entry in _after(_before(2, "other"), 2):
+        assert _refusal(dispatcher, entry).reason == "no_result: none (in core:other_0, which comes before)"
+    assert model.started[4:] == ["other_0"]
+
+
+@pytest.mark.parametrize("model", [AtOnce(_echo), SlowModel()], ids=["at once", "slow"])
+def test_nobody_waits_where_answers_are_there(model: AtOnce | SlowModel) -> None:
+    dispatcher = Dispatcher(model, _questions("?"), follows=False)
+    try:
+        for entry in _after(_before(2), 2):
+            assert _ask(dispatcher, entry).last.text == f"{entry.id}: ?"
+    finally:
+        Attempt(dispatcher.close).result()
+    assert model.started == ["after_0", "after_1"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_many_bodies_that_ask_for_what_goes_on_from_others(seed: int) -> None:
+    """In any order, with failures that pass: everybody gets an answer, what went well is held once."""
+    random = Random(seed)
+    concurrency = random.choice([1, 2, 5])
+    entries = [entry for name in "abc" for entry in _after(_before(4, f"{name}_before"), 12, name)]
+    model = CountingModel(seed)
+    model.failures = Counter({f"{random.choice('abc')}_before_{random.randrange(4)}": 1, "a_3": 1})
+    dispatcher = Dispatcher(model, _questions("?"), concurrency)
+
+    def answer(entry: Entry) -> Transcript:
+        while True:
+            with suppress(NotScoredError):
+                return dispatcher.transcript(entry)
+
+    try:
+        dispatcher.expect(entries)
+        order = random.sample(entries, len(entries))
+        bodies = [Attempt(lambda e=entry: answer(e)) for entry in order]  # type: ignore[misc]
+        for body in bodies:
+            body.result()
+    finally:
+        Attempt(dispatcher.close).result()
+    assert model.most <= concurrency
+    assert set(model.answered.values()) == {1}
+    assert len(model.answered) == 3 * (4 + 12)

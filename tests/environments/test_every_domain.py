@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.entries import CATEGORIES, Entry, Scene, Schema, Trajectory
+from pytest_fcbench.entries import CATEGORIES, Entry, FunctionDoc, Scene, Schema, Trajectory
 from pytest_fcbench.environments import DOMAINS, opened
 from pytest_fcbench.environments.docs import documented
 from pytest_fcbench.environments.environment import Environment
@@ -178,10 +178,15 @@ CONFIG: Mapping[str, Mapping[str, object]] = {
     "tickets": {"current_user": "Ida"},
     "trading": {"authenticated": True},
     "vehicle": {"engineState": "running"},
+    "memory_kv": {"core_memory": {"held": "x"}, "archival_memory": {"held": "y"}},
+    "memory_vector": {
+        "core_memory": {"next_id": 1, "texts": {"0": "held"}},
+        "archival_memory": {"next_id": 1, "texts": {"0": "held"}},
+    },
+    "memory_rec_sum": {"memory": "old and older"},
 }
 
-DOCS = {doc.name: doc for domain in DOMAINS.values() for doc in documented(domain)}
-FUNCTIONS = {name: [doc.name for doc in documented(domain)] for name, domain in DOMAINS.items()}
+DOCS = {name: documented(domain) for name, domain in DOMAINS.items()}
 
 _SHORT: Mapping[str, Sequence[object]] = {
     "folder": ("docs", "..", "empty", "/", "new"),
@@ -231,6 +236,12 @@ _SHORT: Mapping[str, Sequence[object]] = {
     "precision": (5, 20),
     "file_name1": ("notes.txt",),
     "file_name2": ("notes.txt", "new.txt"),
+    "key": ("new", "held"),
+    "query": ("held", "new"),
+    "old_text": ("old",),
+    "vec_id": (0, 1),
+    "k": (1, 2),
+    "top_k": (1, 2),
 }
 """Values with which calls succeed, by parameter."""
 
@@ -288,11 +299,11 @@ def value(random: Random, name: str, schema: Schema) -> str:
     return repr(random.choice(fitting or _TYPED[str(schema["type"])]))
 
 
-def call(random: Random, names: Sequence[str]) -> str:
+def call(random: Random, docs: Sequence[FunctionDoc]) -> str:
     """A call of one of the functions, most often with all its parameters."""
     if random.random() < 0.03:
         return random.choice(_NO_CALLS)
-    doc = DOCS[random.choice(names)]
+    doc = random.choice(docs)
     arguments = [
         f"{name}={value(random, name, schema)}"
         for name, schema in doc.properties.items()
@@ -323,7 +334,9 @@ def lies_in_itself(one: Environment) -> bool:
     return "{...}" in repr(one.state())
 
 
-ALL = [[name] for name in DOMAINS] + [list(DOMAINS)]
+TOGETHER = [name for name in DOMAINS if name != "memory_vector"]
+"""What can be open at once: two memories have functions of one name."""
+ALL = [[name] for name in DOMAINS] + [TOGETHER]
 IDS = [*DOMAINS, "all"]
 
 
@@ -334,8 +347,8 @@ IDS = [*DOMAINS, "all"]
 def test_the_same_calls_do_the_same_and_nothing_else(
     domains: list[str], long_context: bool, random: Random, number: int
 ) -> None:
-    names = [name for domain in domains for name in FUNCTIONS[domain]]
-    calls = [call(random, names) for _ in range(number)]
+    docs = [doc for domain in domains for doc in DOCS[domain]]
+    calls = [call(random, docs) for _ in range(number)]
     before = deepcopy((CONFIG, WORLD))
     first, second, other = (environments(domains, long_context=long_context) for _ in range(3))
     untouched = snapshot(other)
@@ -360,6 +373,9 @@ def test_states_are_told_apart(domain: str) -> None:
         "trading": "trading_logout()",
         "travel": "set_budget_limit(access_token='tok', budget_limit=1)",
         "vehicle": "releaseBrakePedal()",
+        "memory_kv": "core_memory_add(key='new', value='x')",
+        "memory_vector": "core_memory_add(text='x')",
+        "memory_rec_sum": "memory_append(text='x')",
     }
     first, second = (environments([domain], long_context=False) for _ in range(2))
     results = first.perform([changes.get(domain, "add(a=1, b=2)")])
@@ -368,7 +384,7 @@ def test_states_are_told_apart(domain: str) -> None:
 
 
 def test_states_hold_every_public_attribute_and_shown_the_hidden_ones_too() -> None:
-    for one in environments([*DOMAINS], long_context=True).by_domain.values():
+    for one in environments(TOGETHER, long_context=True).by_domain.values():
         assert set(one.state()) == {name for name in vars(one) if not name.startswith("_")}
         assert set(one.shown()) == {*one.state(), *one.hidden()}
         assert {*one.state()}.isdisjoint(one.hidden())
@@ -423,7 +439,7 @@ def watched(number: int) -> None:
     """
     random, succeeded = Random(number), set()
     events: list[str] = []
-    environments([*DOMAINS], long_context=True)
+    environments(TOGETHER, long_context=True)
     datetime.strptime("1", "%d")  # imports what it needs when it first needs it
 
     def hook(event: str, _: object) -> None:
@@ -435,8 +451,10 @@ def watched(number: int) -> None:
     if not number:
         Environments({"leaky": Leaky({}, WORLD)}).perform([f"leak({leak!r})" for leak in LEAKS])
     for turn in range(number):
-        found = environments([*DOMAINS], long_context=turn % 2 == 1)
-        calls = [call(random, list(DOCS)) for _ in range(10)]
+        domains = TOGETHER if turn % 6 else ["memory_vector"]
+        docs = [doc for domain in domains for doc in DOCS[domain]]
+        found = environments(domains, long_context=turn % 2 == 1)
+        calls = [call(random, docs) for _ in range(10)]
         for text, result in zip(calls, found.perform(calls), strict=True):
             if "rror" not in result:
                 succeeded.add(text.partition("(")[0])
@@ -453,10 +471,10 @@ def report_of(number: int) -> dict[str, list[str]]:
 
 
 def test_calls_touch_no_file_no_network_no_process_and_no_module() -> None:
-    report = report_of(600)
+    report = report_of(1000)
     assert report["events"] == []
     never = {"get_outside_temperature_from_weather_com"}
-    assert {*report["succeeded"]} == {*DOCS} - never
+    assert {*report["succeeded"]} == {doc.name for docs in DOCS.values() for doc in docs} - never
 
 
 def test_the_hook_would_tell() -> None:

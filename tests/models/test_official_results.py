@@ -313,3 +313,6 @@ def test_where_results_and_scores_lie() -> None:
     assert path_of(CATEGORIES["multiple"]) == Path("non_live/BFCL_v4_multiple_result.json")
     assert path_of(CATEGORIES["live_simple"]) == Path("live/BFCL_v4_live_simple_result.json")
     assert path_of(CATEGORIES["multi_turn_base"]) == Path("multi_turn/BFCL_v4_multi_turn_base_result.json")
+    memory = Path("agentic/memory/rec_sum/BFCL_v4_memory_rec_sum_score.json")
+    assert path_of(CATEGORIES["memory_rec_sum"], "score") == memory
+    assert path_of(CATEGORIES["web_search_base"]).parent == Path("agentic")

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import pytest
 
 from pytest_fcbench import suites
-from pytest_fcbench.answers import Call, Completion, Mode, Names, ToolCall
-from pytest_fcbench.asking import judge
+from pytest_fcbench.answers import Call, Completion, Driven, Mode, Names, ToolCall
+from pytest_fcbench.asking import Memories, asking, judge
 from pytest_fcbench.codecs.reading import Calls
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX, read_official
-from pytest_fcbench.conversation import Asking, Manner, converse, performed
+from pytest_fcbench.conversation import Asking, Manner
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.entries import (
     CATEGORIES,
@@ -37,7 +37,7 @@ from pytest_fcbench.prompt_formats import FORMATS, Returned, told_by
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.fields import yaml_value
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.verdicts import SET_ASIDE, Failed, Judgement, NotScored, Passed
+from pytest_fcbench.verdicts import SET_ASIDE, Failed, Judgement, NotScored, Passed, Profile
 from tests.factories import answer_of, make_doc, make_entry, make_golden_path, make_multi_turn
 
 # One answer
@@ -247,10 +247,12 @@ def _outcomes(suite: Suite, categories: Iterable[Category], mode: Mode, pool: Po
     def fresh(entry: Entry) -> Environments:
         return opened(entry, suite.world)
 
-    def asking(entry: Entry) -> Asking:
-        return performed(converse(entry, manner, suite.wording), fresh(entry).perform)
+    memories: Memories = {}
 
-    dispatcher = Dispatcher(OracleModel(mode, names), asking)
+    def talk(entry: Entry) -> Asking:
+        return asking(entry, manner, suite, Driven(Profile.OFFICIAL), memories)
+
+    dispatcher = Dispatcher(OracleModel(mode, names), talk)
     entries = [entry for category in categories for entry in suite.load(category)]
     truths = (entry.expectation for entry in entries)
     with closing(Performer(truth for truth in truths if isinstance(truth, ExpectedResponse))) as perform:
@@ -289,7 +291,7 @@ def _ledger() -> Mapping[str, str]:
 
 
 def test_corrected_it_fails_nothing_of_bfcl(official: list[Outcome]) -> None:
-    assert len(official) == 4941 + 310
+    assert len(official) == 4941 + 310 + 3 * 155
     assert not {o.id: o.judgement.corrected for o in official if isinstance(o.judgement.corrected, Failed)}
 
 

@@ -45,6 +45,21 @@ def test_the_overall_score_is_weighed_from_its_parts() -> None:
     ]
     assert row["Irrelevance Detection"] == row["Relevance Detection"] == "60.00%"
     assert row["Web Search Acc"] == row["Memory Acc"] == row["Format Sensitivity Max Delta"] == "N/A"
+    memory = {"memory_kv": (1, 2), "memory_vector": (1, 4), "memory_rec_sum": (0, 9)}
+    (row,) = rows("data_overall.csv", model({**whole, **memory, "web_search_base": (1, 2)}))
+    assert row["Overall Acc"] == "48.00%"  # 38 % + 0.4 x (0.25 + 0.25) / 2
+    assert [row[name] for name in ("Memory Acc", "Memory KV", "Web Search Acc", "Web Search Base")] == [
+        "25.00%",
+        "50.00%",
+        "N/A",
+        "50.00%",
+    ]
+    (row,) = rows("data_agentic.csv", model(memory))
+    assert (row["Agentic Overall Acc"], row["Memory Summary"], row["Web Search Summary"]) == (
+        "12.50%",
+        "25.00%",
+        "N/A",
+    )
 
 
 def test_what_was_not_run() -> None:

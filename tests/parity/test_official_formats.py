@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.answers import AskModel, Mode, Names
-from pytest_fcbench.entries import CATEGORIES
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Answers
 from pytest_fcbench.models.model import run_through
 from pytest_fcbench.models.oracle import OracleModel
 from pytest_fcbench.suites.suite import Suite
@@ -259,6 +259,38 @@ def test_prompt_formats(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
     replayed = f"--fcbench-model=replay:{said}"
     run = _run(pack_cache, tmp_path / f"{name}-run.json", "format_sensitivity", replayed)
     assert _agree(pack_cache, tmp_path, "format_sensitivity", {name: run}) > 1_000
+
+
+@NEEDS_OFFICIAL
+def test_final_answers(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
+    """Right and wrong ones, calls in their place, and results that are no conversation."""
+    scorecards = {}
+    for mode, name in MODES.items():
+        said = tmp_path / "said" / name
+        said.mkdir(parents=True)
+        for category in SELECTIONS["memory"]:
+            rows = []
+            for number, entry in enumerate(bfcl.load(CATEGORIES[category])):
+                assert isinstance(entry.expectation, Answers)
+                right = entry.expectation.texts[-1]
+                call: object = "[memory_retrieve()]" if mode == "prompt" else [{"memory_retrieve": "{}"}]
+                broken = "[memory_retrieve(" if mode == "prompt" else [{"memory_retrieve": right}]
+                answers: list[object] = [
+                    [[call, f"{{'answer': '{right}', 'context': 'x'}}"]],
+                    [["I do not know"]],
+                    [[call, broken]],
+                    [[call]],
+                    [[""]],
+                    [["Yes."], ["No."]],
+                    "Error during inference: 503",
+                ]
+                rows.append({"id": entry.id, "result": answers[number % len(answers)]})
+            text = "".join(f"{json.dumps(row)}\n" for row in rows)
+            (said / f"BFCL_v4_{category}_result.json").write_text(text)
+        scorecards[name] = _run(
+            pack_cache, tmp_path / f"{name}-run.json", "memory", f"--fcbench-model=replay:{said}"
+        )
+    assert _agree(pack_cache, tmp_path, "memory", scorecards) > 100
 
 
 def _say(path: Path, variant: int, mode: str, folder: Path) -> None:

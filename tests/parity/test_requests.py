@@ -5,9 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 
-from pytest_fcbench.answers import AskModel, Mode, Names
+from pytest_fcbench.answers import AskModel, Driven, Mode, Names
+from pytest_fcbench.asking import asking
 from pytest_fcbench.codecs import presenting
+from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
+from pytest_fcbench.conversation import Manner
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.verdicts import Profile
 
 OFFICIAL_SHA256 = "2ae1518e27066424e0fd28d38a33ccc7a54b09a617a29f048a03991320c350f5"
 """Of the messages, tools and prompts that bfcl-eval 2026.3.23 itself builds: for each entry of the 13
@@ -33,3 +38,31 @@ def _pairs(request: AskModel) -> list[list[object]]:
 
 def _digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16]
+
+
+MEMORY_SHA256 = "adad430b8aed77b1392248a6772a8d4e8c1bed8147f877f617be214409608970"
+"""The same of the 465 memory entries and the 111 conversations before them, with an empty memory: here the
+question is that of all turns, after ``add_memory_instruction_system_prompt``."""
+
+
+def test_requests_about_memories_are_the_official_ones(bfcl: Suite) -> None:
+    digests = {}
+    for name in SELECTIONS["memory"]:
+        asked = {each.id: each for entry in bfcl.load(CATEGORIES[name]) for each in (*entry.earlier, entry)}
+        for entry in asked.values():
+            tools, prompt = (_first(entry, bfcl, mode) for mode in (Mode.FC, Mode.PROMPT))
+            later = [[[message.role, message.content] for message in turn] for turn in entry.turns[1:]]
+            digests[entry.id] = [
+                _digest([_pairs(tools), *later]),
+                _digest(tools.tools),
+                _digest(_pairs(prompt)),
+            ]
+    assert len(digests) == 465 + 111
+    found = hashlib.sha256(json.dumps(sorted(digests.items())).encode()).hexdigest()
+    assert found == MEMORY_SHA256
+
+
+def _first(entry: Entry, suite: Suite, mode: Mode) -> AskModel:
+    names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
+    manner = Manner("", mode, names, DEFAULT_SYNTAX[mode])
+    return next(asking(entry, manner, suite, Driven(Profile.OFFICIAL)))

@@ -12,18 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.entries import CATEGORIES
 from pytest_fcbench.suites import core
 from tests.conftest import ROOT
 
-SCORED = tuple(category.name for category in CATEGORIES.values() if category.scored)
+SCORED = tuple(category.name for category in core.open_suite(Path()).categories if category.scored)
 """The categories that run without options."""
 
 
 def size(*categories: str) -> int:
     """How many entries of the suite core these categories have."""
     suite = core.open_suite(Path())
-    return sum(len(suite.load(CATEGORIES[name])) for name in categories)
+    return sum(len(suite.load(category)) for category in suite.categories if category.name in categories)
 
 
 @dataclass(frozen=True)

@@ -119,6 +119,11 @@ def test_a_whole_run() -> None:
         multi_turn_miss_param=(0, 9),
         multi_turn_long_context=(1, 0),
         multi_turn_composite=(0, 5),
+        memory_kv=(1, 1),
+        memory_vector=(1, 3),
+        memory_rec_sum=(3, 0),
+        web_search_base=(1, 4),
+        web_search_no_snippet=(0, 1),
     )
     simple = (0.75 + 0.5 + 0) / 3
     non_live = (simple + 0.5 + 1 + 0.25) / 4
@@ -128,10 +133,13 @@ def test_a_whole_run() -> None:
         "live": pytest.approx(7 / 10),
         "irrelevance_all": pytest.approx((0.9 + 0.5) / 2),
         "multi_turn": pytest.approx((0.5 + 0.25 + 0 + 1) / 4),
+        "memory": pytest.approx(1.75 / 3),
+        "web_search": pytest.approx(0.1),
+        "agentic": pytest.approx((1.75 / 3 + 0.1) / 2),
     }
-    overall = 0.1 * non_live + 0.1 * 0.7 + 0.1 * 0.7 + 0.3 * 1.75 / 4
+    overall = 0.1 * non_live + 0.1 * 0.7 + 0.1 * 0.7 + 0.3 * 1.75 / 4 + 0.4 * (1.75 / 3 + 0.1) / 2
     assert scores.overall.accuracy == pytest.approx(overall)
-    assert scores.overall.missing == ("agentic",)
+    assert scores.overall.missing == ()
 
 
 def test_a_part_that_was_not_run_counts_as_0_in_a_mean() -> None:

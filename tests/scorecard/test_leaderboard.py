@@ -230,8 +230,9 @@ def test_scores_are_those_of_the_formulas() -> None:
         "live",
         "irrelevance_all",
         "multi_turn",
+        "agentic",
     )
-    assert scores.rows[0][3:] == ("1.88%", "1.5-2.1%", "18.75%", "-", "-", "-")
+    assert scores.rows[0][3:] == ("1.88%", "1.5-2.1%", "18.75%", "-", "-", "-", "-")
     assert scores.notes[1] == (
         "* official formula: what was not run counts as 0: live, irrelevance_all, multi_turn, agentic, "
         "simple, multiple, parallel_multiple"

@@ -93,6 +93,8 @@ live*                          2       1       0           1    25.00%     25.00
 -----------------------------------------------------------------------------------------------
 overall*                       6       3       2           1     2.78%      3.33%      0.8-3.2%
 counts are those of the official profile, intervals those of the official one
+overall 2.78%* = 10% non_live 2.78%* + 10% live 25.00%* + 10% irrelevance_all (not run)
+  + 30% multi_turn (not run) + 40% agentic (not run)
 * official formula: what was not run counts as 0; run in full: 0% of the weight
   not run: irrelevance_all, multi_turn, agentic, multiple, parallel, parallel_multiple,
   simple_java, simple_javascript, live_multiple, live_parallel, live_parallel_multiple
@@ -208,7 +210,10 @@ def test_a_whole_run_has_no_star() -> None:
     lines = _lines([make_record(category=name) for name in names])
     row = "irrelevance_all                2       2       0           0   100.00%    100.00%   43.9-100.0%"
     assert row in lines
-    assert "* official formula: what was not run counts as 0; run in full: 10% of the weight" in lines
+    assert (
+        "* official formula: what was not run counts as 0; run in full: 10% of the weight, "
+        "with a mean of 100.00%" in lines
+    )
 
 
 # Cost and latency, trials

@@ -8,18 +8,17 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcbench.answers import AskModel, Driven, Mode, Names
-from pytest_fcbench.asking import asking
+from pytest_fcbench.asking import Memories, asking
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
-from pytest_fcbench.conversation import Manner
+from pytest_fcbench.conversation import Manner, requests
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.environments.world import World
-from pytest_fcbench.models.model import Model
+from pytest_fcbench.models.model import Model, run_through
 from pytest_fcbench.server.lookup import Body, read_body
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Profile
-from tests.factories import answer_of
 
 Sent: TypeAlias = dict[str, object]
 
@@ -57,14 +56,12 @@ def conversation_with(
 ) -> Iterator[tuple[AskModel, Sent]]:
     """Every request of the conversation with a model, and what a client sends for it."""
     manner = Manner("x", mode, names, DEFAULT_SYNTAX[mode])
-    talk = asking(entry, manner, suite, Driven(Profile.OFFICIAL))
-    request = next(talk)
-    while True:
-        yield request, _body(request)
-        try:
-            request = talk.send(answer_of(model, entry, request.turn, request.step))
-        except StopIteration:
-            return
+    memories: Memories = {}
+    for each in (*entry.earlier, entry):
+        talk = asking(each, manner, suite, Driven(Profile.OFFICIAL), memories)
+        for request in requests(talk, lambda request: run_through(model.complete(each, request))):  # noqa: B023
+            if each is entry:
+                yield request, _body(request)
 
 
 def _body(request: AskModel) -> Sent:

@@ -27,6 +27,7 @@ from pytest_fcbench.entries import (
     Language,
     Message,
     NoCall,
+    Rule,
 )
 from pytest_fcbench.errors import PackError, PackMissing, SuiteError
 from pytest_fcbench.executables.apis import APIS
@@ -40,12 +41,16 @@ from pytest_fcbench.web.addresses import checked
 from tests.factories import pinned, write_tree
 from tests.suites.world_sources import WORLD_TEXTS
 
-PROMPTS, DOCS, TOOLS, *_ = SOURCES
+PROMPTS, DOCS, TOOLS, *_, KEYED, WRITTEN = SOURCES
 
 TEXTS: Mapping[str, str] = {
     **WORLD_TEXTS,
     PROMPTS: """
 DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC = "There is more now."
+ADDITIONAL_SYSTEM_PROMPT_FOR_AGENTIC_RESPONSE_FORMAT = "Answer {briefly}."
+MEMORY_AGENT_SETTINGS = {"sailor": "You sail."}
+MEMORY_BACKEND_INSTRUCTION_CORE_ARCHIVAL = "{scenario_setting} You know: {memory_content}"
+MEMORY_BACKEND_INSTRUCTION_UNIFIED = "{scenario_setting} In short: {memory_content}"
 import nothing_like_this
 GIVEN = "Functions as "
 PROMPT_STYLE_TEMPLATES = {
@@ -101,6 +106,16 @@ def _func_doc_language_specific_pre_processing(docs, category):
 def _cast_to_openai_type(schema):
     schema["description"] += " A fraction."
 """,
+    **{
+        path: f"""
+class Memory:
+    def _dump_core_memory_to_context(self) -> str:
+        if not self.held:
+            return "{sentence}"
+        return str(self.held)
+"""
+        for path, sentence in ((KEYED, "No names."), (WRITTEN, "No words."))
+    },
 }
 """Sources of the shape that the official ones have, in our own words."""
 
@@ -262,6 +277,10 @@ def test_the_wording_is_put_together_from_the_constants(
     )
     assert wording.float_note == " A fraction."
     assert wording.more_functions == "There is more now."
+    assert wording.answer_format == "Answer {briefly}."
+    assert wording.memory["memory_kv"] == wording.memory["memory_vector"] == "{persona} You know: {memory}"
+    assert wording.memory["memory_rec_sum"] == "{persona} In short: {memory}"
+    assert wording.empty_memory == {"memory_kv": "No names.", "memory_rec_sum": "No words."}
     assert wording.notes == {
         Language.PYTHON: Notes(" In Python."),
         Language.JAVA: Notes(" In Java.", " Any Java object.", " A Java {} as {{text}}.", " Of {}s."),
@@ -316,6 +335,13 @@ def test_a_source_that_is_missing_is_told(path: str) -> None:
             '    schema["description"] += " A fraction."\n    schema["description"] += " Or not."\n',
             f"{TOOLS}: expected 1 texts, found 2; the package has changed",
             id="second note",
+        ),
+        pytest.param(
+            KEYED,
+            '            return "No names."',
+            "            return None or str()",
+            "_dump_core_memory_to_context: expected 1 texts, found 0; the package has changed",
+            id="sentence gone",
         ),
     ],
 )
@@ -390,8 +416,9 @@ def test_every_category_has_its_official_number_of_entries(entries: tuple[Entry,
         "sql": 100,
         "chatable": 200,
         "format_sensitivity": 200 * 26,
+        **dict.fromkeys(SELECTIONS["memory"], 155),
     }
-    assert len(entries) == 4941 + 310 + 5200
+    assert len(entries) == 4941 + 310 + 5200 + 465
 
 
 def test_official_ids_are_unique_and_name_their_category(entries: tuple[Entry, ...]) -> None:
@@ -407,7 +434,7 @@ def test_official_rows_are_those_of_the_entries(official: Suite, pack_cache: Pat
         for entry_id, (row, truth) in rows.items():
             assert isinstance(row["question"], list)
             assert len(row["question"]) == len(entries[entry_id].turns)
-            assert (truth is not None) is category.expects_calls
+            assert (truth is not None) is (category.expects_calls or category.rule is Rule.ANSWER)
             assert ("function" in row) is category.single_turn
 
 
@@ -489,6 +516,10 @@ def test_the_official_wording_has_every_part(official: Suite) -> None:
     members = wording.notes[Language.JAVASCRIPT].members
     assert members is not None
     assert members.count("{}") == 1
+    assert wording.answer_format
+    assert all(text.count("{persona}") == text.count("{memory}") == 1 for text in wording.memory.values())
+    assert set(wording.memory) == set(SELECTIONS["memory"])
+    assert all(wording.empty_memory.values())
 
 
 def test_another_content_hash_than_the_pinned_is_not_opened(

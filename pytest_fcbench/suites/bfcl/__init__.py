@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
 from pytest_fcbench.entries import (
     CATEGORIES,
+    SELECTIONS,
     AnyCall,
     Category,
     Comparison,
@@ -35,6 +36,7 @@ from pytest_fcbench.environments.world import World, world_from_json
 from pytest_fcbench.errors import SuiteError, unknown
 from pytest_fcbench.executables import lookups
 from pytest_fcbench.prompt_formats import FORMATS, Docs, Layout, Returned, Style
+from pytest_fcbench.suites.bfcl import memory
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.bfcl.world import CLASSES
 from pytest_fcbench.suites.build.variations import in_every_format, variation_id
@@ -48,7 +50,7 @@ SOURCE = WheelSource(
     package="bfcl-eval",
     version="2026.3.23",
     wheel_sha256="3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a",
-    content_sha256="e89009913b21bc52777486bc67514cd6879ed26f73e86d19d8cd37e8cd8491ba",
+    content_sha256="ef383319ee6d2227174c9d1abff32e9a5c74e441abba1a3b49509ffa09076121",
     data="bfcl_eval/data",
     sources=SOURCES,
     read_constants=read_constants,
@@ -65,13 +67,19 @@ def open_suite(cache: Path) -> Suite:
     def load(category: Category) -> tuple[Entry, ...]:
         if category.rule is Rule.VARIATION:
             return tuple(in_every_format(_varied(pack, category, ledger, wording), category))
+        if category.name in SELECTIONS["memory"]:
+            return tuple(_memory(pack, category, ledger, constants))
         return tuple(_entries(pack, category, ledger))
 
     return Suite(
         name=SOURCE.name,
         version=pack.version,
         pack_sha256=pack.content_sha256,
-        categories=tuple(c for c in CATEGORIES.values() if c.rule is not Rule.PATH),
+        categories=tuple(
+            c
+            for c in CATEGORIES.values()
+            if c.rule is not Rule.PATH and c.name not in SELECTIONS["web_search"]
+        ),
         wording=wording,
         world=_world(constants),
         load=load,
@@ -228,8 +236,27 @@ _DOCS = {
     "trading": "trading_bot",
     "travel": "travel_booking",
     "vehicle": "vehicle_control",
+    "memory_kv": "memory_kv",
+    "memory_vector": "memory_vector",
+    "memory_rec_sum": "memory_rec_sum",
 }
 """File of the function docs of a domain."""
+
+
+def _docs_of(pack: Pack, domain: str) -> tuple[FunctionDoc, ...]:
+    return tuple(map(_doc, _rows(pack, f"multi_turn_func_doc/{_DOCS[domain]}.json", key="name")))
+
+
+def _memory(pack: Pack, category: Category, ledger: Mapping[str, str], constants: object) -> Iterator[Entry]:
+    personas = _text_table(constants, "default_prompts", "MEMORY_AGENT_SETTINGS")
+    try:
+        rows = partial(_rows, pack)
+        docs = _docs_of(pack, category.name)
+        yield from memory.entries(rows, _turns, category, docs, personas, ledger)
+    except (ValueError, KeyError, TypeError) as error:
+        raise SuiteError(
+            f"{memory.QUESTIONS}: not a file of BFCL ({error!r}); run 'fcbench pull bfcl'"
+        ) from None
 
 
 def _multi_turn(pack: Pack) -> Reader:
@@ -239,8 +266,7 @@ def _multi_turn(pack: Pack) -> Reader:
         domains = tuple(CLASSES[str(name)] for name in _list(row["involved_classes"]))
         for domain in domains:
             if domain not in docs:
-                rows = _rows(pack, f"multi_turn_func_doc/{_DOCS[domain]}.json", key="name")
-                docs[domain] = tuple(map(_doc, rows))
+                docs[domain] = _docs_of(pack, domain)
         functions = [doc for domain in domains for doc in docs[domain]]
         missed = _mapping(row.get("missed_function"))
         withheld = {
@@ -268,7 +294,8 @@ def _multi_turn(pack: Pack) -> Reader:
 def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Mapping[str, object], object]]:
     """Id, question and truth of each entry as official score files hold them.
 
-    A multi-turn question is without its functions, and those that come late stand there with their docs.
+    A multi-turn question is without its functions, and those that come late stand there with their docs. An
+    agentic one has the form of the answer in front.
     Raises ``PackError``.
     """
     if category.rule is Rule.VARIATION:
@@ -276,6 +303,10 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Mappin
         return
     pack, file = installed(SOURCE, cache), f"BFCL_v4_{category.name}.json"
     questions, answers = _folders(category)
+    if category.name in SELECTIONS["memory"]:
+        told = {"role": "system", "content": _wording(json.loads(pack.read(CONSTANTS))).answer_format}
+        yield from memory.official_rows(partial(_rows, pack), category, told)
+        return
     truths: Mapping[object, object] = {}
     if category.expects_calls:
         truths = {row["id"]: row["ground_truth"] for row in _rows(pack, answers + file)}
@@ -351,6 +382,12 @@ def _expectation(category: Category, truth: object) -> Expectation:
     )
 
 
+_ANSWER_FORMAT = "ADDITIONAL_SYSTEM_PROMPT_FOR_AGENTIC_RESPONSE_FORMAT"
+_MEMORY = {
+    "memory_kv": "MEMORY_BACKEND_INSTRUCTION_CORE_ARCHIVAL",
+    "memory_vector": "MEMORY_BACKEND_INSTRUCTION_CORE_ARCHIVAL",
+    "memory_rec_sum": "MEMORY_BACKEND_INSTRUCTION_UNIFIED",
+}
 _MORE_FUNCTIONS = "DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC"
 """The prompting one is the same sentence behind the docs."""
 
@@ -361,14 +398,22 @@ def _world(constants: object) -> World:
 
 
 def _wording(constants: object) -> Wording:
-    prompts = _prompts(_mapping(_mapping(constants).get("default_prompts")))
+    texts = _text_table(constants, "default_prompts")
     return Wording(
-        prompts=prompts,
+        prompts=_prompts(_mapping(_mapping(constants).get("default_prompts"))),
         notes={
             language: Notes(**_text_table(constants, "hints", "languages", language)) for language in Language
         },
         float_note=_text_table(constants, "hints")["float"],
-        more_functions=_text_table(constants, "default_prompts")[_MORE_FUNCTIONS],
+        more_functions=texts[_MORE_FUNCTIONS],
+        answer_format=texts[_ANSWER_FORMAT],
+        memory={
+            domain: texts[name]
+            .replace("{scenario_setting}", "{persona}")
+            .replace("{memory_content}", "{memory}")
+            for domain, name in _MEMORY.items()
+        },
+        empty_memory=_text_table(constants, "empty_memory"),
     )
 
 

@@ -12,7 +12,12 @@ _PROMPTS = "bfcl_eval/constants/default_prompts.py"
 _DOCS = "bfcl_eval/utils.py"
 _TOOLS = "bfcl_eval/model_handler/utils.py"
 
-SOURCES = (_PROMPTS, _DOCS, _TOOLS, *world.SOURCES)
+_MEMORIES = {
+    name: f"bfcl_eval/eval_checker/multi_turn_eval/func_source_code/{name}.py"
+    for name in ("memory_kv", "memory_rec_sum")
+}
+
+SOURCES = (_PROMPTS, _DOCS, _TOOLS, *world.SOURCES, *_MEMORIES.values())
 
 
 def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
@@ -30,7 +35,20 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
         "default_prompts": _assigned(prompts),
         "hints": {"languages": _hints(docs), "float": float_note},
         "world": world.read_world(modules),
+        "empty_memory": {name: _shown_of_nothing(modules[path]) for name, path in _MEMORIES.items()},
     }
+
+
+def _shown_of_nothing(module: ast.Module) -> str:
+    """The sentence that a model is shown for the content of an empty memory."""
+    texts = [
+        str(node.value.value)
+        for function in ast.walk(module)
+        if isinstance(function, ast.FunctionDef) and function.name == "_dump_core_memory_to_context"
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return) and isinstance(node.value, ast.Constant)
+    ]
+    return _expect(texts, 1, "_dump_core_memory_to_context")[0]
 
 
 def _hints(module: ast.Module) -> Mapping[str, Mapping[str, object]]:

@@ -10,19 +10,22 @@ from pathlib import Path
 from typing import TypeVar
 
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
-from pytest_fcbench.entries import CATEGORIES, Category, Entry, Language, Rule
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category, Entry, Language, Rule
+from pytest_fcbench.environments import DOMAINS
+from pytest_fcbench.environments.docs import documented
 from pytest_fcbench.environments.world import World, world_from_json
 from pytest_fcbench.prompt_formats import Docs, Layout, Returned, Style
-from pytest_fcbench.suites import files
+from pytest_fcbench.suites import files, memories
 from pytest_fcbench.suites.build.filler import filler
 from pytest_fcbench.suites.build.multi_turn import missing_function, of_category
 from pytest_fcbench.suites.build.variations import in_every_format
 from pytest_fcbench.suites.fields import Field, yaml_value
+from pytest_fcbench.suites.memories import Scenario
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.suites.trajectories import Withheld
 
 NAME = "core"
-VERSION = "6"
+VERSION = "7"
 
 N = TypeVar("N", bound=str)
 
@@ -35,7 +38,7 @@ def open_suite(cache: Path) -> Suite:
         name=NAME,
         version=VERSION,
         pack_sha256=_sha256(),
-        categories=tuple(c for c in CATEGORIES.values() if c.name in _MADE_OF or _path(c).exists()),
+        categories=tuple(c for c in CATEGORIES.values() if c.name in _BY_CODE or _path(c).exists()),
         wording=wording(),
         world=_world(),
         load=_load,
@@ -49,6 +52,11 @@ _MADE_OF = {
 }
 """From the entries of which category those of another are made by code."""
 
+_SCENARIOS = ("allotment", "band", "bicycles", "flat", "trip")
+"""Of memory, each in a file ``memory_NAME.yaml``."""
+
+_BY_CODE = (*_MADE_OF, *SELECTIONS["memory"])
+
 
 def _path(category: Category) -> Path:
     return _FOLDER / f"{category.name}.yaml"
@@ -57,6 +65,9 @@ def _path(category: Category) -> Path:
 def _load(category: Category) -> tuple[Entry, ...]:
     if category.rule is Rule.VARIATION:
         return tuple(in_every_format(_varied(_path(category)), category))
+    if category.name in SELECTIONS["memory"]:
+        docs = documented(DOMAINS[category.name])
+        return tuple(entry for scenario in _scenarios() for entry in scenario.entries(NAME, category, docs))
     if category.name not in _MADE_OF:
         if category.rule is not Rule.STATE:
             return files.read(_path(category), NAME)
@@ -79,6 +90,11 @@ def _varied(path: Path) -> Iterator[Entry]:
 
 
 @cache
+def _scenarios() -> Sequence[Scenario]:
+    return [memories.read(_FOLDER / f"memory_{name}.yaml") for name in _SCENARIOS]
+
+
+@cache
 def _written(category: str) -> Sequence[tuple[Entry, Withheld | None]]:
     """Multi-turn entries that are written by hand, with what can be withheld from each."""
     return files.read_trajectories(_path(CATEGORIES[category]), NAME, _world())
@@ -94,13 +110,23 @@ def _sha256() -> str:
 def wording() -> Wording:
     """Our sentences around function docs, also for suites that have none of their own."""
     path = _FOLDER / "wording.yaml"
-    top = Field(yaml_value(path), path).members(("prompts", "float_note", "more_functions", *Language))
+    named = ("float_note", "more_functions", "answer_format")
+    top = Field(yaml_value(path), path).members(("prompts", *named, "memory", "empty_memory", *Language))
     notes = {}
     for language in Language:
         told = top[language].members(("hint",), ("any_type", "typed", "elements", "members"))
         notes[language] = Notes(**{name: field.text() for name, field in told.items()})
-    sentences = (top[name].text() for name in ("float_note", "more_functions"))
-    return Wording(_prompts(top["prompts"]), notes, *sentences)
+    return Wording(
+        prompts=_prompts(top["prompts"]),
+        notes=notes,
+        **{name: top[name].text() for name in named},
+        memory=_by_domain(top["memory"]),
+        empty_memory=_by_domain(top["empty_memory"]),
+    )
+
+
+def _by_domain(field: Field) -> Mapping[str, str]:
+    return {name: text.text() for name, text in field.members().items()}
 
 
 def _prompts(field: Field) -> Prompts:

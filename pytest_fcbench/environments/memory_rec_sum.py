@@ -1,0 +1,99 @@
+"""A memory of one text that the model goes on rewriting, always shown as a whole.
+
+Official: ``MemoryAPI_rec_sum``. How long the memory is it tests when something is added; when something is
+replaced, only how long the new part is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_fcbench.environments.environment import Environment
+from pytest_fcbench.environments.world import World
+
+LENGTH = 10_000
+"""Most characters of the text."""
+
+# Ours: one replacement can make a text ten thousand times as long, officially without end.
+MOST = 1_000_000
+
+
+class MemoryRecSum(Environment):
+    """A memory that lasts from one conversation to the next: a text that you keep short and up to date."""
+
+    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        super().__init__(config, world, long_context=long_context)
+        del self.long_context  # not part of this domain's state
+        self.memory = str(config.get("memory", ""))
+
+    def remembered(self) -> str:
+        """All of it."""
+        return self.memory
+
+    def memory_append(self, text: str) -> dict[str, object]:
+        """Add to the end of the memory.
+
+        Args:
+            text: What to add; with it the memory has 10,000 characters at the most.
+
+        Returns:
+            status: that it is added.
+        """
+        text = str(text)
+        if len(self.memory) + len(text) > LENGTH:
+            return {"error": f"with this the memory has more than {LENGTH} characters"}
+        self.memory += text
+        return {"status": "the text is added"}
+
+    def memory_update(self, text: str) -> dict[str, object]:
+        """Put a new text in the place of all that the memory holds.
+
+        Args:
+            text: The new memory, of 10,000 characters at the most.
+
+        Returns:
+            status: that it is written.
+        """
+        text = str(text)
+        if len(text) > LENGTH:
+            return {"error": f"this is more than {LENGTH} characters"}
+        self.memory = text
+        return {"status": "the memory is written"}
+
+    def memory_clear(self) -> dict[str, object]:
+        """Delete everything from the memory, for good.
+
+        Returns:
+            status: that it is empty.
+        """
+        self.memory = ""
+        return {"status": "the memory is empty now"}
+
+    def memory_replace(self, old_text: str, new_text: str) -> dict[str, object]:
+        """Put another text in the place of a part of the memory, wherever that stands.
+
+        Args:
+            old_text: What stands in the memory, exactly.
+            new_text: What is to stand there.
+
+        Returns:
+            status: that it is written.
+        """
+        old_text, new_text = str(old_text), str(new_text)
+        if old_text not in self.memory:
+            return {"error": f"the memory does not say '{old_text}'"}
+        places = self.memory.count(old_text)
+        if len(new_text) > LENGTH or len(self.memory) + places * (len(new_text) - len(old_text)) > MOST:
+            return {"error": f"this is more than {LENGTH} characters"}
+        self.memory = self.memory.replace(old_text, new_text)
+        return {"status": "the memory is written"}
+
+    def memory_retrieve(self) -> dict[str, object]:
+        """Look at the whole memory.
+
+        Returns:
+            memory_content: the text.
+        """
+        if not self.memory:
+            return {"error": "the memory is empty"}
+        return {"memory_content": self.memory}

@@ -1,0 +1,180 @@
+"""Whether the final answer of a conversation is right, officially and corrected."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.answers import Completion, Fault, Mode, Names, Step, ToolCall, Transcript
+from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
+from pytest_fcbench.entries import Answers, Entry, Facts, Scene
+from pytest_fcbench.matchers import answer
+from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Verdict
+from tests.factories import make_entry
+
+
+def entry(*right: str) -> Entry:
+    return replace(make_entry("memory_kv"), expectation=Answers(right), scene=Scene((), {}))
+
+
+def transcript(*steps: Step, turns: int = 1, mode: Mode = Mode.FC) -> Transcript:
+    return Transcript("core:memory_kv_0", "test", mode, Names.DOTTED, DEFAULT_SYNTAX[mode], (steps,) * turns)
+
+
+def said(text: str | None, *right: str, mode: Mode = Mode.FC) -> Judgement:
+    return answer.judge(entry(*right), transcript(Step(Completion(text=text)), mode=mode))
+
+
+def word(verdict: Verdict) -> str:
+    return verdict.code if isinstance(verdict, Failed) else verdict.status
+
+
+CALL = Step(Completion(tool_calls=(ToolCall("weather.forecast", "{}"),)), ("weather.forecast()",), ("{}",))
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "official", "corrected"),
+    [
+        ("{'answer': 'Oslo', 'context': 'It was told.'}", "Oslo", "passed", "passed"),
+        ("Oslo", "Oslo", "passed", "passed"),
+        ("Bergen", "Oslo", answer.NOT_FOUND, answer.NOT_FOUND),
+        ("", "Oslo", answer.NO_LAST_MESSAGE, answer.NO_LAST_MESSAGE),
+        (None, "Oslo", answer.NO_LAST_MESSAGE, answer.NO_LAST_MESSAGE),
+        ("   ", "Oslo", answer.NOT_FOUND, answer.NO_LAST_MESSAGE),
+        # A false right of the official rule
+        ("{'answer': 'Bergen', 'context': 'Not Oslo.'}", "Oslo", "passed", answer.NOT_FOUND),
+        ("{'answer': 'I do not know', 'context': 'Oslo?'}", "Oslo", "passed", answer.REFUSED),
+        ("I can't answer this question, maybe Oslo.", "Oslo", "passed", answer.REFUSED),
+        ("The answer is not 75.", "75", "passed", answer.NOT_FOUND),
+        ("18", "1.8", "passed", answer.NOT_FOUND),
+        # A false wrong of it
+        ("$49.99", "$49.99", answer.NOT_FOUND, "passed"),
+        ("49.99 dollars", "$49.99", answer.NOT_FOUND, "passed"),
+        ("49.99 euros", "$49.99", answer.NOT_FOUND, answer.NOT_FOUND),
+        ("$149.99", "$49.99", answer.NOT_FOUND, answer.NOT_FOUND),
+        ("5:30 am", "05:30 AM", answer.NOT_FOUND, "passed"),
+        ("Engi House", "Engi-House", answer.NOT_FOUND, "passed"),
+        ("35-year-old", "35", answer.NOT_FOUND, "passed"),
+        ("Hyogo", "Hyōgo", answer.NOT_FOUND, "passed"),
+        ("Elke Büdenbender", "Elke Budenbender", answer.NOT_FOUND, "passed"),
+        ("7.0", "7", answer.NOT_FOUND, "passed"),
+        # The same in both
+        ("116,175 people", "116175", "passed", "passed"),
+        ("the 7th", "7", answer.NOT_FOUND, answer.NOT_FOUND),
+        ("Osloer", "Oslo", answer.NOT_FOUND, answer.NOT_FOUND),
+        ("-5", "5", "passed", answer.NOT_FOUND),
+        ("from 10 AM to 12 PM", "10 AM - 12 PM", answer.NOT_FOUND, answer.NOT_FOUND),
+        ("10AM–12PM", "10 AM - 12 PM", answer.NOT_FOUND, "passed"),
+        ("2023/02/12", "2023-02-12", "passed", "passed"),
+    ],
+)
+def test_what_is_said(text: str | None, right: str, official: str, corrected: str) -> None:
+    judgement = said(text, right)
+    assert (word(judgement.official), word(judgement.corrected)) == (official, corrected)
+
+
+def test_any_answer_will_do() -> None:
+    assert said("eleven", "11", "eleven") == Judgement.both(Passed())
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"answer": "Oslo", "context": "c"}', "Oslo"),
+        ("{'answer': 'Oslo', 'context': 'c'}", "Oslo"),
+        ('```json\n{"answer": "Oslo", "context": "c"}\n```', "Oslo"),
+        ("So: {'answer': 'Oslo', 'context': 'c'} is my answer.", "Oslo"),
+        ("{'answer': Oslo, 'context': c}", "Oslo"),
+        ("{answer: Oslo}", "Oslo"),
+        ("{'Answer': 'It's Oslo', 'context': 'it's told'}", "It's Oslo"),
+        ("{'answer': 'a \"big\" town', 'context': ''}", 'a "big" town'),
+        ('{"context": "c", "answer": 42}', "42"),
+        ('{"answer": ["a", "b"]}', "a, b"),
+        ("{“answer”: “Oslo”, “context”: “c”}", "Oslo"),
+        ("{'answer': 'first'} no: {'answer': 'second', 'context': ''}", "second"),
+        ('{"answer": "H\\u014dgo", "context": ""}', "Hōgo"),
+        ('{"answer": "Oslo", "context": "cut o', "Oslo"),
+        ("{'answer': ''}", ""),
+        ("The answer: Oslo", None),
+        ("Oslo", None),
+        ("", None),
+    ],
+)
+def test_the_required_form(text: str, value: str | None) -> None:
+    assert answer.stated(text) == value
+
+
+@given(st.text(), st.text())
+def test_the_form_is_found_whatever_is_in_it(value: str, context: str) -> None:
+    form = repr({"answer": value, "context": context})
+    inner = answer.stated(f"{{'answer': {context!r}}}")
+    assert inner is not None
+    if "answer" not in (value + context).lower():
+        assert answer.stated(form) == value
+
+
+@given(st.text(max_size=200), st.text(max_size=30))
+def test_any_text_gets_a_verdict(text: str, right: str) -> None:
+    assert said(text, right).corrected.status in ("passed", "failed")
+
+
+@given(st.text(alphabet="ab 12.,-$'", min_size=1, max_size=20))
+def test_what_is_right_says_itself(right: str) -> None:
+    words = any(char.isalnum() for char in right)
+    assert answer.says(right, right) is words
+
+
+@pytest.mark.parametrize(
+    "text", ["{" * 500_000, "{'answer': " * 50_000, ",answer:'" * 50_000, "1," * 300_000]
+)
+def test_a_long_text_takes_no_long_time(text: str) -> None:
+    assert said(text, "Oslo").corrected.status == "failed"
+
+
+def test_the_last_step_without_calls_counts_officially() -> None:
+    steps = (Step(Completion(text="Oslo")), CALL)
+    judgement = answer.judge(entry("Oslo"), transcript(*steps))
+    assert (word(judgement.official), word(judgement.corrected)) == ("passed", answer.NO_LAST_MESSAGE)
+
+
+def test_calls_to_the_end_leave_no_message() -> None:
+    judgement = answer.judge(entry("Oslo"), transcript(CALL, CALL))
+    assert word(judgement.official) == word(judgement.corrected) == answer.NO_LAST_MESSAGE
+
+
+def test_a_call_that_cannot_be_read_is_no_answer() -> None:
+    """Officially its text is searched like any other."""
+    broken = Step(Completion(tool_calls=(ToolCall("weather.forecast", '{"city": "Oslo"'),)))
+    judgement = answer.judge(entry("Oslo"), transcript(broken))
+    assert (word(judgement.official), word(judgement.corrected)) == ("passed", answer.UNREADABLE)
+
+
+def test_a_failed_call_of_a_result_file() -> None:
+    failed = Step(Completion(text="Error during inference: 503 Oslo", fault=Fault.INFERENCE_ERROR))
+    judgement = answer.judge(entry("Oslo"), transcript(failed))
+    assert word(judgement.official) == answer.INFERENCE_ERROR
+    assert isinstance(judgement.corrected, NotScored)
+
+
+def test_a_context_that_overflowed() -> None:
+    failed = Step(Completion(text="too long", fault=Fault.OVERFLOW))
+    judgement = answer.judge(entry("Oslo"), transcript(failed))
+    assert word(judgement.official) == answer.INFERENCE_ERROR
+    assert word(judgement.corrected) == Fault.OVERFLOW
+
+
+def test_two_turns_are_no_answer_officially() -> None:
+    judgement = answer.judge(entry("Oslo"), transcript(Step(Completion(text="Oslo")), turns=2))
+    assert (word(judgement.official), word(judgement.corrected)) == (answer.INFERENCE_ERROR, "passed")
+
+
+def test_prompting_is_judged_by_the_text() -> None:
+    assert said("{'answer': 'Oslo', 'context': ''}", "Oslo", mode=Mode.PROMPT) == Judgement.both(Passed())
+
+
+def test_only_answers_are_judged() -> None:
+    with pytest.raises(TypeError, match="memory_kv_0 has no answers"):
+        answer.judge(replace(entry(), expectation=Facts(())), transcript(CALL))

@@ -1,0 +1,105 @@
+"""Whole runs of entries that go on from earlier conversations."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.entries import CATEGORIES
+from pytest_fcbench.suites import core
+from tests.dispatch.clock import wait_until
+from tests.plugin.conftest import Project, size
+from tests.plugin.test_served import judged, options
+from tests.served import served, stats
+
+CATEGORY = "memory_rec_sum"
+AT_ONCE = 3
+
+BEFORE = frozenset(
+    before.key for entry in core.open_suite(Path()).load(CATEGORIES[CATEGORY]) for before in entry.earlier
+)
+
+
+def _verdicts(project: Project) -> dict[str, object]:
+    return {entry: record["verdicts"] for entry, record in judged(project).items()}
+
+
+def _earlier(answered: Mapping[str, int]) -> dict[str, int]:
+    return {entry: count for entry, count in answered.items() if entry in BEFORE}
+
+
+def test_earlier_conversations_are_held_once_in_one_process_and_in_many(project: Project) -> None:
+    """The scorecard is that of a run without a network, in both modes of running."""
+    chosen = (f"--fcbench-category={CATEGORY}", "--fcbench-mode=prompt", "--fcbench-profile=corrected")
+    project.run("--fcbench-model=oracle", *chosen).assert_outcomes(passed=size(CATEGORY))
+    in_process = _verdicts(project)
+    asked = []
+    for workers in ((), ("-n", "2", "--fcbench-trials=2")):
+        with served("--model", "oracle", "--latency", "0.01") as api_base:
+            result = project.run(*options(api_base, *chosen, "--fcbench-store=none"), *workers)
+            result.assert_outcomes(passed=size(CATEGORY) * (2 if workers else 1))
+            assert _verdicts(project) == in_process
+            asked.append(_earlier(stats(api_base)["answered"]))
+    assert asked[0] == asked[1]
+    assert set(asked[0]) == BEFORE
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_run_that_is_killed_in_an_earlier_conversation_goes_on_there(
+    project: Project, workers: str
+) -> None:
+    """Nothing is asked twice but what was in flight, and what follows from the answers is the same."""
+    with served("--model", "oracle", "--latency", "0.05") as api_base:
+        chosen = (f"--fcbench-category={CATEGORY}", f"--fcbench-concurrency={AT_ONCE}", "-n", workers)
+        given = [option for option in options(api_base) if "concurrency" not in option]
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *given, *chosen]
+        process = subprocess.Popen(
+            command, cwd=project.path, env=os.environ, stdout=subprocess.DEVNULL, start_new_session=True
+        )
+        wait_until(lambda: sum(stats(api_base)["answered"].values()) >= 25, 60)
+        os.killpg(process.pid, 9)
+        process.wait()
+        first = Counter(stats(api_base)["answered"])
+        assert set(first) < BEFORE, "it was killed before any question"
+        project.run(*given, *chosen).assert_outcomes(passed=size(CATEGORY))
+        answered = Counter(stats(api_base)["answered"])
+    with sqlite3.connect(project.path / ".fcbench" / "answers.sqlite") as store:
+        (kept,) = store.execute("SELECT count(*) FROM answers").fetchone()
+    assert 0 <= answered.total() - kept <= AT_ONCE
+    assert set(answered) > BEFORE
+
+
+def test_what_cannot_be_held_leaves_its_questions_without_a_score(project: Project) -> None:
+    """The others of another scenario are scored."""
+    project.write(
+        "said.yaml",
+        "answers:\n"
+        + "".join(f"  {key}: Noted.\n" for key in sorted(BEFORE) if "band" in key)
+        + "".join(f"  core:{CATEGORY}_band_{number}: I do not know\n" for number in range(11)),
+    )
+    result = project.run("--fcbench-model=scripted:said.yaml", f"--fcbench-category={CATEGORY}")
+    result.assert_outcomes(failed=11, errors=size(CATEGORY) - 11)
+    result.stdout.fnmatch_lines(
+        [
+            "  earlier_conversation: 45",
+            "    core:memory_rec_sum_allotment_0: no_result: said.yaml has no answer for *",
+        ]
+    )
+
+
+def test_a_plan_counts_earlier_conversations_once(project: Project) -> None:
+    with served("--model", "oracle") as api_base:
+        result = project.run(*options(api_base, f"--fcbench-category={CATEGORY}", "--fcbench-plan"))
+        (row,) = [line.split() for line in result.outlines if line.startswith(CATEGORY)]
+        project.run(*options(api_base, f"--fcbench-category={CATEGORY}"))
+        assert row[1:4] == [str(size(CATEGORY)), "0", str(sum(stats(api_base)["answered"].values()))]
+        result = project.run(*options(api_base, f"--fcbench-category={CATEGORY}", "--fcbench-plan"))
+        (row,) = [line.split() for line in result.outlines if line.startswith(CATEGORY)]
+        assert row[1:4] == [str(size(CATEGORY)), str(size(CATEGORY)), "0"]
