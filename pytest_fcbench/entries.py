@@ -30,6 +30,7 @@ class Group(StrEnum):
     NON_LIVE = "non_live"
     LIVE = "live"
     MULTI_TURN = "multi_turn"
+    AGENTIC = "agentic"
     COMPLEX = "complex"
     EXECUTABLE = "executable"
     V1 = "v1"
@@ -51,6 +52,8 @@ class Rule(StrEnum):
     """At least one call; its arguments are not compared with a truth."""
     STATE = "state"
     """Calls are carried out, turn by turn; what they changed and what they returned is compared."""
+    ANSWER = "answer"
+    """Calls are carried out until words come; these are compared with right answers."""
     PATH = "path"
     """Calls are compared, step by step, with those of a golden path, whose recorded replies answer them."""
     EXECUTION = "execution"
@@ -77,12 +80,12 @@ class Category:
     @property
     def expects_calls(self) -> bool:
         """Whether entries of this category carry the calls of a right answer."""
-        return self.rule not in (Rule.IRRELEVANCE, Rule.RELEVANCE, Rule.CHAT)
+        return self.rule not in (Rule.IRRELEVANCE, Rule.RELEVANCE, Rule.CHAT, Rule.ANSWER)
 
     @property
     def single_turn(self) -> bool:
         """Whether one question gets one answer."""
-        return self.rule not in (Rule.STATE, Rule.PATH)
+        return self.rule not in (Rule.STATE, Rule.ANSWER, Rule.PATH)
 
 
 _ALL = (
@@ -104,6 +107,11 @@ _ALL = (
     Category("multi_turn_miss_param", Group.MULTI_TURN, Rule.STATE),
     Category("multi_turn_long_context", Group.MULTI_TURN, Rule.STATE, long_context=True),
     Category("multi_turn_composite", Group.MULTI_TURN, Rule.STATE, long_context=True, scored=False),
+    Category("memory_kv", Group.AGENTIC, Rule.ANSWER),
+    Category("memory_vector", Group.AGENTIC, Rule.ANSWER),
+    Category("memory_rec_sum", Group.AGENTIC, Rule.ANSWER),
+    Category("web_search_base", Group.AGENTIC, Rule.ANSWER),
+    Category("web_search_no_snippet", Group.AGENTIC, Rule.ANSWER),
     Category("hotels", Group.COMPLEX, Rule.PATH),
     Category("flights", Group.COMPLEX, Rule.PATH),
     Category("car_rental", Group.COMPLEX, Rule.PATH),
@@ -125,6 +133,9 @@ SELECTIONS: Mapping[str, tuple[str, ...]] = {
     "live": tuple(c.name for c in _ALL if c.group is Group.LIVE),
     "single_turn": tuple(c.name for c in _ALL if c.single_turn and c.scored),
     "multi_turn": tuple(c.name for c in _ALL if c.group is Group.MULTI_TURN and c.scored),
+    "memory": tuple(c.name for c in _ALL if c.name.startswith("memory_")),
+    "web_search": tuple(c.name for c in _ALL if c.name.startswith("web_search_")),
+    "agentic": tuple(c.name for c in _ALL if c.group is Group.AGENTIC),
     "complex": tuple(c.name for c in _ALL if c.group is Group.COMPLEX),
     "executable": tuple(c.name for c in _ALL if c.group is Group.EXECUTABLE),
     "v1": tuple(c.name for c in _ALL if c.group is Group.V1),
@@ -290,7 +301,25 @@ class ExpectedResults:
     """What web APIs answered."""
 
 
-Expectation: TypeAlias = ExpectedCalls | NoCall | AnyCall | Trajectory | GoldenPath | ExpectedResults
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The final answer must say one of these, each of which is right."""
+
+    texts: tuple[str, ...]
+    trail: tuple[tuple[str, ...], ...] = ()
+    """Calls that lead to it, step by step, as Python text; none where only the answer is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What of a conversation is asked for in later ones, turn by turn. The conversation is not judged."""
+
+    turns: tuple[tuple[str, ...], ...]
+
+
+Expectation: TypeAlias = (
+    ExpectedCalls | NoCall | AnyCall | Trajectory | GoldenPath | ExpectedResults | Answers | Facts
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +332,8 @@ class Scene:
     """By domain, what differs from the default state."""
     withheld: Mapping[int, tuple[FunctionDoc, ...]] = field(default_factory=dict)
     """Functions that are offered only from a turn on, by its index."""
+    persona: str = ""
+    """Who the model is told to be, where what it remembers of earlier conversations is shown to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +367,9 @@ class Entry:
     """Which of several times it is put to the model, from 1 on; None where it is put once."""
     cluster: str | None = None
     """What it has in common with other entries of its category: a template of which they are paraphrases."""
+    after: Entry | None = None
+    """The conversation that comes before and whose memory this one begins with. It is held once, whatever
+    goes on from it and however often."""
 
     @property
     def key(self) -> str:
@@ -346,6 +380,16 @@ class Entry:
     def item_id(self) -> str:
         """The parameter id of its test: the key, with the trial where there are several (``-t2``)."""
         return self.key if self.trial is None else f"{self.key}-t{self.trial}"
+
+    @property
+    def earlier(self) -> tuple[Entry, ...]:
+        """All conversations that come before, the first first."""
+        found: list[Entry] = []
+        entry = self.after
+        while entry:
+            found.insert(0, entry)
+            entry = entry.after
+        return tuple(found)
 
     def function(self, name: str) -> FunctionDoc | None:
         """The offered function of that name."""

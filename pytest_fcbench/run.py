@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import version
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from pytest_fcbench import conversation, environments, prices, suites
@@ -23,15 +25,16 @@ from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.link import Link
 from pytest_fcbench.dispatch.progress import Progress
 from pytest_fcbench.dispatch.store import AnswerStore, StoredModel, identity_of
-from pytest_fcbench.entries import CATEGORIES, Category, Entry, Group, Rule
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category, Entry, Group, Rule
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.errors import UsageError, unknown
+from pytest_fcbench.errors import CallError, UsageError, unknown
 from pytest_fcbench.executables.pool import Pool
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.model import Model, run_through
 from pytest_fcbench.models.oracle import OracleModel
 from pytest_fcbench.models.parties import Parties
 from pytest_fcbench.models.replay import ReplayModel
+from pytest_fcbench.models.web import OwnWeb, RecordedWeb, RecordingModel, WebModel, no_search
 from pytest_fcbench.prices import Price
 from pytest_fcbench.scorecard import files, gate, records
 from pytest_fcbench.scorecard.document import section
@@ -40,6 +43,8 @@ from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.records import Record
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed
+from pytest_fcbench.web import pages
+from pytest_fcbench.web.recording import Recording
 
 Ask: TypeAlias = Callable[[Entry], Transcript]
 """The fixture ``ask``: puts an entry to the model."""
@@ -108,7 +113,7 @@ class Run:
     @property
     def asks(self) -> bool:
         """Whether there is anything to wait for: not with a model that needs no network, asked alone."""
-        return not self.chosen.model.immediate or self._asks_others
+        return not self.chosen.model.immediate or self._asks_others or self._asks_the_web
 
     @property
     def _asks_others(self) -> bool:
@@ -117,6 +122,17 @@ class Run:
         named = settings.judge or settings.live or settings.similarity not in MEASURES
         along_paths = any(category.rule is Rule.PATH for category in settings.categories)
         return bool(named) and along_paths and not isinstance(self.chosen.model, ReplayModel)
+
+    @property
+    def _searches(self) -> bool:
+        """Whether there are entries whose calls ask the web."""
+        return any(category.name in SELECTIONS["web_search"] for category in self.settings.categories)
+
+    @property
+    def _asks_the_web(self) -> bool:
+        """Whether the web itself is asked, which has to be waited for."""
+        waits = self.settings.search in ("duckduckgo", "serpapi")
+        return self._searches and waits and not isinstance(self.chosen.model, ReplayModel)
 
     @cached_property
     def baseline(self) -> Scorecard | None:
@@ -168,15 +184,53 @@ class Run:
 
     @cached_property
     def _others(self) -> Mapping[Party, Model]:
-        """Who is asked beside the model, where entries have golden paths. Raises ``UsageError``."""
+        """Who is asked beside the model. Raises ``UsageError``."""
         if isinstance(self.chosen.model, ReplayModel):
-            return dict.fromkeys((Party.JUDGE, Party.SIMILARITY, Party.PROVIDER), self.chosen.model)
-        if not self._asks_others:
-            return {}
-        return {
-            party: self._kept(party, model, identity)
-            for party, (model, identity) in registry.others(self.settings).items()
+            return dict.fromkeys((party for party in Party if party is not Party.MODEL), self.chosen.model)
+        along_paths = registry.others(self.settings) if self._asks_others else {}
+        kept = {party: self._kept(party, *asked) for party, asked in along_paths.items()}
+        return {**kept, **self._webs} if self._searches else kept
+
+    @cached_property
+    def _webs(self) -> Mapping[Party, Model]:
+        """Who answers what entries ask of the web: the own one of suites, and the open one.
+
+        Raises ``UsageError``.
+        """
+        named = registry.web(self.settings)
+        if named.immediate:
+            webs = {Party.WEB: named}
+        else:
+            webs = {Party.WEB: self._kept(Party.WEB, named, {"model": f"web: {self.settings.search}"})}
+        webs[Party.OWN_WEB] = named if isinstance(named, RecordedWeb) else self._own_web_model
+        if self._recording is None:
+            return webs
+        return {party: RecordingModel(model, self._recording) for party, model in webs.items()}
+
+    @cached_property
+    def _own_web(self) -> OwnWeb:
+        return OwnWeb(lambda: pages.of([suite.web for suite in self.suites.values()]))
+
+    @property
+    def _own_web_model(self) -> WebModel:
+        return WebModel(self._own_web.sources, immediate=not self.asks)
+
+    @cached_property
+    def _recording(self) -> Recording | None:
+        """Where what the web answers is recorded. Raises ``UsageError``."""
+        return Recording(self.settings.search_record) if self.settings.search_record else None
+
+    def _search_of(self, records: Iterable[Record]) -> str | None:
+        """Who answered searches in these Records."""
+        webs = {
+            self.suites[record.suite].web is not None
+            for record in records
+            if record.category in SELECTIONS["web_search"]
         }
+        kind, _, path = self.settings.search.partition(":")
+        if not webs or kind == "recorded":
+            return f"recorded:{Path(path).name}" if webs else None
+        return "core" if webs == {True} else "nobody" if webs == {False} and kind == "core" else kind
 
     def _kept(self, party: Party, model: Model, identity: Mapping[str, object]) -> Model:
         """Another party within limits, the judge within its own, with its answers kept beside the model's."""
@@ -228,7 +282,11 @@ class Run:
         return self._talk(entry, self.chosen.manner)
 
     def _talk(self, entry: Entry, manner: conversation.Manner) -> conversation.Asking:
-        return asking(entry, manner, self.suites[entry.suite], self.driven)
+        suite = self.suites[entry.suite]
+        about_the_web = entry.category.name in SELECTIONS["web_search"] and suite.web is None
+        if about_the_web and self.settings.search == "core" and not self.chosen.model.immediate:
+            raise no_search()  # before the model is asked for nothing
+        return asking(entry, manner, suite, self.driven)
 
     def environments(self, entry: Entry) -> Environments:
         """What the calls of an entry act on, in its initial state."""
@@ -245,8 +303,11 @@ class Run:
             yield f"{len(entries)} entries; {self.settings.label} needs no network: no call, no cost"
         else:
             yield from plan.lines(plan.plan(entries, self._to_ask), self.price)
+        if self._searches:
+            yield "not counted: what the web answers, which stands in later requests"
         if self._asks_others:
-            yield f"not counted: what is asked of the {' and the '.join(self._others)} along golden paths"
+            parties = " and the ".join(registry.others(self.settings))
+            yield f"not counted: what is asked of the {parties} along golden paths"
 
     def _to_ask(self, entry: Entry) -> Sequence[AskModel]:
         """The calls that an entry needs: how a conversation goes on, the oracle's answers say.
@@ -266,8 +327,9 @@ class Run:
             needed.append(request)
             return run_through(oracle.complete(entry, request))
 
-        for _ in conversation.requests(self._talk(entry, plain), answer):
-            pass
+        with suppress(CallError):
+            for _ in conversation.requests(self._talk(entry, plain), answer):
+                pass
         return needed
 
     def progress(self) -> Progress:
@@ -396,6 +458,7 @@ class Run:
             price=self.price,
             concurrency=None if self.limited is None else self.settings.concurrency,
             driven=self.driven if any(r.group == Group.COMPLEX for r in self.records.values()) else None,
+            search=self._search_of(self.records.values()),
         )
 
     def outcomes(self, *, interrupted: bool) -> tuple[gate.Outcome, ...]:
@@ -428,6 +491,10 @@ class Run:
             store.close()
         if pool := self.__dict__.get("execute"):
             pool.close()
+        if web := self.__dict__.get("_own_web"):
+            web.close()
+        if recording := self.__dict__.get("_recording"):
+            recording.close()
 
 
 _SMOKE = 10

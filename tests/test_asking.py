@@ -14,7 +14,7 @@ from pytest_fcbench.conversation import Asking
 from pytest_fcbench.entries import CATEGORIES, Entry, Rule
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.executables.pool import Pool
-from pytest_fcbench.matchers import ast, chat, execution, relevance, sql, state
+from pytest_fcbench.matchers import answer, ast, chat, execution, relevance, sql, state
 from pytest_fcbench.suites import core
 from pytest_fcbench.verdicts import Profile
 from tests.complexeval.talking import FC
@@ -40,6 +40,8 @@ def test_the_verdict_is_that_of_the_matcher(category: object, pool: Pool) -> Non
         expected = execution.judge(entry, transcript, pool)
     elif entry.category.rule is Rule.SQL:
         expected = sql.judge(entry, transcript)
+    elif entry.category.rule is Rule.ANSWER:
+        expected = answer.judge(entry, transcript)
     elif entry.category.rule is Rule.CHAT:
         expected = chat.judge(entry, transcript)
     elif entry.category.expects_calls:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.answers import AskModel, Completion, Mode, Names, ToolCall, as_wire
 from pytest_fcbench.codecs.wording import Notes, Wording
-from pytest_fcbench.entries import Entry, FunctionDoc, Language, Rule, Schema
+from pytest_fcbench.entries import Answers, Entry, FunctionDoc, Language, Rule, Schema
 
 WireDoc: TypeAlias = dict[str, object]
 
@@ -28,10 +28,15 @@ _JSON_TYPES: Mapping[str, str] = {
 }
 
 
-def ask(entry: Entry, wording: Wording, mode: Mode, names: Names) -> AskModel:
-    """The first request of an entry."""
+def ask(entry: Entry, wording: Wording, mode: Mode, names: Names, told: str = "") -> AskModel:
+    """The first request of an entry; ``told`` is what the system says ahead of everything else."""
     docs = [described(doc, wording, entry.category.language, names) for doc in entry.functions]
     messages = [as_wire(message) for message in entry.turns[0]]
+    answer_format = wording.answer_format if isinstance(entry.expectation, Answers) else ""
+    if told := "\n\n".join(filter(None, (told, answer_format))):
+        if messages and messages[0]["role"] == "system":
+            told = f"{told}\n\n{messages.pop(0)['content']}"
+        messages.insert(0, {"role": "system", "content": told})
     if mode is Mode.FC:
         return AskModel(tuple(messages), tuple(tool(doc, wording) for doc in docs))
     prompt = wording.system_prompt.replace("{functions}", json.dumps(docs, indent=4))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pytest_fcbench.entries import Language
 
@@ -34,3 +34,10 @@ class Wording:
     """Added to the description of a float parameter in a tool schema, whose type can only say number."""
     more_functions: str = ""
     """What the user says when functions are offered that were not there before."""
+    answer_format: str = ""
+    """How the final answer is to be given, where it is compared with right ones."""
+    memory: Mapping[str, str] = field(default_factory=dict)
+    """By domain, what is said of a memory ahead of a conversation. ``{memory}`` is what it holds,
+    ``{persona}`` who the model is."""
+    empty_memory: Mapping[str, str] = field(default_factory=dict)
+    """By domain, what stands for the content of one that holds nothing."""

@@ -13,6 +13,7 @@ from pytest_fcbench.answers import Step, ToolCall, Transcript
 from pytest_fcbench.asking import judge
 from pytest_fcbench.commands.settings import ASKED, PLACE, declare, settings_of
 from pytest_fcbench.entries import (
+    Answers,
     AnyCall,
     Entry,
     ExpectedCalls,
@@ -28,6 +29,7 @@ from pytest_fcbench.matchers.differences import between
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard.calls import differing
 from pytest_fcbench.suites import SUITES
+from pytest_fcbench.suites.web_questions import DOMAIN
 from pytest_fcbench.verdicts import CallVerdict, Judgement, Passed, Profile, Verdict, printable
 
 if TYPE_CHECKING:
@@ -122,7 +124,7 @@ def lines(
             if truth and not expected:
                 yield "  (nothing can be called yet)"
         elif number < len(transcript.turns):
-            replied = isinstance(entry.expectation, GoldenPath)
+            replied = isinstance(entry.expectation, GoldenPath) or DOMAIN in environments.by_domain
             for step in transcript.turns[number]:
                 yield from _step(step, None if replied else environments, longest)
             if truth:
@@ -175,6 +177,10 @@ def _expected(entry: Entry, longest: int | None) -> Iterator[str]:
         case ExpectedResults(calls=texts, kinds=kinds):
             for text, kind in zip(texts, kinds, strict=True):
                 yield from _row("  result of", f"{text}  ({kind})", longest)
+        case Answers(texts=right, trail=trail):
+            for number, made in enumerate(trail, 1):
+                yield from _row(f"  step {number}", "; ".join(made), longest)
+            yield from _row("  answer", " or ".join(right), longest)
         case NoCall():
             yield "  accepted  no call"
         case AnyCall():

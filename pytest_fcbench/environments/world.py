@@ -4,10 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 Table = Mapping[str, Any]
 """JSON values by name."""
+
+
+class WebError(Exception):
+    """The web has no such answer. Says why, for a model."""
+
+
+class Unanswered(Exception):  # noqa: N818 - reads as the state it names
+    """An answer of the web is still to be asked for. No error of a call: it is carried out again with it."""
+
+
+class Web(Protocol):
+    """What a search engine and the servers of pages answer."""
+
+    def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
+        """Results with ``title``, ``href`` and, where there is a snippet, ``body``. Raises ``WebError``
+        and ``Unanswered``."""
+
+    def fetch(self, url: str, mode: str) -> str:
+        """The content of a page as it is shown in a mode. Raises ``WebError`` and ``Unanswered``."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoWeb:
+    """A world in which there is no web."""
+
+    def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
+        """Fails."""
+        raise WebError("there is no web here.")
+
+    def fetch(self, url: str, mode: str) -> str:
+        """Fails."""
+        raise WebError("there is no web here.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +101,8 @@ class World:
     """Why a traveler with another passport than one of the United States is not verified."""
     today: str = "2024-09-01"
     """The date that environments go by, ``YYYY-MM-DD``."""
+    web: Web = field(default_factory=NoWeb)
+    """What answers searches and has pages."""
     filler: Filler = field(default_factory=Filler)
 
 

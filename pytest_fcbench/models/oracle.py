@@ -3,7 +3,8 @@
 It must score 100 % in the corrected profile: an entry it misses is broken. Where several values are
 accepted it gives the first, leaves out what may be left out, and for relevance entries, which have no
 ground truth, it fills the first function with values of the declared types. In a conversation it makes all
-calls of a turn at once, of a golden path those of each step, and then says that it is done.
+calls of a turn at once, of a golden path those of each step, and then says that it is done. Where words are
+the answer, it says one that its calls have found.
 """
 
 from __future__ import annotations
@@ -18,16 +19,19 @@ from pytest_fcbench.codecs.reading import Undecodable
 from pytest_fcbench.codecs.rendering import render
 from pytest_fcbench.codecs.syntaxes import Offer
 from pytest_fcbench.entries import (
+    Answers,
     AnyCall,
     Entry,
     ExpectedCall,
     ExpectedCalls,
     ExpectedResults,
+    Facts,
     FunctionDoc,
     GoldenPath,
     Schema,
     Trajectory,
 )
+from pytest_fcbench.models import recalling
 
 ABSTENTION = "None of the offered functions can serve this request."
 DONE = "All of this is done."
@@ -44,17 +48,12 @@ class OracleModel:
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The right answer."""
+        if not entry.category.single_turn:
+            calls, words = _step(entry, request)
+            if not calls:
+                return Completion(text=words)
+            return render(calls, entry, self.ask_mode, self.names)
         match entry.expectation:
-            case Trajectory(turns=turns):
-                if request.step:
-                    return Completion(text=DONE)
-                calls = _calls_of_turn(entry, turns[request.turn])
-                if not calls:
-                    return Completion(text=ABSTENTION)
-            case GoldenPath(steps=steps):
-                if request.step >= len(steps):
-                    return Completion(text=DONE)
-                calls = [Call(wanted.name, wanted.arguments) for wanted in steps[request.step]]
             case ExpectedResults(calls=texts):
                 calls = _calls_of_turn(entry, texts)
             case ExpectedCalls(calls=expected):
@@ -64,6 +63,27 @@ class OracleModel:
             case _:
                 return Completion(text=ABSTENTION)
         return render(calls, entry, self.ask_mode, self.names)
+
+
+def _step(entry: Entry, request: AskModel) -> tuple[Sequence[Call], str]:
+    """The calls of a step of a conversation, and what to say where there are none."""
+    match entry.expectation:
+        case Trajectory(turns=turns) if not request.step:
+            return _calls_of_turn(entry, turns[request.turn]), ABSTENTION
+        case GoldenPath(steps=steps) if request.step < len(steps):
+            return [Call(wanted.name, wanted.arguments) for wanted in steps[request.step]], DONE
+        case Facts() as facts if not request.step:
+            return recalling.keeping(entry, facts, request.turn), DONE
+        case Answers() as right:
+            return _sought(entry, right, request), recalling.answered(entry, right, request)
+    return [], DONE
+
+
+def _sought(entry: Entry, right: Answers, request: AskModel) -> Sequence[Call]:
+    """Calls that find an answer: those that are known to, else those that look into a memory."""
+    if request.step < len(right.trail):
+        return _calls_of_turn(entry, right.trail[request.step])
+    return recalling.looking(entry, request)
 
 
 def _calls_of_turn(entry: Entry, texts: Sequence[str]) -> list[Call]:

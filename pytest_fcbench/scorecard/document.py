@@ -44,6 +44,7 @@ def section(
         "price": asdict(facts.price) if facts.price else None,
         "concurrency": facts.concurrency,
         "driven": asdict(facts.driven) if facts.driven else None,
+        "search": facts.search,
         "trials": trials,
         "sizes": {name: size_of(name) for name in counted(parts)},
         "usage": {

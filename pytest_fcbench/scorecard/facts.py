@@ -33,3 +33,5 @@ class RunFacts:
     """Calls at once, among which a server's price by the hour is divided."""
     driven: Driven | None = None
     """By what means conversations along golden paths went on; None in a run without such."""
+    search: str | None = None
+    """Who answered searches of the web; None in a run without such."""

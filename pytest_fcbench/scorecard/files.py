@@ -138,6 +138,7 @@ def _facts(section: Mapping[str, object]) -> RunFacts:
         price=Price(**price) if isinstance(price, Mapping) else None,
         concurrency=concurrency if isinstance(concurrency, int) else None,
         driven=_driven(section.get("driven")),
+        search=None if section.get("search") is None else str(section["search"]),
     )
 
 

@@ -4,8 +4,7 @@
 overall score has no part for it, nor for ``executable``, of which it had four until 2025, nor for ``v1``,
 what its first version had beside what counts today.
 
-A part that was not run counts as 0, as in the official tables. Parts of the official overall score that
-this project has no category for yet stand here already, so that the weights stay the official ones.
+A part that was not run counts as 0, as in the official tables.
 """
 
 from __future__ import annotations
@@ -42,6 +41,9 @@ GROUPS: Mapping[str, Formula] = {
     "multi_turn": Formula(
         ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context")
     ),
+    "web_search": Formula(SELECTIONS["web_search"]),
+    "memory": Formula(SELECTIONS["memory"]),
+    "agentic": Formula(("web_search", "memory")),
     "complex": Formula(SELECTIONS["complex"], Weighing.BY_COUNT),
     "executable": Formula(SELECTIONS["executable"]),
     "v1": Formula(SELECTIONS["v1"], Weighing.BY_COUNT),

@@ -111,7 +111,7 @@ class ChatServer:
         key = asked.entry.key, asked.mode, asked.names, asked.turn, asked.step, broken
         if key not in self._replies:
             try:
-                request = AskModel((), turn=asked.turn, step=asked.step)
+                request = AskModel(asked.messages, turn=asked.turn, step=asked.step)
                 completion = await self._models(asked.mode, asked.names).complete(asked.entry, request)
             except NotScoredError as error:
                 raise Refused(404, error.cause, error.reason) from None

@@ -10,15 +10,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pytest_fcbench.answers import AskModel, Driven, Mode, Names
+from pytest_fcbench.answers import AskModel, Driven, Mode, Names, Party
 from pytest_fcbench.asking import asking
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
 from pytest_fcbench.conversation import Manner, requests
-from pytest_fcbench.entries import Entry, Rule
+from pytest_fcbench.entries import Answers, Entry, Rule
 from pytest_fcbench.errors import NotScoredError
 from pytest_fcbench.models.model import Model, run_through
+from pytest_fcbench.models.parties import Parties
+from pytest_fcbench.models.web import OwnWeb, WebModel
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Profile
+from pytest_fcbench.web import pages
 
 MANNERS = (
     (Mode.FC, Names.UNDERSCORED),
@@ -49,18 +52,23 @@ class Asked:
     step: int = 0
     prompt_tokens: int = 0
     """An estimate, a token for four bytes of messages and tools."""
+    messages: tuple[Mapping[str, object], ...] = ()
+    """Those of the request, where the answer depends on what was found out before."""
 
 
 Models: TypeAlias = Callable[[Mode, Names], Model]
 """The model that answers in a manner."""
 
 
-def asked_with(entry: Entry, suite: Suite, mode: Mode, names: Names, models: Models) -> Iterator[AskModel]:
+def asked_with(
+    entry: Entry, suite: Suite, mode: Mode, names: Names, models: Models, web: Model | None = None
+) -> Iterator[AskModel]:
     """Every request that the conversation about an entry comes to when this model answers.
 
-    It ends where the model has no answer. Along a golden path it can go on differently by profile.
+    It ends where the model has no answer. Along a golden path it can go on differently by profile. ``web``
+    answers what is asked of the suite's own web.
     """
-    model = models(mode, names)
+    model = Parties(models(mode, names), {Party.OWN_WEB: web} if web else {})
     asked: list[AskModel] = []
     for profile in Profile if entry.category.rule is Rule.PATH else (Profile.OFFICIAL,):
         manner = Manner("", mode, names, DEFAULT_SYNTAX[mode])
@@ -72,7 +80,8 @@ def asked_with(entry: Entry, suite: Suite, mode: Mode, names: Names, models: Mod
             for request in requests(talk, lambda request: run_through(model.complete(entry, request))):
                 if request not in asked:
                     asked.append(request)
-                    yield request
+                    if request.party is Party.MODEL:
+                        yield request
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +126,8 @@ class Lookup:
         """Loads all entries. Raises ``SuiteError``."""
         self._suites = ", ".join(suite.name for suite in suites)
         self._models = models
+        own = OwnWeb(lambda: pages.of([suite.web for suite in suites]))
+        self._web = WebModel(own.sources, immediate=True)
         self._entries = {
             entry.key: (entry, suite)
             for suite in suites
@@ -147,10 +158,11 @@ class Lookup:
 
     def _add(self, mode: Mode, names: Names) -> None:
         for key, (entry, suite) in self._entries.items():
-            for request in asked_with(entry, suite, mode, names, self._models):
+            for request in asked_with(entry, suite, mode, names, self._models, self._web):
                 asked_for = {"messages": request.messages, "tools": request.tools}
                 text = json.dumps(asked_for, ensure_ascii=False)
-                asked = Asked(entry, mode, names, request.turn, request.step, estimated_tokens(text))
+                said = request.messages if isinstance(entry.expectation, Answers) else ()
+                asked = Asked(entry, mode, names, request.turn, request.step, estimated_tokens(text), said)
                 self._index.setdefault(read_body(text).digest, {}).setdefault(key, asked)
 
 

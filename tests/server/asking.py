@@ -7,23 +7,27 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcbench.answers import AskModel, Driven, Mode, Names
+from pytest_fcbench.answers import AskModel, Driven, Mode, Names, Party
 from pytest_fcbench.asking import asking
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
-from pytest_fcbench.conversation import Manner
+from pytest_fcbench.conversation import Manner, requests
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.environments.world import World
-from pytest_fcbench.models.model import Model
+from pytest_fcbench.models.model import Model, run_through
+from pytest_fcbench.models.parties import Parties
+from pytest_fcbench.models.web import OwnWeb, WebModel
 from pytest_fcbench.server.lookup import Body, read_body
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Profile
-from tests.factories import answer_of
+from pytest_fcbench.web import pages
 
 Sent: TypeAlias = dict[str, object]
 
 CORE = core.open_suite(Path())
+WEB = WebModel(OwnWeb(lambda: pages.of([CORE.web])).sources, immediate=True)
+"""The small web of ``core``, for as long as the tests run."""
 
 
 def suite_of(*entries: Entry, name: str = "core") -> Suite:
@@ -58,13 +62,10 @@ def conversation_with(
     """Every request of the conversation with a model, and what a client sends for it."""
     manner = Manner("x", mode, names, DEFAULT_SYNTAX[mode])
     talk = asking(entry, manner, suite, Driven(Profile.OFFICIAL))
-    request = next(talk)
-    while True:
-        yield request, _body(request)
-        try:
-            request = talk.send(answer_of(model, entry, request.turn, request.step))
-        except StopIteration:
-            return
+    asked = Parties(model, {Party.OWN_WEB: WEB})
+    for request in requests(talk, lambda request: run_through(asked.complete(entry, request))):
+        if request.party is Party.MODEL:
+            yield request, _body(request)
 
 
 def _body(request: AskModel) -> Sent:

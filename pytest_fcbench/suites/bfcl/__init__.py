@@ -12,6 +12,8 @@ from typing import TypeAlias
 from pytest_fcbench.codecs.wording import Notes, Wording
 from pytest_fcbench.entries import (
     CATEGORIES,
+    SELECTIONS,
+    Answers,
     AnyCall,
     Category,
     Comparison,
@@ -33,6 +35,7 @@ from pytest_fcbench.entries import (
 from pytest_fcbench.environments.world import World, world_from_json
 from pytest_fcbench.errors import SuiteError
 from pytest_fcbench.executables import lookups
+from pytest_fcbench.suites import web_questions
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.bfcl.world import CLASSES
 from pytest_fcbench.suites.fields import Field, yaml_value
@@ -61,7 +64,9 @@ def open_suite(cache: Path) -> Suite:
         name=SOURCE.name,
         version=pack.version,
         pack_sha256=pack.content_sha256,
-        categories=tuple(c for c in CATEGORIES.values() if c.rule is not Rule.PATH),
+        categories=tuple(
+            c for c in CATEGORIES.values() if c.rule is not Rule.PATH and c.name not in SELECTIONS["memory"]
+        ),
         wording=_wording(constants),
         world=_world(constants),
         load=lambda category: tuple(_entries(pack, category, ledger)),
@@ -79,6 +84,9 @@ _UNUSED = ("unused_datasets/question/", "unused_datasets/possible_answer/")
 
 
 def _entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
+    if category.name in SELECTIONS["web_search"]:
+        yield from _web_search(pack, category, ledger)
+        return
     file = f"BFCL_v4_{category.name}.json"
     questions, answers = ("", "possible_answer/") if category.scored else _UNUSED
     read = _readers(pack).get(category.rule, _single_turn)
@@ -169,8 +177,35 @@ _DOCS = {
     "trading": "trading_bot",
     "travel": "travel_booking",
     "vehicle": "vehicle_control",
+    "web_search": "web_search",
 }
 """File of the function docs of a domain."""
+
+
+_WEB_SEARCH = "BFCL_v4_web_search.json"
+"""The questions, which are the same with and without snippets."""
+
+
+def _web_search(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
+    try:
+        docs = tuple(
+            map(_doc, _rows(pack, f"multi_turn_func_doc/{_DOCS[web_questions.DOMAIN]}.json", key="name"))
+        )
+        truths = {row["id"]: row["ground_truth"] for row in _rows(pack, f"possible_answer/{_WEB_SEARCH}")}
+        for row in _rows(pack, _WEB_SEARCH):
+            entry_id = str(row["id"]).replace("web_search", category.name, 1)
+            yield Entry(
+                suite=SOURCE.name,
+                id=entry_id,
+                category=category,
+                turns=_turns(row),
+                functions=docs,
+                expectation=Answers(tuple(map(str, _list(truths[row["id"]])))),
+                scene=web_questions.scene(category),
+                set_aside=ledger.get(entry_id),
+            )
+    except (ValueError, KeyError, TypeError) as error:
+        raise SuiteError(f"{_WEB_SEARCH}: not a file of BFCL ({error!r}); run 'fcbench pull bfcl'") from None
 
 
 def _multi_turn(pack: Pack) -> Reader:
@@ -270,6 +305,7 @@ def _expectation(category: Category, truth: object) -> Expectation:
     )
 
 
+_ANSWER_FORMAT = "ADDITIONAL_SYSTEM_PROMPT_FOR_AGENTIC_RESPONSE_FORMAT"
 _MORE_FUNCTIONS = "DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC"
 """The prompting one is the same sentence behind the docs."""
 
@@ -300,6 +336,7 @@ def _wording(constants: object) -> Wording:
         },
         float_note=_text_table(constants, "hints")["float"],
         more_functions=_text_table(constants, "default_prompts")[_MORE_FUNCTIONS],
+        answer_format=_text_table(constants, "default_prompts")[_ANSWER_FORMAT],
     )
 
 

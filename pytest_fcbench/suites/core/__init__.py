@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from pytest_fcbench.codecs.wording import Notes, Wording
-from pytest_fcbench.entries import CATEGORIES, Category, Entry, Language, Rule
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category, Entry, Language, Rule
 from pytest_fcbench.environments.world import World, world_from_json
-from pytest_fcbench.suites import files
+from pytest_fcbench.suites import files, web_questions
 from pytest_fcbench.suites.build.filler import filler
 from pytest_fcbench.suites.build.multi_turn import missing_function, of_category
 from pytest_fcbench.suites.fields import Field, yaml_value
@@ -19,7 +19,7 @@ from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.suites.trajectories import Withheld
 
 NAME = "core"
-VERSION = "4"
+VERSION = "5"
 
 _FOLDER = Path(__file__).parent
 
@@ -34,6 +34,7 @@ def open_suite(cache: Path) -> Suite:
         wording=wording(),
         world=_world(),
         load=_load,
+        web=_FOLDER / "web",
     )
 
 
@@ -46,10 +47,13 @@ _MADE_OF = {
 
 
 def _path(category: Category) -> Path:
-    return _FOLDER / f"{category.name}.yaml"
+    name = "web_search" if category.name in SELECTIONS["web_search"] else category.name
+    return _FOLDER / f"{name}.yaml"
 
 
 def _load(category: Category) -> tuple[Entry, ...]:
+    if category.name in SELECTIONS["web_search"]:
+        return web_questions.entries(_path(category), NAME, category)
     if category.name not in _MADE_OF:
         if category.rule is not Rule.STATE:
             return files.read(_path(category), NAME)
@@ -72,21 +76,38 @@ def _written(category: str) -> Sequence[tuple[Entry, Withheld | None]]:
 
 def _sha256() -> str:
     digest = hashlib.sha256()
-    for path in sorted(_FOLDER.glob("*.yaml")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+    for path in sorted(_FOLDER.rglob("*.yaml")):
+        digest.update(
+            path.relative_to(_FOLDER).as_posix().encode()
+            + b"\0"
+            + path.read_bytes().replace(b"\r\n", b"\n")
+            + b"\0"
+        )
     return digest.hexdigest()
 
 
 def wording() -> Wording:
     """Our sentences around function docs, also for suites that have none of their own."""
     path = _FOLDER / "wording.yaml"
-    top = Field(yaml_value(path), path).members(("system_prompt", "float_note", "more_functions", *Language))
+    sentences = ("float_note", "more_functions", "answer_format")
+    top = Field(yaml_value(path), path).members(
+        ("system_prompt", *sentences, "memory", "empty_memory", *Language)
+    )
     notes = {}
     for language in Language:
         fields = top[language].members(("hint",), ("any_type", "typed", "elements", "members"))
         notes[language] = Notes(**{name: field.text() for name, field in fields.items()})
-    sentences = (top[name].text() for name in ("float_note", "more_functions"))
-    return Wording(top["system_prompt"].text(), notes, *sentences)
+    return Wording(
+        system_prompt=top["system_prompt"].text(),
+        notes=notes,
+        **{name: top[name].text() for name in sentences},
+        memory=_by_domain(top["memory"]),
+        empty_memory=_by_domain(top["empty_memory"]),
+    )
+
+
+def _by_domain(field: Field) -> Mapping[str, str]:
+    return {name: text.text() for name, text in field.members().items()}
 
 
 @cache

@@ -1,0 +1,262 @@
+"""Whether the final answer of a conversation says what is right (BFCL's agentic categories).
+
+Officially (``_evaluate_single_agentic_entry``, ``agentic_checker``) the result must be one turn
+(``agentic:inference_error``). Of its steps the last counts that is no call or cannot be read; one that is
+empty is ``agentic:no_last_message``. Message and right answers lose ``, . / - _ * ^ ( )``, become lower case,
+and get double quotes for single ones; one of the answers must stand in the message between word
+boundaries (``\\b``), wherever (``agentic:answer_not_found``).
+
+The corrected profile differs in this:
+
+- The required form is read: only what stands under ``answer`` counts, so that a refusal whose context names
+  the right answer fails (``agentic:refused``), also one without the form. A message in another form is all
+  answer. An attempt to call something that cannot be read is no answer (``agentic:unreadable_call``).
+- Words and numbers are compared, not letters. A number is its value (``116,175`` is ``116175``, ``05`` is
+  ``5``, ``1.8`` is not ``18``), ``49.99`` is found in ``$49.99`` and the other way round, but not in another
+  currency. Accents do not count, nor does how a word is joined (``Engi-House``, ``Engi House``).
+- What is right must not be denied (``not 75``).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from pytest_fcbench.answers import WEBS, Completion, Fault, Transcript, completion_to_json
+from pytest_fcbench.codecs.reading import LONGEST_LITERAL, Unreadable
+from pytest_fcbench.codecs.syntaxes import Offer, read_corrected
+from pytest_fcbench.entries import Answers, Entry
+from pytest_fcbench.matchers.scoring import OVERFLOW, not_scored
+from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Verdict
+
+INFERENCE_ERROR = "agentic:inference_error"
+NO_LAST_MESSAGE = "agentic:no_last_message"
+NOT_FOUND = "agentic:answer_not_found"
+REFUSED = "agentic:refused"
+UNREADABLE = "agentic:unreadable_call"
+
+
+def judge(entry: Entry, transcript: Transcript) -> Judgement:
+    """Both verdicts on a conversation. ``entry`` must have right answers."""
+    if not isinstance(entry.expectation, Answers):
+        raise TypeError(f"{entry.key} has no answers")
+    if unasked := _unasked(transcript):
+        return Judgement.both(unasked)
+    right = entry.expectation.texts
+    return Judgement(_official(transcript, right), _corrected(entry, transcript, right))
+
+
+def _unasked(transcript: Transcript) -> NotScored | None:
+    """Why there is nothing to judge where the web was not there; officially the model is told and judged."""
+    for aside in transcript.asides:
+        if aside.party in WEBS and aside.completion.fault:
+            cause, _, reason = (aside.completion.text or "").partition(": ")
+            return NotScored(cause, reason)
+    return None
+
+
+# Officially
+
+
+def _official(transcript: Transcript, right: Sequence[str]) -> Verdict:
+    if transcript.last.fault:
+        return Failed(INFERENCE_ERROR, f"the model's call failed: {transcript.last.text}")
+    if len(transcript.turns) != 1:
+        return Failed(INFERENCE_ERROR, f"there is one question, but {len(transcript.turns)} were answered")
+    message = last_message(transcript)
+    if not message:
+        return Failed(NO_LAST_MESSAGE, "no answer is left: the last one is empty, or all are calls")
+    return match(message, right)
+
+
+def last_message(transcript: Transcript) -> object:
+    """The last step without calls, as a result file holds it: a text, or a list of calls or texts."""
+    last = [step.completion for step in transcript.turns[0] if not step.calls][-1:]
+    return _held(last[0], transcript.syntax) if last else None
+
+
+def _held(completion: Completion, syntax: str) -> object:
+    calls = completion_to_json(completion)["tool_calls"]
+    return completion.text if syntax != "tool_calls" or calls is None else calls
+
+
+def match(message: object, right: Sequence[str]) -> Passed | Failed:
+    """The official verdict on a final message. Of a list the first part counts."""
+    text = _standardized(_text(message))
+    if any(re.search(rf"\b{re.escape(_standardized(answer))}\b", text) for answer in right):
+        return Passed()
+    return _not_found(_text(message), right)
+
+
+def _not_found(said: str, right: Sequence[str]) -> Failed:
+    expected = " or ".join(map(repr, right))
+    return Failed(NOT_FOUND, f"the answer {said!r:.300} does not say {expected}", {"expected": [*right]})
+
+
+def details(message: object, right: Sequence[str]) -> Mapping[str, object]:
+    """What the official score file tells of an answer that was not found."""
+    said = _text(message)
+    return {
+        "model_response": said,
+        "possible_answers": [*right],
+        "standardized_model_response": _standardized(said),
+        "standardized_possible_answers": [*map(_standardized, right)],
+    }
+
+
+def _text(message: object) -> str:
+    return str(next(iter(message), "") if isinstance(message, list) else message)
+
+
+_DROPPED = str.maketrans({**dict.fromkeys(",./-_*^()"), "'": '"'})
+
+
+def _standardized(text: str) -> str:
+    """Official: ``standardize_string`` of this checker, which keeps spaces, unlike that of arguments."""
+    return text.translate(_DROPPED).lower()
+
+
+# Corrected
+
+
+def _corrected(entry: Entry, transcript: Transcript, right: Sequence[str]) -> Verdict:
+    if unscored := not_scored(entry, transcript):
+        return unscored
+    if transcript.last.fault is Fault.OVERFLOW:
+        return OVERFLOW
+    last = transcript.turns[-1][-1]
+    text = last.completion.text or ""
+    if last.calls or not (text.strip() or last.completion.tool_calls):
+        why = "the last step calls a function" if last.calls else "the answer is empty"
+        return Failed(NO_LAST_MESSAGE, why)
+    said = stated(text)
+    if said is None:
+        offer = Offer(entry.functions, transcript.names)
+        reading = read_corrected(last.completion, transcript.syntax, entry.category.language, offer)
+        if isinstance(reading, Unreadable):
+            return Failed(UNREADABLE, f"the last message tries to call: {reading.reason}")
+        said = text
+    if _REFUSAL.search(said):
+        return Failed(REFUSED, f"the model does not answer: {said!r:.300}")
+    return Passed() if any(says(said, answer) for answer in right) else _not_found(said, right)
+
+
+_REFUSAL = re.compile(
+    r"\bi (?:do(?: not|n['’]t) know|(?:cannot|can['’]t|can not|am unable to) answer)\b", re.IGNORECASE
+)
+
+_KEY = r"[\"'“”‘’]?{}[\"'“”‘’]?\s*:"
+_ANSWER = re.compile(rf"[{{,]\s*{_KEY.format('answer')}\s*", re.IGNORECASE)
+_END = rf"(?:,\s*{_KEY.format('context')}|\}}|\Z)"
+
+
+def stated(text: str) -> str | None:
+    """What a message gives under ``answer``, in the last object that has it; None without such an object.
+
+    The object may be JSON, a Python dict, or nearly one of these, and stand in prose or in a fence.
+    """
+    found = list(_ANSWER.finditer(text))
+    if not found:
+        return None
+    end = found[-1].end()
+    start = text.rfind("{", 0, end)
+    value = _parsed(text[start:]) if start >= 0 else None
+    return _loose(text[end:]) if value is None else value
+
+
+def _parsed(text: str) -> str | None:
+    """The answer of an object that a text begins with, or None."""
+    value = _object(text)
+    named = {str(key).lower(): member for key, member in value.items()} if isinstance(value, dict) else {}
+    said = named.get("answer")
+    if isinstance(said, list | tuple):
+        return ", ".join(map(str, said))
+    return None if said is None else str(said)
+
+
+def _object(text: str) -> object:
+    found: object = None
+    try:
+        found, _ = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        end = text.rfind("}") + 1
+        with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            found = ast.literal_eval(text[:end]) if end <= LONGEST_LITERAL else None
+    return found
+
+
+def _loose(text: str) -> str:
+    """A value that ends where the object goes on or ends; quotes within it need no backslash."""
+    opening = text[:1] if text[:1] in "\"'“‘" else ""
+    closing = {"“": "”", "‘": "’"}.get(opening, opening)
+    end = re.search(rf"{closing}\s*{_END}", text[len(opening) :])
+    value = text[len(opening) :][: end.start() if end else None]
+    return re.sub(r"\\(['\"])", r"\1", value)
+
+
+_TOKEN = re.compile(
+    r"((?:(?<![\w.])[-−])?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)|([^\W\d_]+)|([$€£¥])",
+)
+_CURRENCIES = {
+    **dict.fromkeys(("$", "dollar", "dollars", "usd"), "$"),
+    **dict.fromkeys(("€", "euro", "euros", "eur"), "€"),
+    **dict.fromkeys(("¥", "yen", "jpy"), "¥"),
+    **dict.fromkeys(("£", "gbp"), "£"),
+}
+_DENIALS = ("not", "never", "neither", "nor")
+
+
+class _Word(NamedTuple):
+    text: str
+    """A word without accents, or the value of a number between ``#``."""
+    glued: bool
+    """Whether nothing stands between it and the one before (``7th``)."""
+
+
+def says(text: str, answer: str) -> bool:
+    """Whether a text has the words and numbers of an answer, one behind the other, and does not deny them."""
+    wanted, meant = _words(answer)
+    found, given = _words(text)
+    if not wanted or (meant and given and not meant & given):
+        return False
+    joined = "".join(word.text for word in wanted)
+    return any(_stands(joined, found, at) for at in range(len(found)))
+
+
+def _stands(wanted: str, words: Sequence[_Word], at: int) -> bool:
+    """Whether words from a place on are what is wanted, however joined."""
+    if words[at].glued or (at and words[at - 1].text in _DENIALS):
+        return False
+    joined = ""
+    while len(joined) < len(wanted) and at < len(words) and wanted.startswith(joined):
+        joined += words[at].text
+        at += 1
+    return joined == wanted and not (at < len(words) and words[at].glued)
+
+
+def _words(text: str) -> tuple[list[_Word], set[str]]:
+    """Words and numbers, and the currencies that are named."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+    words: list[_Word] = []
+    currencies: set[str] = set()
+    end = -1
+    for found in _TOKEN.finditer(plain):
+        number, *_ = found.groups()
+        if currency := _CURRENCIES.get(found[0]):
+            currencies.add(currency)
+            continue
+        words.append(_Word(_value(number) if number else found[0], found.start() == end))
+        end = found.end()
+    return words, currencies
+
+
+def _value(number: str) -> str:
+    sign = "-" if number[0] in "-−" else ""
+    whole, _, decimals = number.lstrip("-−").replace(",", "").partition(".")
+    decimals = decimals.rstrip("0")
+    return f"#{sign}{whole.lstrip('0') or '0'}{'.' if decimals else ''}{decimals}#"

@@ -1,0 +1,390 @@
+"""A GET that goes to public hosts only, takes no more than it may, and ends when its time is up.
+
+The name of a host is resolved once for each request, every address is checked, and the connection is made to
+a checked address: a second answer of the name service, by which a host could move into a private network, is
+never asked for. Each redirect is a request of its own under the same rules. Proxies, ``.netrc`` and
+certificates named in the environment play no part. Loopback is connected to only where a server of this run
+is (``local``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
+from typing import Any, TypeAlias
+from urllib.parse import urlencode, urljoin
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import HTTPError
+
+from pytest_fcbench.web.addresses import LONGEST_URL, Address, Refused, Target, all_public, checked, sendable
+
+__all__ = ["Bounds", "Client", "Refused", "Reply", "Unreachable"]
+
+
+class Unreachable(Exception):  # noqa: N818 - reads as the state it names
+    """No whole reply came: no such name, no connection, out of time, cut off, too large, another type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back, whatever its status."""
+
+    url: str
+    """Where it came from, after redirects."""
+    status: int
+    headers: Mapping[str, str]
+    """Names in any case."""
+    body: bytes
+    """Decompressed."""
+
+    @property
+    def type(self) -> str:
+        """The content type without its parameters, in lower case; empty where none is told."""
+        return self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a request may ask and take."""
+
+    hosts: frozenset[str] | None = None
+    """Names of the hosts that may be asked; None: any public host."""
+    timeout_s: float = 20.0
+    """For everything: the name, connections, redirects, retries and the whole body."""
+    max_bytes: int = 4 * 2**20
+    """Of the body, as it is sent and as it is read."""
+    redirects: int = 3
+    """How many are followed; with 0 the redirect itself is the reply."""
+    retries: int = 2
+    """How often it is tried again after a status of 429 or from 500 on, or a failed connection."""
+    types: frozenset[str] | None = None
+    """Content types that are read when all went well; None: any."""
+
+
+Resolve: TypeAlias = Callable[[str], Sequence[Address]]
+"""All addresses of a name. Raises OSError."""
+Connect: TypeAlias = Callable[[str, int, float], socket.socket]
+"""A connection to an address and port within some seconds. Raises OSError."""
+Params: TypeAlias = Mapping[str, str] | Sequence[tuple[str, str]]
+
+
+def resolved(host: str) -> Sequence[Address]:
+    """All addresses of a name, in the order in which they are to be tried. Raises OSError."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except UnicodeError as error:
+        raise OSError(str(error)) from None
+    return [ip_address(str(address[0])) for *_, address in found]
+
+
+def connected(address: str, port: int, timeout_s: float) -> socket.socket:
+    """A connection. Raises OSError."""
+    return socket.create_connection((address, port), timeout_s)
+
+
+LOOPBACK = "127.0.0.1"
+
+
+class Client:
+    """Asks within ``bounds``. Threads may share it.
+
+    ``local`` names hosts whose place a server of this run takes, by its port on 127.0.0.1: it is asked over
+    plain HTTP whatever the URL says, and is told the host's name.
+    """
+
+    def __init__(
+        self,
+        bounds: Bounds,
+        local: Mapping[str, int] | None = None,
+        *,
+        resolve: Resolve = resolved,
+        connect: Connect = connected,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._bounds = bounds
+        self._local = dict(local or {})
+        self._resolve = resolve
+        self._connect = connect
+        self._pause = pause
+
+    def get(self, url: str, params: Params | None = None, headers: Mapping[str, str] | None = None) -> Reply:
+        """The reply, whatever its status. Raises ``Refused`` and ``Unreachable``."""
+        deadline = time.monotonic() + self._bounds.timeout_s
+        target, told = _with(checked(url), params or ()), _checked_headers(headers or {})
+        for left in range(self._bounds.retries, -1, -1):
+            wait_s = _WAIT_S * 2 ** (self._bounds.retries - left)
+            try:
+                reply = self._followed(target, told, deadline)
+                if left == 0 or not (reply.status == 429 or reply.status >= 500):
+                    return reply
+                wait_s = _asked_wait_s(reply, wait_s)
+                if time.monotonic() + wait_s >= deadline:
+                    return reply
+            except _Transient:
+                if left == 0 or time.monotonic() + wait_s >= deadline:
+                    raise
+            self._pause(wait_s)
+        raise AssertionError("the last try returns or raises")
+
+    def _followed(self, target: Target, headers: Mapping[str, str], deadline: float) -> Reply:
+        for left in range(self._bounds.redirects, -1, -1):
+            reply = self._asked(target, headers, deadline)
+            place = reply.headers.get("Location")
+            if reply.status not in _REDIRECTS or place is None or self._bounds.redirects == 0:
+                return reply
+            if left == 0:
+                break
+            # Servers write other scripts as UTF-8, http.client reads them as Latin-1.
+            with suppress(UnicodeError):
+                place = place.encode("latin-1").decode("utf-8")
+            following = checked(_joined(target.url, place))
+            if following.origin != target.origin:
+                headers = {name: text for name, text in headers.items() if name.lower() in _NO_SECRETS}
+            target = following
+        raise Unreachable(f"more than {self._bounds.redirects} redirects")
+
+    def _asked(self, target: Target, headers: Mapping[str, str], deadline: float) -> Reply:
+        bounds = self._bounds
+        if bounds.hosts is not None and target.host not in bounds.hosts:
+            raise Refused(f"{target.host} is not among the hosts that may be asked")
+        port = self._local.get(target.host)
+        sent = target if port is None else replace(target, scheme="http", port=80)
+        dial = _Dial(
+            [LOOPBACK] if port is not None else self._addresses(target.host, deadline),
+            target.port if port is None else port,
+            self._connect,
+            deadline,
+        )
+        request = requests.Request("GET", sent.url, headers={**_OWN_HEADERS, **headers}).prepare()
+        if checked(request.url or "").origin != sent.origin:
+            raise Refused("the URL can be read in two ways")
+        # Not through a session, which reads proxies from the environment, and all of a redirect.
+        with (
+            _ended(dial, bounds.timeout_s),
+            closing(_Adapter(dial)) as adapter,
+            adapter.send(request, stream=True, timeout=dial.left_s) as response,
+        ):
+            reply = Reply(target.url, response.status_code, response.headers, b"")
+            if response.ok and bounds.types is not None and reply.type not in bounds.types:
+                raise Unreachable(f"the reply is of the type {reply.type[:80] or 'none'!r}")
+            return replace(reply, body=_body(response, bounds.max_bytes))
+
+    def _addresses(self, host: str, deadline: float) -> Sequence[str]:
+        """As text, checked. The system's resolver knows no time limit, so it is waited for in a thread."""
+        with suppress(ValueError):
+            return [str(ip_address(host))]  # checked with the URL
+        found: list[Sequence[Address]] = []
+
+        def resolve() -> None:
+            with suppress(OSError, ValueError):
+                found.append(self._resolve(host))
+
+        thread = threading.Thread(target=resolve, daemon=True)
+        thread.start()
+        thread.join(max(0.0, deadline - time.monotonic()))
+        if not found or not found[0]:
+            raise _Transient(f"the name {host} has no address")
+        return [str(address) for address in all_public(host, found[0])]
+
+
+class _Transient(Unreachable):
+    """It may work the next time."""
+
+
+_REDIRECTS = (301, 302, 303, 307, 308)
+_WAIT_S = 0.5
+"""Before the first new try, doubled for each that follows."""
+_LONGEST_WAIT_S = 10.0
+
+
+def _asked_wait_s(reply: Reply, otherwise: float) -> float:
+    """How long the server asks to be left alone."""
+    told = reply.headers.get("Retry-After", "").strip()
+    return min(float(told), _LONGEST_WAIT_S) if re.fullmatch(r"[0-9]{1,6}", told) else otherwise
+
+
+def _joined(base: str, place: str) -> str:
+    try:
+        return urljoin(base, place)
+    except ValueError as error:
+        raise Refused(f"no URL: {error}") from None
+
+
+# What is sent
+
+
+_OWN_HEADERS = {"User-Agent": "pytest-fcbench", "Accept": "*/*", "Accept-Encoding": "gzip, deflate"}
+_NO_SECRETS = frozenset(("accept", "accept-language", "user-agent"))
+"""Headers that another host is told too."""
+_KEPT_BACK = re.compile(
+    r"(?i)host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|forwarded"
+    r"|accept-encoding|proxy-.*|x-forwarded-.*|x-http-method.*|x-method-override"
+)
+"""Headers that say how a request travels, where, or that it is another one."""
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")
+
+
+def _checked_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
+    for name, text in headers.items():
+        if not _TOKEN.fullmatch(name):
+            raise Refused(f"no name of a header: {name[:80]!r}")
+        if _KEPT_BACK.fullmatch(name):
+            raise Refused(f"the header {name[:80]} is not for the one who asks to set")
+        if not sendable(text) or text != text.strip() or not _in_latin_1(text):
+            raise Refused(f"the header {name} holds what no header can hold")
+    if sum(map(len, (*headers, *headers.values()))) > LONGEST_URL:
+        raise Refused(f"headers have at most {LONGEST_URL:,} characters")
+    return headers
+
+
+def _in_latin_1(text: str) -> bool:
+    return all(ord(character) < 256 for character in text)
+
+
+def _with(target: Target, params: Params) -> Target:
+    pairs = list(params.items() if isinstance(params, Mapping) else params)
+    if not all(map(sendable, (text for pair in pairs for text in pair))):
+        raise Refused("a parameter holds no control character and no half of a character")
+    if not pairs:
+        return target
+    rest = f"{target.rest}{'&' if '?' in target.rest else '?'}{urlencode(pairs)}"
+    if len(rest) > LONGEST_URL:
+        raise Refused(f"a URL has at most {LONGEST_URL:,} characters")
+    return replace(target, rest=rest)
+
+
+# How it is connected
+
+
+class _Dial:
+    """Connects to the first of some addresses that takes the connection, and can end what it connected."""
+
+    def __init__(self, addresses: Sequence[str], port: int, connect: Connect, deadline: float) -> None:
+        self._addresses = addresses
+        self._port = port
+        self._connect = connect
+        self._deadline = deadline
+        self._ends: list[socket.socket] = []
+        self.over = False
+
+    @property
+    def left_s(self) -> float:
+        """Seconds that are left, never none: a timeout of 0 means that a socket does not wait."""
+        return max(0.001, self._deadline - time.monotonic())
+
+    def __call__(self) -> socket.socket:
+        """Raises OSError."""
+        error = OSError("no address")
+        for address in self._addresses:
+            try:
+                connection = self._connect(address, self._port, self.left_s)
+            except OSError as failed:
+                error = failed
+                continue
+            # TLS takes the descriptor over, so the end is kept under one of its own.
+            self._ends.append(socket.socket(fileno=os.dup(connection.fileno())))
+            return connection
+        raise error
+
+    def end(self) -> None:
+        """Whoever reads from a connection finds it closed."""
+        self.over = True
+        for end in self._ends:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Let go of the descriptors."""
+        while self._ends:
+            self._ends.pop().close()
+
+
+@contextmanager
+def _ended(dial: _Dial, timeout_s: float) -> Iterator[None]:
+    """Ends what is connected when the time is up: a server that sends a byte now and then meets every timeout
+    of a socket. What goes wrong within becomes ``Unreachable``."""
+    watch = threading.Timer(dial.left_s, dial.end)
+    watch.daemon = True
+    watch.start()
+    failure = None
+    try:
+        yield
+    except (requests.RequestException, HTTPError, OSError, zlib.error, ValueError) as error:
+        failure = f"{type(error).__name__}: {error}"[:300]
+        dial.over |= isinstance(error, requests.Timeout)
+    finally:
+        watch.cancel()
+        dial.close()
+    if dial.over:  # also without an error: a body whose length was not told ends where the connection does
+        raise _Transient(f"no whole reply within {timeout_s:g} s")
+    if failure:
+        raise _Transient(failure)
+
+
+class _Adapter(HTTPAdapter):
+    """Requests' way to urllib3, with connections that ``dial`` makes."""
+
+    def __init__(self, dial: _Dial) -> None:
+        self._dial = dial
+        super().__init__()
+
+    def init_poolmanager(
+        self, connections: int, maxsize: int, block: bool = False, **pool_kwargs: Any
+    ) -> None:
+        super().init_poolmanager(connections, maxsize, block, **pool_kwargs)
+        dial = self._dial
+
+        class Plain(HTTPConnection):
+            def _new_conn(self) -> socket.socket:
+                return dial()
+
+        class Secure(HTTPSConnection):
+            def _new_conn(self) -> socket.socket:
+                return dial()
+
+        class PlainPool(HTTPConnectionPool):
+            ConnectionCls = Plain
+
+        class SecurePool(HTTPSConnectionPool):
+            ConnectionCls = Secure
+
+        self.poolmanager.pool_classes_by_scheme = {"http": PlainPool, "https": SecurePool}
+
+
+# What is read
+
+
+def _body(response: requests.Response, max_bytes: int) -> bytes:
+    """The body in plain bytes; no more than one too many is ever held, before or after decompression."""
+    read = bytearray()
+    for part in response.raw.stream(2**16, decode_content=False):
+        read += part
+        if len(read) > max_bytes:
+            raise Unreachable(_TOO_LARGE.format(max_bytes))
+    coding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if coding in ("", "identity"):
+        return bytes(read)
+    if coding not in ("gzip", "x-gzip", "deflate"):
+        raise Unreachable(f"the body is encoded as {coding[:80]!r}")
+    unpacking = zlib.decompressobj(wbits=47)  # of gzip or zlib, whichever it says it is
+    body = unpacking.decompress(bytes(read), max_bytes + 1)
+    if len(body) > max_bytes:
+        raise Unreachable(_TOO_LARGE.format(max_bytes))
+    if read and not unpacking.eof:
+        raise Unreachable("the body ends too early")
+    return body
+
+
+_TOO_LARGE = "the body has more than {:,} bytes"

@@ -1,0 +1,400 @@
+from __future__ import annotations
+
+import gzip
+import socket
+import time
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from io import BufferedIOBase
+from ipaddress import ip_address
+
+import pytest
+
+from pytest_fcbench.web.addresses import Address
+from pytest_fcbench.web.client import Bounds, Client, Refused, Unreachable, connected
+from tests.web.hosting import Seen, always, hosting, reply, void
+
+HOST = "api.example"
+URL = f"https://{HOST}/things"
+
+
+class Network:
+    """A name service with given answers, and connections that are noted and made to one port of loopback."""
+
+    def __init__(self, names: Mapping[str, Sequence[str]], port: int | None = None) -> None:
+        self._names = {name: list(found) for name, found in names.items()}
+        self._port = port
+        self.resolved: list[str] = []
+        self.connected: list[tuple[str, int]] = []
+
+    def resolve(self, host: str) -> Sequence[Address]:
+        self.resolved.append(host)
+        if host not in self._names:
+            raise OSError("no such name")
+        return [ip_address(text) for text in self._names[host]]
+
+    def connect(self, address: str, port: int, timeout_s: float) -> socket.socket:
+        self.connected.append((address, port))
+        if self._port is None:
+            raise ConnectionRefusedError("nobody there")
+        return connected("127.0.0.1", self._port, timeout_s)
+
+    def client(self, bounds: Bounds | None = None) -> Client:
+        return Client(bounds or Bounds(), resolve=self.resolve, connect=self.connect, pause=lambda _: None)
+
+
+def client(port: int, pause: Callable[[float], None] = lambda _: None, **bounds: object) -> Client:
+    return Client(Bounds(**bounds), {HOST: port}, pause=pause)  # type: ignore[arg-type]
+
+
+def test_a_reply() -> None:
+    with hosting(always(reply(b'{"a": 1}', Content_Type="Application/JSON; charset=utf-8"))) as hosted:
+        got = client(hosted.port).get(URL, {"q": "a b&c", "é": "1"}, {"X-Key": "secret", "accept": "text/x"})
+    assert (got.url, got.status, got.body, got.type) == (
+        f"{URL}?q=a+b%26c&%C3%A9=1",
+        200,
+        b'{"a": 1}',
+        "application/json",
+    )
+    assert got.headers["content-length"] == "8"
+    (seen,) = hosted.seen
+    assert seen.path == "/things?q=a+b%26c&%C3%A9=1"
+    assert seen.headers["host"] == HOST
+    assert seen.headers["x-key"] == "secret"
+    assert seen.headers["accept"] == "text/x"
+
+
+def test_what_stands_in_the_url_is_encoded_and_kept() -> None:
+    with hosting(always(reply())) as hosted:
+        client(hosted.port).get(f"http://{HOST}/ä b?x=ü", [("a", "1"), ("a", "2")])
+    assert hosted.seen[0].path == "/%C3%A4%20b?x=%C3%BC&a=1&a=2"
+
+
+def test_the_environment_plays_no_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with hosting(always(reply())) as hosted:
+        assert client(hosted.port).get(URL).status == 200
+
+
+@pytest.mark.parametrize("status", [301, 404, 418])
+def test_any_status_is_a_reply(status: int) -> None:
+    with hosting(always(reply(b"no", status))) as hosted:
+        assert client(hosted.port).get(URL).status == status
+    assert len(hosted.seen) == 1
+
+
+# What is refused is refused before anything is connected to
+
+
+def test_only_the_hosts_of_the_list() -> None:
+    network = Network({"evil.example.org": ["8.8.8.8"]})
+    bounds = Bounds(hosts=frozenset({"api.example.org"}))
+    for url in (
+        "https://evil.example.org/",
+        "https://api.example.org.evil.example.org/",
+        "https://xapi.example.org/",
+        "https://evil.example.org/?https://api.example.org",
+        "https://evil.example.org#@api.example.org/",
+        "https://аpi.example.org/",
+        "http://8.8.8.8/",
+    ):
+        with pytest.raises(Refused, match="not among the hosts"):
+            network.client(bounds).get(url)
+    assert not network.resolved
+    assert not network.connected
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ["127.0.0.1"],
+        ["10.1.2.3"],
+        ["169.254.169.254"],
+        ["::1"],
+        ["::ffff:192.168.0.1"],
+        ["fd00::1"],
+        ["8.8.8.8", "10.0.0.1"],
+        ["2606:4700::1111", "fe80::1"],
+    ],
+    ids=" ".join,
+)
+def test_a_name_with_a_private_address(answers: list[str]) -> None:
+    network = Network({"a.example.org": answers})
+    with pytest.raises(Refused, match="no public address"):
+        network.client().get("https://a.example.org/")
+    assert network.resolved == ["a.example.org"]
+    assert network.connected == []
+
+
+def test_a_connection_goes_to_the_address_that_was_checked() -> None:
+    """The name service is asked once; a second, private answer would not even be seen."""
+    with hosting(always(reply())) as hosted:
+        network = Network({"a.example.org": ["8.8.8.8"]}, hosted.port)
+        assert network.client().get("http://a.example.org/").status == 200
+    assert network.resolved == ["a.example.org"]
+    assert network.connected == [("8.8.8.8", 80)]
+    assert hosted.seen[0].headers["host"] == "a.example.org"
+
+
+def test_a_name_that_moves_into_a_private_network() -> None:
+    """Each request asks anew and checks anew, also that of a redirect to the same host."""
+
+    def move(seen: Seen, out: BufferedIOBase) -> None:
+        network._names["a.example.org"] = ["127.0.0.1"]
+        out.write(reply(b"", 302, Location="/again"))
+
+    with hosting(move) as hosted:
+        network = Network({"a.example.org": ["8.8.8.8"]}, hosted.port)
+        with pytest.raises(Refused, match=r"127\.0\.0\.1"):
+            network.client().get("http://a.example.org/")
+    assert network.connected == [("8.8.8.8", 80)]
+
+
+def test_the_second_address_where_the_first_takes_no_connection() -> None:
+    network = Network({"a.example.org": ["8.8.8.8", "8.8.4.4"]})
+    with pytest.raises(Unreachable):
+        network.client(Bounds(retries=0)).get("https://a.example.org/")
+    assert network.connected == [("8.8.8.8", 443), ("8.8.4.4", 443)]
+
+
+def test_no_such_name() -> None:
+    network = Network({})
+    with pytest.raises(Unreachable, match=r"a\.example\.org has no address"):
+        network.client(Bounds(retries=1)).get("https://a.example.org/")
+    assert network.resolved == ["a.example.org"] * 2
+
+
+def test_an_endless_name_service() -> None:
+    def resolve(host: str) -> Sequence[Address]:
+        time.sleep(5)
+        return []
+
+    waiting = Client(Bounds(timeout_s=0.05, retries=0), resolve=resolve)
+    with pytest.raises(Unreachable, match="has no address"):
+        waiting.get("https://a.example.org/")
+
+
+def test_loopback_only_under_the_name_of_a_server_of_this_run() -> None:
+    with hosting(always(reply())) as hosted:
+        for url in (f"http://127.0.0.1:{hosted.port}/", "http://127.0.0.1/", "http://localhost/"):
+            with pytest.raises(Refused):
+                client(hosted.port).get(url)
+    assert hosted.seen == []
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X": "a\r\nY: b"},
+        {"X": "a\nb"},
+        {"X\r\nY": "b"},
+        {"X Y": "b"},
+        {"": "b"},
+        {"Host": "evil.example"},
+        {"hOST": "evil.example"},
+        {"Proxy-Authorization": "x"},
+        {"Transfer-Encoding": "chunked"},
+        {"Content-Length": "5"},
+        {"Connection": "upgrade"},
+        {"X-Forwarded-Host": "a"},
+        {"X": "\ud800"},
+        {"X": "雪"},
+        {"X": "\0"},
+        {"X": " a"},
+        {"X": "a" * 20_000},
+    ],
+    ids=repr,
+)
+def test_headers_that_are_not_sent(headers: dict[str, str]) -> None:
+    with hosting(always(reply())) as hosted, pytest.raises(Refused):
+        client(hosted.port).get(URL, headers=headers)
+    assert hosted.seen == []
+
+
+@pytest.mark.parametrize("params", [{"a": "b\r\nc"}, {"a\0": "b"}, {"a": "\ud800"}, {"a": "b" * 20_000}])
+def test_params_that_are_not_sent(params: dict[str, str]) -> None:
+    with hosting(always(reply())) as hosted, pytest.raises(Refused):
+        client(hosted.port).get(URL, params)
+    assert hosted.seen == []
+
+
+# Redirects
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "http://127.0.0.1/",
+        "http://169.254.169.254/latest/",
+        "http://[::1]/",
+        "file:///etc/passwd",
+        "ftp://api.example/",
+        "https://evil.example/",
+        "//evil.example/",
+        "https://user@api.example/",
+        "http://api.example:22/",
+        "http://[",
+        "https://api.example\\@evil.example/",
+    ],
+)
+def test_a_redirect_is_checked_like_a_request(place: str) -> None:
+    with hosting(always(reply(b"", 302, Location=place))) as hosted, pytest.raises(Refused):
+        client(hosted.port, hosts=frozenset({HOST})).get(URL)
+    assert len(hosted.seen) == 1
+
+
+def test_redirects_end() -> None:
+    with hosting(always(reply(b"", 302, Location="/things"))) as hosted:
+        with pytest.raises(Unreachable, match="more than 3 redirects"):
+            client(hosted.port).get(URL)
+        assert len(hosted.seen) == 4
+        assert client(hosted.port, redirects=0).get(URL).status == 302
+
+
+def test_another_host_is_told_no_secret() -> None:
+    def answer(seen: Seen, out: BufferedIOBase) -> None:
+        there = {"/a": "/b", "/b": "https://other.example/c?d=é"}.get(seen.path)
+        out.write(reply(b"", 307, Location=there) if there else reply())
+
+    with hosting(answer) as hosted:
+        two = Client(Bounds(), {HOST: hosted.port, "other.example": hosted.port})
+        got = two.get(f"https://{HOST}/a", headers={"X-Key": "s", "Authorization": "t", "Accept": "text/x"})
+    assert got.url == "https://other.example/c?d=é"
+    first, second, third = (seen.headers for seen in hosted.seen)
+    assert first["x-key"] == second["x-key"] == "s"
+    assert not third.keys() & {"x-key", "authorization"}
+    assert third["accept"] == "text/x"
+    assert third["host"] == "other.example"
+
+
+# Retries
+
+
+def test_what_may_pass_is_tried_again() -> None:
+    pauses: list[float] = []
+    replies = [reply(b"", 503), reply(b"", 429, Retry_After="3"), reply(b"done")]
+    with hosting(lambda seen, out: void(out.write(replies.pop(0)))) as hosted:
+        assert client(hosted.port, pauses.append).get(URL).body == b"done"
+    assert pauses == [0.5, 3.0]
+
+
+def test_tries_end() -> None:
+    with hosting(always(reply(b"", 500))) as hosted:
+        assert client(hosted.port, retries=1).get(URL).status == 500
+    assert len(hosted.seen) == 2
+
+
+def test_no_wait_beyond_the_time() -> None:
+    with hosting(always(reply(b"", 429, Retry_After="999999"))) as hosted:
+        assert client(hosted.port, timeout_s=1).get(URL).status == 429
+    assert len(hosted.seen) == 1
+
+
+# What is taken
+
+
+def test_a_body_that_is_too_large() -> None:
+    with hosting(always(reply(b"x" * 1001))) as hosted:
+        assert len(client(hosted.port, max_bytes=1001).get(URL).body) == 1001
+        with pytest.raises(Unreachable, match="more than 1,000 bytes"):
+            client(hosted.port, max_bytes=1000).get(URL)
+
+
+def test_a_body_without_end() -> None:
+    def forever(seen: Seen, out: BufferedIOBase) -> None:
+        out.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        while True:
+            out.write(b"x" * 65536)
+
+    with hosting(forever) as hosted, pytest.raises(Unreachable, match="bytes"):
+        client(hosted.port, max_bytes=100_000).get(URL)
+
+
+@pytest.mark.parametrize(("pack", "coding"), [(gzip.compress, "gzip"), (zlib.compress, "deflate")])
+def test_a_compressed_body(pack: Callable[[bytes], bytes], coding: str) -> None:
+    with hosting(always(reply(pack(b"plain"), Content_Encoding=coding))) as hosted:
+        assert client(hosted.port).get(URL).body == b"plain"
+    with (
+        hosting(always(reply(pack(b"\0" * 10**7), Content_Encoding=coding))) as hosted,
+        pytest.raises(Unreachable, match="more than 100,000 bytes"),
+    ):
+        client(hosted.port, max_bytes=100_000).get(URL)
+
+
+@pytest.mark.parametrize(
+    ("body", "coding", "reason"),
+    [
+        (b"no gzip", "gzip", "header"),
+        (gzip.compress(b"a" * 999)[:-12], "gzip", "too early"),
+        (gzip.compress(gzip.compress(b"a")), "gzip, gzip", "encoded as"),
+        (b"a", "br", "encoded as"),
+    ],
+)
+def test_a_body_that_cannot_be_unpacked(body: bytes, coding: str, reason: str) -> None:
+    with (
+        hosting(always(reply(body, Content_Encoding=coding))) as hosted,
+        pytest.raises(Unreachable, match=reason),
+    ):
+        client(hosted.port, retries=0).get(URL)
+
+
+def drip(first: bytes) -> Callable[[Seen, BufferedIOBase], None]:
+    def answer(seen: Seen, out: BufferedIOBase) -> None:
+        out.write(first)
+        for _ in range(1000):
+            out.write(b"x")
+            out.flush()
+            time.sleep(0.01)
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    "first", [b"", b"HTTP/1.1 200 OK\r\nX-", b"HTTP/1.1 200 OK\r\n\r\n"], ids=["status", "headers", "body"]
+)
+def test_a_slow_drip_ends(first: bytes) -> None:
+    with hosting(drip(first)) as hosted, pytest.raises(Unreachable, match=r"within 0\.2 s"):
+        client(hosted.port, timeout_s=0.2).get(URL)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        b"",
+        b"\xff\xfe not HTTP",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n",
+        b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n",
+    ],
+    ids=["nothing", "no HTTP", "cut", "chunks", "many headers", "long header"],
+)
+def test_a_broken_reply(written: bytes) -> None:
+    with hosting(always(written)) as hosted, pytest.raises(Unreachable):
+        client(hosted.port, retries=0).get(URL)
+
+
+def test_types() -> None:
+    with hosting(always(reply(b"{}"))) as hosted:
+        assert client(hosted.port, types=frozenset({"application/json"})).get(URL).status == 200
+        with pytest.raises(Unreachable, match="application/json"):
+            client(hosted.port, types=frozenset({"text/html"})).get(URL)
+    with hosting(always(reply(b"{}", 404))) as hosted:
+        assert client(hosted.port, types=frozenset({"text/html"})).get(URL).status == 404
+
+
+def test_https_is_spoken_to_what_is_not_local() -> None:
+    """A server without TLS is no server for it."""
+    with hosting(always(reply())) as hosted:
+        network = Network({"a.example.org": ["8.8.8.8"]}, hosted.port)
+        with pytest.raises(Unreachable, match="SSL"):
+            network.client(Bounds(retries=0)).get("https://a.example.org/")
+    assert hosted.seen == []
+
+
+def test_nobody_there() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        with pytest.raises(Unreachable):
+            client(taken.getsockname()[1], retries=0).get(URL)
