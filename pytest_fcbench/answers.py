@@ -99,6 +99,14 @@ class Party(StrEnum):
     """What measures how alike texts are."""
     PROVIDER = "provider"
     """The API that the functions belong to."""
+    WEB = "web"
+    """The web: a search engine and the servers of pages."""
+    OWN_WEB = "own_web"
+    """The small web that a suite brings with it."""
+
+
+WEBS = (Party.WEB, Party.OWN_WEB)
+"""Who is asked what is on the web."""
 
 
 @dataclass(frozen=True, slots=True)

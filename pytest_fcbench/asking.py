@@ -6,8 +6,8 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from pytest_fcbench import environments
-from pytest_fcbench.answers import Driven, Mode, Transcript
+from pytest_fcbench import environments, searching
+from pytest_fcbench.answers import Driven, Mode, Party, Transcript
 from pytest_fcbench.complexeval import conversation as along_a_path
 from pytest_fcbench.complexeval import verdict
 from pytest_fcbench.conversation import Asking, Manner, converse, performed
@@ -18,6 +18,7 @@ from pytest_fcbench.executables.outcomes import Execute, Perform
 from pytest_fcbench.judges import questions
 from pytest_fcbench.matchers import answer, ast, chat, execution, relevance, rest, sql, state
 from pytest_fcbench.matchers.state import Fresh
+from pytest_fcbench.suites import web_questions
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Judgement, Passed
 
@@ -39,6 +40,9 @@ def asking(
         raise NotScoredError("prompting_only", "prompt formats are for models that are asked by prompting")
     if entry.category.rule is Rule.PATH:
         return along_a_path.converse(entry, manner, suite.wording, driven)
+    if entry.scene and web_questions.DOMAIN in entry.scene.domains:
+        talk = converse(entry, manner, suite.wording)
+        return searching.searched(talk, entry, suite.world, Party.OWN_WEB if suite.web else Party.WEB)
     memories = {} if memories is None else memories
     opened = begun(entry, suite, memories)
     known = entry.after is None or entry.after.key in memories

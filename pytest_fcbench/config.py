@@ -71,6 +71,10 @@ class Settings:
     """Whether web APIs are asked: for replies to calls off a golden path, and for executable entries."""
     embedding: str
     """What makes vectors of texts in a memory that finds them by what they mean."""
+    search: str
+    """Who searches the web: ``core`` (nobody), ``duckduckgo``, ``serpapi``, or ``recorded:FILE``."""
+    search_record: Path | None
+    """Where what the web answers is recorded."""
     smoke: bool
     """Whether only every tenth entry of a category is run."""
     api_base: str | None
@@ -202,6 +206,8 @@ def _settings(layers: _Layers, root: Path, prefix: str = "", judge: Settings | N
         similarity_api_key=_key(layers, "similarity_api_key_env", "similarity_api_key_env"),
         live=layers.choice("responses", ("recorded", "live")) == "live",
         embedding=layers.text("embedding") or "lexical",
+        search=_search(layers),
+        search_record=Path(record) if (record := layers.text("search_record")) else None,
         smoke=layers.on("smoke"),
         api_base=layers.text("api_base"),
         api_key_env=layers.text("api_key_env"),
@@ -400,6 +406,20 @@ def _rule(given: _Given) -> Rule:
         return rules.parse(given.text, tuple(SUITES))
     except UsageError as error:
         raise given.error(str(error)) if given.field else error from None
+
+
+SEARCHES = ("core", "duckduckgo", "serpapi")
+
+
+def _search(layers: _Layers) -> str:
+    """Who searches, by name, or the file of a recording."""
+    given = layers.one("search")
+    if given is None:
+        return SEARCHES[0]
+    kind, _, path = given.text.partition(":")
+    if not (kind == "recorded" and path) and given.text not in SEARCHES:
+        raise given.error(unknown("search", given.text, (*SEARCHES, "recorded:FILE")))
+    return given.text
 
 
 def _positive(layers: _Layers, key: str) -> float | None:

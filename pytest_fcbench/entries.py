@@ -334,6 +334,8 @@ class Answers:
     """The final answer must say one of these, each of which is right."""
 
     texts: tuple[str, ...]
+    trail: tuple[tuple[str, ...], ...] = ()
+    """Calls that lead to it, step by step, as Python text; none where only the answer is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,15 @@ OPTIONS = (
         "what finds texts in the category memory_vector: lexical (words and parts of words), minilm (the "
         "official model, with the extra 'vector') or the folder of such a model (default: lexical)",
     ),
+    Option(
+        "search",
+        "WHO",
+        "who answers searches of the web: duckduckgo, serpapi, recorded:FILE, or core, which knows only the "
+        "pages that the suite core brings with it (default: core)",
+    ),
+    Option(
+        "search_record", "FILE", "add every search, every page and what came back to a file for recorded:FILE"
+    ),
     Option("smoke", "", "run every tenth entry of each category only", switch=True),
     Option("trials", "N", "how often each entry is put to the model (default: 1)"),
     Option(

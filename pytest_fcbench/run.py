@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from pytest_fcbench import conversation, prices, suites
@@ -22,9 +24,9 @@ from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.link import Link
 from pytest_fcbench.dispatch.progress import Progress
 from pytest_fcbench.dispatch.store import AnswerStore, Replies, StoredModel, identity_of
-from pytest_fcbench.entries import CATEGORIES, Category, Entry, ExpectedResponse, Group, Rule
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category, Entry, ExpectedResponse, Group, Rule
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.errors import UsageError, unknown
+from pytest_fcbench.errors import CallError, UsageError, unknown
 from pytest_fcbench.executables.live import Live
 from pytest_fcbench.executables.performing import Performer
 from pytest_fcbench.executables.pool import Pool
@@ -35,14 +37,17 @@ from pytest_fcbench.models.oracle import OracleModel
 from pytest_fcbench.models.parties import Parties
 from pytest_fcbench.models.replay import ReplayModel
 from pytest_fcbench.models.sentences import SentenceModel
+from pytest_fcbench.models.web import OwnWeb, RecordedWeb, RecordingModel, WebModel, no_search
 from pytest_fcbench.prices import Price
 from pytest_fcbench.scorecard import files, gate, records
 from pytest_fcbench.scorecard.document import section
 from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.suites import web_pages
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed
+from pytest_fcbench.web.recording import Recording
 
 Ask: TypeAlias = Callable[[Entry], Transcript]
 """The fixture ``ask``: puts an entry to the model."""
@@ -128,7 +133,7 @@ class Run:
     @property
     def asks(self) -> bool:
         """Whether there is anything to wait for: not with a model that needs no network, asked alone."""
-        return not self.chosen.model.immediate or self._asks_others
+        return not self.chosen.model.immediate or self._asks_others or self._asks_the_web
 
     @property
     def _asks_others(self) -> bool:
@@ -145,6 +150,17 @@ class Run:
         if Rule.PATH in rules:
             return named
         return named & {Party.JUDGE} if Rule.CHAT in rules else frozenset()
+
+    @property
+    def _searches(self) -> bool:
+        """Whether there are entries whose calls ask the web."""
+        return any(category.name in SELECTIONS["web_search"] for category in self.settings.categories)
+
+    @property
+    def _asks_the_web(self) -> bool:
+        """Whether the web itself is asked, which has to be waited for."""
+        waits = self.settings.search in ("duckduckgo", "serpapi")
+        return self._searches and waits and not isinstance(self.chosen.model, ReplayModel)
 
     @cached_property
     def baseline(self) -> Scorecard | None:
@@ -201,11 +217,51 @@ class Run:
     def _others(self) -> Mapping[Party, Model]:
         """Who is asked beside the model. Raises ``UsageError``."""
         if isinstance(self.chosen.model, ReplayModel):
-            return dict.fromkeys((Party.JUDGE, Party.SIMILARITY, Party.PROVIDER), self.chosen.model)
-        return {
-            party: self._kept(party, model, identity)
-            for party, (model, identity) in registry.others(self.settings, self._parties).items()
+            return dict.fromkeys((party for party in Party if party is not Party.MODEL), self.chosen.model)
+        named = registry.others(self.settings, self._parties)
+        kept = {party: self._kept(party, model, identity) for party, (model, identity) in named.items()}
+        return {**kept, **self._webs} if self._searches and not self._own_talk else kept
+
+    @cached_property
+    def _webs(self) -> Mapping[Party, Model]:
+        """Who answers what entries ask of the web: the own one of suites, and the open one.
+
+        Raises ``UsageError``.
+        """
+        named = registry.web(self.settings)
+        if named.immediate:
+            webs = {Party.WEB: named}
+        else:
+            webs = {Party.WEB: self._kept(Party.WEB, named, {"model": f"web: {self.settings.search}"})}
+        webs[Party.OWN_WEB] = named if isinstance(named, RecordedWeb) else self._own_web_model
+        if self._recording is None:
+            return webs
+        return {party: RecordingModel(model, self._recording) for party, model in webs.items()}
+
+    @cached_property
+    def _own_web(self) -> OwnWeb:
+        return OwnWeb(lambda: web_pages.of([suite.web for suite in self.suites.values()]))
+
+    @property
+    def _own_web_model(self) -> WebModel:
+        return WebModel(self._own_web.sources, immediate=not self.asks)
+
+    @cached_property
+    def _recording(self) -> Recording | None:
+        """Where what the web answers is recorded. Raises ``UsageError``."""
+        return Recording(self.settings.search_record) if self.settings.search_record else None
+
+    def _search_of(self, records: Iterable[Record]) -> str | None:
+        """Who answered searches in these Records."""
+        webs = {
+            self.suites[record.suite].web is not None
+            for record in records
+            if record.category in SELECTIONS["web_search"]
         }
+        kind, _, path = self.settings.search.partition(":")
+        if not webs or kind == "recorded":
+            return f"recorded:{Path(path).name}" if webs else None
+        return "core" if webs == {True} else "nobody" if webs == {False} and kind == "core" else kind
 
     def _kept(self, party: Party, model: Model, identity: Mapping[str, object]) -> Model:
         """Another party within limits, the judge within its own, with its answers kept beside the model's."""
@@ -257,7 +313,11 @@ class Run:
         return self._talk(entry, self.chosen.manner, self._memories)
 
     def _talk(self, entry: Entry, manner: conversation.Manner, memories: Memories) -> conversation.Asking:
-        return asking(entry, manner, self.suites[entry.suite], self.driven, memories)
+        suite = self.suites[entry.suite]
+        about_the_web = entry.category.name in SELECTIONS["web_search"] and suite.web is None
+        if about_the_web and self.settings.search == "core" and not self.chosen.model.immediate:
+            raise no_search()  # before the model is asked for nothing
+        return asking(entry, manner, suite, self.driven, memories)
 
     def environments(self, entry: Entry) -> Environments:
         """What the calls of an entry act on, as its conversation begins."""
@@ -296,8 +356,10 @@ class Run:
         else:
             memories: Memories = {}
             yield from plan.lines(plan.plan(entries, lambda entry: self._to_ask(entry, memories)), self.price)
-        if self._asks_others:
-            yield f"not counted: what is asked of the {' and the '.join(self._others)}"
+        if self._searches:
+            yield "not counted: what the web answers, which stands in later requests"
+        if self._parties:
+            yield f"not counted: what is asked of the {' and the '.join(sorted(self._parties))}"
 
     def _to_ask(self, entry: Entry, memories: Memories) -> Sequence[AskModel]:
         """The calls that an entry needs, with those of earlier conversations that are in no memory yet: how a
@@ -318,9 +380,10 @@ class Run:
             needed.append(request)
             return run_through(oracle.complete(entry, request))
 
-        for each in (*(before for before in entry.earlier if before.key not in memories), entry):
-            for _ in conversation.requests(self._talk(each, plain, memories), partial(answer, each)):
-                pass
+        with suppress(CallError):
+            for each in (*(before for before in entry.earlier if before.key not in memories), entry):
+                for _ in conversation.requests(self._talk(each, plain, memories), partial(answer, each)):
+                    pass
         return needed
 
     def progress(self) -> Progress:
@@ -457,6 +520,7 @@ class Run:
             concurrency=None if self.limited is None else self.settings.concurrency,
             driven=self.driven if any(r.group == Group.COMPLEX for r in self.records.values()) else None,
             rated_by=self.driven.judge if any(r.verdicts.rating for r in self.records.values()) else None,
+            search=self._search_of(self.records.values()),
         )
 
     def _asked_the_web(self) -> Iterator[str]:
@@ -502,6 +566,10 @@ class Run:
             performer.close()
         if replies := self.__dict__.get("_replies"):
             replies.close()
+        if web := self.__dict__.get("_own_web"):
+            web.close()
+        if recording := self.__dict__.get("_recording"):
+            recording.close()
 
 
 _SMOKE = 10

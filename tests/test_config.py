@@ -66,6 +66,8 @@ def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, t
         similarity_api_key=None,
         live=False,
         embedding="lexical",
+        search="core",
+        search_record=None,
         smoke=False,
         api_base=None,
         api_key_env=None,
@@ -118,6 +120,8 @@ similarity_api_base: http://localhost:9001/v1
 similarity_api_key_env: A_THIRD_VARIABLE
 responses: live
 embedding: minilm
+search: serpapi
+search_record: web.jsonl
 smoke: true
 trials: 3
 timeout: 30
@@ -167,6 +171,8 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         similarity_api_key="the third key",
         live=True,
         embedding="minilm",
+        search="serpapi",
+        search_record=Path("web.jsonl"),
         smoke=True,
         api_base="http://localhost:8000/v1",
         api_key_env="A_VARIABLE",

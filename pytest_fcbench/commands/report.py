@@ -7,8 +7,8 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcbench import conversation
-from pytest_fcbench.answers import Completion, Mode, Names, Transcript, completion_from_json
+from pytest_fcbench.answers import Completion, Mode, Names, Party, Transcript, completion_from_json
+from pytest_fcbench.asking import asking
 from pytest_fcbench.charts.pages import MOST_SERIES
 from pytest_fcbench.codecs.syntaxes import SYNTAXES
 from pytest_fcbench.commands.files import write
@@ -132,12 +132,16 @@ def _done(entry: Entry, record: Record, run: Run) -> Done | None:
     if entry.scene is None or entry.after or not record.turns or record.syntax not in SYNTAXES:
         return None
     manner = Manner(record.model, Mode(record.mode), Names(record.names), record.syntax)
-    talk = conversation.converse(entry, manner, run.suites[entry.suite].wording)
-    asking = conversation.performed(talk, run.environments(entry).perform)
+    talk = asking(entry, manner, run.suites[entry.suite], run.driven)
+    asides = {aside.digest: aside.completion for aside in record.asides}
     try:
-        next(asking)
+        request = next(talk)
         for completion in _completions(record):
-            asking.send(completion)
+            request = talk.send(completion)
+            while request.party is not Party.MODEL:
+                if request.digest not in asides:
+                    return None
+                request = talk.send(asides[request.digest])
     except StopIteration as over:
         transcript: Transcript = over.value
         if list(map(len, transcript.turns)) == list(map(len, record.turns)):

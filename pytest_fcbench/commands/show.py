@@ -32,6 +32,7 @@ from pytest_fcbench.matchers.differences import between
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard.calls import differing
 from pytest_fcbench.suites import SUITES
+from pytest_fcbench.suites.web_questions import DOMAIN
 from pytest_fcbench.verdicts import (
     CallVerdict,
     Failed,
@@ -149,7 +150,8 @@ def lines(
             if truth and not expected:
                 yield "  (nothing can be called yet)"
         elif number < len(transcript.turns):
-            replied = isinstance(entry.expectation, GoldenPath) or entry.after is not None
+            recorded = isinstance(entry.expectation, GoldenPath) or DOMAIN in environments.by_domain
+            replied = recorded or entry.after is not None
             for step in transcript.turns[number]:
                 yield from _step(step, None if replied else environments, longest)
             if truth:
@@ -219,17 +221,24 @@ def _expected(entry: Entry, longest: int | None) -> Iterator[str]:
                 yield from _row("  result of", f"{text}  ({kind})", longest)
         case ExpectedResponse(call=text):
             yield from _row("  answer to", text, longest)
-        case Answers(texts=texts):
-            yield from _row("  accepted", " or ".join(texts), longest)
+        case Answers(texts=right, trail=trail):
+            yield from _steps([["; ".join(made)] for made in trail], longest)
+            yield from _row("  accepted", " or ".join(right), longest)
         case NoCall():
             yield "  accepted  no call"
         case AnyCall():
             yield "  accepted  any call"
         case GoldenPath(steps=steps):
-            for number, step in enumerate(steps, 1):
-                for golden in step:
-                    text = f"{golden.name} {_text(dict(golden.arguments))}"
-                    yield from _row(f"  step {number}", text, longest)
+            calls_by_step = [
+                [f"{call.name} {_text(dict(call.arguments))}" for call in step] for step in steps
+            ]
+            yield from _steps(calls_by_step, longest)
+
+
+def _steps(steps: Sequence[Sequence[str]], longest: int | None) -> Iterator[str]:
+    for number, texts in enumerate(steps, 1):
+        for text in texts:
+            yield from _row(f"  step {number}", text, longest)
 
 
 def path_lines(judgement: Judgement, longest: int | None) -> Iterator[str]:

@@ -18,6 +18,7 @@ from pytest_fcbench.environments.tickets import Tickets
 from pytest_fcbench.environments.trading import Trading
 from pytest_fcbench.environments.travel import Travel
 from pytest_fcbench.environments.vehicle import Vehicle
+from pytest_fcbench.environments.web_search import WebSearch
 from pytest_fcbench.environments.world import World
 
 DOMAINS: Mapping[str, type[Environment]] = {
@@ -32,6 +33,7 @@ DOMAINS: Mapping[str, type[Environment]] = {
     "trading": Trading,
     "travel": Travel,
     "vehicle": Vehicle,
+    "web_search": WebSearch,
 }
 """Every domain by name."""
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pytest_fcbench.codecs.calling import carried_out
 from pytest_fcbench.environments.environment import Environment, functions_of
+from pytest_fcbench.environments.world import Unanswered
 
 
 class Environments:
@@ -35,12 +36,17 @@ class Environments:
         return {name: copy.deepcopy(environment.shown()) for name, environment in self.by_domain.items()}
 
     def perform(self, calls: Sequence[str]) -> tuple[str, ...]:
-        """Carry out calls in order; what each returned, or why it could not be, as text."""
+        """Carry out calls in order; what each returned, or why it could not be, as text.
+
+        Raises ``Unanswered``.
+        """
         return tuple(map(self._perform, calls))
 
     def _perform(self, text: str) -> str:
         try:
             return rendered(carried_out(text, self._functions))
+        except Unanswered:
+            raise
         except Exception as error:  # noqa: BLE001 - a model's arguments can make anything go wrong
             return f"Error: {str(error) or type(error).__name__}"
 

@@ -4,12 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from pytest_fcbench.environments.vectors import Embed, hashed
 
 Table = Mapping[str, Any]
 """JSON values by name."""
+
+
+class WebError(Exception):
+    """The web has no such answer. Says why, for a model."""
+
+
+class Unanswered(Exception):  # noqa: N818 - reads as the state it names
+    """An answer of the web is still to be asked for. No error of a call: it is carried out again with it."""
+
+
+class Web(Protocol):
+    """What a search engine and the servers of pages answer."""
+
+    def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
+        """Results with ``title``, ``href`` and, where there is a snippet, ``body``. Raises ``WebError``
+        and ``Unanswered``."""
+
+    def fetch(self, url: str, mode: str) -> str:
+        """The content of a page as it is shown in a mode. Raises ``WebError`` and ``Unanswered``."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoWeb:
+    """A world in which there is no web."""
+
+    def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
+        """Fails."""
+        raise WebError("there is no web here.")
+
+    def fetch(self, url: str, mode: str) -> str:
+        """Fails."""
+        raise WebError("there is no web here.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +105,8 @@ class World:
     """The date that environments go by, ``YYYY-MM-DD``."""
     embed: Embed = hashed
     """What makes vectors of texts, for a memory that finds them by what they mean."""
+    web: Web = field(default_factory=NoWeb)
+    """What answers searches and has pages."""
     filler: Filler = field(default_factory=Filler)
 
 

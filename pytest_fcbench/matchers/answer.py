@@ -27,12 +27,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from pytest_fcbench.answers import Completion, Fault, Transcript, completion_to_json
+from pytest_fcbench.answers import WEBS, Completion, Fault, Transcript, completion_to_json
 from pytest_fcbench.codecs.reading import LONGEST_LITERAL, Unreadable
 from pytest_fcbench.codecs.syntaxes import Offer, read_corrected
 from pytest_fcbench.entries import Answers, Entry
 from pytest_fcbench.matchers.scoring import OVERFLOW, not_scored
-from pytest_fcbench.verdicts import Failed, Judgement, Passed, Verdict
+from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Verdict
 
 INFERENCE_ERROR = "agentic:inference_error"
 NO_LAST_MESSAGE = "agentic:no_last_message"
@@ -45,8 +45,19 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Both verdicts on a conversation. ``entry`` must have right answers."""
     if not isinstance(entry.expectation, Answers):
         raise TypeError(f"{entry.key} has no answers")
+    if unasked := _unasked(transcript):
+        return Judgement.both(unasked)
     right = entry.expectation.texts
     return Judgement(_official(transcript, right), _corrected(entry, transcript, right))
+
+
+def _unasked(transcript: Transcript) -> NotScored | None:
+    """Why there is nothing to judge where the web was not there; officially the model is told and judged."""
+    for aside in transcript.asides:
+        if aside.party in WEBS and aside.completion.fault:
+            cause, _, reason = (aside.completion.text or "").partition(": ")
+            return NotScored(cause, reason)
+    return None
 
 
 # Officially

@@ -78,8 +78,15 @@ def _step(entry: Entry, request: AskModel) -> tuple[Sequence[Call], str]:
         case Facts() as facts if not request.step:
             return recalling.keeping(entry, facts, request.turn), DONE
         case Answers() as right:
-            return recalling.looking(entry, request), recalling.answered(right, request)
+            return _sought(entry, right, request), recalling.answered(entry, right, request)
     return [], DONE
+
+
+def _sought(entry: Entry, right: Answers, request: AskModel) -> Sequence[Call]:
+    """Calls that find an answer: those that are known to, else those that look into a memory."""
+    if request.step < len(right.trail):
+        return _calls_of_turn(entry, right.trail[request.step])
+    return recalling.looking(entry, request)
 
 
 def _calls_of_turn(entry: Entry, texts: Sequence[str]) -> list[Call]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_fcbench.answers import AskModel, Call
-from pytest_fcbench.entries import Answers, Entry, Facts
+from pytest_fcbench.entries import SELECTIONS, Answers, Entry, Facts
 
 UNKNOWN = "I do not know"
 """The answer that is asked for where there is none."""
@@ -51,9 +51,13 @@ def looking(entry: Entry, request: AskModel) -> Sequence[Call]:
     return []
 
 
-def answered(right: Answers, request: AskModel) -> str:
-    """The final answer in the form that is asked for: a right one that was found, or that none was."""
-    found = returned(request.messages)
+def answered(entry: Entry, right: Answers, request: AskModel) -> str:
+    """The final answer in the form that is asked for: a right one that was found, or that none was.
+
+    Where nobody knows where on the web it stands, it is known without being found.
+    """
+    known = entry.category.name in SELECTIONS["web_search"] and not right.trail
+    found = right.texts if known else returned(request.messages)
     answer = next((text for text in right.texts if any(text in part for part in found)), UNKNOWN)
     context = UNKNOWN if answer == UNKNOWN else "This is what my functions returned."
     return str({"answer": answer, "context": context})

@@ -18,6 +18,8 @@ from pytest_fcbench.models import booking, lexical, oracle, replay, scripted
 from pytest_fcbench.models.litellm import LitellmModel
 from pytest_fcbench.models.model import Model
 from pytest_fcbench.models.similarity import EmbeddingModel
+from pytest_fcbench.models.web import NoWebModel, RecordedWeb, Sources, WebModel, open_web
+from pytest_fcbench.web import recording, search
 
 BUILT_IN = ("oracle", "lexical")
 WITH_PATH = ("replay", "scripted")
@@ -79,6 +81,18 @@ def others(
     if Party.PROVIDER in parties:
         found[Party.PROVIDER] = booking.from_environment(), {"model": "booking"}
     return found
+
+
+def web(settings: Settings) -> Model:
+    """Who searches the web and fetches its pages. Raises ``UsageError``."""
+    kind, _, path = settings.search.partition(":")
+    match kind:
+        case "recorded":
+            return RecordedWeb(Path(path), recording.read(Path(path)))
+        case "duckduckgo" | "serpapi":
+            engine: search.Search = search.DuckDuckGo() if kind == "duckduckgo" else search.serpapi()
+            return WebModel(lambda: Sources(engine, open_web()))
+    return NoWebModel()
 
 
 def check_judge(settings: Settings) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytest_fcbench.answers import (
+    WEBS,
     AskModel,
     Completion,
     Driven,
@@ -55,6 +56,8 @@ class ReplayModel:
         if request.party is not Party.MODEL:
             if answer := self.asides.get(name, {}).get(request.digest):
                 return answer
+            if request.party in WEBS:
+                return _NOT_KEPT
             raise NotScoredError("no_result", f"{self.path} has no answer of the {request.party} for {name}")
         turns = self.answers.get(name)
         if turns is None:
@@ -65,6 +68,10 @@ class ReplayModel:
             where = f"turn {request.turn + 1}, step {request.step + 1}"
             raise NotScoredError("no_result", f"{self.path} has no result for {where} of {name}")
         return turns[request.turn][request.step]
+
+
+_NOT_KEPT = Completion(text='{"error": "the answer was not kept"}')
+"""What official files do not hold, and nothing depends on: what the model said to it is there."""
 
 
 def load(path: Path) -> ReplayModel:

@@ -159,6 +159,7 @@ def _options(scorecard: Scorecard) -> str:
     options = [f"--fcbench-model={facts.model}", f"--fcbench-mode={facts.mode}"]
     options += [f"--fcbench-suite={suite}" for suite in facts.suites]
     options += [f"--fcbench-trials={trials}"] if trials > 1 else []
+    options += [f"--fcbench-search={facts.search}"] if facts.search not in (None, "core") else []
     if means := facts.driven:
         options.append(f"--fcbench-profile={means.profile}")
         options += [f"--fcbench-judge={means.judge}"] if means.judge != "builtin" else []

@@ -115,6 +115,8 @@ def facts(model: Model) -> Iterator[tuple[str, str]]:
     yield "tests judged by", f"the {told.profile} profile"
     if told.driven:
         yield "complex conversations", driven(told.driven)
+    if told.search:
+        yield "web", told.search
     if told.price and told.price.hour is not None:
         yield "price", f"${told.price.hour:g} an hour, {told.concurrency} calls at once"
     elif told.price and told.price.input is not None and told.price.output is not None:

@@ -48,6 +48,7 @@ def section(
         "driven": asdict(facts.driven) if facts.driven else None,
         "rated_by": facts.rated_by,
         "ratings": {name: _ratings(found) for name, found in ratings.parts(records).items()},
+        "search": facts.search,
         "trials": trials,
         "sizes": {name: size_of(name) for name in counted(parts)},
         "usage": {

@@ -35,3 +35,5 @@ class RunFacts:
     """By what means conversations along golden paths went on; None in a run without such."""
     rated_by: str | None = None
     """The judge that rated replies in words, by its label; None where none was asked."""
+    search: str | None = None
+    """Who answered searches of the web; None in a run without such."""

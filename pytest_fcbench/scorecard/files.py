@@ -139,6 +139,7 @@ def _facts(section: Mapping[str, object]) -> RunFacts:
         concurrency=concurrency if isinstance(concurrency, int) else None,
         driven=_driven(section.get("driven")),
         rated_by=None if section.get("rated_by") is None else str(section["rated_by"]),
+        search=None if section.get("search") is None else str(section["search"]),
     )
 
 

@@ -57,6 +57,8 @@ def _facts(facts: RunFacts) -> Iterator[str]:
         yield f"suite {suite(name, told)}"
     if facts.driven:
         yield f"complex conversations: {driven(facts.driven)}"
+    if facts.search:
+        yield f"web: {facts.search}"
     for note in facts.notes:
         yield f"note: {note}"
 

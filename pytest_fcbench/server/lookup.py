@@ -10,13 +10,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pytest_fcbench.answers import AskModel, Driven, Mode, Names
+from pytest_fcbench.answers import AskModel, Driven, Mode, Names, Party
 from pytest_fcbench.asking import Memories, asking
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
 from pytest_fcbench.conversation import Manner, requests
 from pytest_fcbench.entries import Answers, Entry, Rule
 from pytest_fcbench.errors import NotScoredError
 from pytest_fcbench.models.model import Model, run_through
+from pytest_fcbench.models.parties import Parties
+from pytest_fcbench.models.web import OwnWeb, WebModel
+from pytest_fcbench.suites import web_pages
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Profile
 
@@ -58,14 +61,20 @@ Models: TypeAlias = Callable[[Mode, Names], Model]
 
 
 def asked_with(
-    entry: Entry, suite: Suite, mode: Mode, names: Names, models: Models, memories: Memories | None = None
+    entry: Entry,
+    suite: Suite,
+    mode: Mode,
+    names: Names,
+    models: Models,
+    memories: Memories | None = None,
+    web: Model | None = None,
 ) -> Iterator[AskModel]:
     """Every request that the conversation about an entry comes to when this model answers.
 
     It ends where the model has no answer. Along a golden path it can go on differently by profile. What it
-    goes on from must be in ``memories``.
+    goes on from must be in ``memories``; ``web`` answers what is asked of the suite's own web.
     """
-    model = models(mode, names)
+    model = Parties(models(mode, names), {Party.OWN_WEB: web} if web else {})
     asked: list[AskModel] = []
     for profile in Profile if entry.category.rule is Rule.PATH else (Profile.OFFICIAL,):
         manner = Manner("", mode, names, DEFAULT_SYNTAX[mode])
@@ -77,7 +86,8 @@ def asked_with(
             for request in requests(talk, lambda request: run_through(model.complete(entry, request))):
                 if request not in asked:
                     asked.append(request)
-                    yield request
+                    if request.party is Party.MODEL:
+                        yield request
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +132,8 @@ class Lookup:
         """Loads all entries. Raises ``SuiteError``."""
         self._suites = ", ".join(suite.name for suite in suites)
         self._models = models
+        own = OwnWeb(lambda: web_pages.of([suite.web for suite in suites]))
+        self._web = WebModel(own.sources, immediate=True)
         self._entries = {
             each.key: (each, suite)
             for suite in suites
@@ -154,7 +166,7 @@ class Lookup:
     def _add(self, mode: Mode, names: Names) -> None:
         memories: Memories = {}
         for key, (entry, suite) in self._entries.items():
-            for request in asked_with(entry, suite, mode, names, self._models, memories):
+            for request in asked_with(entry, suite, mode, names, self._models, memories, self._web):
                 asked_for = {"messages": request.messages, "tools": request.tools}
                 text = json.dumps(asked_for, ensure_ascii=False)
                 said = request.messages if isinstance(entry.expectation, Answers) else ()

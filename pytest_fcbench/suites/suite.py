@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.entries import Category, Entry
@@ -23,3 +24,5 @@ class Suite:
     """What the environments of its entries share."""
     load: Callable[[Category], tuple[Entry, ...]]
     """All entries of a category, in the suite's order. Raises ``SuiteError``."""
+    web: Path | None = None
+    """Folder with the pages of a small web of its own, about which it asks instead of about the web."""

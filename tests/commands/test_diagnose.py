@@ -551,7 +551,7 @@ def test_a_baseline_has_no_answers(refusal: Refusal) -> None:
 
 def test_an_entry_that_is_not_there_any_more(refusal: Refusal, card: Sequence[Record]) -> None:
     write([replace(card[0], entry="core:multi_turn_base_9999")])
-    assert "core 7 has no entry core:multi_turn_base_9999" in refusal("diagnose", CARD)
+    assert "core 8 has no entry core:multi_turn_base_9999" in refusal("diagnose", CARD)
 
 
 def test_a_suite_that_nobody_knows(refusal: Refusal, card: Sequence[Record]) -> None:

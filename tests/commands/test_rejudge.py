@@ -181,12 +181,12 @@ def test_an_entry_that_is_gone(rejudge: Rejudge, whole: Report) -> None:
     assert "core:irrelevance_999" in text
     verdict = told(json.loads(Path("new.json").read_text()), "core:irrelevance_999")["verdicts"]["official"]
     assert (verdict["status"], verdict["code"]) == ("not_scored", "no_entry")
-    assert verdict["reason"] == "core 7 has no entry core:irrelevance_999"
+    assert verdict["reason"] == "core 8 has no entry core:irrelevance_999"
 
 
 @pytest.mark.parametrize(
     ("key", "line"),
-    [("version", "suite core: version old → 7"), ("pack_hash", "suite core: content sha256 old → {:.12}")],
+    [("version", "suite core: version old → 8"), ("pack_hash", "suite core: content sha256 old → {:.12}")],
 )
 def test_another_suite_is_a_change(rejudge: Rejudge, whole: Report, key: str, line: str) -> None:
     report = copy.deepcopy(whole)

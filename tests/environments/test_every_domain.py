@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from random import Random
@@ -46,7 +47,20 @@ ACME = {"price": 12.5, "percent_change": -3.0, "volume": 4.0, "MA(5)": 12.0, "MA
 SOLD = {"id": 2, "order_type": "Sell", "symbol": "ACME", "price": 13.0, "amount": 2, "status": "Completed"}
 PAID = {"type": "deposit", "amount": 40.0, "timestamp": "2031-03-01 09:00:00"}
 
+
+@dataclass(frozen=True)
+class Echo:
+    """A web in which every page says where it is."""
+
+    def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
+        return [{"title": keywords, "href": "http://a.example/"}]
+
+    def fetch(self, url: str, mode: str) -> str:
+        return url
+
+
 WORLD = World(
+    web=Echo(),
     defaults={
         "messages": {
             "random_seed": 5,
@@ -234,6 +248,9 @@ _SHORT: Mapping[str, Sequence[object]] = {
     "city": ("Oslo",),
     "numbers": ([1, 2.5, 3], []),
     "precision": (5, 20),
+    "keywords": ("a",),
+    "url": ("http://a.example/",),
+    "region": ("us-en",),
     "file_name1": ("notes.txt",),
     "file_name2": ("notes.txt", "new.txt"),
     "key": ("new", "held"),
@@ -376,11 +393,12 @@ def test_states_are_told_apart(domain: str) -> None:
         "memory_kv": "core_memory_add(key='new', value='x')",
         "memory_vector": "core_memory_add(text='x')",
         "memory_rec_sum": "memory_append(text='x')",
+        "web_search": "search_engine_query(keywords='a')",
     }
     first, second = (environments([domain], long_context=False) for _ in range(2))
     results = first.perform([changes.get(domain, "add(a=1, b=2)")])
     assert "rror" not in results[0]
-    assert (snapshot(first) == snapshot(second)) == (domain == "math")
+    assert (snapshot(first) == snapshot(second)) == (domain in ("math", "web_search"))
 
 
 def test_states_hold_every_public_attribute_and_shown_the_hidden_ones_too() -> None:

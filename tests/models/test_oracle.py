@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from pytest_fcbench import suites
-from pytest_fcbench.answers import Call, Completion, Driven, Mode, Names, ToolCall
+from pytest_fcbench.answers import Call, Completion, Driven, Mode, Names, Party, ToolCall
 from pytest_fcbench.asking import Memories, asking, judge
 from pytest_fcbench.codecs.reading import Calls
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX, read_official
@@ -33,12 +33,14 @@ from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.executables.performing import Performer
 from pytest_fcbench.executables.pool import Pool
 from pytest_fcbench.models.oracle import ABSTENTION, DONE, OracleModel
+from pytest_fcbench.models.parties import Parties
 from pytest_fcbench.prompt_formats import FORMATS, Returned, told_by
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.fields import yaml_value
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import SET_ASIDE, Failed, Judgement, NotScored, Passed, Profile
 from tests.factories import answer_of, make_doc, make_entry, make_golden_path, make_multi_turn
+from tests.server.asking import WEB
 
 # One answer
 
@@ -252,7 +254,7 @@ def _outcomes(suite: Suite, categories: Iterable[Category], mode: Mode, pool: Po
     def talk(entry: Entry) -> Asking:
         return asking(entry, manner, suite, Driven(Profile.OFFICIAL), memories)
 
-    dispatcher = Dispatcher(OracleModel(mode, names), talk)
+    dispatcher = Dispatcher(Parties(OracleModel(mode, names), {Party.OWN_WEB: WEB}), talk)
     entries = [entry for category in categories for entry in suite.load(category)]
     truths = (entry.expectation for entry in entries)
     with closing(Performer(truth for truth in truths if isinstance(truth, ExpectedResponse))) as perform:
@@ -291,7 +293,7 @@ def _ledger() -> Mapping[str, str]:
 
 
 def test_corrected_it_fails_nothing_of_bfcl(official: list[Outcome]) -> None:
-    assert len(official) == 4941 + 310 + 3 * 155
+    assert len(official) == 4941 + 310 + 3 * 155 + 2 * 100
     assert not {o.id: o.judgement.corrected for o in official if isinstance(o.judgement.corrected, Failed)}
 
 

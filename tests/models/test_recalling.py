@@ -81,7 +81,7 @@ def test_the_other_memories_are_looked_at_once() -> None:
 )
 def test_only_what_was_found_is_answered(mode: Mode, result: str, answer: str) -> None:
     """What stands in the question, or is told by the system, is not found."""
-    said = recalling.answered(Answers(("Voss",)), _after(mode, result))
+    said = recalling.answered(question("memory_kv"), Answers(("Voss",)), _after(mode, result))
     assert ast.literal_eval(said)["answer"] == answer
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcbench.answers import AskModel, Driven, Mode, Names
+from pytest_fcbench.answers import AskModel, Driven, Mode, Names, Party
 from pytest_fcbench.asking import Memories, asking
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
@@ -15,14 +15,18 @@ from pytest_fcbench.conversation import Manner, requests
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.models.model import Model, run_through
+from pytest_fcbench.models.parties import Parties
+from pytest_fcbench.models.web import OwnWeb, WebModel
 from pytest_fcbench.server.lookup import Body, read_body
-from pytest_fcbench.suites import core
+from pytest_fcbench.suites import core, web_pages
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Profile
 
 Sent: TypeAlias = dict[str, object]
 
 CORE = core.open_suite(Path())
+WEB = WebModel(OwnWeb(lambda: web_pages.of([CORE.web])).sources, immediate=True)
+"""The small web of ``core``, for as long as the tests run."""
 
 
 def suite_of(*entries: Entry, name: str = "core") -> Suite:
@@ -57,10 +61,11 @@ def conversation_with(
     """Every request of the conversation with a model, and what a client sends for it."""
     manner = Manner("x", mode, names, DEFAULT_SYNTAX[mode])
     memories: Memories = {}
+    asked = Parties(model, {Party.OWN_WEB: WEB})
     for each in (*entry.earlier, entry):
         talk = asking(each, manner, suite, Driven(Profile.OFFICIAL), memories)
-        for request in requests(talk, lambda request: run_through(model.complete(each, request))):  # noqa: B023
-            if each is entry:
+        for request in requests(talk, lambda request: run_through(asked.complete(each, request))):  # noqa: B023
+            if each is entry and request.party is Party.MODEL:
                 yield request, _body(request)
 
 

@@ -13,6 +13,7 @@ from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
 from pytest_fcbench.entries import (
     CATEGORIES,
     SELECTIONS,
+    Answers,
     AnyCall,
     Category,
     Comparison,
@@ -36,6 +37,7 @@ from pytest_fcbench.environments.world import World, world_from_json
 from pytest_fcbench.errors import SuiteError, unknown
 from pytest_fcbench.executables import lookups
 from pytest_fcbench.prompt_formats import FORMATS, Docs, Layout, Returned, Style
+from pytest_fcbench.suites import web_questions
 from pytest_fcbench.suites.bfcl import memory
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.bfcl.world import CLASSES
@@ -75,11 +77,7 @@ def open_suite(cache: Path) -> Suite:
         name=SOURCE.name,
         version=pack.version,
         pack_sha256=pack.content_sha256,
-        categories=tuple(
-            c
-            for c in CATEGORIES.values()
-            if c.rule is not Rule.PATH and c.name not in SELECTIONS["web_search"]
-        ),
+        categories=tuple(c for c in CATEGORIES.values() if c.rule is not Rule.PATH),
         wording=wording,
         world=_world(constants),
         load=load,
@@ -105,6 +103,9 @@ def _category_rows(pack: Pack, category: Category, file: str) -> Iterator[Mappin
 
 
 def _entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
+    if category.name in SELECTIONS["web_search"]:
+        yield from _web_search(pack, category, ledger)
+        return
     file = f"BFCL_v4_{category.name}.json"
     questions, answers = _folders(category)
     read = _readers(pack).get(category.rule, _single_turn)
@@ -239,6 +240,7 @@ _DOCS = {
     "memory_kv": "memory_kv",
     "memory_vector": "memory_vector",
     "memory_rec_sum": "memory_rec_sum",
+    "web_search": "web_search",
 }
 """File of the function docs of a domain."""
 
@@ -257,6 +259,30 @@ def _memory(pack: Pack, category: Category, ledger: Mapping[str, str], constants
         raise SuiteError(
             f"{memory.QUESTIONS}: not a file of BFCL ({error!r}); run 'fcbench pull bfcl'"
         ) from None
+
+
+_WEB_SEARCH = "BFCL_v4_web_search.json"
+"""The questions, which are the same with and without snippets."""
+
+
+def _web_search(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
+    try:
+        docs = _docs_of(pack, web_questions.DOMAIN)
+        truths = {row["id"]: row["ground_truth"] for row in _rows(pack, f"possible_answer/{_WEB_SEARCH}")}
+        for row in _rows(pack, _WEB_SEARCH):
+            entry_id = str(row["id"]).replace("web_search", category.name, 1)
+            yield Entry(
+                suite=SOURCE.name,
+                id=entry_id,
+                category=category,
+                turns=_turns(row),
+                functions=docs,
+                expectation=Answers(tuple(map(str, _list(truths[row["id"]])))),
+                scene=web_questions.scene(category),
+                set_aside=ledger.get(entry_id),
+            )
+    except (ValueError, KeyError, TypeError) as error:
+        raise SuiteError(f"{_WEB_SEARCH}: not a file of BFCL ({error!r}); run 'fcbench pull bfcl'") from None
 
 
 def _multi_turn(pack: Pack) -> Reader:

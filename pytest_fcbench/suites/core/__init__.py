@@ -15,7 +15,7 @@ from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.docs import documented
 from pytest_fcbench.environments.world import World, world_from_json
 from pytest_fcbench.prompt_formats import Docs, Layout, Returned, Style
-from pytest_fcbench.suites import files, memories
+from pytest_fcbench.suites import files, memories, web_questions
 from pytest_fcbench.suites.build.filler import filler
 from pytest_fcbench.suites.build.multi_turn import missing_function, of_category
 from pytest_fcbench.suites.build.variations import in_every_format
@@ -25,7 +25,7 @@ from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.suites.trajectories import Withheld
 
 NAME = "core"
-VERSION = "7"
+VERSION = "8"
 
 N = TypeVar("N", bound=str)
 
@@ -42,6 +42,7 @@ def open_suite(cache: Path) -> Suite:
         wording=wording(),
         world=_world(),
         load=_load,
+        web=_FOLDER / "web",
     )
 
 
@@ -59,7 +60,8 @@ _BY_CODE = (*_MADE_OF, *SELECTIONS["memory"])
 
 
 def _path(category: Category) -> Path:
-    return _FOLDER / f"{category.name}.yaml"
+    name = "web_search" if category.name in SELECTIONS["web_search"] else category.name
+    return _FOLDER / f"{name}.yaml"
 
 
 def _load(category: Category) -> tuple[Entry, ...]:
@@ -68,6 +70,8 @@ def _load(category: Category) -> tuple[Entry, ...]:
     if category.name in SELECTIONS["memory"]:
         docs = documented(DOMAINS[category.name])
         return tuple(entry for scenario in _scenarios() for entry in scenario.entries(NAME, category, docs))
+    if category.name in SELECTIONS["web_search"]:
+        return web_questions.entries(_path(category), NAME, category)
     if category.name not in _MADE_OF:
         if category.rule is not Rule.STATE:
             return files.read(_path(category), NAME)
@@ -102,8 +106,13 @@ def _written(category: str) -> Sequence[tuple[Entry, Withheld | None]]:
 
 def _sha256() -> str:
     digest = hashlib.sha256()
-    for path in sorted(_FOLDER.glob("*.yaml")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+    for path in sorted(_FOLDER.rglob("*.yaml")):
+        digest.update(
+            path.relative_to(_FOLDER).as_posix().encode()
+            + b"\0"
+            + path.read_bytes().replace(b"\r\n", b"\n")
+            + b"\0"
+        )
     return digest.hexdigest()
 
 

@@ -1,0 +1,83 @@
+"""Searching the web and reading its pages (BFCL's ``WebSearchAPI``).
+
+What the web answers comes from the world (``World.web``). Where this differs from the official class:
+
+- A result without a snippet has none; officially it ends the search with an error.
+- What cannot be asked (no whole number of results, a mode that is not there) is an error that says so.
+- A URL that does not begin with http:// or https:// is an error of the function, officially of the executor.
+- What is shown of a page ends after some length (``web.reading``), and only public hosts are asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_fcbench.environments.environment import Environment
+from pytest_fcbench.environments.world import WebError, World
+
+_MODES = ("raw", "markdown", "truncate")
+_MOST_RESULTS = 50
+_LONGEST_QUERY = 2_000
+"""Characters; engines take no longer ones."""
+_LONGEST_REGION = 20
+
+
+class WebSearch(Environment):
+    """Finding and reading pages of the web."""
+
+    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        super().__init__(config, world, long_context=long_context)
+        self.show_snippet = bool(config.get("show_snippet", True))
+        self._web = world.web
+
+    def search_engine_query(
+        self, keywords: str, max_results: int = 10, region: str = "wt-wt"
+    ) -> list[dict[str, object]] | dict[str, object]:
+        """Search the web and get the title and the address of each page that was found.
+
+        Args:
+            keywords: Words to search for.
+            max_results: How many results to give at the most, from 1 to 50.
+            region: Region of the results as country and language, such as us-en; wt-wt is the whole world.
+        """
+        if wrong := _wrong_search(keywords, max_results, region):
+            return {"error": wrong}
+        try:
+            found = self._web.search(keywords, min(max_results, _MOST_RESULTS), region)
+        except WebError as error:
+            return {"error": f"The search failed: {error}"}
+        shown = ("title", "href", "body") if self.show_snippet else ("title", "href")
+        return [{name: result[name] for name in shown if name in result} for result in found]
+
+    def fetch_url_content(self, url: str, mode: str = "raw") -> dict[str, object]:
+        """Fetch a page of the web and get its content.
+
+        Args:
+            url: Address of the page; it begins with http:// or https://.
+            mode: How the content is given - raw as it is sent, markdown as Markdown, truncate as text alone.
+        """
+        if not _is_address(url):
+            return {"error": f"{str(url)[:200]!r} is no address that begins with http:// or https://."}
+        if mode not in _MODES:
+            return {"error": f"There is no mode {str(mode)[:40]!r}; give {', '.join(_MODES)}."}
+        try:
+            return {"content": self._web.fetch(url, mode)}
+        except WebError as error:
+            return {"error": f"{url[:2000]} could not be fetched: {error}"}
+
+
+def _wrong_search(keywords: object, max_results: object, region: object) -> str | None:
+    """Why a search cannot be made. A model gives values of any type."""
+    if not isinstance(keywords, str) or not keywords.strip():
+        return "keywords must be words to search for."
+    if len(keywords) > _LONGEST_QUERY:
+        return f"keywords have at most {_LONGEST_QUERY:,} characters."
+    if not isinstance(max_results, int) or isinstance(max_results, bool) or max_results < 1:
+        return "max_results must be a whole number from 1 on."
+    if not isinstance(region, str) or len(region) > _LONGEST_REGION:
+        return "region must be text such as us-en."
+    return None
+
+
+def _is_address(url: object) -> bool:
+    return isinstance(url, str) and url.lower().startswith(("http://", "https://"))

@@ -1,0 +1,115 @@
+"""What a model is shown of a page: as it came, as Markdown, or as text.
+
+HTML is parsed by lxml: the parser of the standard library takes more than a minute for 200 kB that are
+made for it. Officially the whole page is handed over, however long; here it ends after ``MOST`` characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urljoin
+
+from bs4 import BeautifulSoup
+from bs4.element import NavigableString, PageElement, Tag
+from markdownify import MarkdownConverter
+
+from pytest_fcbench.web.client import Reply
+
+MODES = ("raw", "markdown", "truncate")
+MOST = 100_000
+"""Characters that a model is shown of a page."""
+_MOST_PARSED = 500_000
+"""Characters of HTML that are parsed: what takes longest, tags without end, takes some seconds."""
+
+_PDF = "application/pdf"
+_TYPES = re.compile(r"text/.*|application/(?:.*\+)?(?:json|xml|xhtml\+xml)|application/javascript|")
+"""What can be shown; also what says nothing of its type."""
+_HTML = ("text/html", "application/xhtml+xml", "")
+_BLOCKS = frozenset(
+    (
+        *("article", "dd", "div", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "li", "main", "nav", "p"),
+        *("pre", "section", "title", "tr"),
+    )
+)
+"""Whose text is a line of its own."""
+_BETWEEN = {"br": "\n", "hr": "\n", "td": " ", "th": " "}
+_UNSEEN = ["script", "style", "noscript", "template"]
+
+
+class Unshown(Exception):  # noqa: N818 - reads as the state it names
+    """Nothing of this reply can be shown. Says why."""
+
+
+def content(reply: Reply, mode: str) -> str:
+    """The body of a reply in one of the ``MODES``. Raises ``Unshown``."""
+    if reply.status >= 400:
+        raise Unshown(f"the server answered with HTTP status {reply.status}")
+    if reply.type == _PDF or reply.body.startswith(b"%PDF-"):
+        raise Unshown("it is a PDF document; only text, HTML, JSON and XML can be read")
+    if not _TYPES.fullmatch(reply.type) or b"\0" in reply.body[:1000]:
+        raise Unshown(f"it is of the type {reply.type[:80]!r}; only text, HTML, JSON and XML can be read")
+    text = _decoded(reply)
+    if mode != "raw" and reply.type in _HTML:
+        text = _converted(text[:_MOST_PARSED], reply.url, mode)
+    return text if len(text) <= MOST else f"{text[:MOST]}\n[cut: {MOST:,} of {len(text):,} characters]"
+
+
+def _converted(html: str, url: str, mode: str) -> str:
+    page = BeautifulSoup(html, "lxml")
+    for unseen in page(_UNSEEN):
+        unseen.decompose()
+    if mode == "markdown":
+        for link in page("a", href=True):
+            link["href"] = _joined(url, str(link["href"]))
+        try:
+            markdown: str = MarkdownConverter(heading_style="ATX").convert_soup(page)
+            return re.sub(r"\n{3,}", "\n\n", markdown).strip()
+        except RecursionError:
+            pass  # nobody who writes for readers nests so deep
+    lines = (" ".join(line.split()) for line in "".join(_texts(page)).splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _texts(page: BeautifulSoup) -> Iterator[str]:
+    """The texts of a page, with a line break between those of different blocks."""
+    block_of: dict[int, PageElement] = {id(page): page}
+    last: PageElement = page
+    for node in page.descendants:
+        block = block_of[id(node.parent)]
+        if isinstance(node, Tag):
+            block_of[id(node)] = node if node.name in _BLOCKS else block
+            yield _BETWEEN.get(node.name, "")
+        elif type(node) is NavigableString:  # the others are comments and the like
+            yield "" if block is last else "\n"
+            yield node
+            last = block
+
+
+def _joined(url: str, place: str) -> str:
+    try:
+        return urljoin(url, place)
+    except ValueError:
+        return place
+
+
+_CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+_ENCODING = re.compile(
+    r"utf-?8|utf-?16(le|be)?|us-ascii|ascii|(iso-?8859|latin)-?\d+|(windows-|cp)125\d|koi8-[ru]"
+    r"|shift_jis|euc-(jp|kr)|gb2312|gbk|gb18030|big5",
+    re.IGNORECASE,
+)
+"""Of text only: Python knows others, some of which take a long time."""
+
+
+def _decoded(reply: Reply) -> str:
+    """The body as text, in the encoding that it names, else UTF-8, else Windows-1252."""
+    named = _CHARSET.search(reply.headers.get("Content-Type", "").encode("latin-1", "replace"))
+    named = named or _CHARSET.search(reply.body[:1024])
+    told = named[1].decode("ascii", "replace") if named else ""
+    for encoding in (told if _ENCODING.fullmatch(told) else "utf-8-sig", "utf-8-sig"):
+        try:
+            return reply.body.decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return reply.body.decode("cp1252", "replace")

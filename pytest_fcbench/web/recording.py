@@ -1,0 +1,72 @@
+"""What the web answered, kept in a file: JSON lines, each a call and its answer.
+
+    {"name": "fetch_url_content", "arguments": {"url": "...", "mode": "raw"}, "answer": {"content": "..."}}
+
+Where a call stands twice, the later line holds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from pytest_fcbench.errors import UsageError
+
+
+def key(name: object, arguments: object) -> str:
+    """The same for the same call."""
+    return json.dumps([name, arguments], sort_keys=True)
+
+
+def read(path: Path) -> Mapping[str, Mapping[str, object]]:
+    """The answers of a file, by key. Raises ``UsageError`` with file and line."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise UsageError(f"recorded:{path}: cannot be read: {error.strerror}") from None
+    answers = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            row = json.loads(line)
+            name, arguments, answer = row["name"], row["arguments"], row["answer"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            answer = None
+        if not isinstance(answer, dict):
+            raise UsageError(
+                f"{path}:{number}: not a line of a recording; --fcbench-search-record makes them"
+            )
+        answers[key(name, arguments)] = answer
+    return answers
+
+
+class Recording:
+    """Adds to a file. Threads and processes may share it: each line is one write to its end.
+
+    Raises ``UsageError`` for a place that cannot be written to.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise UsageError(f"--fcbench-search-record={path}: {error.strerror}") from None
+        self._last: dict[str, str] = {}
+        """Of each call, the line that holds."""
+        self._lock = threading.Lock()
+
+    def add(self, name: object, arguments: object, answer: Mapping[str, object]) -> None:
+        """Keep an answer, where it is another than before. Raises OSError."""
+        call = key(name, arguments)
+        line = json.dumps({"name": name, "arguments": arguments, "answer": answer})
+        with self._lock:
+            if self._last.get(call) != line:
+                os.write(self._file, f"{line}\n".encode())
+                self._last[call] = line
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)

@@ -1,0 +1,124 @@
+"""Searching and reading, with a web that says what a test wants."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from pytest_fcbench.environments.environment import Environment
+from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.environments.web_search import WebSearch
+from pytest_fcbench.environments.world import NoWeb, Unanswered, WebError, World
+
+RESULTS = [
+    {"title": "T", "href": "http://a.example/", "body": "B"},
+    {"title": "No snippet", "href": "http://b.example/"},
+]
+
+
+class Pages:
+    """A web that remembers what it was asked."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+        self.asked: list[tuple[object, ...]] = []
+
+    def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
+        self.asked.append((keywords, max_results, region))
+        if self.error:
+            raise self.error
+        return RESULTS[:max_results]
+
+    def fetch(self, url: str, mode: str) -> str:
+        self.asked.append((url, mode))
+        if self.error:
+            raise self.error
+        return f"{mode} of {url}"
+
+
+def opened(web: Pages | NoWeb, **config: object) -> WebSearch:
+    return WebSearch(config, World(web=web))
+
+
+def returned(web: Pages | NoWeb, call: str, **config: object) -> str:
+    (text,) = Environments({"web_search": opened(web, **config)}).perform([call])
+    return text
+
+
+def test_a_search_is_a_list_of_results_as_python_shows_it() -> None:
+    web = Pages()
+    assert returned(web, "search_engine_query(keywords='a b')") == str(RESULTS)
+    assert returned(web, "search_engine_query('a', 1, 'us-en')") == str(RESULTS[:1])
+    assert web.asked == [("a b", 10, "wt-wt"), ("a", 1, "us-en")]
+
+
+def test_without_snippets_title_and_address_are_left() -> None:
+    plain = [{"title": r["title"], "href": r["href"]} for r in RESULTS]
+    assert opened(Pages(), show_snippet=False).search_engine_query("a") == plain
+
+
+def test_results_are_not_endless() -> None:
+    web = Pages()
+    opened(web).search_engine_query("a", 10**9)
+    assert web.asked == [("a", 50, "wt-wt")]
+
+
+def test_a_page_in_each_mode() -> None:
+    web = Pages()
+    call = "fetch_url_content(url='http://a.example/'{})"
+    assert json.loads(returned(web, call.format(""))) == {"content": "raw of http://a.example/"}
+    for mode in ("raw", "markdown", "truncate"):
+        assert mode in returned(web, call.format(f", mode={mode!r}"))
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        ("search_engine_query(keywords='')", "keywords must be words"),
+        ("search_engine_query(keywords=' ')", "keywords must be words"),
+        ("search_engine_query(keywords=['a'])", "keywords must be words"),
+        (f"search_engine_query(keywords={'a' * 2_001!r})", "at most 2,000 characters"),
+        ("search_engine_query(keywords='a', max_results=0)", "a whole number from 1 on"),
+        ("search_engine_query(keywords='a', max_results='5')", "a whole number from 1 on"),
+        ("search_engine_query(keywords='a', max_results=True)", "a whole number from 1 on"),
+        ("search_engine_query(keywords='a', max_results=2.5)", "a whole number from 1 on"),
+        ("search_engine_query(keywords='a', region=None)", "region must be text"),
+        (f"search_engine_query(keywords='a', region={'x' * 99!r})", "region must be text"),
+        ("fetch_url_content(url='ftp://a.example/')", "begins with http:// or https://"),
+        ("fetch_url_content(url='file:///etc/passwd')", "begins with http:// or https://"),
+        ("fetch_url_content(url='a.example')", "begins with http:// or https://"),
+        ("fetch_url_content(url=5)", "begins with http:// or https://"),
+        ("fetch_url_content(url='http://a.example/', mode='pdf')", "no mode 'pdf'; give raw, markdown"),
+        ("fetch_url_content(url='http://a.example/', mode=[])", "no mode"),
+    ],
+)
+def test_what_cannot_be_asked_is_an_error_and_asks_nothing(call: str, told: str) -> None:
+    web = Pages()
+    assert told in json.loads(returned(web, call))["error"]
+    assert not web.asked
+
+
+def test_what_fails_is_an_error() -> None:
+    web = Pages(WebError("it is closed"))
+    assert opened(web).search_engine_query("a") == {"error": "The search failed: it is closed"}
+    told = opened(web).fetch_url_content("HTTP://a.example/")
+    assert told == {"error": "HTTP://a.example/ could not be fetched: it is closed"}
+
+
+def test_without_a_web_both_fail() -> None:
+    assert "there is no web here" in returned(NoWeb(), "search_engine_query(keywords='a')")
+    assert "there is no web here" in returned(NoWeb(), "fetch_url_content(url='http://a.example/')")
+
+
+def test_what_is_still_to_be_answered_is_no_result() -> None:
+    with pytest.raises(Unanswered):
+        returned(Pages(Unanswered()), "search_engine_query(keywords='a')")
+
+
+def test_searching_changes_nothing() -> None:
+    environment: Environment = opened(Pages())
+    before = dict(environment.shown())
+    opened(Pages()).search_engine_query("a")
+    assert environment.shown() == before == {"long_context": False, "show_snippet": True}

@@ -1,0 +1,55 @@
+"""Questions about a small web, read from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.entries import CATEGORIES, Answers
+from pytest_fcbench.errors import SuiteError
+from pytest_fcbench.suites import web_questions
+
+QUESTION = """questions:
+  - query: How tall is it?
+    answers: ["31", 31 metres]
+    trail:
+      - search: tall
+      - read: http://a.example/
+        finds: "31"
+"""
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "web_search.yaml"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(("name", "shown"), [("web_search_base", True), ("web_search_no_snippet", False)])
+def test_a_question_in_either_category(tmp_path: Path, name: str, shown: bool) -> None:
+    (entry,) = web_questions.entries(written(tmp_path, QUESTION), "own", CATEGORIES[name])
+    assert (entry.key, entry.turns[0][0].content) == (f"own:{name}_0", "How tall is it?")
+    trail = (
+        ("search_engine_query(keywords='tall')",),
+        ("fetch_url_content(url='http://a.example/', mode='truncate')",),
+    )
+    assert entry.expectation == Answers(("31", "31 metres"), trail)
+    assert entry.scene is not None
+    assert entry.scene.config == {"web_search": {"show_snippet": shown}}
+    assert [doc.name for doc in entry.functions] == ["search_engine_query", "fetch_url_content"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"31", 31 metres', "", r"web_search.yaml:3: questions.0.answers: needs an answer"),
+        ('"31", 31 metres', "31", r"questions.0.answers.0: must be text"),
+        ('finds: "31"', "finds: tall", r"web_search.yaml:4: .*must end with a page on which an answer"),
+        ("      - read", "      - fetch", r"unknown key 'fetch'"),
+        ("query:", "question:", r"web_search.yaml:2: .*unknown key 'question'"),
+    ],
+)
+def test_what_is_broken_is_named(tmp_path: Path, old: str, new: str, told: str) -> None:
+    with pytest.raises(SuiteError, match=told):
+        web_questions.read(written(tmp_path, QUESTION.replace(old, new)))
