@@ -276,10 +276,10 @@ class Dispatcher:
         self._loop.close()
 
     async def _cancel(self) -> None:
-        tasks = list(self._tasks)
-        for task in tasks:
+        ours = list(self._tasks)
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:  # client libraries leave some behind
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*ours, return_exceptions=True)
         await self._loop.shutdown_asyncgens()
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeVar
 
 from pytest_fcbench.answers import AskModel, Call, Completion, Mode, Names
@@ -86,6 +87,7 @@ _AFTER_PREPOSITION = re.compile(
     r"\b(?:in|at|for|from|to|of|on|near|called|named)\s+(?:the\s+|my\s+|a\s+)?([^\W\d_]+)"
 )
 _SPLIT = re.compile(r"\band\b|;|[.!?]\s|\bthen\b|\balso\b")
+_ENDING = re.compile(r"(?:ies|es|s|ing|ed)$")
 _NO = re.compile(r"\b(?:no|not|without|don't|never|off|disable)\b", re.IGNORECASE)
 
 
@@ -123,28 +125,28 @@ def _calls(text: str, functions: Sequence[FunctionDoc]) -> Iterator[Call]:
 
 
 def _best(text: str, functions: Sequence[FunctionDoc]) -> FunctionDoc | None:
-    words = set(_stems(text))
+    words = _stems(text)
     scored = [(_score(words, doc), -index) for index, doc in enumerate(functions)]
     if not scored or max(scored)[0] < _THRESHOLD:
         return None
     return functions[-max(scored)[1]]
 
 
-def _score(words: set[str], doc: FunctionDoc) -> float:
-    in_name = words & set(_stems(re.sub(r"([a-z])([A-Z])", r"\1 \2", doc.name)))
-    in_description = words & set(_stems(doc.description)) - in_name
+def _score(words: frozenset[str], doc: FunctionDoc) -> float:
+    in_name = words & _stems(re.sub(r"([a-z])([A-Z])", r"\1 \2", doc.name))
+    in_description = words & _stems(doc.description) - in_name
     parameters = " ".join(
         f"{name} {schema.get('description', '')}" for name, schema in doc.properties.items()
     )
-    in_parameters = words & set(_stems(parameters)) - in_name - in_description
+    in_parameters = words & _stems(parameters) - in_name - in_description
     return 2.0 * len(in_name) + len(in_description) + 0.25 * len(in_parameters)
 
 
-def _stems(text: str) -> Iterator[str]:
+@lru_cache(4096)  # most are of function docs, which many entries share
+def _stems(text: str) -> frozenset[str]:
     """Lower-case words without stop words and plural endings."""
-    for word in _WORD.findall(text.replace("_", " ").lower()):
-        if word not in _STOP:
-            yield re.sub(r"(?:ies|es|s|ing|ed)$", "", word) or word
+    words = set(_WORD.findall(text.replace("_", " ").lower())) - _STOP
+    return frozenset(_ENDING.sub("", word) or word for word in words)
 
 
 def _complete_call(text: str, doc: FunctionDoc) -> Call | None:

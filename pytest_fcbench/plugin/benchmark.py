@@ -171,8 +171,8 @@ class Benchmark:
         entry = item.stash.get(ENTRY, None)
         if call.when == "teardown":
             self._forget(item)
-        wrong = call.excinfo is not None and call.excinfo.errisinstance(AssertionError)
-        if entry and call.excinfo and wrong and self.config.option.tbstyle == "no":
+        told = call.excinfo is not None and call.excinfo.errisinstance((AssertionError, NotScoredError))
+        if entry and call.excinfo and told and self.config.option.tbstyle == "no":
             call.excinfo.traceback = call.excinfo.traceback[-1:]  # pytest filters all of it to show nothing
         report = yield
         if entry is None or call.when == "teardown" or (call.when == "setup" and call.excinfo is None):

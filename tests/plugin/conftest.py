@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import shutil
 import subprocess
@@ -12,11 +13,20 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fcbench.models import litellm
 from pytest_fcbench.suites import core
 from tests.conftest import ROOT
 
+# A run in this process forgets what it was the first to import, and numpy can be imported only once.
+litellm.imported()
+for module in ("aiohttp", "lxml.html", "numpy", "rapidfuzz.fuzz", "scipy.optimize", "sqlglot", "tree_sitter"):
+    importlib.import_module(module)
+
 SCORED = tuple(category.name for category in core.open_suite(Path()).categories if category.scored)
 """The categories that run without options."""
+
+PLUGINS = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:anyio")
+"""Without those that have no part in a run, but take a quarter of the time in which a worker starts."""
 
 
 def size(*categories: str) -> int:
@@ -42,8 +52,12 @@ class Project:
         return path
 
     def run(self, *options: str) -> pytest.RunResult:
+        """Run pytest in this process; workers of xdist are processes of their own."""
+        return self.pytester.runpytest_inprocess(*PLUGINS, *options)
+
+    def run_apart(self, *options: str) -> pytest.RunResult:
         """Run pytest in a process of its own."""
-        return self.pytester.runpytest_subprocess("-p", "no:cacheprovider", *options)
+        return self.pytester.runpytest_subprocess(*PLUGINS, *options)
 
     def fcbench(self, *options: str) -> subprocess.CompletedProcess[str]:
         """Run a command in a process of its own."""

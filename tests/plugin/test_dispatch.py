@@ -349,9 +349,9 @@ def test_a_plan_counts_the_same_calls_in_every_syntax(project: Project) -> None:
 @PLAIN_AND_XDIST
 def test_letters_give_way_to_the_progress(project: Project, workers: tuple[str, ...]) -> None:
     with serving(first_function) as endpoint:
-        plain = project.run(*live(endpoint), *workers)
-        quiet = project.run(*live(endpoint), "-q", *workers)
-        verbose = project.run(*live(endpoint), "-v", *workers)
+        plain = project.run_apart(*live(endpoint), *workers)
+        quiet = project.run_apart(*live(endpoint), "-q", *workers)
+        verbose = project.run_apart(*live(endpoint), "-v", *workers)
     assert "......" not in plain.stdout.str()
     assert "......" in quiet.stdout.str()
     assert verbose.stdout.str().count("PASSED") == 6

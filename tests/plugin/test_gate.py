@@ -154,7 +154,7 @@ def test_a_summary_that_cannot_be_written_is_a_warning(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "no/such/folder/summary.md")
-    result = project.run("--fcbench-category=multiple", "--fcbench-gate=multiple>=90%")
+    result = project.run_apart("--fcbench-category=multiple", "--fcbench-gate=multiple>=90%")
     assert result.ret == 0
     told = result.stdout.str() + result.stderr.str()
     assert "summary.md: cannot be written: No such file or directory" in told

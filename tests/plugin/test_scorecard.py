@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from functools import cache
+from typing import Any
 
 import jsonschema
 import pytest
+from jsonschema.protocols import Validator
 
 from pytest_fcbench.scorecard.document import json_schema
 from pytest_fcbench.scorecard.intervals import of_share
@@ -24,8 +27,16 @@ answers:
 """
 
 
-def validate(value: object, kind: str) -> None:
-    jsonschema.validate(value, {**json_schema(), "$ref": f"#/$defs/{kind}"})
+@cache
+def validator(kind: str) -> Validator:
+    schema = {**json_schema(), "$ref": f"#/$defs/{kind}"}
+    found = jsonschema.validators.validator_for(schema)
+    found.check_schema(schema)
+    return found(schema)
+
+
+def validate(value: Any, kind: str) -> None:
+    validator(kind).validate(value)
 
 
 def section(report: Mapping[str, object]) -> dict[str, object]:

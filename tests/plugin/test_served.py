@@ -46,10 +46,10 @@ def judged(project: Project) -> dict[str, dict[str, object]]:
 def test_a_model_that_is_served_scores_what_it_scores_in_process(
     project: Project, model: str, mode: str
 ) -> None:
-    project.run(f"--fcbench-model={model}", f"--fcbench-mode={mode}", "--fcbench-profile=corrected")
+    project.run_apart(f"--fcbench-model={model}", f"--fcbench-mode={mode}", "--fcbench-profile=corrected")
     in_process = judged(project)
     with served("--model", model) as api_base:
-        project.run(*options(api_base, f"--fcbench-mode={mode}"))
+        project.run_apart(*options(api_base, f"--fcbench-mode={mode}"))
         assert _of_entries(stats(api_base)) == _answers(in_process)
     assert len(in_process) == size(*SCORED)
     assert _verdicts(judged(project)) == _verdicts(in_process)
@@ -75,11 +75,11 @@ def test_the_served_oracle_on_the_official_entries(
         f"--fcbench-mode={mode}",
         "--fcbench-profile=corrected",
     )
-    project.run("--fcbench-model=oracle", *selected)
+    project.run_apart("--fcbench-model=oracle", *selected)
     in_process = judged(project)
     with served("--model", "oracle", "--suite", "bfcl") as api_base:
         more = ("--fcbench-model=hosted_vllm/served", "--fcbench-concurrency=32")
-        result = project.run(*options(api_base, *selected, *more))
+        result = project.run_apart(*options(api_base, *selected, *more))
         assert sum(stats(api_base)["answered"].values()) == _answers(in_process)
     suite = open_suite("bfcl", pack_cache)
     asked = [entry for name in SELECTIONS[category] for entry in suite.load(CATEGORIES[name])]
@@ -108,11 +108,11 @@ def _answers(records: Mapping[str, Mapping[str, object]]) -> int:
 def test_faults_change_no_verdict(project: Project, workers: tuple[str, ...]) -> None:
     """With 30 % of the requests faulty the scorecard is the clean run's."""
     with served("--model", "lexical") as api_base:
-        project.run(*options(api_base, "--fcbench-store=none"), *workers)
+        project.run_apart(*options(api_base, "--fcbench-store=none"), *workers)
         clean = judged(project)
     with served("--model", "lexical", "--fault", *FAULTS, "--retry-after", "0.1", "--seed", "1") as api_base:
         impatient = ("--fcbench-timeout=2", "--fcbench-retries=20", "--fcbench-store=none")
-        project.run(*options(api_base, *impatient), *workers)
+        project.run_apart(*options(api_base, *impatient), *workers)
         found = stats(api_base)
     assert len(clean) == size(*SCORED)
     assert judged(project) == clean
@@ -124,7 +124,7 @@ def test_faults_change_no_verdict(project: Project, workers: tuple[str, ...]) ->
 def test_broken_arguments_are_the_models_own_fault(project: Project) -> None:
     """They are judged, not asked for again."""
     with served("--model", "oracle", "--fault", "json:1") as api_base:
-        result = project.run(*options(api_base, "--fcbench-category=parallel"))
+        result = project.run_apart(*options(api_base, "--fcbench-category=parallel"))
         assert stats(api_base)["requests"] == 12
     result.assert_outcomes(failed=12)
     result.stdout.fnmatch_lines(["  unreadable 12"])
@@ -133,19 +133,19 @@ def test_broken_arguments_are_the_models_own_fault(project: Project) -> None:
 def test_answers_in_a_conversation_are_not_broken(project: Project) -> None:
     """What would be asked after a broken one is not known to the server."""
     with served("--model", "oracle", "--fault", "json:1") as api_base:
-        result = project.run(*options(api_base, "--fcbench-category=multi_turn_base"))
+        result = project.run_apart(*options(api_base, "--fcbench-category=multi_turn_base"))
     result.assert_outcomes(passed=size("multi_turn_base"))
 
 
 def test_an_endpoint_that_is_down_fails_no_entry(project: Project) -> None:
     with served("--model", "oracle") as api_base:
         pass
-    result = project.run(*options(api_base, "--fcbench-no-preflight", "--fcbench-retries=0"))
+    result = project.run_apart(*options(api_base, "--fcbench-no-preflight", "--fcbench-retries=0"))
     entries = size(*SCORED)
     result.assert_outcomes(errors=entries)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines([f"not scored ({entries} of {entries}, 100.0%)", f"  connection: {entries}"])
-    gated = project.run(
+    gated = project.run_apart(
         *options(api_base, "--fcbench-no-preflight", "--fcbench-retries=0", "--fcbench-gate=overall>=0")
     )
     assert gated.ret == 2, "nothing can be told"
@@ -160,7 +160,7 @@ def test_two_runs_at_once_share_a_store(project: Project) -> None:
         ]
         assert [run.wait(120) for run in runs] == [0, 0]
         before = stats(api_base)["requests"]
-        project.run(*options(api_base)).assert_outcomes(passed=size(*SCORED))
+        project.run_apart(*options(api_base)).assert_outcomes(passed=size(*SCORED))
         assert stats(api_base)["requests"] == before
 
 
