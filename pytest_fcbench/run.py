@@ -233,7 +233,7 @@ class Run:
             webs = {Party.WEB: named}
         else:
             webs = {Party.WEB: self._kept(Party.WEB, named, {"model": f"web: {self.settings.search}"})}
-        webs[Party.OWN_WEB] = named if isinstance(named, RecordedWeb) else self._own_web_model
+        webs[Party.OWN_WEB] = named if isinstance(named, RecordedWeb) else self.own_web
         if self._recording is None:
             return webs
         return {party: RecordingModel(model, self._recording) for party, model in webs.items()}
@@ -243,7 +243,8 @@ class Run:
         return OwnWeb(lambda: web_pages.of([suite.web for suite in self.suites.values()]))
 
     @property
-    def _own_web_model(self) -> WebModel:
+    def own_web(self) -> WebModel:
+        """Answers what entries ask of the web that their suite brings."""
         return WebModel(self._own_web.sources, immediate=not self.asks)
 
     @cached_property

@@ -7,15 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pytest_fcbench import environments
-from pytest_fcbench.answers import Driven, Mode, Names, Transcript
-from pytest_fcbench.asking import asking, judge
+from pytest_fcbench.answers import Driven, Mode, Names, Party, Transcript
+from pytest_fcbench.asking import Memories, asking, judge
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.executables.outcomes import Execute, Perform
-from pytest_fcbench.models.model import run_through
+from pytest_fcbench.models.model import Model, run_through
 from pytest_fcbench.models.oracle import OracleModel
+from pytest_fcbench.models.parties import Parties
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Judgement, NotScored
 
@@ -34,6 +35,8 @@ class Facts:
     entries: Sequence[Entry]
     execute: Execute
     perform: Perform
+    web: Model | None = None
+    """Answers what entries ask of the suite's own web."""
     unread: Mapping[str, str] = field(default_factory=dict)
     """By category, why it cannot be read."""
     against: Sequence[Entry] = ()
@@ -66,8 +69,17 @@ class Facts:
         return environments.opened(entry, self.suite.world)
 
     def _transcript(self, entry: Entry, manner: Manner) -> Transcript:
-        oracle = OracleModel(manner.mode, manner.names)
-        talk = asking(entry, manner, self.suite, Driven("official"))
+        memories = self._memories[manner]
+        for before in entry.earlier:
+            if before.key not in memories:
+                self._held(before, manner, memories)
+        return self._held(entry, manner, memories)
+
+    def _held(self, entry: Entry, manner: Manner, memories: Memories) -> Transcript:
+        oracle = Parties(
+            OracleModel(manner.mode, manner.names), {Party.OWN_WEB: self.web} if self.web else {}
+        )
+        talk = asking(entry, manner, self.suite, Driven("official"), memories)
         request = next(talk)
         while True:
             completion = run_through(oracle.complete(entry, request))
@@ -76,3 +88,8 @@ class Facts:
             except StopIteration as done:
                 transcript: Transcript = done.value
                 return transcript
+
+    @cached_property
+    def _memories(self) -> Mapping[Manner, Memories]:
+        """What earlier conversations left, by the manner in which they were held."""
+        return {manner: {} for manner in MANNERS}

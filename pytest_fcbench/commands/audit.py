@@ -101,7 +101,9 @@ def _audited(chosen: argparse.Namespace) -> int:
         if chosen.against:
             other = Run(settings_of(argparse.Namespace(config=chosen.config), chosen.against, "oracle"))
             against, _ = _entries(other, chosen.against, other.suites[chosen.against].categories)
-        facts = Facts(suite, entries, run.execute, run.perform, unread, against, chosen.threshold)
+        facts = Facts(
+            suite, entries, run.execute, run.perform, run.own_web, unread, against, chosen.threshold
+        )
         findings = tuple(checks.audit(facts, names))
     audit = Audit(suite.name, suite.version, len(entries), names, findings, distributions.spreads(entries))
     for line in _lines(audit, chosen.show):

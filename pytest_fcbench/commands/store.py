@@ -255,6 +255,10 @@ def _identity(settings: Settings) -> Mapping[str, object]:
     return identity_of(settings.model, settings.api_base, settings.parameters)
 
 
+_UNANSWERED = ("offline", "no_result", "no_search", "prompting_only", NOT_HELD)
+"""Causes for which an entry has no answer, which is no fault of the store."""
+
+
 def _conversations(
     model: StoredModel, run: Run, entries: Iterable[Entry]
 ) -> Iterator[tuple[Entry, Transcript]]:
@@ -264,5 +268,5 @@ def _conversations(
         try:
             yield entry, dispatcher.transcript(entry)
         except NotScoredError as error:
-            if error.cause not in ("offline", "no_result", NOT_HELD):
+            if error.cause not in _UNANSWERED:
                 raise

@@ -82,7 +82,7 @@ def _members(told: Mapping[str, object], root: Mapping[str, object], within: fro
     properties, needed = _mapping(told.get("properties")), told.get("required")
     return {
         "properties": {str(name): in_words(value, root, within) for name, value in properties.items()},
-        "required": [name for name in needed if name in properties] if isinstance(needed, list) else [],
+        "required": [name for name in properties if isinstance(needed, list) and name in needed],
     }
 
 

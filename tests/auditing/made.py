@@ -34,7 +34,7 @@ def make_facts(
     unread: dict[str, str] | None = None,
 ) -> Facts:
     """What checks look at."""
-    return Facts(make_suite(*entries), entries, _nothing, _nowhere, unread or {}, against, threshold)
+    return Facts(make_suite(*entries), entries, _nothing, _nowhere, None, unread or {}, against, threshold)
 
 
 def _nothing(calls: Sequence[str], recorded: Sequence[PathCall]) -> tuple[Outcome, ...]:

@@ -24,6 +24,7 @@ from pytest_fcbench.executables.pool import Pool
 from pytest_fcbench.suites import core
 from tests.auditing.made import make_facts
 from tests.factories import make_doc, make_entry
+from tests.server.asking import WEB
 
 
 def test_only_named_checks_run() -> None:
@@ -53,7 +54,7 @@ def test_core_is_sound(pool: Pool, performer: Performer) -> None:
     """Nothing in our own entries is certainly or likely wrong."""
     suite = core.open_suite(Path())
     entries = [e for c in suite.categories if c.rule is not Rule.VARIATION for e in suite.load(c)]
-    findings = audit(Facts(suite, entries, pool, performer))
+    findings = audit(Facts(suite, entries, pool, performer, WEB))
     assert [finding for finding in findings if finding.severity is not Severity.HINT] == []
 
 

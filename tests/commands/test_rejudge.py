@@ -101,7 +101,7 @@ def test_a_run_of_today_is_judged_as_it_was(rejudge: Rejudge, whole: Report) -> 
     assert code == 0
     assert text.splitlines() == [
         f"card.json: lexical (fc, underscored names), judged by {version('pytest-fcbench')}",
-        f"411 judged again by {version('pytest-fcbench')}",
+        f"455 judged again by {version('pytest-fcbench')}",
         "no verdict changed",
     ]
 

@@ -348,7 +348,7 @@ def test_what_is_imported_is_exported(folder: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out == (
         "     2  out/openai_x/non_live/BFCL_v4_simple_python_result.json\n"
         "     1  out/openai_x/live/BFCL_v4_live_relevance_result.json\n"
-        "3 answers are written; 5,913 entries have none\n"
+        "3 answers are written; 11,113 entries have none\n"
     )
     assert read(folder / "out") == {f"openai_x/{name}": rows for name, rows in ROWS.items()}
 
@@ -365,7 +365,7 @@ def test_whole_conversations_are_imported_and_exported(
     assert capsys.readouterr().out.startswith("0 answers came in, 3 were already there\n")
     assert run("export", "out", MODEL, f"--mode={mode}") == 0
     assert capsys.readouterr().out == (
-        f"     1  out/openai_x/{TALK}\n1 answers are written; 5,915 entries have none\n"
+        f"     1  out/openai_x/{TALK}\n1 answers are written; 11,115 entries have none\n"
     )
     assert read(folder / "out") == {f"openai_x/{name}": rows for name, rows in files.items()}
 

@@ -266,6 +266,25 @@ def test_closing_cancels_what_is_in_flight() -> None:
         assert (model.in_flight, len(model.started)) == (0, 3)
 
 
+def test_closing_cancels_what_a_client_library_left_running() -> None:
+    ended: list[str] = []
+
+    async def background() -> None:
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            ended.append("cancelled")
+
+    def leave_running(entry: Entry, request: AskModel) -> Completion:
+        left.append(asyncio.get_running_loop().create_task(background()))
+        return _echo(entry, request)
+
+    left: list[asyncio.Task[None]] = []
+    with _dispatcher(FakeModel(leave_running), "first", "second") as dispatcher:
+        dispatcher.transcript(ENTRY)
+    assert "cancelled" in ended
+
+
 def test_a_rerun_asks_again_only_where_there_was_no_answer() -> None:
     replies = iter([_raising(NotScoredError("timeout", "slow")), _echo, _raising(ValueError("never asked"))])
     model = FakeModel(lambda entry, request: next(replies)(entry, request))

@@ -147,6 +147,7 @@ def test_a_stopped_run_stops_asking(project: Project) -> None:
             f"--fcbench-api-base={endpoint.api_base}",
             "--fcbench-param=api_key=unused",
             "--fcbench-concurrency=1",
+            "--fcbench-category=simple_python",
             "-x",
         )
     result.assert_outcomes(failed=1)
