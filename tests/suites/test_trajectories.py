@@ -158,7 +158,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "unknown domain": (
         "      math:\n",
         "      maths:\n",
-        r"6: entries\.0\.domains\.maths: unknown domain 'maths'\. Did you mean 'math'\? Valid: file.*_search\.",
+        r"6: entries\.0\.domains\.maths: unknown domain 'maths'\. Did you mean 'math'\? Valid: file.*ch\.",
     ),
     "state is a text": (
         "      math:\n",
