@@ -144,7 +144,10 @@ def test_an_endpoint_that_is_down_fails_no_entry(project: Project) -> None:
     entries = size(*SCORED)
     result.assert_outcomes(errors=entries)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines([f"not scored ({entries} of {entries}, 100.0%)", f"  connection: {entries}"])
+    after_others = size(*SELECTIONS["memory"])
+    lines = [f"  connection: {entries - after_others}", f"  earlier_conversation: {after_others}"]
+    result.stdout.fnmatch_lines([f"not scored ({entries} of {entries}, 100.0%)"])
+    result.stdout.fnmatch_lines(lines)
     gated = project.run_apart(
         *options(api_base, "--fcbench-no-preflight", "--fcbench-retries=0", "--fcbench-gate=overall>=0")
     )

@@ -417,6 +417,7 @@ def test_every_category_has_its_official_number_of_entries(entries: tuple[Entry,
         "chatable": 200,
         "format_sensitivity": 200 * 26,
         **dict.fromkeys(SELECTIONS["memory"], 155),
+        **dict.fromkeys(SELECTIONS["web_search"], 100),
     }
     assert len(entries) == 4941 + 310 + 5200 + 465 + 200
 

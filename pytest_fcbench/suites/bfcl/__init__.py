@@ -270,7 +270,7 @@ def _web_search(pack: Pack, category: Category, ledger: Mapping[str, str]) -> It
         docs = _docs_of(pack, web_questions.DOMAIN)
         truths = {row["id"]: row["ground_truth"] for row in _rows(pack, f"possible_answer/{_WEB_SEARCH}")}
         for row in _rows(pack, _WEB_SEARCH):
-            entry_id = str(row["id"]).replace("web_search", category.name, 1)
+            entry_id = _web_id(category, row)
             yield Entry(
                 suite=SOURCE.name,
                 id=entry_id,
@@ -283,6 +283,22 @@ def _web_search(pack: Pack, category: Category, ledger: Mapping[str, str]) -> It
             )
     except (ValueError, KeyError, TypeError) as error:
         raise SuiteError(f"{_WEB_SEARCH}: not a file of BFCL ({error!r}); run 'fcbench pull bfcl'") from None
+
+
+def _web_rows(
+    pack: Pack, category: Category, told: Mapping[str, object]
+) -> Iterator[tuple[str, Mapping[str, object], object]]:
+    """As ``official_rows``; ``told`` is said first."""
+    truths = {row["id"]: row["ground_truth"] for row in _rows(pack, f"possible_answer/{_WEB_SEARCH}")}
+    for row in _rows(pack, _WEB_SEARCH):
+        first, *others = _list(row["question"])
+        entry_id = _web_id(category, row)
+        question = [[told, *_list(first)], *others]
+        yield entry_id, {**row, "id": entry_id, "question": question}, truths[row["id"]]
+
+
+def _web_id(category: Category, row: Mapping[str, object]) -> str:
+    return str(row["id"]).replace("web_search", category.name, 1)
 
 
 def _multi_turn(pack: Pack) -> Reader:
@@ -329,9 +345,12 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Mappin
         return
     pack, file = installed(SOURCE, cache), f"BFCL_v4_{category.name}.json"
     questions, answers = _folders(category)
-    if category.name in SELECTIONS["memory"]:
+    if category.rule is Rule.ANSWER:
         told = {"role": "system", "content": _wording(json.loads(pack.read(CONSTANTS))).answer_format}
-        yield from memory.official_rows(partial(_rows, pack), category, told)
+        if category.name in SELECTIONS["memory"]:
+            yield from memory.official_rows(partial(_rows, pack), category, told)
+        else:
+            yield from _web_rows(pack, category, told)
         return
     truths: Mapping[object, object] = {}
     if category.expects_calls:
