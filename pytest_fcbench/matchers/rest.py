@@ -35,6 +35,7 @@ import builtins
 import json
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TypeGuard
 
 from pytest_fcbench.answers import Call, Fault, Transcript
@@ -59,6 +60,7 @@ def judge(entry: Entry, transcript: Transcript, perform: Perform) -> Judgement:
     truth = entry.expectation
     if not isinstance(truth, ExpectedResponse):
         raise TypeError(f"{entry.key} has no expected response")
+    perform = cache(perform)  # both profiles judge the same answer of an API that may be live
     response = perform(truth.call)
     if unscored := _without_truth(truth, response):
         return Judgement.both(unscored)

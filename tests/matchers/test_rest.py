@@ -131,6 +131,19 @@ def test_faults(performer: Performer) -> None:
     assert outcomes(judgement) == (None, "not scored: set_aside")
 
 
+def test_both_profiles_judge_the_same_answer_of_an_api() -> None:
+    """It may be live, and answer each request only so often."""
+    asked: list[str] = []
+
+    def perform(call: str) -> Response:
+        asked.append(call)
+        return Responded(call, "a.example", 200, json.dumps({"n": len(asked)}))
+
+    rest.judge(entry_of(), make_transcript(f"[{TRUTH}]"), perform)
+
+    assert asked == [TRUTH]
+
+
 def test_another_expectation(performer: Performer) -> None:
     with pytest.raises(TypeError, match="no expected response"):
         rest.judge(make_entry(), make_transcript("[]"), performer)
