@@ -46,7 +46,7 @@ def _of_docs(
     for entry in facts.entries:
         for doc in offered(entry):
             if id(doc) not in texts:
-                texts[id(doc)] = _written(doc)
+                texts[id(doc)] = written(doc)
             offering[entry.category.language + texts[id(doc)]].append((entry, doc))
     for found in offering.values():
         entry, doc = found[0]
@@ -65,7 +65,8 @@ def offered(entry: Entry) -> Sequence[FunctionDoc]:
     return (*entry.functions, *(doc for docs in late for doc in docs))
 
 
-def _written(doc: FunctionDoc, *, named: bool = True) -> str:
+def written(doc: FunctionDoc, *, named: bool = True) -> str:
+    """A doc as text, equal for equal ones; without its name equal for those that differ in nothing else."""
     name = doc.name if named else ""
     return json.dumps([name, doc.description, doc.parameters], sort_keys=True, default=repr)
 
@@ -160,7 +161,7 @@ def same_names(facts: Facts) -> Iterator[Finding]:
         by_text: defaultdict[str, list[str]] = defaultdict(list)
         for doc in offered(entry):
             by_name[Names.UNDERSCORED.shown(doc.name)].append(doc.name)
-            by_text[_written(doc, named=False)].append(doc.name)
+            by_text[written(doc, named=False)].append(doc.name)
         for shown_name, names in by_name.items():
             if len(names) > 1:
                 evidence = f"{shown(names)} are all shown as {shown(shown_name)}"

@@ -11,20 +11,19 @@ category, because their categories are made of each other.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pytest_fcbench.auditing.docs import written
 from pytest_fcbench.auditing.facts import Facts
 from pytest_fcbench.auditing.findings import Finding, Severity, shown
 from pytest_fcbench.entries import (
     Entry,
     ExpectedCalls,
     ExpectedResults,
-    FunctionDoc,
     GoldenPath,
     NoCall,
     Rule,
@@ -211,11 +210,6 @@ def _within(facts: Facts) -> Iterator[Pair]:
 
 def _functions(entry: Entry) -> Sequence[str]:
     return sorted(map(written, entry.functions))
-
-
-def written(doc: FunctionDoc) -> str:
-    """A doc as text, equal for equal ones."""
-    return json.dumps([doc.name, doc.description, doc.parameters], sort_keys=True, default=repr)
 
 
 def _truth(entry: Entry) -> str:

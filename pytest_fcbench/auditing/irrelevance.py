@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 
 from pytest_fcbench.answers import AskModel, Mode, Names
-from pytest_fcbench.auditing.duplicates import alike, question, written
+from pytest_fcbench.auditing.docs import written
+from pytest_fcbench.auditing.duplicates import alike, question
 from pytest_fcbench.auditing.facts import Facts
 from pytest_fcbench.auditing.findings import Finding, Severity, shown
 from pytest_fcbench.entries import Entry, ExpectedCalls, NoCall
