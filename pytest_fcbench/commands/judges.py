@@ -50,8 +50,11 @@ def in_words_of_a_judge(do: Callable[[], T]) -> T:
         raise UsageError(text) from None
 
 
-def asked(judge: Settings, questions: Sequence[Question[T]]) -> tuple[list[T | NotScored], Sequence[str]]:
-    """The judge's answers, and what is to be known of them. Each question is about an entry of its own."""
+def asked(
+    judge: Settings, questions: Sequence[Question[T]], role: str = "judge"
+) -> tuple[list[T | NotScored], Sequence[str]]:
+    """The answers of a model in that role, and what is to be known of it. Each question is about an entry of
+    its own."""
     by_entry = {question.about.item_id: question for question in questions}
     run = Run(judge, about=lambda entry: put(by_entry[entry.item_id], judge.label))
     screen = Screen()
@@ -65,7 +68,7 @@ def asked(judge: Settings, questions: Sequence[Question[T]]) -> tuple[list[T | N
             ticker.stop()
         progress = run.progress()
         spent = "" if progress.usd is None else f", ${progress.usd:.4f}"
-        notes = [f"judge {judge.label}: calls {progress.calls}{spent}"]
+        notes = [f"{role} {judge.label}: calls {progress.calls}{spent}"]
         return answers, notes + [f"note: {note}" for note in run.facts.notes]
     except KeyboardInterrupt:
         raise FcbenchError("interrupted; what is stored is not asked for again") from None

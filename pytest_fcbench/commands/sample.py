@@ -18,6 +18,7 @@ from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.suites.build.sampling import Walk, walks
 from pytest_fcbench.suites.build.writing import drafted
+from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import printable
 
 if TYPE_CHECKING:
@@ -67,14 +68,14 @@ def _sample(chosen: argparse.Namespace) -> int:
     return 0 if found else 1
 
 
-def _suite(key: str) -> suites.Suite:
+def _suite(key: str) -> Suite:
     name, _, rest = key.partition(":")
     if not rest or name not in suites.SUITES:
         raise UsageError(f"{key!r}: {unknown('suite', name, suites.SUITES)}; an entry is named suite:id")
     return suites.open_suite(name, cache_folder())
 
 
-def _entry(suite: suites.Suite, key: str) -> Entry:
+def _entry(suite: Suite, key: str) -> Entry:
     for category in suite.categories:
         if not category.single_turn:
             for entry in suite.load(category):

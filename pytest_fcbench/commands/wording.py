@@ -23,7 +23,7 @@ Reply with one JSON object {"messages": ["...", ...]}, as many messages as there
 
 def worded(writer: Settings, walks: Sequence[Walk]) -> tuple[dict[tuple[int, int], str], Sequence[str]]:
     """Questions by walk and turn, and what is to be known of the writer; a walk that it fails has none."""
-    answers, notes = asked(writer, [_question(number, walk) for number, walk in enumerate(walks)])
+    answers, notes = asked(writer, [_question(number, walk) for number, walk in enumerate(walks)], "writer")
     questions: dict[tuple[int, int], str] = {}
     told = list(notes)
     for number, answer in enumerate(answers):

@@ -1,4 +1,4 @@
-"""What calls act on: eight API domains and three memories, each a small class without global state."""
+"""What calls act on: eight API domains, three memories, the web; each a small class without global state."""
 
 from __future__ import annotations
 

@@ -39,7 +39,8 @@ class NoRequestError(Exception):
 def read(call: str) -> Request:
     """The request of a call. Raises ``NoRequestError``.
 
-    ``requests_get`` is the same function, whose dot some interfaces do not take.
+    ``requests_get`` is the same function, whose dot some interfaces do not take; officially it is replaced
+    wherever it stands in the call.
     """
     try:
         if len(call) > LONGEST_CALL:

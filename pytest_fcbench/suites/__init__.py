@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.suites import bfcl, complexfuncbench, core
 from pytest_fcbench.suites.packs import Source
-from pytest_fcbench.suites.suite import Suite as Suite
+from pytest_fcbench.suites.suite import Suite
 
 SUITES: Mapping[str, Callable[[Path], Suite]] = {
     "core": core.open_suite,

@@ -43,24 +43,3 @@ def test_calls_of_a_right_answer() -> None:
 @pytest.mark.parametrize(("counts", "text"), [({}, "-"), ({3: 5}, "3"), ({1: 3, 5: 1}, "2.0 (1-5)")])
 def test_summary(counts: dict[int, int], text: str) -> None:
     assert distributions.summary(Counter(counts)) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("What is the weather in Bergen?", "English"),
-        ("Wie wird das Wetter in Bergen?", "German"),
-        ("Quelle est la météo à Paris pour demain ?", "French"),
-        ("¿Qué tiempo hace en la ciudad?", "Spanish"),
-        ("Qual é a previsão do tempo para o Porto?", "Portuguese"),
-        ("東京の天気を教えてください", "Japanese"),
-        ("查询 Tokyo 的天气", "Chinese"),
-        ("서울 날씨 알려줘", "Korean"),
-        ("ช่วยหา", "Thai"),
-        ("print(42)", "other"),
-        ("", "other"),
-        ("12 + 3", "other"),
-    ],
-)
-def test_languages(text: str, language: str) -> None:
-    assert distributions.language(text) == language

@@ -98,7 +98,7 @@ def _short(asked: Body) -> Reply:
 @pytest.mark.parametrize(
     ("answer", "left", "rule"),
     [
-        (_good, 0, "judge openai/writer: calls 2"),
+        (_good, 0, "writer openai/writer: calls 2"),
         (_silent, 4, "does not mention"),
         (_short, 4, "must have 2 messages, one for each turn, it has 0"),
         (lambda _: message("as you like"), 4, "walk 0 is not worded: judge_reply"),

@@ -21,6 +21,7 @@ from pytest_fcbench.entries import (
     NoCall,
 )
 from pytest_fcbench.schemas import conforms
+from pytest_fcbench.suites.build.languages import UNKNOWN, language
 
 JOININGS = ("{0} {1}", "{0}\n{1}", "1. {0}\n2. {1}", "- {0}\n- {1}")
 """How questions become one, in whatever language they are asked."""
@@ -30,8 +31,6 @@ _NEAREST = 3
 
 _FAR = 0.1
 """A function that has less than this in common with another is about something else."""
-
-_ENGLISH = re.compile(r"\b(?:the|a|an|my|me|for|and|with|what|how|please|is)\b", re.IGNORECASE)
 
 
 def with_one_call(entry: Entry) -> bool:
@@ -102,13 +101,14 @@ def parallel(entries: Sequence[Entry], draw: Random) -> Entry | None:
 
 
 def parallel_multiple(entries: Sequence[Entry], draw: Random) -> Entry | None:
-    """English questions about different functions as one.
+    """Questions in one language about different functions as one.
 
-    None for other languages, of which nobody here says whether two are the same, and where a function could
-    answer the question of another.
+    None where the languages differ or cannot be told, and where a function could answer the question of
+    another.
     """
     docs, calls = [_own(entry) for entry in entries], tuple(map(_call, entries))
-    if _clash(docs) or not all(_ENGLISH.search(_question(entry)) for entry in entries):
+    spoken = {language(_question(entry)) for entry in entries}
+    if _clash(docs) or len(spoken) > 1 or UNKNOWN in spoken:
         return None
     if any(
         solves(doc, call) for doc, own in zip(docs, calls, strict=True) for call in calls if call is not own

@@ -137,9 +137,18 @@ def test_parallel_multiple_asks_different_functions() -> None:
 def test_parallel_multiple_leaves_out_what_could_be_answered_twice_and_other_languages() -> None:
     other = _asks("What is the outlook for Riga?", _SAME, 3, city=["Riga"])
     german = _asks("Welche Rate hat ein Kredit von 900?", _LOANS, 4, sum=[900.0])
+    short, terse = _asks("Bergen 4", city=["Bergen"]), _asks("900", _LOANS, sum=[900.0])
 
     assert combining.parallel_multiple([_OSLO, other], Random(1)) is None
     assert combining.parallel_multiple([_OSLO, german], Random(1)) is None
+    assert combining.parallel_multiple([short, terse], Random(1)) is None
+
+
+def test_parallel_multiple_asks_in_any_one_language() -> None:
+    weather = _asks("Wie wird das Wetter in Bergen und in Riga?", city=["Bergen"])
+    loan = _asks("Welche Rate hat ein Kredit von 900?", _LOANS, 4, sum=[900.0])
+
+    assert combining.parallel_multiple([weather, loan], Random(1)) is not None
 
 
 @pytest.mark.parametrize("seed", range(12))
