@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from importlib.metadata import version
-from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from pytest_fcbench import conversation, prices, suites
@@ -37,17 +36,16 @@ from pytest_fcbench.models.oracle import OracleModel
 from pytest_fcbench.models.parties import Parties
 from pytest_fcbench.models.replay import ReplayModel
 from pytest_fcbench.models.sentences import SentenceModel
-from pytest_fcbench.models.web import OwnWeb, RecordedWeb, RecordingModel, WebModel, no_search
+from pytest_fcbench.models.web import no_search
+from pytest_fcbench.others import Others
 from pytest_fcbench.prices import Price
 from pytest_fcbench.scorecard import files, gate, records
 from pytest_fcbench.scorecard.document import section
 from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.records import Record
-from pytest_fcbench.suites import web_pages
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed
-from pytest_fcbench.web.recording import Recording
 
 Ask: TypeAlias = Callable[[Entry], Transcript]
 """The fixture ``ask``: puts an entry to the model."""
@@ -130,37 +128,17 @@ class Run:
             judge = model.rated_by or "builtin"
         return Driven(settings.profile, judge, settings.similarity, settings.live)
 
+    @cached_property
+    def others(self) -> Others:
+        """Who is asked beside the model; nobody in conversations that are not the benchmark's. Raises
+        ``UsageError``."""
+        settings = replace(self.settings, categories=()) if self._own_talk else self.settings
+        return Others(settings, self.chosen.model, lambda: self.suites, self._keep)
+
     @property
     def asks(self) -> bool:
         """Whether there is anything to wait for: not with a model that needs no network, asked alone."""
-        return not self.chosen.model.immediate or self._asks_others or self._asks_the_web
-
-    @property
-    def _asks_others(self) -> bool:
-        """Whether there is somebody else who may be asked."""
-        return bool(self._parties)
-
-    @cached_property
-    def _parties(self) -> frozenset[Party]:
-        """Who else may be asked: along golden paths all who are named, about replies in words the judge. A
-        conversation that is not the benchmark's has nobody else in it."""
-        if self._own_talk or isinstance(self.chosen.model, ReplayModel):
-            return frozenset()
-        named, rules = registry.named(self.settings), {category.rule for category in self.settings.categories}
-        if Rule.PATH in rules:
-            return named
-        return named & {Party.JUDGE} if Rule.CHAT in rules else frozenset()
-
-    @property
-    def _searches(self) -> bool:
-        """Whether there are entries whose calls ask the web."""
-        return any(category.name in SELECTIONS["web_search"] for category in self.settings.categories)
-
-    @property
-    def _asks_the_web(self) -> bool:
-        """Whether the web itself is asked, which has to be waited for."""
-        waits = self.settings.search in ("duckduckgo", "serpapi")
-        return self._searches and waits and not isinstance(self.chosen.model, ReplayModel)
+        return not self.chosen.model.immediate or self.others.wait
 
     @cached_property
     def baseline(self) -> Scorecard | None:
@@ -184,8 +162,8 @@ class Run:
     @cached_property
     def asked(self) -> Model:
         """Everybody who is asked in conversations. Raises ``UsageError``."""
-        model = self.stored or self.chosen.model
-        return Parties(model, self._others) if self._others else model
+        model, others = self.stored or self.chosen.model, self.others.models
+        return Parties(model, others) if others else model
 
     def _limits(self, settings: Settings) -> Limits:
         """Those of a model, for this process."""
@@ -213,69 +191,17 @@ class Run:
         used = completion.input_tokens, completion.output_tokens, completion.latency_s
         return self.price.of(*used, self.settings.concurrency)
 
-    @cached_property
-    def _others(self) -> Mapping[Party, Model]:
-        """Who is asked beside the model. Raises ``UsageError``."""
-        if isinstance(self.chosen.model, ReplayModel):
-            return dict.fromkeys((party for party in Party if party is not Party.MODEL), self.chosen.model)
-        named = registry.others(self.settings, self._parties)
-        kept = {party: self._kept(party, model, identity) for party, (model, identity) in named.items()}
-        return {**kept, **self._webs} if self._searches and not self._own_talk else kept
+    def _keep(
+        self, model: Model, settings: Settings, identity: registry.Identity
+    ) -> LimitedModel | StoredModel:
+        return self._stored(LimitedModel(model, self._limits(settings)), identity)
 
-    @cached_property
-    def _webs(self) -> Mapping[Party, Model]:
-        """Who answers what entries ask of the web: the own one of suites, and the open one.
-
-        Raises ``UsageError``.
-        """
-        named = registry.web(self.settings)
-        if named.immediate:
-            webs = {Party.WEB: named}
-        else:
-            webs = {Party.WEB: self._kept(Party.WEB, named, {"model": f"web: {self.settings.search}"})}
-        webs[Party.OWN_WEB] = named if isinstance(named, RecordedWeb) else self.own_web
-        if self._recording is None:
-            return webs
-        return {party: RecordingModel(model, self._recording) for party, model in webs.items()}
-
-    @cached_property
-    def _own_web(self) -> OwnWeb:
-        return OwnWeb(lambda: web_pages.of([suite.web for suite in self.suites.values()]))
-
-    @property
-    def own_web(self) -> WebModel:
-        """Answers what entries ask of the web that their suite brings."""
-        return WebModel(self._own_web.sources, immediate=not self.asks)
-
-    @cached_property
-    def _recording(self) -> Recording | None:
-        """Where what the web answers is recorded. Raises ``UsageError``."""
-        return Recording(self.settings.search_record) if self.settings.search_record else None
-
-    def _search_of(self, records: Iterable[Record]) -> str | None:
-        """Who answered searches in these Records."""
-        webs = {
-            self.suites[record.suite].web is not None
-            for record in records
-            if record.category in SELECTIONS["web_search"]
-        }
-        kind, _, path = self.settings.search.partition(":")
-        if not webs or kind == "recorded":
-            return f"recorded:{Path(path).name}" if webs else None
-        return "core" if webs == {True} else "nobody" if webs == {False} and kind == "core" else kind
-
-    def _kept(self, party: Party, model: Model, identity: Mapping[str, object]) -> Model:
-        """Another party within limits, the judge within its own, with its answers kept beside the model's."""
-        settings = self.settings
-        own = (
-            settings.judge
-            if party is Party.JUDGE and settings.judge
-            else replace(settings, rpm=None, tpm=None)
-        )
-        limited = LimitedModel(model, self._limits(own))
+    def _stored(self, model: LimitedModel, identity: registry.Identity) -> LimitedModel | StoredModel:
+        """The model with its answers kept, where they are."""
         if self._store is None:
-            return limited
-        return StoredModel(limited, self._store, identity, offline=settings.offline, refresh=settings.refresh)
+            return model
+        offline, refresh = self.settings.offline, self.settings.refresh
+        return StoredModel(model, self._store, identity, offline=offline, refresh=refresh)
 
     @cached_property
     def _store(self) -> AnswerStore | None:
@@ -301,13 +227,10 @@ class Run:
     @cached_property
     def stored(self) -> StoredModel | LimitedModel | None:
         """The model with its answers kept; None for one that needs no network. Raises ``UsageError``."""
+        if self.limited is None:
+            return None
         settings = self.settings
-        if self.limited is None or self._store is None:
-            return self.limited
-        identity = identity_of(settings.model, settings.api_base, settings.parameters)
-        return StoredModel(
-            self.limited, self._store, identity, offline=settings.offline, refresh=settings.refresh
-        )
+        return self._stored(self.limited, identity_of(settings.model, settings.api_base, settings.parameters))
 
     def converse(self, entry: Entry) -> conversation.Asking:
         """The conversation about an entry, in environments of its own."""
@@ -357,10 +280,10 @@ class Run:
         else:
             memories: Memories = {}
             yield from plan.lines(plan.plan(entries, lambda entry: self._to_ask(entry, memories)), self.price)
-        if self._searches:
-            yield "not counted: what the web answers, which stands in later requests"
-        if self._parties:
-            yield f"not counted: what is asked of the {' and the '.join(sorted(self._parties))}"
+            if self.others.about_the_web:
+                yield "not counted: what the web answers, which stands in later requests"
+        if self.others.named:
+            yield f"not counted: what is asked of the {' and the '.join(sorted(self.others.named))}"
 
     def _to_ask(self, entry: Entry, memories: Memories) -> Sequence[AskModel]:
         """The calls that an entry needs, with those of earlier conversations that are in no memory yet: how a
@@ -521,7 +444,7 @@ class Run:
             concurrency=None if self.limited is None else self.settings.concurrency,
             driven=self.driven if any(r.group == Group.COMPLEX for r in self.records.values()) else None,
             rated_by=self.driven.judge if any(r.verdicts.rating for r in self.records.values()) else None,
-            search=self._search_of(self.records.values()),
+            search=self.others.search_of(self.records.values()),
         )
 
     def _asked_the_web(self) -> Iterator[str]:
@@ -567,10 +490,8 @@ class Run:
             performer.close()
         if replies := self.__dict__.get("_replies"):
             replies.close()
-        if web := self.__dict__.get("_own_web"):
-            web.close()
-        if recording := self.__dict__.get("_recording"):
-            recording.close()
+        if others := self.__dict__.get("others"):
+            others.close()
 
 
 _SMOKE = 10

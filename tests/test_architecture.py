@@ -68,6 +68,7 @@ ROOMS = {
     "describing": {"entries", "errors", "suites"},
     "web": {"errors", "redaction"},
     "searching": {"entries", "answers", "conversation", "environments"},
+    "others": {"entries", "answers", "config", "models", "scorecard", "suites", "web"},
     "judges": {"entries", "answers", "verdicts", "codecs", "conversation"},
     "complexeval": {
         "entries",

@@ -102,7 +102,7 @@ def _audited(chosen: argparse.Namespace) -> int:
             other = Run(settings_of(argparse.Namespace(config=chosen.config), chosen.against, "oracle"))
             against, _ = _entries(other, chosen.against, other.suites[chosen.against].categories)
         facts = Facts(
-            suite, entries, run.execute, run.perform, run.own_web, unread, against, chosen.threshold
+            suite, entries, run.execute, run.perform, run.others.own_web, unread, against, chosen.threshold
         )
         findings = tuple(checks.audit(facts, names))
     audit = Audit(suite.name, suite.version, len(entries), names, findings, distributions.spreads(entries))

@@ -12,11 +12,12 @@ from functools import cached_property
 from pytest_fcbench.entries import ExpectedResponse
 from pytest_fcbench.executables.apis import APIS, Asked, asked, identity
 from pytest_fcbench.executables.outcomes import Raised, Response
-from pytest_fcbench.executables.playing import Player
+from pytest_fcbench.executables.playing import player
 from pytest_fcbench.executables.rest import NoRequestError, Request, read
 from pytest_fcbench.executables.sending import Keep, Sender
 from pytest_fcbench.executables.services import SERVICES
 from pytest_fcbench.web.addresses import Refused, checked
+from pytest_fcbench.web.loopback import LoopbackServer
 
 _ALL = {**APIS, **{host: service.api for host, service in SERVICES.items()}}
 
@@ -38,7 +39,7 @@ class Performer:
         self._live = live
         self._keep = keep
         self._instead = instead
-        self._player = Player(recordings(expected))
+        self._recorded = recordings(expected)
 
     def __call__(self, call: str) -> Response:
         """What became of a call."""
@@ -49,13 +50,18 @@ class Performer:
         return self._sender.send(wanted, scheme, follow=request.follow)
 
     @cached_property
+    def _player(self) -> LoopbackServer:
+        return player(self._recorded)
+
+    @cached_property
     def _sender(self) -> Sender:
         played = dict.fromkeys(SERVICES if self._live else _ALL, self._player.port)
         return Sender(_ALL, played=played, instead=self._instead, keep=self._keep)
 
     def close(self) -> None:
-        """Stop the server."""
-        self._player.close()
+        """Stop the server, where it was begun."""
+        if begun := self.__dict__.pop("_player", None):
+            begun.close()
         self.__dict__.pop("_sender", None)
 
 

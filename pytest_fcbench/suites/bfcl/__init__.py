@@ -13,7 +13,6 @@ from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
 from pytest_fcbench.entries import (
     CATEGORIES,
     SELECTIONS,
-    Answers,
     AnyCall,
     Category,
     Comparison,
@@ -38,7 +37,7 @@ from pytest_fcbench.errors import SuiteError, unknown
 from pytest_fcbench.executables import lookups
 from pytest_fcbench.prompt_formats import FORMATS, Docs, Layout, Returned, Style
 from pytest_fcbench.suites import web_questions
-from pytest_fcbench.suites.bfcl import memory
+from pytest_fcbench.suites.bfcl import memory, web_search
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.bfcl.world import CLASSES
 from pytest_fcbench.suites.build.variations import in_every_format, variation_id
@@ -69,8 +68,8 @@ def open_suite(cache: Path) -> Suite:
     def load(category: Category) -> tuple[Entry, ...]:
         if category.rule is Rule.VARIATION:
             return tuple(in_every_format(_varied(pack, category, ledger, wording), category))
-        if category.name in SELECTIONS["memory"]:
-            return tuple(_memory(pack, category, ledger, constants))
+        if category.rule is Rule.ANSWER:
+            return tuple(_agentic(pack, category, ledger, constants))
         return tuple(_entries(pack, category, ledger))
 
     return Suite(
@@ -103,9 +102,6 @@ def _category_rows(pack: Pack, category: Category, file: str) -> Iterator[Mappin
 
 
 def _entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
-    if category.name in SELECTIONS["web_search"]:
-        yield from _web_search(pack, category, ledger)
-        return
     file = f"BFCL_v4_{category.name}.json"
     questions, answers = _folders(category)
     read = _readers(pack).get(category.rule, _single_turn)
@@ -249,56 +245,19 @@ def _docs_of(pack: Pack, domain: str) -> tuple[FunctionDoc, ...]:
     return tuple(map(_doc, _rows(pack, f"multi_turn_func_doc/{_DOCS[domain]}.json", key="name")))
 
 
-def _memory(pack: Pack, category: Category, ledger: Mapping[str, str], constants: object) -> Iterator[Entry]:
-    personas = _text_table(constants, "default_prompts", "MEMORY_AGENT_SETTINGS")
+def _agentic(pack: Pack, category: Category, ledger: Mapping[str, str], constants: object) -> Iterator[Entry]:
+    rows = partial(_rows, pack)
     try:
-        rows = partial(_rows, pack)
-        docs = _docs_of(pack, category.name)
-        yield from memory.entries(rows, _turns, category, docs, personas, ledger)
+        if category.name in SELECTIONS["memory"]:
+            personas = _text_table(constants, "default_prompts", "MEMORY_AGENT_SETTINGS")
+            docs = _docs_of(pack, category.name)
+            yield from memory.entries(rows, _turns, category, docs, personas, ledger)
+        else:
+            docs = _docs_of(pack, web_questions.DOMAIN)
+            yield from web_search.entries(rows, _turns, category, docs, ledger)
     except (ValueError, KeyError, TypeError) as error:
-        raise SuiteError(
-            f"{memory.QUESTIONS}: not a file of BFCL ({error!r}); run 'fcbench pull bfcl'"
-        ) from None
-
-
-_WEB_SEARCH = "BFCL_v4_web_search.json"
-"""The questions, which are the same with and without snippets."""
-
-
-def _web_search(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
-    try:
-        docs = _docs_of(pack, web_questions.DOMAIN)
-        truths = {row["id"]: row["ground_truth"] for row in _rows(pack, f"possible_answer/{_WEB_SEARCH}")}
-        for row in _rows(pack, _WEB_SEARCH):
-            entry_id = _web_id(category, row)
-            yield Entry(
-                suite=SOURCE.name,
-                id=entry_id,
-                category=category,
-                turns=_turns(row),
-                functions=docs,
-                expectation=Answers(tuple(map(str, _list(truths[row["id"]])))),
-                scene=web_questions.scene(category),
-                set_aside=ledger.get(entry_id),
-            )
-    except (ValueError, KeyError, TypeError) as error:
-        raise SuiteError(f"{_WEB_SEARCH}: not a file of BFCL ({error!r}); run 'fcbench pull bfcl'") from None
-
-
-def _web_rows(
-    pack: Pack, category: Category, told: Mapping[str, object]
-) -> Iterator[tuple[str, Mapping[str, object], object]]:
-    """As ``official_rows``; ``told`` is said first."""
-    truths = {row["id"]: row["ground_truth"] for row in _rows(pack, f"possible_answer/{_WEB_SEARCH}")}
-    for row in _rows(pack, _WEB_SEARCH):
-        first, *others = _list(row["question"])
-        entry_id = _web_id(category, row)
-        question = [[told, *_list(first)], *others]
-        yield entry_id, {**row, "id": entry_id, "question": question}, truths[row["id"]]
-
-
-def _web_id(category: Category, row: Mapping[str, object]) -> str:
-    return str(row["id"]).replace("web_search", category.name, 1)
+        file = memory.QUESTIONS if category.name in SELECTIONS["memory"] else web_search.QUESTIONS
+        raise SuiteError(f"{file}: not a file of BFCL ({error!r}); run 'fcbench pull bfcl'") from None
 
 
 def _multi_turn(pack: Pack) -> Reader:
@@ -347,10 +306,8 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Mappin
     questions, answers = _folders(category)
     if category.rule is Rule.ANSWER:
         told = {"role": "system", "content": _wording(json.loads(pack.read(CONSTANTS))).answer_format}
-        if category.name in SELECTIONS["memory"]:
-            yield from memory.official_rows(partial(_rows, pack), category, told)
-        else:
-            yield from _web_rows(pack, category, told)
+        kind = memory if category.name in SELECTIONS["memory"] else web_search
+        yield from kind.official_rows(partial(_rows, pack), category, told)
         return
     truths: Mapping[object, object] = {}
     if category.expects_calls:

@@ -1,0 +1,74 @@
+"""A server on a free port of 127.0.0.1, in threads of this process: it plays hosts that are not reached."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TypeAlias
+
+from pytest_fcbench.web.client import LOOPBACK
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is sent for a request."""
+
+    status: int
+    type: str
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Answer: TypeAlias = Callable[[str, str, Mapping[str, str]], Reply]
+"""Of the host that is asked for (lower case, no port), the target of the request, and its headers.
+
+``ValueError`` says that this is no request.
+"""
+
+
+class LoopbackServer:
+    """It serves until it is closed. Raises ``OSError`` where it cannot."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._server = ThreadingHTTPServer((LOOPBACK, 0), _handler(answer))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), name="fcbench-loopback", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """Of 127.0.0.1."""
+        return int(self._server.server_address[1])
+
+    def close(self) -> None:
+        """End the server."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+def _handler(answer: Answer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        timeout = 30
+
+        def do_GET(self) -> None:
+            host = self.headers.get("Host", "").partition(":")[0].lower()
+            try:
+                reply = answer(host, self.path, dict(self.headers.items()))
+            except ValueError:
+                reply = Reply(400, "text/plain", b"not a request")
+            self.send_response(reply.status)
+            headers = {"Content-Type": reply.type, "Content-Length": str(len(reply.body)), **reply.headers}
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(reply.body)
+
+        def log_message(self, *told: object) -> None:
+            """Nothing: what was asked stands in the Record."""
+
+    return Handler
