@@ -17,8 +17,10 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
+from pytest_fcbench import entries
 from pytest_fcbench.answers import Mode, Names
 from pytest_fcbench.codecs.syntaxes import OF_RUNS
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category
@@ -38,7 +40,12 @@ V = TypeVar("V")
 
 
 _BY_KEY = {option.key: option for option in OPTIONS}
-_FILE_KEYS = (*(option.key for option in OPTIONS if option.key not in ("config", "plan")), "models", "prices")
+_FILE_KEYS = (
+    *(option.key for option in OPTIONS if option.key not in ("config", "plan")),
+    "models",
+    "prices",
+    "suites",
+)
 _PROFILE_KEYS = (
     *(option.key for option in OPTIONS if option.of_model and option.key != "model"),
     "released",
@@ -53,6 +60,8 @@ class Settings:
     label: str
     """The name of the model in reports: the profile's, or the id."""
     suites: tuple[str, ...]
+    own: Mapping[str, Path]
+    """Suites of a team's own, by name, where each is."""
     categories: tuple[Category, ...]
     mode: Mode | None
     names: Names | None
@@ -128,15 +137,20 @@ def config_file(root: Path, given: str | None) -> Path | None:
     return root / FILE if (root / FILE).is_file() else None
 
 
-def load(command_line: Mapping[str, object], file: Path | None, root: Path = Path()) -> Settings:
+def load(
+    command_line: Mapping[str, object],
+    file: Path | None,
+    root: Path = Path(),
+    pointed: Mapping[str, Path] = MappingProxyType({}),
+) -> Settings:
     """Settings from options given on the command line (by key, None where not given) and a file.
 
-    The store lies in ``root`` unless another is named.
+    The store lies in ``root`` unless another is named. ``pointed`` are suites that take the place of others.
 
     Raises ``UsageError``: the value, the rule, the valid names; for the file also its line.
     """
     top, profiles = _file_layers(file)
-    layers = _Layers(command_line, _profile("model", command_line, top, profiles), top)
+    layers = _Layers(command_line, _profile("model", command_line, top, profiles), top, pointed)
     meant = {key: value for key, value in command_line.items() if key in _SHARED_WITH_JUDGE}
     return _settings(layers, root, judge=load_judge(meant, file, root))
 
@@ -189,11 +203,13 @@ def _settings(layers: _Layers, root: Path, prefix: str = "", judge: Settings | N
     store = layers.text("store") or str(root / ".fcbench" / "answers.sqlite")
     if layers.on("offline") and (layers.on("refresh") or store.lower() == "none"):
         raise UsageError("offline judges stored answers: it goes neither with refresh nor without a store")
+    suites = tuple(layers.pointed or layers.choices("suite", (*SUITES, *layers.own)) or ("core",))
     return Settings(
         model=layers.profile["model"].text() if layers.profile else asked,
         label=asked,
-        suites=tuple(layers.choices("suite", tuple(SUITES))) or ("core",),
-        categories=_categories(layers),
+        suites=suites,
+        own=layers.own,
+        categories=_categories(layers, suites),
         mode=_as(Mode, layers.choice("mode", tuple(Mode))),
         names=_as(Names, layers.choice("names", tuple(Names))),
         syntax=layers.choice("syntax", OF_RUNS),
@@ -266,6 +282,12 @@ class _Layers:
     command_line: Mapping[str, object]
     profile: Mapping[str, Field]
     top: Mapping[str, Field]
+    pointed: Mapping[str, Path] = field(default_factory=dict)
+
+    @property
+    def own(self) -> Mapping[str, Path]:
+        """Suites of a team's own."""
+        return {**_own(self.top), **self.pointed}
 
     def all(self, key: str) -> list[_Given]:
         """All values of an option from the strongest layer that has any."""
@@ -341,6 +363,34 @@ def _file_layers(file: Path | None) -> tuple[Mapping[str, Field], Mapping[str, M
     return top, members
 
 
+def own_suites(file: Path | None) -> Mapping[str, Path]:
+    """Suites of a team's own that a configuration file names, where each is. Raises ``UsageError``."""
+    top, _ = _file_layers(file)
+    return _own(top)
+
+
+def _own(top: Mapping[str, Field]) -> Mapping[str, Path]:
+    if "suites" not in top:
+        return {}
+    try:
+        if not isinstance(top["suites"].value, Mapping):
+            raise top["suites"].error(
+                "must give paths by name; the names of those to run stand under 'suite'"
+            )
+        members = top["suites"].members()
+        for name, path in members.items():
+            if not can_name_a_suite(name):
+                raise path.error(f"{name!r} cannot be the name of a suite: a word, and none that is taken")
+        return {name: path.path.parent / path.text() for name, path in members.items()}
+    except SuiteError as error:
+        raise UsageError(str(error)) from None
+
+
+def can_name_a_suite(name: str) -> bool:
+    """Whether it is a word, because it becomes a mark, and none of ours."""
+    return bool(re.fullmatch(r"[A-Za-z_]\w*", name)) and name not in (*SUITES, *CATEGORIES, *SELECTIONS)
+
+
 def _profile(
     key: str,
     command_line: Mapping[str, object],
@@ -382,16 +432,24 @@ def _as(kind: type[E], text: str | None) -> E | None:
     return None if text is None else kind(text)
 
 
-def _categories(layers: _Layers) -> tuple[Category, ...]:
-    """Selected categories in the order of the tables, by default all that are scored."""
+_OF_OWN_SUITES = tuple(each for each in CATEGORIES.values() if each.rule is not entries.Rule.VARIATION)
+"""What is run of a team's own suites where no category is named: all that they can have."""
+
+
+def _categories(layers: _Layers, suites: Sequence[str]) -> tuple[Category, ...]:
+    """Selected categories in the order of the tables, by default all that are scored. What a file says does
+    not hold for suites that are pointed at."""
     chosen: set[str] = set()
-    for name in layers.choices("category", (*CATEGORIES, *SELECTIONS)):
+    given = _Layers(layers.command_line, {}, {}) if layers.pointed else layers
+    for name in given.choices("category", (*CATEGORIES, *SELECTIONS)):
         chosen |= set(SELECTIONS.get(name, ())) or {name}
+    if not chosen and not set(suites).intersection(SUITES):
+        return _OF_OWN_SUITES
     return tuple(c for name, c in CATEGORIES.items() if (name in chosen if chosen else c.scored))
 
 
 def _gate(layers: _Layers) -> tuple[Rule, ...]:
-    gate = tuple(_rule(given) for given in layers.all("gate"))
+    gate = tuple(_rule(given, (*SUITES, *layers.own)) for given in layers.all("gate"))
     comparing = next((rule for rule in gate if rule.needs_baseline), None)
     if comparing and not layers.one("baseline"):
         raise UsageError(
@@ -401,9 +459,9 @@ def _gate(layers: _Layers) -> tuple[Rule, ...]:
     return gate
 
 
-def _rule(given: _Given) -> Rule:
+def _rule(given: _Given, suites: Sequence[str]) -> Rule:
     try:
-        return rules.parse(given.text, tuple(SUITES))
+        return rules.parse(given.text, suites)
     except UsageError as error:
         raise given.error(str(error)) if given.field else error from None
 

@@ -97,7 +97,10 @@ class Run:
     @cached_property
     def suites(self) -> Mapping[str, Suite]:
         """The selected suites. Raises ``PackMissing`` and ``UsageError``."""
-        opened = {name: suites.open_suite(name, self.settings.cache) for name in self.settings.suites}
+        opened = {
+            name: suites.open_suite(name, self.settings.cache, self.settings.own)
+            for name in self.settings.suites
+        }
         if not self._vectors:
             return opened
         return {

@@ -46,6 +46,7 @@ ROOMS = {
         "environments",
         "errors",
         "executables",
+        "describing",
         "prompt_formats",
         "schemas",
         "web",
@@ -65,7 +66,7 @@ ROOMS = {
         "web",
     },
     "dispatch": {"entries", "answers", "errors", "conversation", "models", "prices", "redaction"},
-    "describing": {"entries", "errors", "suites"},
+    "describing": {"entries", "errors"},
     "web": {"errors", "redaction"},
     "searching": {"entries", "answers", "conversation", "environments"},
     "others": {"entries", "answers", "config", "models", "scorecard", "suites", "web"},
@@ -181,7 +182,7 @@ ROOMS = {
 """Which rooms a room may import; the others (run, plugin, commands, cli) stand on top."""
 
 ONLY = {
-    "pytest": {f"plugin/{name}.py" for name in ("__init__", "benchmark", "showing", "workers")},
+    "pytest": {f"plugin/{name}.py" for name in ("__init__", "benchmark", "pointed", "showing", "workers")},
     "aiohttp": {"server/app.py", "models/http.py"},
     "httpx": {"suites/packs/hub.py"},
     "huggingface_hub": {"suites/packs/hub.py"},

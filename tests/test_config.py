@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from datetime import date
 from pathlib import Path
 from typing import Protocol
@@ -53,6 +54,7 @@ def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, t
         model="lexical",
         label="lexical",
         suites=("core",),
+        own={},
         categories=tuple(category for category in CATEGORIES.values() if category.scored),
         mode=None,
         names=None,
@@ -158,6 +160,7 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         model="oracle",
         label="oracle",
         suites=("core", "bfcl"),
+        own={},
         categories=(),
         mode=Mode.PROMPT,
         names=Names.UNDERSCORED,
@@ -543,7 +546,7 @@ def test_a_wrong_gate_rule(load: Load, path: Path, rule: str, says: str) -> None
         pytest.param("[core]", "1: file: must be a mapping, is list ['core']", id="a list"),
         pytest.param(
             "model: oracle\nsuit: core\n",
-            "2: suit: unknown key 'suit'. Did you mean 'suite'? Valid: model, suite, category, ",
+            "2: suit: unknown key 'suit'. Did you mean 'suite' or 'suites'? Valid: model, suite, category, ",
             id="unknown key",
         ),
         pytest.param("config: x.yaml\n", "1: config: unknown key 'config'.", id="a key of the command line"),
@@ -721,3 +724,29 @@ def test_a_judge_is_a_name(load_judge: LoadJudge, path: Path, name: str) -> None
     with pytest.raises(UsageError) as caught:
         load_judge(name)
     assert str(caught.value).startswith(f"{path}:")
+
+
+def test_suites_of_a_team_lie_beside_the_file(load: Load, tmp_path: Path) -> None:
+    settings = load("suites: {mine: entries/mine, other: /somewhere}\nsuite: [mine]\n")
+
+    assert settings.own == {"mine": tmp_path / "entries/mine", "other": Path("/somewhere")}
+    assert settings.suites == ("mine",)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("suites: {core: x}\n", "fcbench.yaml:1: suites.core: 'core' cannot be the name of a suite"),
+        ("suites:\n  parallel: x\n", "fcbench.yaml:2: suites.parallel: 'parallel' cannot be the name"),
+        ("suites: {a b: x}\n", "'a b' cannot be the name of a suite: a word, and none that is taken"),
+        ("suites: {mine: 3}\n", "suites.mine: must be text"),
+        (
+            "suites: [mine]\n",
+            "suites: must give paths by name; the names of those to run stand under 'suite'",
+        ),
+        ("suites: {mine: x}\nsuite: [min]\n", "Did you mean 'mine'?"),
+    ],
+)
+def test_a_suite_of_a_team_needs_a_name_of_its_own(load: Load, text: str, rule: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(rule)):
+        load(text)

@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcbench import suites
 from pytest_fcbench.commands import files
+from pytest_fcbench.commands.settings import suites_known
 from pytest_fcbench.config import cache_folder
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import FcbenchError, UsageError, unknown
@@ -44,7 +44,10 @@ def _augment(chosen: argparse.Namespace) -> int:
     for kind in kinds:
         if kind not in KINDS:
             raise UsageError(unknown("kind", kind, KINDS))
-    suite = suites.open_suite(chosen.suite, cache_folder())
+    known = suites_known(chosen)
+    if chosen.suite not in known:
+        raise UsageError(unknown("suite", chosen.suite, known))
+    suite = known[chosen.suite](cache_folder())
     entries = [entry for c in suite.categories if c.single_turn for entry in suite.load(c)]
     made: list[Entry] = []
     try:

@@ -14,6 +14,7 @@ from pytest_fcbench.commands import files
 from pytest_fcbench.describing import code, documents
 from pytest_fcbench.entries import FunctionDoc
 from pytest_fcbench.errors import UsageError
+from pytest_fcbench.suites.fields import yaml_value
 
 if TYPE_CHECKING:
     from pytest_fcbench.cli import Commands
@@ -59,10 +60,10 @@ def _functions(chosen: argparse.Namespace) -> int:
 def _read(source: str) -> Iterator[FunctionDoc]:
     path = Path(source)
     if path.suffix in (".json", ".yaml", ".yml"):
-        return documents.read(path)
+        return documents.read(yaml_value(path), source)
     if path.suffix == ".py":
         raise UsageError(f"{source}: name the module, not its file: {path.stem} or {path.stem}:function")
-    return code.named(source)
+    return code.named(source, Path.cwd())
 
 
 def written(docs: Sequence[FunctionDoc]) -> str:

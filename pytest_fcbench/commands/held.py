@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_fcbench.commands.settings import settings_of
+from pytest_fcbench.commands.settings import settings_of, suites_known
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.records import Record
 from pytest_fcbench.scorecard.trials import trials_of
-from pytest_fcbench.suites import SUITES
 
 
 def replayed(chosen: argparse.Namespace, card: Scorecard, records: Sequence[Record]) -> Run:
@@ -21,7 +20,7 @@ def replayed(chosen: argparse.Namespace, card: Scorecard, records: Sequence[Reco
 
     Raises ``UsageError`` where a suite is not known or no answer is held.
     """
-    suites = suites_of(card, records)
+    suites = suites_of(card, records, suites_known(chosen))
     if not any(record.turns for record in records):
         hint = "" if card.nodeids else "; a baseline keeps verdicts only, give the scorecard it was made from"
         raise UsageError(f"{card.path}: holds no answers{hint}")
@@ -30,12 +29,12 @@ def replayed(chosen: argparse.Namespace, card: Scorecard, records: Sequence[Reco
     return Run(replace(own, suites=tuple(suites), trials=trials_of(card.records)))
 
 
-def suites_of(card: Scorecard, records: Sequence[Record]) -> Sequence[str]:
+def suites_of(card: Scorecard, records: Sequence[Record], known: Collection[str]) -> Sequence[str]:
     """The suites of these Records. Raises ``UsageError`` where one is not known."""
     suites = sorted({record.suite for record in records})
     for suite in suites:
-        if suite not in SUITES:
-            raise UsageError(f"{card.path}: {unknown('suite', suite, SUITES)}")
+        if suite not in known:
+            raise UsageError(f"{card.path}: {unknown('suite', suite, known)}")
     return suites
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pytest_fcbench.commands.files import write
 from pytest_fcbench.commands.held import entries_of, suites_of
 from pytest_fcbench.commands.judges import ENDPOINT, LIMITS, agreed, asked, judge_of
-from pytest_fcbench.commands.settings import declare, settings_of, without_prefix
+from pytest_fcbench.commands.settings import declare, settings_of, suites_known, without_prefix
 from pytest_fcbench.complexeval import builtin
 from pytest_fcbench.complexeval.questions import Equivalence, equivalence
 from pytest_fcbench.config import Settings
@@ -162,7 +162,7 @@ def _pairs(
     chosen: argparse.Namespace, card: Scorecard, judged: Sequence[tuple[Record, int, CallVerdict]]
 ) -> list[_Pair]:
     records = [record for record, _, _ in judged]
-    suites = suites_of(card, records)
+    suites = suites_of(card, records, suites_known(chosen))
     run = Run(replace(settings_of(chosen, suites[0]), suites=tuple(suites)))
     entries = entries_of(run, records)
     pairs: list[_Pair] = []

@@ -12,7 +12,7 @@ from pytest_fcbench.asking import asking
 from pytest_fcbench.charts.pages import MOST_SERIES
 from pytest_fcbench.codecs.syntaxes import SYNTAXES
 from pytest_fcbench.commands.files import write
-from pytest_fcbench.commands.settings import declare, settings_of
+from pytest_fcbench.commands.settings import declare, settings_of, suites_known
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.errors import PackError, SuiteError, UsageError, unknown
@@ -21,7 +21,6 @@ from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard import files
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.records import Record
-from pytest_fcbench.suites import SUITES
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Profile, printable
 
@@ -85,9 +84,10 @@ def _told(scorecards: Sequence[Scorecard], chosen: argparse.Namespace) -> Told:
     notes: list[str] = []
     records = [record for scorecard in scorecards for record in scorecard.records]
     categories = {record.category for record in records}
+    names = suites_known(chosen)
     for suite in dict.fromkeys(record.suite for record in records):
-        if suite not in SUITES:
-            notes.append(f"what entries of {suite} ask is not shown: {unknown('suite', suite, SUITES)}")
+        if suite not in names:
+            notes.append(f"what entries of {suite} ask is not shown: {unknown('suite', suite, names)}")
             continue
         run = Run(settings_of(chosen, suite))
         try:

@@ -8,10 +8,10 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from pytest_fcbench import environments, suites
+from pytest_fcbench import environments
 from pytest_fcbench.commands import files
 from pytest_fcbench.commands.judges import ENDPOINT, LIMITS, judge_of
-from pytest_fcbench.commands.settings import declare
+from pytest_fcbench.commands.settings import declare, suites_known
 from pytest_fcbench.commands.wording import worded
 from pytest_fcbench.config import cache_folder
 from pytest_fcbench.entries import Entry
@@ -51,7 +51,7 @@ def _sample(chosen: argparse.Namespace) -> int:
         if getattr(chosen, name) < 1:
             raise UsageError(f"--{name}={getattr(chosen, name)}: must be 1 or more")
     writer = judge_of(chosen, judge=chosen.writer) if chosen.writer else None
-    suite = _suite(chosen.entry)
+    suite = _suite(chosen)
     entry = _entry(suite, chosen.entry)
     assert entry.scene is not None
     start = environments.opened(entry, suite.world)
@@ -68,11 +68,12 @@ def _sample(chosen: argparse.Namespace) -> int:
     return 0 if found else 1
 
 
-def _suite(key: str) -> Suite:
-    name, _, rest = key.partition(":")
-    if not rest or name not in suites.SUITES:
-        raise UsageError(f"{key!r}: {unknown('suite', name, suites.SUITES)}; an entry is named suite:id")
-    return suites.open_suite(name, cache_folder())
+def _suite(chosen: argparse.Namespace) -> Suite:
+    name, _, rest = chosen.entry.partition(":")
+    known = suites_known(chosen)
+    if not rest or name not in known:
+        raise UsageError(f"{chosen.entry!r}: {unknown('suite', name, known)}; an entry is named suite:id")
+    return known[name](cache_folder())
 
 
 def _entry(suite: Suite, key: str) -> Entry:

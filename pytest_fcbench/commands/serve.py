@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fcbench import suites
-from pytest_fcbench.config import cache_folder
+from pytest_fcbench.config import cache_folder, config_file, own_suites
 from pytest_fcbench.errors import FcbenchError, UsageError, unknown
 from pytest_fcbench.models import scripted
 from pytest_fcbench.models.lexical import LexicalModel
@@ -45,7 +45,8 @@ def _serve(chosen: argparse.Namespace) -> int:
     if not 0 <= chosen.retry_after < math.inf:
         raise UsageError(f"--retry-after={chosen.retry_after}: must be a number of seconds from 0 on")
     names = list(dict.fromkeys(chosen.suite or ["core"]))
-    lookup = Lookup([suites.open_suite(name, cache_folder()) for name in names], models)
+    own = own_suites(config_file(Path(), None))
+    lookup = Lookup([suites.open_suite(name, cache_folder(), own) for name in names], models)
 
     from pytest_fcbench.server.app import ChatServer  # brings aiohttp, which no other command needs
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from pytest_fcbench.config import Settings, config_file, load
+from pytest_fcbench.config import Settings, config_file, load, own_suites
 from pytest_fcbench.errors import UsageError
 from pytest_fcbench.options import OPTIONS
+from pytest_fcbench.suites import openers
+from pytest_fcbench.suites.suite import Suite
 
 PLACE = ("store", "config")
 ASKED = ("mode", "names", "syntax", "api_base", "temperature", "max_tokens", "seed", "param")
 """Options of a run that decide what is asked, and so which answers it finds."""
+
+
+def suites_known(chosen: argparse.Namespace) -> Mapping[str, Callable[[Path], Suite]]:
+    """How to open each suite, those of fcbench.yaml included. Raises ``UsageError``."""
+    return openers(own_suites(config_file(Path(), getattr(chosen, "config", None))))
 
 
 def declare(parser: argparse.ArgumentParser, keys: Sequence[str], *, required: bool = False) -> None:

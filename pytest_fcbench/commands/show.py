@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fcbench.answers import Step, ToolCall, Transcript
 from pytest_fcbench.asking import judge
-from pytest_fcbench.commands.settings import ASKED, PLACE, declare, settings_of
+from pytest_fcbench.commands.settings import ASKED, PLACE, declare, settings_of, suites_known
 from pytest_fcbench.entries import (
     Answers,
     AnyCall,
@@ -31,7 +31,6 @@ from pytest_fcbench.judges.ratings import MOST
 from pytest_fcbench.matchers.differences import between
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard.calls import differing
-from pytest_fcbench.suites import SUITES
 from pytest_fcbench.suites.web_questions import DOMAIN
 from pytest_fcbench.verdicts import (
     CallVerdict,
@@ -67,8 +66,9 @@ def _show(chosen: argparse.Namespace) -> int:
         raise UsageError("--scorecard and --model: give one of them")
     model = f"replay:{chosen.scorecard}" if chosen.scorecard else chosen.model
     suite = chosen.entry.partition(":")[0]
-    if ":" not in chosen.entry or suite not in SUITES:
-        raise UsageError(f"{chosen.entry!r}: {unknown('suite', suite, SUITES)}; an entry is named suite:id")
+    known = suites_known(chosen)
+    if ":" not in chosen.entry or suite not in known:
+        raise UsageError(f"{chosen.entry!r}: {unknown('suite', suite, known)}; an entry is named suite:id")
     settings = replace(settings_of(chosen, suite, model or "oracle"), offline=True)
     run = Run(settings)
     entry = _found(run, chosen.entry)

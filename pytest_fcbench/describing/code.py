@@ -25,31 +25,38 @@ from pytest_fcbench.errors import UsageError, unknown
 Function: TypeAlias = Callable[..., object]
 
 
-def named(source: str) -> Iterator[FunctionDoc]:
+def named(source: str, folder: Path) -> Iterator[FunctionDoc]:
     """The docs of ``module:function``, of the methods of ``module:Class``, of all functions of ``module``.
 
-    The module is imported, with the current folder first. Raises ``UsageError``.
+    Raises ``UsageError``.
     """
-    module_name, _, name = source.partition(":")
-    module = _imported(module_name)
-    if not name:
+    name, _, inner = source.partition(":")
+    if not inner:
+        module = imported(name, folder)
         names = [each for each in _names(module) if inspect.isfunction(getattr(module, each))]
         if not names:
-            raise UsageError(f"{module_name} has no function of its own; name one as {module_name}:function")
+            raise UsageError(f"{name} has no function of its own; name one as {name}:function")
         for each in names:
             yield of_function(getattr(module, each))
         return
-    found: object = module
-    for part in name.split("."):
-        if not hasattr(found, part):
-            raise UsageError(unknown(f"function of {module_name}", name, _names(module)))
-        found = getattr(found, part)
+    found = found_in(source, folder)
     if isinstance(found, type):
         yield from methods(found)
     elif callable(found):
-        yield of_function(found, name.rpartition(".")[2])
+        yield of_function(found, inner.rpartition(".")[2])
     else:
         raise UsageError(f"{source} is no function and no class, it is {type(found).__name__}")
+
+
+def found_in(source: str, folder: Path) -> object:
+    """What ``module:name`` names. Raises ``UsageError``."""
+    name, _, inner = source.partition(":")
+    found: object = imported(name, folder)
+    for part in inner.split("."):
+        if not hasattr(found, part):
+            raise UsageError(unknown(f"function of {name}", inner, _names(imported(name, folder))))
+        found = getattr(found, part)
+    return found
 
 
 def methods(owner: type) -> Iterator[FunctionDoc]:
@@ -113,14 +120,18 @@ def _is_plain(value: object) -> bool:
     return type(value) in (str, int, float, bool)
 
 
-def _imported(name: str) -> object:
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+def imported(name: str, folder: Path) -> object:
+    """A module, looked for in a folder first. Raises ``UsageError``."""
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
     try:
-        return importlib.import_module(name)
+        module = importlib.import_module(name)
     except Exception as error:  # noqa: BLE001 - a module is a program of the user, which may fail in any way
         raise UsageError(f"{name} cannot be imported: {type(error).__name__}: {error}") from None
+    here = folder.joinpath(*name.split(".")).with_suffix(".py")
+    if here.is_file() and (loaded := module.__file__) and not here.samefile(loaded):
+        raise UsageError(f"{here}: there is a module {name} in {loaded} already; rename one of them")
+    return module
 
 
 def _names(module: object) -> list[str]:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from pytest_fcbench.describing.json_schema import described, parameter, parameters, pointed
 from pytest_fcbench.entries import FunctionDoc
 from pytest_fcbench.errors import UsageError
-from pytest_fcbench.suites.fields import yaml_value
 
 _METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
 
 
-def read(path: Path) -> Iterator[FunctionDoc]:
-    """The functions of a file of JSON or YAML, whichever of both kinds it is. Raises ``FcbenchError``."""
-    value = yaml_value(path)
+def read(value: object, where: str) -> Iterator[FunctionDoc]:
+    """The functions in the content of a file, whichever of both kinds it is. Raises ``UsageError``."""
     if isinstance(value, Mapping) and isinstance(value.get("paths"), Mapping):
         return operations(value)
     listed = value.get("tools") if isinstance(value, Mapping) else value
     if isinstance(listed, list):
-        return tools(listed, str(path))
-    raise UsageError(f"{path} has neither the 'paths' of an OpenAPI description nor a list of tools")
+        return tools(listed, where)
+    raise UsageError(f"{where} has neither the 'paths' of an OpenAPI description nor a list of tools")
 
 
 def tools(listed: list[object], where: str) -> Iterator[FunctionDoc]:

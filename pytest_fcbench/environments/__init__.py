@@ -21,6 +21,9 @@ from pytest_fcbench.environments.vehicle import Vehicle
 from pytest_fcbench.environments.web_search import WebSearch
 from pytest_fcbench.environments.world import World
 
+OWN: dict[str, type[Environment]] = {}
+"""Classes that a team brings, by ``module:Class``; put here when a suite is read that names them."""
+
 DOMAINS: Mapping[str, type[Environment]] = {
     "file_system": FileSystem,
     "math": Math,
@@ -38,12 +41,17 @@ DOMAINS: Mapping[str, type[Environment]] = {
 """Every domain by name."""
 
 
+def domain(name: str) -> type[Environment]:
+    """The class of a domain. Raises KeyError."""
+    return OWN[name] if name in OWN else DOMAINS[name]
+
+
 def opened(entry: Entry, world: World) -> Environments:
     """Fresh environments of an entry in their initial state; none where its calls are only read."""
     scene = entry.scene or Scene((), {})
     return Environments(
         {
-            name: DOMAINS[name](scene.config.get(name, {}), world, long_context=entry.category.long_context)
+            name: domain(name)(scene.config.get(name, {}), world, long_context=entry.category.long_context)
             for name in scene.domains
         }
     )

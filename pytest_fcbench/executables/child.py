@@ -1,7 +1,8 @@
 """The process in which calls are carried out: it can open nothing, and takes no more than it is given.
 
-Runs as ``python -m pytest_fcbench.executables.child FD CPU_S MEMORY``; FD is a socket to the parent, by which
-they talk in ``frames``. It ends when that is closed, so also when the parent was killed.
+Runs as ``python -m pytest_fcbench.executables.child FD CPU_S MEMORY [NAME ...]``; FD is a socket to the
+parent, by which they talk in ``frames``, and the names are those of a team's ``own`` functions. It ends when
+the socket is closed, so also when the parent was killed.
 
 The limits are those of POSIX. macOS ignores that of memory, and Windows cannot start this process.
 """
@@ -20,6 +21,7 @@ from pytest_fcbench.executables import lookups
 from pytest_fcbench.executables.everyday import EVERYDAY
 from pytest_fcbench.executables.formulas import FORMULAS
 from pytest_fcbench.executables.frames import LONGEST, READY, receive, written
+from pytest_fcbench.executables.own import loaded
 
 LONGEST_CALL = 1_000_000
 """Characters of a call."""
@@ -34,7 +36,11 @@ def main() -> None:
         os.dup2(descriptor, socket)
         os.close(descriptor)
     connection = Connection(socket)
-    functions = _functions(connection)
+    try:
+        functions = {**_functions(connection), **loaded(sys.argv[4:])}
+    except Exception as error:  # noqa: BLE001 - a module is a program of the user, which may fail in any way
+        connection.send_bytes(written(("raised", f"{type(error).__name__}: {error}")))
+        return
     _outcome("sort_array(array=[1]", functions)  # what Python imports for an error is imported now
     _limit(socket + 1, memory)
     connection.send_bytes(written(READY))
@@ -85,8 +91,6 @@ def _outcome(text: str, functions: Mapping[str, Callable[..., object]]) -> bytes
         return written(("unanswered", str(error)))
     except MemoryError:
         return written(("memory", "it needs too much memory"))
-    except (EOFError, OSError):
-        raise
     except Exception as error:  # noqa: BLE001 - a model's arguments can make anything go wrong
         return written(("raised", f"{type(error).__name__}: {error}"[:500]))
 

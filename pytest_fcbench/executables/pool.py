@@ -23,6 +23,7 @@ from pytest_fcbench.executables.outcomes import (
     Stopped,
     Unanswered,
 )
+from pytest_fcbench.executables.own import OWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,11 @@ class Pool:
 
     def _run(self, call: str, provider: Provider) -> Outcome:
         with self._free:
-            child = self._idle.pop() if self._idle else _Child(self.limits)
-            if not child.alive:  # somebody else ended it meanwhile, which is no fault of this call
+            own = tuple(OWN)
+            child = self._idle.pop() if self._idle else _Child(self.limits, own)
+            if not child.knows(own):
                 child.end()
-                child = _Child(self.limits)
+                child = _Child(self.limits, own)
             try:
                 outcome = child.run(call, provider)
             except BaseException:
@@ -79,14 +81,15 @@ class Pool:
 
 
 class _Child:
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, own: tuple[str, ...]) -> None:
         self._limits = limits
+        self._own = own
         self._connection, other = Pipe()
         with other:
             self._process = subprocess.Popen(  # noqa: S603 - our own program
                 [
                     *(sys.executable, "-P", "-m", "pytest_fcbench.executables.child"),
-                    *(str(other.fileno()), str(limits.cpu_s), str(limits.memory)),
+                    *(str(other.fileno()), str(limits.cpu_s), str(limits.memory), *own),
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -97,12 +100,12 @@ class _Child:
             )
         self.ended = False
         try:
-            started = self._connection.poll(_START_S) and receive(self._connection) == READY
+            told = receive(self._connection) if self._connection.poll(_START_S) else ("", "")
         except (EOFError, OSError):
-            started = False
-        if not started:
+            told = "", ""
+        if told != READY:
             self.end()
-            raise RuntimeError("the process that carries calls out does not start")
+            raise RuntimeError(f"the process that carries calls out does not start: {told[1]}".rstrip(": "))
 
     def run(self, call: str, provider: Provider) -> Outcome:
         """Carry out one call; the child has ended if it took too much."""
@@ -123,10 +126,10 @@ class _Child:
         self.end()
         return Stopped(Limit.TIME, f"it takes more than {self._limits.wall_s:g} s")
 
-    @property
-    def alive(self) -> bool:
-        """Whether it waits for a call."""
-        return self._process.poll() is None
+    def knows(self, own: tuple[str, ...]) -> bool:
+        """Whether it waits for a call and has these functions. Somebody else may have ended it, which is no
+        fault of a call."""
+        return own == self._own and self._process.poll() is None
 
     def _send(self, value: object) -> None:
         self._connection.send_bytes(written(value))

@@ -38,18 +38,22 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "fcbench(category): puts every entry of the category to the model")
     given = {option.key: getattr(config.option, option.dest) for option in OPTIONS}
     if any(value is not None for value in given.values()) or (config.rootpath / "fcbench.yaml").is_file():
-        from pytest_fcbench.config import config_file, load
+        from pytest_fcbench.config import config_file, load, own_suites
         from pytest_fcbench.errors import FcbenchError
         from pytest_fcbench.plugin.benchmark import Benchmark
+        from pytest_fcbench.plugin.pointed import Pointed, pointed
         from pytest_fcbench.plugin.showing import Showing
         from pytest_fcbench.plugin.workers import Workers
 
+        file = config_file(config.rootpath, given["config"])
         try:
-            settings = load(given, config_file(config.rootpath, given["config"]), config.rootpath)
+            suites, files = pointed(config.args, config.invocation_params.dir, own_suites(file))
+            settings = load(given, file, config.rootpath, suites)
         except FcbenchError as error:
             raise pytest.UsageError(str(error)) from None
-        benchmark = Benchmark(config, settings)
+        benchmark = Benchmark(config, settings, suites)
         config.pluginmanager.register(benchmark, "fcbench-benchmark")
+        config.pluginmanager.register(Pointed(benchmark, files), "fcbench-pointed")
         config.pluginmanager.register(Workers(benchmark), "fcbench-workers")
         if not benchmark.is_worker:
             config.pluginmanager.register(Showing(benchmark), "fcbench-showing")

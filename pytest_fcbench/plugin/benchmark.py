@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 
 import pytest
 
@@ -30,10 +30,12 @@ STOPPED = "fcbench-cannot-run"
 class Benchmark:
     """One run in this process, be it the only one, the controller of xdist or one of its workers."""
 
-    def __init__(self, config: pytest.Config, settings: Settings) -> None:
+    def __init__(self, config: pytest.Config, settings: Settings, pointed: Collection[str] = ()) -> None:
         self.config = config
         self.is_worker = hasattr(config, "workerinput")
         self.run = _run(config, settings)
+        self._pointed = pointed
+        """Suites whose entries are items of their files."""
         self.item_ids: dict[str, str] = {}
         """Item id by node id, of the Records that came."""
         self.foreign_failures = 0
@@ -52,18 +54,23 @@ class Benchmark:
         marker = metafunc.definition.get_closest_marker("fcbench")
         if marker is None:
             return
-        entries: list[Entry] = []
-        try:
-            self.run.prepare()
-            entries.extend(self.run.entries(marker.args[0]))
-        except FcbenchError as error:
-            self._error = self._error or error
+        if not self.prepared():
             metafunc.parametrize("entry", [pytest.param(None, id=STOPPED)])
             return
+        found = self.run.entries(marker.args[0])
+        entries = [entry for entry in found if entry.suite not in self._pointed]
         marks = {entry.suite: _marks(entry) for entry in entries}
         metafunc.parametrize(
             "entry", [pytest.param(entry, id=entry.item_id, marks=marks[entry.suite]) for entry in entries]
         )
+
+    def prepared(self) -> bool:
+        """Whether the run can be; an error of a model, a suite or an entry is told when all is collected."""
+        try:
+            self.run.prepare()
+        except FcbenchError as error:
+            self._error = self._error or error
+        return self._error is None
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Stop on an error of a suite; drop categories that were not selected; keep tracebacks out."""
@@ -109,6 +116,12 @@ class Benchmark:
         """Remember whose body runs."""
         self.item = item
 
+    def adopt(self, item: pytest.Item, entry: Entry) -> None:
+        """Make an item that is no function the item of an entry."""
+        item.stash[ENTRY] = entry
+        for mark in _marks(entry):
+            item.add_marker(mark)
+
     def _forget(self, item: pytest.Item) -> None:
         """Reports carry the Record; a rerun starts from nothing."""
         if TRANSCRIPT in item.stash:
@@ -119,9 +132,10 @@ class Benchmark:
     @pytest.fixture
     def ask(self) -> Ask:
         """Puts an entry to the model and returns the transcript."""
-        return self._ask
+        return self.put
 
-    def _ask(self, entry: Entry) -> Transcript:
+    def put(self, entry: Entry) -> Transcript:
+        """Put an entry to the model, for the item that runs. Raises ``NotScoredError``."""
         try:
             transcript = self.run.transcripts.transcript(entry)
         except RunStoppedError as error:
@@ -133,7 +147,7 @@ class Benchmark:
     @pytest.fixture
     def score(self) -> Score:
         """Records a judgement and returns the verdict of the selected profile."""
-        return self._score
+        return self.scored
 
     @pytest.fixture
     def fresh(self) -> Fresh:
@@ -150,7 +164,8 @@ class Benchmark:
         """Sends the request of a call."""
         return self.run.perform
 
-    def _score(self, judgement: Judgement) -> Passed | Failed:
+    def scored(self, judgement: Judgement) -> Passed | Failed:
+        """Record a judgement of the item that runs. Raises ``NotScoredError``, skips what is set aside."""
         stash = self.item.stash
         transcript = stash.get(TRANSCRIPT, None)
         stash[RECORD] = self.run.record(stash[ENTRY], judgement, transcript, _own_marks(self.item))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS
 from pytest_fcbench.scorecard import intervals
-from pytest_fcbench.scorecard.formulas import GROUPS, OVERALL, Formula, Weighing
+from pytest_fcbench.scorecard.formulas import GROUPS, OVERALL, SUITES, Formula, Weighing
 from pytest_fcbench.scorecard.intervals import Interval, Part
 from pytest_fcbench.scorecard.records import Record, by_category
 from pytest_fcbench.verdicts import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
@@ -48,6 +48,8 @@ class ProfileScores:
     categories: Mapping[str, Score]
     groups: Mapping[str, Score]
     overall: Score
+    alike: bool = False
+    """Whether only suites of a team's own were run: entries count alike, and the suites are the groups."""
 
     def named(self, name: str) -> Score | None:
         """A category, a group or ``overall``; None where nothing of it was run."""
@@ -79,8 +81,12 @@ def aggregate(
     with it in a group that is weighted by count. ``assumed`` stands in for the verdict of every entry that
     was not scored (set-aside ones excepted), to see how far those could move a score.
     """
-
+    records = list(records)
     categories = {name: tally(part, profile, assumed) for name, part in by_category(records).items()}
+    if _only_own(records):
+        suites = dict.fromkeys(record.suite for record in records)
+        own = {suite: tally(marked(records, suite), profile, assumed) for suite in suites}
+        return ProfileScores(categories, own, tally(records, profile, assumed), alike=True)
     groups: dict[str, Score] = {}
     for name, formula in GROUPS.items():
         parts = {part: categories.get(part) or groups.get(part) for part in formula.parts}
@@ -109,13 +115,21 @@ def supposed(verdict: Verdict, assumed: Passed | Failed | None) -> Verdict:
     return assumed if assumed and unscored else verdict
 
 
-def is_formula(metric: str) -> bool:
-    """Whether a score follows an official formula; otherwise each entry with that mark counts alike."""
-    return metric == "overall" or metric in GROUPS or metric in CATEGORIES
+def _only_own(records: Sequence[Record]) -> bool:
+    return bool(records) and not any(record.suite in SUITES for record in records)
+
+
+def is_formula(metric: str, records: Sequence[Record]) -> bool:
+    """Whether a score of these follows an official formula; otherwise entries with that mark count alike."""
+    official = metric == "overall" or metric in GROUPS
+    return metric in CATEGORIES or (official and not _only_own(records))
 
 
 def marked(records: Iterable[Record], mark: str) -> list[Record]:
-    """Those whose test carries a mark: suite, selection or category, or ``mark:`` before a user's own."""
+    """Those whose test carries a mark: suite, selection or category, or ``mark:`` before a user's own; all of
+    them for ``overall``."""
+    if mark == "overall":
+        return list(records)
     if (own := mark.removeprefix("mark:")) != mark:
         return [record for record in records if own in record.marks]
     members = SELECTIONS.get(mark, (mark,))
@@ -130,7 +144,7 @@ def score_of(
     assumed: Passed | Failed | None = None,
 ) -> Score | None:
     """The score of ``overall``, a group, a category or a mark; None where nothing of it was run."""
-    if is_formula(metric):
+    if is_formula(metric, records):
         return aggregate(records, profile, size_of, assumed).named(metric)
     part = marked(records, metric)
     return tally(part, profile, assumed) if part else None

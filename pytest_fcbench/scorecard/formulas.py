@@ -51,6 +51,9 @@ GROUPS: Mapping[str, Formula] = {
 }
 """Groups in the order they can be computed. ``live_relevance`` is reported and has no weight."""
 
+SUITES = ("core", "bfcl", "complexfuncbench")
+"""Suites that the formulas are for; where only a team's own were run, each entry counts alike."""
+
 OVERALL: Mapping[str, float] = {
     "non_live": 0.1,
     "live": 0.1,

@@ -125,7 +125,7 @@ class Paired:
 
         A category that neither run has counts as 0 in both, as in the scores; ``size_of`` gives its size.
         """
-        if is_formula(metric):
+        if is_formula(metric, self.later):
             share = weights(metric, lambda name: len(self._by_category.get(name, ())) or size_of(name))
             parts = {name: part for name, part in self._by_category.items() if share.get(name)}
         else:

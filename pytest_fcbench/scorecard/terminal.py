@@ -102,7 +102,9 @@ def _percent(accuracy: float | None) -> str:
 def _formulas(scores: ProfileScores, width: int) -> Iterator[str]:
     """The formula of overall with its weights, and what was not run of any."""
     complex_calls = scores.groups.get("complex")
-    if scores.overall.accuracy is not None:
+    if scores.alike:
+        yield "overall counts every entry alike; the formulas are for the suites of the benchmark"
+    elif scores.overall.accuracy is not None:
         yield from _wrapped(_overall(scores), width, "")
     if scores.overall.missing:
         yield f"* official formula: what was not run counts as 0; run in full: {_whole(scores)}"

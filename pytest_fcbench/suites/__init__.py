@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.suites import bfcl, complexfuncbench, core
+from pytest_fcbench.suites.own import open_own
 from pytest_fcbench.suites.packs import Source
 from pytest_fcbench.suites.suite import Suite
 
@@ -21,8 +24,18 @@ PACKS: Mapping[str, Source] = {"bfcl": bfcl.SOURCE, "complexfuncbench": complexf
 """The packs that ``fcbench pull`` can get."""
 
 
-def open_suite(name: str, cache: Path) -> Suite:
+def openers(own: Mapping[str, Path]) -> Mapping[str, Callable[[Path], Suite]]:
+    """How to open each suite, those of a team included."""
+    return {**SUITES, **{name: partial(_open_own, name, path) for name, path in own.items()}}
+
+
+def _open_own(name: str, path: Path, cache: Path) -> Suite:
+    return open_own(name, path)
+
+
+def open_suite(name: str, cache: Path, own: Mapping[str, Path] = MappingProxyType({})) -> Suite:
     """A suite by name. Raises ``UsageError`` for an unknown name, ``PackMissing`` without its pack."""
-    if name not in SUITES:
-        raise UsageError(unknown("suite", name, SUITES))
-    return SUITES[name](cache)
+    known = openers(own)
+    if name not in known:
+        raise UsageError(unknown("suite", name, known))
+    return known[name](cache)

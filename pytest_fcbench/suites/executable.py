@@ -8,17 +8,24 @@ entries:
     expect:
       - fuel_needed(distance_km=300, litres_per_100_km=6)    # its result, exactly
       - {call: "fuel_needed(distance_km=80, litres_per_100_km=9)", kind: real_time_match}
+  - id: exec_parallel_1
+    query: What do two and three boxes weigh?
+    functions: [shop:weight]       # of a module of your own, looked for beside the file first
+    expect: [shop.weight(boxes=2), shop.weight(boxes=3)]
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from types import FunctionType
 
+from pytest_fcbench.describing import code
 from pytest_fcbench.entries import Category, Comparison, Entry, ExpectedResults, FunctionDoc, Message
 from pytest_fcbench.environments.docs import of_function
-from pytest_fcbench.errors import unknown
+from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.executables.everyday import EVERYDAY
+from pytest_fcbench.executables.own import OWN
 from pytest_fcbench.suites import function_docs
 from pytest_fcbench.suites.fields import Field
 from pytest_fcbench.suites.trajectories import check_call
@@ -28,7 +35,8 @@ def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field
     """The entries of a file and where each stands. Raises ``SuiteError``."""
     for field in file.members(("category", "entries"))["entries"].elements():
         members = field.members(("id", "query", "functions", "expect"))
-        offered = function_docs.chosen(members["functions"], _docs())
+        own = {field.text(): _own(field) for field in members["functions"].elements() if _is_own(field)}
+        offered = function_docs.chosen(members["functions"], {**_docs(), **own})
         expected = [_expected(element, offered) for element in members["expect"].elements()]
         if not expected:
             raise members["expect"].error("must have a call")
@@ -49,6 +57,25 @@ def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field
 @cache
 def _docs() -> Mapping[str, FunctionDoc]:
     return {name: of_function(function) for name, function in EVERYDAY.items()}
+
+
+def _is_own(field: Field) -> bool:
+    return ":" in field.text()
+
+
+def _own(field: Field) -> FunctionDoc:
+    """The doc of a team's own function, which can be carried out from now on."""
+    name = field.text()
+    called = name.replace(":", ".")
+    try:
+        function = code.found_in(name, field.path.parent.absolute())
+        if not isinstance(function, FunctionType):
+            raise UsageError(f"{name} is no function")
+        doc = code.of_function(function, called)
+    except UsageError as error:
+        raise field.error(str(error)) from None
+    OWN[called] = None
+    return doc
 
 
 def _expected(field: Field, offered: Mapping[str, FunctionDoc]) -> tuple[str, Comparison]:

@@ -20,16 +20,18 @@ A file holds one category:
 
 Where words are the answer (``chatable``) there are neither functions nor an expectation; where a call is one
 of SQL there are ``tables`` (``suites/tables``) beside the functions. Entries of other shapes have a format of
-their own (``trajectories``, ``golden_paths``, ``executable``, ``rest``).
+their own (``trajectories``, ``golden_paths``, ``executable``, ``rest``, ``memories``, ``web_questions``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from pytest_fcbench.entries import (
     CATEGORIES,
+    SELECTIONS,
     AnyCall,
     Category,
     Entry,
@@ -47,7 +49,16 @@ from pytest_fcbench.entries import (
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.errors import unknown
 from pytest_fcbench.schemas import TYPES, conforms
-from pytest_fcbench.suites import executable, function_docs, golden_paths, rest, tables, trajectories
+from pytest_fcbench.suites import (
+    executable,
+    function_docs,
+    golden_paths,
+    memories,
+    rest,
+    tables,
+    trajectories,
+    web_questions,
+)
 from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.suites.trajectories import Withheld
 
@@ -55,39 +66,73 @@ from pytest_fcbench.suites.trajectories import Withheld
 def read(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...]:
     """All entries of a file. Raises ``SuiteError`` with file, line and field."""
     file = Field(yaml_value(path), path)
-    optional = ("functions", "tables", "endpoints", *golden_paths.RULES)
-    category = _category(file.members(("category", "entries"), optional)["category"])
+    return tuple(entry for category in categories_of(file) for entry in entries(file, suite, category, world))
+
+
+def entries(file: Field, suite: str, category: Category, world: World | None = None) -> tuple[Entry, ...]:
+    """The entries of what a file holds in one of its categories. Raises ``SuiteError``."""
     if category.rule is Rule.STATE:
-        return tuple(entry for entry, _ in read_trajectories(path, suite, world))
-    if category.rule is Rule.PATH:
-        return tuple(_unique(list(golden_paths.entries(file, suite, category))))
-    if category.rule is Rule.EXECUTION:
-        return tuple(_unique(list(executable.entries(file, suite, category))))
-    if category.rule is Rule.REST:
-        return tuple(_unique(list(rest.entries(file, suite, category))))
+        return tuple(entry for entry, _ in trajectories_of(file, suite, world))
+    found = _READERS.get(category.rule, _single_turn)(file, suite, category)
+    return tuple(_unique(list(found)))
+
+
+def trajectories_of(
+    file: Field, suite: str, world: World | None = None
+) -> Sequence[tuple[Entry, Withheld | None]]:
+    """All multi-turn entries of what a file holds, with what can be withheld. Raises ``SuiteError``."""
+    (category,) = categories_of(file)
+    top = file.members(("category", "entries"))
+    found = list(trajectories.entries(top["entries"], suite, category, world))
+    unique = _unique(list(zip(top["entries"].elements(), [entry for entry, _ in found], strict=True)))
+    return list(zip(unique, [withheld for _, withheld in found], strict=True))
+
+
+AT_TOP = ("functions", "tables", "endpoints", *golden_paths.RULES)
+"""What can stand in a file beside its category and its entries."""
+
+_SEVERAL = ("memory", "web_search")
+
+WRITTEN: Mapping[str, tuple[Category, ...]] = {
+    **{name: (each,) for name, each in CATEGORIES.items() if each.rule not in (Rule.ANSWER, Rule.VARIATION)},
+    **{name: tuple(CATEGORIES[each] for each in SELECTIONS[name]) for name in _SEVERAL},
+}
+"""The categories that entries are written for, by the word that stands in the file: those about memories and
+the web are written once for all of their kind."""
+
+
+def categories_of(file: Field) -> tuple[Category, ...]:
+    """The categories of a file's entries. Raises ``SuiteError``."""
+    field = file.members(("category", "entries"), AT_TOP)["category"]
+    name = field.text()
+    if name not in WRITTEN:
+        raise field.error(unknown("category", name, WRITTEN))
+    return WRITTEN[name]
+
+
+def _agentic(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+    about_memory = category.name in SELECTIONS["memory"]
+    return (memories.entries if about_memory else web_questions.entries)(file, suite, category)
+
+
+def _single_turn(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     needed = ("tables",) if category.rule is Rule.SQL else ()
     top = file.members(("category", *needed, "entries"), () if category.rule is Rule.CHAT else ("functions",))
     docs = function_docs.read(top["functions"], TYPES[category.language]) if "functions" in top else {}
     held = tables.read(top["tables"]) if "tables" in top else ()
-    entries = [(field, _entry(field, suite, category, docs, held)) for field in top["entries"].elements()]
-    return tuple(_unique(entries))
+    for field in top["entries"].elements():
+        yield field, _entry(field, suite, category, docs, held)
 
 
-def read_trajectories(
-    path: Path, suite: str, world: World | None = None
-) -> Sequence[tuple[Entry, Withheld | None]]:
-    """All entries of a file of multi-turn entries. Raises ``SuiteError`` with file, line and field."""
-    top = Field(yaml_value(path), path).members(("category", "entries"))
-    found = list(trajectories.entries(top["entries"], suite, _category(top["category"]), world))
-    entries = _unique(list(zip(top["entries"].elements(), [entry for entry, _ in found], strict=True)))
-    return list(zip(entries, [withheld for _, withheld in found], strict=True))
+Reader: TypeAlias = Callable[[Field, str, Category], Iterator[tuple[Field, Entry]]]
+"""The entries of a file for a suite in a category, and where each stands."""
 
-
-def _category(field: Field) -> Category:
-    name = field.text()
-    if name not in CATEGORIES:
-        raise field.error(unknown("category", name, CATEGORIES))
-    return CATEGORIES[name]
+_READERS: Mapping[Rule, Reader] = {
+    Rule.PATH: golden_paths.entries,
+    Rule.EXECUTION: executable.entries,
+    Rule.REST: rest.entries,
+    Rule.ANSWER: _agentic,
+}
 
 
 def _unique(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:

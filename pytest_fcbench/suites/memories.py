@@ -1,17 +1,19 @@
 """Scenarios of memory: conversations that somebody has one after the other, and questions asked later.
 
-The same questions are put to each kind of memory: the category says to which. Written by hand, a file holds
-one scenario:
+The same questions are put to each kind of memory: the category says to which. Written by hand:
 
-persona: You look after an allotment together with the user.      # told ahead of every conversation
-conversations:                     # each a list of what the user says, one after the other
-  - - The water is turned on in March.
-    - No, in April, I have just looked it up.
-  - - We meet on Sunday.
-questions:
-  - query: When is the water turned on?
-    answers: [April]               # any of them is right
-    said: [No, in April]           # what the answer follows from, word by word
+category: memory
+entries:
+  - id: memory_allotment           # in an entry the category stands for "memory"
+    persona: You look after an allotment together with the user.      # told ahead of every conversation
+    conversations:                 # each a list of what the user says, one after the other
+      - - The water is turned on in March.
+        - No, in April, I have just looked it up.
+      - - We meet on Sunday.
+    questions:
+      - query: When is the water turned on?
+        answers: [April]           # any of them is right
+        said: [No, in April]       # what the answer follows from, word by word
 """
 
 from __future__ import annotations
@@ -19,10 +21,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from pytest_fcbench.entries import Answers, Category, Entry, Facts, FunctionDoc, Message, Scene
-from pytest_fcbench.suites.fields import Field, yaml_value
+from pytest_fcbench.environments import DOMAINS
+from pytest_fcbench.environments.docs import documented
+from pytest_fcbench.suites.fields import Field
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +89,20 @@ def _plain(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.lower()))
 
 
-def read(path: Path) -> Scenario:
-    """The scenario of a file ``memory_NAME.yaml``. Raises ``SuiteError`` with file, line and field."""
-    name = path.stem
-    top = Field(yaml_value(path), path).members(("persona", "conversations", "questions"))
+def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+    """The entries of a file in a category and where each stands. Raises ``SuiteError``."""
+    docs = documented(DOMAINS[category.name])
+    for field in file.members(("category", "entries"))["entries"].elements():
+        for entry in scenario(field).entries(suite, category, docs):
+            yield field, entry
+
+
+def scenario(field: Field) -> Scenario:
+    """A scenario as it is written. Raises ``SuiteError`` with file, line and field."""
+    top = field.members(("id", "persona", "conversations", "questions"))
+    name = top["id"].text()
+    if not name.startswith("memory_"):
+        raise top["id"].error(f"{name!r} must begin with 'memory_', for which each kind of memory stands")
     conversations = [
         [turn.text() for turn in conversation.elements()] for conversation in top["conversations"].elements()
     ]

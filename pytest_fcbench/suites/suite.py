@@ -26,3 +26,5 @@ class Suite:
     """All entries of a category, in the suite's order. Raises ``SuiteError``."""
     web: Path | None = None
     """Folder with the pages of a small web of its own, about which it asks instead of about the web."""
+    file_of: Callable[[Entry], Path] | None = None
+    """The file that an entry stands in, of a suite that people write."""

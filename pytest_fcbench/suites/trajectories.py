@@ -6,6 +6,7 @@ entries:
     domains:                       # what calls act on, each with what differs from its default state
       file_system: {root: {home: {type: directory, contents: {}}}}
       math: {}
+      shop:Shop: {stock: {tea: 4}}    # a class of your own; what is told here is given to it
     turns:
       - user: Make a folder called drafts.
         calls: ["mkdir(dir_name='drafts')"]     # what does it, as Python text
@@ -19,19 +20,22 @@ entries:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 from pytest_fcbench.answers import Names
 from pytest_fcbench.codecs import python_calls
 from pytest_fcbench.codecs.reading import Undecodable
 from pytest_fcbench.codecs.syntaxes import Offer
+from pytest_fcbench.describing import code
 from pytest_fcbench.entries import Category, Entry, FunctionDoc, Message, Scene, Trajectory
-from pytest_fcbench.environments import DOMAINS, opened
+from pytest_fcbench.environments import DOMAINS, OWN, opened
 from pytest_fcbench.environments.docs import documented
+from pytest_fcbench.environments.own import adapted
 from pytest_fcbench.environments.world import World
-from pytest_fcbench.errors import unknown
+from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.suites.build.multi_turn import missing_function
 from pytest_fcbench.suites.fields import Field
 
@@ -45,6 +49,12 @@ class Withheld:
 
     turn: int
     functions: tuple[str, ...]
+
+
+def missable(written: tuple[Entry, Withheld | None]) -> tuple[Entry, int | None, Sequence[str]]:
+    """An entry with the turn and the functions that can be missed in it (``build.multi_turn.made``)."""
+    entry, withheld = written
+    return (entry, withheld.turn, withheld.functions) if withheld else (entry, None, ())
 
 
 def entries(
@@ -65,8 +75,7 @@ def entries(
 def _entry(members: Mapping[str, Field], suite: str, category: Category) -> Entry:
     config: dict[str, Mapping[str, object]] = {}
     for name, state in members["domains"].members().items():
-        if name not in DOMAINS:
-            raise state.error(unknown("domain", name, DOMAINS))
+        _check_domain(name, state)
         given = {} if state.value is None else state.members()
         config[name] = {key: field.value for key, field in given.items()}
     if not config:
@@ -95,9 +104,28 @@ def _check_state(field: Field, entry: Entry, world: World) -> None:
         raise field.error(f"cannot be opened: {type(error).__name__}: {error}") from None
 
 
+def _check_domain(name: str, field: Field) -> None:
+    """A domain of ours, or a class of the team's, looked for in the folder of the file first."""
+    if ":" not in name:
+        if name not in DOMAINS:
+            raise field.error(unknown("domain", name, DOMAINS))
+    elif name not in OWN:
+        try:
+            found = code.found_in(name, field.path.parent.absolute())
+            if not isinstance(found, type):
+                raise UsageError(f"{name} is no class")
+            OWN[name] = adapted(found)
+        except (UsageError, ValueError) as error:
+            raise field.error(str(error)) from None
+
+
 @cache
-def _docs(domain: str) -> tuple[FunctionDoc, ...]:
-    return documented(DOMAINS[domain])
+def _docs(name: str) -> tuple[FunctionDoc, ...]:
+    if name in DOMAINS:
+        return documented(DOMAINS[name])
+    docs = tuple(code.methods(OWN[name]))
+    about = " ".join((inspect.getdoc(OWN[name]) or "").split())
+    return tuple(replace(doc, description=f"{about} {doc.description}".strip()) for doc in docs)
 
 
 def _turn(field: Field, docs: tuple[FunctionDoc, ...]) -> tuple[tuple[Message, ...], tuple[str, ...]]:

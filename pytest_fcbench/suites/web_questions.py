@@ -1,9 +1,11 @@
-"""Questions whose answers stand on pages of a small web, several hops apart. Written by hand:
+"""Questions whose answers stand on pages of the web, several hops apart. Written by hand:
 
-questions:
-  - query: In which year was the works founded that cast the lens of the light on the Ness of Tolm?
+category: web_search
+entries:
+  - id: web_search_0               # in an entry the category stands for "web_search"
+    query: In which year was the works founded that cast the lens of the light on the Ness of Tolm?
     answers: ["1838"]              # any of them is right
-    trail:                         # how it can be found out
+    trail:                         # how it can be found out; may be left out
       - search: Ness of Tolm lighthouse lens
       - read: http://lights.example/ness-of-tolm
         finds: Pellan Glassworks   # what has to be known for the next hop; of the last one, the answer
@@ -15,14 +17,14 @@ The same questions are put with and without snippets: the category says which.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from pytest_fcbench.entries import Answers, Category, Entry, FunctionDoc, Message, Scene
 from pytest_fcbench.environments.docs import documented
 from pytest_fcbench.environments.web_search import WebSearch
-from pytest_fcbench.suites.fields import Field, yaml_value
+from pytest_fcbench.suites.fields import Field
 
 DOMAIN = "web_search"
 
@@ -47,6 +49,7 @@ class Hop:
 class Question:
     """What is asked, what is right, and how it can be found out."""
 
+    id: str
     query: str
     answers: tuple[str, ...]
     trail: tuple[Hop, ...]
@@ -56,11 +59,11 @@ class Question:
         """The hops: pages from which something has to be known."""
         return tuple(hop for hop in self.trail if hop.url)
 
-    def entry(self, suite: str, category: Category, number: int, docs: tuple[FunctionDoc, ...]) -> Entry:
+    def entry(self, suite: str, category: Category, docs: tuple[FunctionDoc, ...]) -> Entry:
         """The question in a category, which says by its name whether snippets are shown."""
         return Entry(
             suite=suite,
-            id=f"{category.name}_{number}",
+            id=self.id.replace(DOMAIN, category.name, 1),
             category=category,
             turns=((Message("user", self.query),),),
             functions=docs,
@@ -74,11 +77,10 @@ def scene(category: Category) -> Scene:
     return Scene((DOMAIN,), {DOMAIN: {"show_snippet": category.name != "web_search_no_snippet"}})
 
 
-def entries(path: Path, suite: str, category: Category) -> tuple[Entry, ...]:
-    """The questions of a file in a category. Raises ``SuiteError``."""
-    return tuple(
-        question.entry(suite, category, number, _docs()) for number, question in enumerate(read(path))
-    )
+def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+    """The questions of a file in a category and where each stands. Raises ``SuiteError``."""
+    for field in file.members(("category", "entries"))["entries"].elements():
+        yield field, question(field).entry(suite, category, _docs())
 
 
 @cache
@@ -86,22 +88,19 @@ def _docs() -> tuple[FunctionDoc, ...]:
     return documented(WebSearch)
 
 
-def read(path: Path) -> tuple[Question, ...]:
-    """The questions of a file. Raises ``SuiteError`` with file, line and field."""
-    return tuple(
-        map(_question, Field(yaml_value(path), path).members(("questions",))["questions"].elements())
-    )
-
-
-def _question(field: Field) -> Question:
-    members = field.members(("query", "answers", "trail"))
+def question(field: Field) -> Question:
+    """A question as it is written. Raises ``SuiteError`` with file, line and field."""
+    members = field.members(("id", "query", "answers"), ("trail",))
+    name = members["id"].text()
+    if not name.startswith(f"{DOMAIN}_"):
+        raise members["id"].error(f"{name!r} must begin with '{DOMAIN}_', for which both categories stand")
     answers = tuple(answer.text() for answer in members["answers"].elements())
     if not answers:
         raise members["answers"].error("needs an answer")
-    trail = tuple(map(_hop, members["trail"].elements()))
-    if not trail or trail[-1].finds not in answers:
+    trail = tuple(map(_hop, members["trail"].elements())) if "trail" in members else ()
+    if "trail" in members and (not trail or trail[-1].finds not in answers):
         raise members["trail"].error("must end with a page on which an answer is found")
-    return Question(members["query"].text(), answers, trail)
+    return Question(name, members["query"].text(), answers, trail)
 
 
 def _hop(field: Field) -> Hop:

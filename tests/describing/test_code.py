@@ -164,10 +164,10 @@ def test_what_no_call_could_give_is_refused(function: code.Function, rule: str) 
 
 
 def test_the_public_methods_of_a_class_are_its_functions() -> None:
-    docs = list(code.named(f"{__name__}:Shed"))
+    docs = list(code.named(f"{__name__}:Shed", Path.cwd()))
 
     assert [(doc.name, doc.required) for doc in docs] == [("put", ("tool",)), ("count", ("kind",))]
-    assert list(code.named(f"{__name__}:Shed.put")) != docs[:1]  # by itself it has its self
+    assert list(code.named(f"{__name__}:Shed.put", Path.cwd())) != docs[:1]  # by itself it has its self
 
 
 def test_a_module_in_the_current_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,11 +177,11 @@ def test_a_module_in_the_current_folder_is_found(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
 
-    assert [doc.name for doc in code.named("garden_of_mine")] == ["dig"]
+    assert [doc.name for doc in code.named("garden_of_mine", Path.cwd())] == ["dig"]
     with pytest.raises(UsageError, match="Did you mean 'dig'"):
-        list(code.named("garden_of_mine:dgi"))
+        list(code.named("garden_of_mine:dgi", Path.cwd()))
     with pytest.raises(UsageError, match="is no function and no class, it is int"):
-        list(code.named("garden_of_mine:SIZE"))
+        list(code.named("garden_of_mine:SIZE", Path.cwd()))
 
 
 @pytest.mark.parametrize("text", ["import nothing_of_the_kind", "raise SystemError('no')", "def"])
@@ -193,4 +193,4 @@ def test_a_module_that_does_not_load_is_told(
     monkeypatch.setattr(sys, "path", list(sys.path))
 
     with pytest.raises(UsageError, match="garden_broken cannot be imported: "):
-        list(code.named("garden_broken"))
+        list(code.named("garden_broken", Path.cwd()))

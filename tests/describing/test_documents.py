@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 from pytest_fcbench.describing import documents
 from pytest_fcbench.entries import FunctionDoc
-from pytest_fcbench.errors import FcbenchError
+from pytest_fcbench.errors import UsageError
 
 _BERTH = {
     "type": "object",
@@ -36,14 +33,12 @@ _HARBOUR = {
 }
 
 
-def _read(tmp_path: Path, value: object) -> list[FunctionDoc]:
-    file = tmp_path / "f.json"
-    file.write_text(json.dumps(value))
-    return list(documents.read(file))
+def _read(value: object) -> list[FunctionDoc]:
+    return list(documents.read(value, "f.json"))
 
 
-def test_operations_become_functions(tmp_path: Path) -> None:
-    get, put, post = _read(tmp_path, _HARBOUR)
+def test_operations_become_functions() -> None:
+    get, put, post = _read(_HARBOUR)
 
     assert (get.name, get.description, get.required) == ("get_berth", "One berth", ("id",))
     assert list(get.properties) == ["id", "dry"]
@@ -54,7 +49,7 @@ def test_operations_become_functions(tmp_path: Path) -> None:
     assert (post.properties["body"]["type"], post.required) == ("string", ("body",))
 
 
-def test_the_older_format_has_its_body_among_the_parameters(tmp_path: Path) -> None:
+def test_the_older_format_has_its_body_among_the_parameters() -> None:
     body = {"in": "body", "name": "berth", "schema": {"$ref": "#/definitions/Berth"}}
     length = {"in": "query", "name": "length", "type": "number", "description": "In metres"}
     swagger = {
@@ -63,7 +58,7 @@ def test_the_older_format_has_its_body_among_the_parameters(tmp_path: Path) -> N
         "paths": {"/berths": {"post": {"operationId": "add", "parameters": [body, length]}}},
     }
 
-    (add,) = _read(tmp_path, swagger)
+    (add,) = _read(swagger)
 
     assert {name: schema["type"] for name, schema in add.properties.items()} == {
         "name": "string",
@@ -73,7 +68,7 @@ def test_the_older_format_has_its_body_among_the_parameters(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("wrapped", ["chat", "responses", "bare", "input_schema", "object"])
-def test_tools_become_functions(wrapped: str, tmp_path: Path) -> None:
+def test_tools_become_functions(wrapped: str) -> None:
     schema = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
     bare = {"name": "berth.get", "description": "One\n berth", "parameters": schema}
     value: object = {
@@ -84,7 +79,7 @@ def test_tools_become_functions(wrapped: str, tmp_path: Path) -> None:
         "object": {"tools": [bare]},
     }[wrapped]
 
-    assert _read(tmp_path, value) == [
+    assert _read(value) == [
         FunctionDoc(
             "berth.get",
             "One berth",
@@ -97,8 +92,8 @@ def test_tools_become_functions(wrapped: str, tmp_path: Path) -> None:
     ]
 
 
-def test_a_tool_without_parameters_has_none(tmp_path: Path) -> None:
-    (doc,) = _read(tmp_path, [{"name": "now"}])
+def test_a_tool_without_parameters_has_none() -> None:
+    (doc,) = _read([{"name": "now"}])
 
     assert doc == FunctionDoc("now", "", {"type": "dict", "properties": {}, "required": []})
 
@@ -113,6 +108,6 @@ def test_a_tool_without_parameters_has_none(tmp_path: Path) -> None:
         ({"paths": {"/a": {"get": {"parameters": [{"$ref": "#/gone"}]}}}}, "'#/gone' points to nothing"),
     ],
 )
-def test_another_file_is_refused(value: object, rule: str, tmp_path: Path) -> None:
-    with pytest.raises(FcbenchError, match=rule):
-        _read(tmp_path, value)
+def test_another_file_is_refused(value: object, rule: str) -> None:
+    with pytest.raises(UsageError, match=rule):
+        _read(value)

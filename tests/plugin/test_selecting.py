@@ -128,10 +128,10 @@ def test_a_missing_pack_says_which_command_gets_it(
 
 
 def test_a_wrong_key_of_the_file_is_named_with_its_line(project: Project) -> None:
-    project.write("fcbench.yaml", "model: oracle\nsuites: [core]\n")
+    project.write("fcbench.yaml", "model: oracle\nsuit: [core]\n")
     result = project.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*fcbench.yaml:2: suites: unknown key 'suites'. Did you mean 'suite'*"])
+    result.stderr.fnmatch_lines(["*fcbench.yaml:2: suit: unknown key 'suit'. Did you mean 'suite'*"])
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])

@@ -207,3 +207,28 @@ def test_what_could_come_lies_around_what_was_found(records: list[Record]) -> No
         for name, score in found.items():
             if score.accuracy is not None:
                 assert (worst[name].accuracy or 0) <= score.accuracy <= (best[name].accuracy or 0)
+
+
+# Suites of a team's own
+
+
+_SOME: list[Verdict] = [PASSED, FAILED, TIMEOUT]
+
+
+def test_in_suites_of_a_team_every_entry_counts_alike() -> None:
+    own = [make_record(v, number=n, suite="mine") for n, v in enumerate(_SOME)]
+    more = [make_record(PASSED, suite="yours", category="chatable", number=n) for n in range(3)]
+    scores = _scores(own, more)
+    assert scores.overall == Score(
+        n=6, passed=4, failed=1, not_scored=1, set_aside=0, accuracy=4 / 5, interval=of_share(4, 5)
+    )
+    assert scores.alike
+    assert {name: group.accuracy for name, group in scores.groups.items()} == {"mine": 0.5, "yours": 1.0}
+    assert scores.main == "overall"
+
+
+def test_beside_a_suite_of_the_benchmark_the_formula_holds() -> None:
+    scores = _scores([make_record(PASSED, suite="mine"), make_record(PASSED, number=1)])
+    assert not scores.alike
+    assert "mine" not in scores.groups
+    assert scores.overall.accuracy == pytest.approx(0.1 / 4 / 3)

@@ -24,7 +24,7 @@ from pytest_fcbench.entries import (
     Variation,
 )
 from pytest_fcbench.prompt_formats import FORMATS, PromptFormat, told_by
-from pytest_fcbench.suites.core import _MADE_OF
+from pytest_fcbench.suites.build.multi_turn import MADE_OF
 from pytest_fcbench.suites.suite import Suite
 
 
@@ -106,7 +106,7 @@ def test_every_question_ends_with_words_of_the_user(entries: tuple[Entry, ...]) 
 
 def test_no_question_is_asked_twice(entries: tuple[Entry, ...]) -> None:
     """But for the kinds that are made of others, and those that are put to several memories or webs."""
-    again = (*_MADE_OF, "memory_vector", "memory_rec_sum", "web_search_no_snippet")
+    again = (*MADE_OF, "memory_vector", "memory_rec_sum", "web_search_no_snippet")
     written = [e for e in entries if e.category.name not in again and not e.variation]
     counts = Counter(entry.turns for entry in written)
     assert not [turns for turns, count in counts.items() if count > 1]

@@ -12,6 +12,7 @@ import pytest
 
 from pytest_fcbench.entries import CATEGORIES
 from pytest_fcbench.suites import core, web_pages, web_questions
+from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.suites.web_questions import Hop, Question
 from pytest_fcbench.web.client import Reply
 from pytest_fcbench.web.index import Index
@@ -22,7 +23,10 @@ SUITE = core.open_suite(Path())
 assert SUITE.web is not None
 PAGES = web_pages.of([SUITE.web])
 INDEX = Index(PAGES.values())
-QUESTIONS = web_questions.read(SUITE.web.parent / "web_search.yaml")
+FILE = SUITE.web.parent / "web_search.yaml"
+QUESTIONS = [
+    web_questions.question(field) for field in Field(yaml_value(FILE), FILE).members()["entries"].elements()
+]
 
 
 def landed(url: str) -> Page:
@@ -128,7 +132,9 @@ def test_no_hop_can_be_left_out(question: Question) -> None:
 
 
 def test_a_trail_that_skips_a_hop_would_be_noticed() -> None:
-    skipping = Question("?", ("143",), (Hop(url="http://gazetteer.example/lake-vey", finds="143"),))
+    skipping = Question(
+        "web_search_0", "?", ("143",), (Hop(url="http://gazetteer.example/lake-vey", finds="143"),)
+    )
     with pytest.raises(AssertionError):
         test_each_hop_finds_what_the_next_one_needs(skipping)
 

@@ -10,25 +10,30 @@ import pytest
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Answers, Facts, Message
 from pytest_fcbench.errors import SuiteError
 from pytest_fcbench.suites import core, memories
+from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.suites.suite import Suite
 from tests.factories import make_doc
 
 TEXT = """\
-persona: You are attentive.
-conversations:
-  - - I live in Bergen.
-    - I was born in Oslo.
-  - - I've moved to Voss.
-questions:
-  - {query: Where do I live?, answers: [Voss], said: [I live in, moved to Voss]}
-  - {query: Where was I born?, answers: [Oslo, Christiania], said: ["I was born in Oslo!"]}
+category: memory
+entries:
+  - id: memory_places
+    persona: You are attentive.
+    conversations:
+      - - I live in Bergen.
+        - I was born in Oslo.
+      - - I've moved to Voss.
+    questions:
+      - {query: Where do I live?, answers: [Voss], said: [I live in, moved to Voss]}
+      - {query: Where was I born?, answers: [Oslo, Christiania], said: ["I was born in Oslo!"]}
 """
 
 
 def _read(folder: Path, text: str = TEXT) -> memories.Scenario:
-    path = folder / "memory_places.yaml"
+    path = folder / "places.yaml"
     path.write_text(text, encoding="utf-8")
-    return memories.read(path)
+    (field,) = Field(yaml_value(path), path).members()["entries"].elements()
+    return memories.scenario(field)
 
 
 def test_each_question_goes_on_from_all_conversations(tmp_path: Path) -> None:
@@ -58,13 +63,18 @@ def test_what_is_asked_for_is_a_fact_of_the_turn_that_says_it_last(tmp_path: Pat
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("answers: [Voss]", "answers: []", ":7: questions.0.answers: needs an answer"),
-        ("moved to Voss]", "moved to Rome]", ":7: questions.0.said.1: no conversation says 'moved to Rome'"),
-        ("[I live in, moved to Voss]", "[]", ":7: questions.0.said: needs a quote"),
+        ("answers: [Voss]", "answers: []", ":10: entries.0.questions.0.answers: needs an answer"),
+        (
+            "moved to Voss]",
+            "moved to Rome]",
+            ":10: entries.0.questions.0.said.1: no conversation says 'moved to Rome'",
+        ),
+        ("[I live in, moved to Voss]", "[]", ":10: entries.0.questions.0.said: needs a quote"),
         ("said: [I", "sayd: [I", "unknown key 'sayd'. Did you mean 'said'?"),
-        ("  - - I've moved to Voss.\n", "  - []\n", "needs conversations, each of a turn at least"),
-        ("persona: You are attentive.\n", "", "has no 'persona'"),
+        ("      - - I've moved to Voss.\n", "      - []\n", "needs conversations, each of a turn at least"),
+        ("    persona: You are attentive.\n", "", "has no 'persona'"),
         ("answers: [Voss]", "answers: [7]", "must be text, is int 7"),
+        ("id: memory_places", "id: places", ":3: entries.0.id: 'places' must begin with 'memory_'"),
     ],
 )
 def test_mistakes_are_told(tmp_path: Path, old: str, new: str, says: str) -> None:

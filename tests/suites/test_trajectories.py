@@ -13,7 +13,8 @@ from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.docs import documented
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.errors import SuiteError
-from pytest_fcbench.suites.files import read, read_trajectories
+from pytest_fcbench.suites.fields import Field, yaml_value
+from pytest_fcbench.suites.files import read, trajectories_of
 from pytest_fcbench.suites.trajectories import Withheld
 
 GOOD = """\
@@ -81,7 +82,8 @@ def test_entries_are_read_whole_and_in_order(tmp_path: Path) -> None:
 
 
 def test_what_can_be_withheld_is_read_beside_them(tmp_path: Path) -> None:
-    found = read_trajectories(_file(tmp_path), "mine")
+    path = _file(tmp_path)
+    found = trajectories_of(Field(yaml_value(path), path), "mine")
     assert list(found) == [(FIRST, Withheld(2, ("mv", "cp"))), (SECOND, None)]
 
 
@@ -326,6 +328,6 @@ MISTAKES: Mapping[str, tuple[str, str]] = {
 
 @pytest.mark.parametrize(("old", "new"), MISTAKES.values(), ids=MISTAKES)
 def test_what_could_not_be_used_is_told_when_it_is_read(tmp_path: Path, old: str, new: str) -> None:
-    read_trajectories(_file(tmp_path), "mine", WORLD)
+    read(_file(tmp_path), "mine", WORLD)
     with pytest.raises(SuiteError):
-        read_trajectories(_file(tmp_path, old, new), "mine", WORLD)
+        read(_file(tmp_path, old, new), "mine", WORLD)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_fcbench.entries import CATEGORIES, Category, Entry, Scene, Trajectory
@@ -47,3 +47,23 @@ def of_category(entry: Entry, category: str) -> Entry:
     """The entry under a category's name and rules, such as a long context; its number stays."""
     new: Category = CATEGORIES[category]
     return replace(entry, id=entry.id.replace(entry.category.name, new.name, 1), category=new)
+
+
+MADE_OF = {
+    "multi_turn_miss_func": "multi_turn_base",
+    "multi_turn_long_context": "multi_turn_base",
+    "multi_turn_composite": "multi_turn_miss_param",
+}
+"""From the entries of which category those of another are made by code."""
+
+
+def made(category: str, plain: Iterable[tuple[Entry, int | None, Sequence[str]]]) -> Iterator[Entry]:
+    """The entries of such a category.
+
+    Each plain one comes with a turn, None where nothing can be missed, and functions that can be in it.
+    """
+    for entry, turn, names in plain:
+        if category == "multi_turn_long_context":
+            yield of_category(entry, category)
+        elif turn is not None:
+            yield of_category(missing_function(entry, turn, names), category)

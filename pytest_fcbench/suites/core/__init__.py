@@ -11,18 +11,15 @@ from typing import TypeVar
 
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category, Entry, Language, Rule
-from pytest_fcbench.environments import DOMAINS
-from pytest_fcbench.environments.docs import documented
 from pytest_fcbench.environments.world import World, world_from_json
 from pytest_fcbench.prompt_formats import Docs, Layout, Returned, Style
-from pytest_fcbench.suites import files, memories, web_questions
+from pytest_fcbench.suites import files
 from pytest_fcbench.suites.build.filler import filler
-from pytest_fcbench.suites.build.multi_turn import missing_function, of_category
+from pytest_fcbench.suites.build.multi_turn import MADE_OF, made
 from pytest_fcbench.suites.build.variations import in_every_format
 from pytest_fcbench.suites.fields import Field, yaml_value
-from pytest_fcbench.suites.memories import Scenario
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.suites.trajectories import Withheld
+from pytest_fcbench.suites.trajectories import Withheld, missable
 
 NAME = "core"
 VERSION = "8"
@@ -38,52 +35,38 @@ def open_suite(cache: Path) -> Suite:
         name=NAME,
         version=VERSION,
         pack_sha256=_sha256(),
-        categories=tuple(c for c in CATEGORIES.values() if c.name in _BY_CODE or _path(c).exists()),
+        categories=tuple(c for c in CATEGORIES.values() if _paths(c)),
         wording=wording(),
-        world=_world(),
+        world=world(),
         load=_load,
         web=_FOLDER / "web",
     )
 
 
-_MADE_OF = {
-    "multi_turn_miss_func": "multi_turn_base",
-    "multi_turn_long_context": "multi_turn_base",
-    "multi_turn_composite": "multi_turn_miss_param",
-}
-"""From the entries of which category those of another are made by code."""
-
-_SCENARIOS = ("allotment", "band", "bicycles", "flat", "trip")
-"""Of memory, each in a file ``memory_NAME.yaml``."""
-
-_BY_CODE = (*_MADE_OF, *SELECTIONS["memory"])
-
-
-def _path(category: Category) -> Path:
+def _paths(category: Category) -> Sequence[Path]:
+    """The files of a category; one about memories or the web is for all of their kind."""
+    if category.name in MADE_OF:
+        return _paths(CATEGORIES[MADE_OF[category.name]])
+    if category.name in SELECTIONS["memory"]:
+        return sorted(_FOLDER.glob("memory_*.yaml"))
     name = "web_search" if category.name in SELECTIONS["web_search"] else category.name
-    return _FOLDER / f"{name}.yaml"
+    return [path] if (path := _FOLDER / f"{name}.yaml").exists() else []
 
 
 def _load(category: Category) -> tuple[Entry, ...]:
+    paths = _paths(category)
     if category.rule is Rule.VARIATION:
-        return tuple(in_every_format(_varied(_path(category)), category))
-    if category.name in SELECTIONS["memory"]:
-        docs = documented(DOMAINS[category.name])
-        return tuple(entry for scenario in _scenarios() for entry in scenario.entries(NAME, category, docs))
-    if category.name in SELECTIONS["web_search"]:
-        return web_questions.entries(_path(category), NAME, category)
-    if category.name not in _MADE_OF:
-        if category.rule is not Rule.STATE:
-            return files.read(_path(category), NAME)
-        return tuple(entry for entry, _ in _written(category.name))
-    plain = _written(_MADE_OF[category.name])
-    if category.name == "multi_turn_long_context":
-        return tuple(of_category(entry, category.name) for entry, _ in plain)
-    return tuple(
-        of_category(missing_function(entry, missing.turn, missing.functions), category.name)
-        for entry, missing in plain
-        if missing
-    )
+        return tuple(in_every_format(_varied(paths[0]), category))
+    if category.name in MADE_OF:
+        return tuple(made(category.name, map(missable, _written(paths[0]))))
+    if category.rule is Rule.STATE:
+        return tuple(entry for entry, _ in _written(paths[0]))
+    return tuple(entry for path in paths for entry in files.entries(_file(path), NAME, category))
+
+
+@cache
+def _file(path: Path) -> Field:
+    return Field(yaml_value(path), path)
 
 
 def _varied(path: Path) -> Iterator[Entry]:
@@ -94,14 +77,9 @@ def _varied(path: Path) -> Iterator[Entry]:
 
 
 @cache
-def _scenarios() -> Sequence[Scenario]:
-    return [memories.read(_FOLDER / f"memory_{name}.yaml") for name in _SCENARIOS]
-
-
-@cache
-def _written(category: str) -> Sequence[tuple[Entry, Withheld | None]]:
+def _written(path: Path) -> Sequence[tuple[Entry, Withheld | None]]:
     """Multi-turn entries that are written by hand, with what can be withheld from each."""
-    return files.read_trajectories(_path(CATEGORIES[category]), NAME, _world())
+    return files.trajectories_of(_file(path), NAME, world())
 
 
 def _sha256() -> str:
@@ -160,7 +138,7 @@ def _texts(field: Field, names: Iterable[N]) -> Mapping[N, str]:
 
 
 @cache
-def _world() -> World:
+def world() -> World:
     path = _FOLDER / "world.yaml"
     fields = Field(yaml_value(path), path).members()
     return replace(world_from_json({name: field.value for name, field in fields.items()}), filler=filler())

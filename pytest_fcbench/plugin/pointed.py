@@ -1,0 +1,125 @@
+"""``pytest PATH``: a file or folder of entries is a suite, and each entry an item, without a test module."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.asking import judge
+from pytest_fcbench.config import can_name_a_suite
+from pytest_fcbench.errors import UsageError
+from pytest_fcbench.plugin.benchmark import ENTRY, STOPPED, Benchmark
+from pytest_fcbench.suites.own import files_of, is_suite
+
+
+def pointed(
+    arguments: Sequence[str], here: Path, own: Mapping[str, Path]
+) -> tuple[Mapping[str, Path], Mapping[Path, str]]:
+    """The suites that arguments of the command line point at, and the suite of each file to collect.
+
+    ``own`` are the suites that fcbench.yaml names. Raises ``SuiteError`` and ``UsageError``.
+    """
+    roots = {path.absolute(): name for name, path in own.items()}
+    found: dict[str, Path] = {}
+    files: dict[Path, str] = {}
+    for argument in arguments:
+        path, _, item = argument.partition("::")
+        place = (here / path).absolute()
+        if not is_suite(place):
+            continue
+        root = _root(place, item, roots)
+        name = roots.get(root) or _name(root)
+        if found.setdefault(name, root) != root:
+            raise UsageError(f"{found[name]} and {root}: two suites of the same name; rename one of them")
+        files |= dict.fromkeys(files_of(place), name)
+    return found, files
+
+
+def _root(place: Path, item: str, roots: Mapping[Path, str]) -> Path:
+    """Where the suite begins that a path is of: one that fcbench.yaml names, or that a node id names."""
+    around = (place, *place.parents)
+    for folder in around:
+        if folder in roots:
+            return folder
+    named = item.rpartition("[")[2].partition(":")[0]
+    return next((folder for folder in around if named and _word(folder) == named), place)
+
+
+def _word(path: Path) -> str:
+    return re.sub(r"\W+", "_", path.stem)
+
+
+def _name(path: Path) -> str:
+    """The suite of what is pointed at is named after it. Raises ``UsageError``."""
+    if not can_name_a_suite(name := _word(path)):
+        raise UsageError(
+            f"{path}: {name!r} cannot be the name of a suite; rename it, "
+            "or give it a name under suites in fcbench.yaml"
+        )
+    return name
+
+
+class Pointed:
+    """Collects the entries of what was pointed at."""
+
+    def __init__(self, benchmark: Benchmark, files: Mapping[Path, str]) -> None:
+        self._benchmark = benchmark
+        self._files = files
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+        """A file with entries."""
+        if file_path not in self._files:
+            return None
+        file = EntryFile.from_parent(parent, path=file_path)
+        file.suite, file.benchmark = self._files[file_path], self._benchmark
+        return file
+
+
+class EntryFile(pytest.File):
+    """The entries of a file."""
+
+    suite: str
+    benchmark: Benchmark
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """An item for each."""
+        run = self.benchmark.run
+        if not self.benchmark.prepared():
+            yield self._item(STOPPED)
+            return
+        file_of = run.suites[self.suite].file_of
+        for category in run.settings.categories:
+            for entry in run.entries(category.name):
+                if entry.suite == self.suite and file_of and file_of(entry) == self.path:
+                    item = self._item(entry.item_id)
+                    self.benchmark.adopt(item, entry)
+                    yield item
+
+    def _item(self, item_id: str) -> EntryItem:
+        name = f"entry[{item_id}]"
+        # As text: the id that pytest makes of a name with brackets is not that which it reads for --lf.
+        item = EntryItem.from_parent(self, name=name, nodeid=f"{self.nodeid}::{name}")
+        item.benchmark = self.benchmark
+        return item
+
+
+class EntryItem(pytest.Item):
+    """Puts an entry to the model and asserts on the answer."""
+
+    benchmark: Benchmark
+
+    def runtest(self) -> None:
+        """As the functions of ``benchmarks/`` do."""
+        benchmark, entry = self.benchmark, self.stash[ENTRY]
+        run = benchmark.run
+        judgement = judge(entry, benchmark.put(entry), run.environments, run.execute, run.perform)
+        verdict = benchmark.scored(judgement)
+        assert verdict.passed, str(verdict)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Where it stands."""
+        return self.path, None, self.name
