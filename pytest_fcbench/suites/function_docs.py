@@ -8,6 +8,9 @@ from pytest_fcbench.entries import FunctionDoc
 from pytest_fcbench.errors import unknown
 from pytest_fcbench.suites.fields import Field
 
+OBJECT_TYPES = ("dict", "object")
+"""Words for all parameters of a function together, in any language."""
+
 _SCHEMA_KEYS = ("type", "description", "enum", "default", "items", "properties", "required")
 
 
@@ -43,6 +46,9 @@ def _doc(element: Field, types: Mapping[str, type]) -> FunctionDoc:
     parameters = members["parameters"].members(("type", "properties", "required"))
     for schema in parameters["properties"].members().values():
         schema.members(("type", "description"), _SCHEMA_KEYS)
+    kind = parameters["type"].text()
+    if kind not in OBJECT_TYPES:
+        raise parameters["type"].error(unknown("type", kind, OBJECT_TYPES))
     check_object(parameters, types)
     raw = {key: member.value for key, member in parameters.items()}
     extra = {"response": members["response"].value} if "response" in members else {}
@@ -64,6 +70,8 @@ def _check_schema(field: Field, types: Mapping[str, type]) -> None:
     kind = members["type"].text()
     if kind not in types:
         raise members["type"].error(unknown("type", kind, types))
+    if "description" in members:
+        members["description"].text()
     if "enum" in members:
         list(members["enum"].elements())
     if "items" in members:

@@ -15,7 +15,7 @@ from pytest_fcbench.entries import Table
 from pytest_fcbench.errors import unknown
 from pytest_fcbench.suites.fields import Field
 
-_TYPES = ("INTEGER", "REAL", "TEXT", "NUMERIC")
+COLUMN_TYPES = ("INTEGER", "REAL", "TEXT", "NUMERIC")
 
 
 def read(field: Field) -> tuple[Table, ...]:
@@ -37,8 +37,8 @@ def _table(name: str, field: Field) -> Table:
 
 def _columns(field: Field) -> Iterator[tuple[str, str]]:
     for name, kind in field.members().items():
-        if kind.text() not in _TYPES:
-            raise kind.error(unknown("type", kind.text(), _TYPES))
+        if kind.text() not in COLUMN_TYPES:
+            raise kind.error(unknown("type", kind.text(), COLUMN_TYPES))
         yield name, kind.text()
 
 

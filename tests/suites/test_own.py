@@ -98,7 +98,7 @@ PRICE = {
         "required": ["item"],
     },
 }
-LINES = [
+LINES: list[dict[str, object]] = [
     {
         "category": "simple_python",
         "id": "simple_python_1",
