@@ -386,6 +386,21 @@ def _own(top: Mapping[str, Field]) -> Mapping[str, Path]:
         raise UsageError(str(error)) from None
 
 
+def word_of(path: Path) -> str:
+    """What a suite is called after its file or folder."""
+    return re.sub(r"\W+", "_", path.absolute().stem)
+
+
+def name_of(path: Path) -> str:
+    """The name of a suite that is pointed at. Raises ``UsageError``."""
+    if not can_name_a_suite(name := word_of(path)):
+        raise UsageError(
+            f"{path}: {name!r} cannot be the name of a suite; rename it, "
+            "or give it a name under suites in fcbench.yaml"
+        )
+    return name
+
+
 def can_name_a_suite(name: str) -> bool:
     """Whether it is a word, because it becomes a mark, and none of ours."""
     return bool(re.fullmatch(r"[A-Za-z_]\w*", name)) and name not in (*SUITES, *CATEGORIES, *SELECTIONS)

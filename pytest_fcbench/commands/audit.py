@@ -25,6 +25,7 @@ from pytest_fcbench.entries import Category, Entry, Rule
 from pytest_fcbench.errors import FcbenchError, SuiteError, UsageError, unknown
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard import tables
+from pytest_fcbench.suites.suite import Suite
 
 if TYPE_CHECKING:
     from pytest_fcbench.cli import Commands
@@ -40,7 +41,7 @@ def register(commands: Commands) -> None:
         "audit", help="whether the entries of a suite are sound, and how it is spread"
     )
     add = parser.add_argument
-    add("suite", metavar="SUITE", help="a suite by name")
+    add("suite", metavar="SUITE", help="a suite by name or path")
     add("--check", action="append", metavar="NAME,…", help=f"only these: {', '.join(CHECKS)}")
     add("--weak", action="store_true", help="also the checks whose findings are mostly fine")
     add("--against", metavar="SUITE", help="another suite, whose questions must not occur here")
@@ -86,7 +87,7 @@ def _audited(chosen: argparse.Namespace) -> int:
     _refuse(chosen, reviewed)
     run = Run(settings_of(chosen, chosen.suite, "oracle"))
     with closing(run):
-        suite = run.suites[chosen.suite]
+        (suite,) = run.suites.values()
         if reviewed and (reviewed.suite, reviewed.version) != (suite.name, suite.version):
             told = f"{reviewed.suite} {reviewed.version}, not of {suite.name} {suite.version}"
             raise UsageError(f"{path} is the review of {told}")
@@ -96,11 +97,12 @@ def _audited(chosen: argparse.Namespace) -> int:
             if c.rule is not Rule.VARIATION  # the same entries in other words
             and (not chosen.category or c in run.settings.categories)
         ]
-        entries, unread = _entries(run, chosen.suite, categories)
+        entries, unread = _entries(suite, categories)
         against: Sequence[Entry] = ()
         if chosen.against:
             other = Run(settings_of(argparse.Namespace(config=chosen.config), chosen.against, "oracle"))
-            against, _ = _entries(other, chosen.against, other.suites[chosen.against].categories)
+            (other_suite,) = other.suites.values()
+            against, _ = _entries(other_suite, other_suite.categories)
         facts = Facts(
             suite, entries, run.execute, run.perform, run.others.own_web, unread, against, chosen.threshold
         )
@@ -151,13 +153,13 @@ def _refuse(chosen: argparse.Namespace, reviewed: review.Review | None) -> None:
         raise UsageError("--ledger: is made of all checks and categories; leave out --check and --category")
 
 
-def _entries(run: Run, name: str, categories: Sequence[Category]) -> tuple[Sequence[Entry], dict[str, str]]:
+def _entries(suite: Suite, categories: Sequence[Category]) -> tuple[Sequence[Entry], dict[str, str]]:
     """The entries, and by category why others cannot be read."""
     entries: list[Entry] = []
     unread: dict[str, str] = {}
     for category in categories:
         try:
-            entries += run.suites[name].load(category)
+            entries += suite.load(category)
         except SuiteError as error:
             unread[category.name] = str(error)
     return entries, unread

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.commands import files
-from pytest_fcbench.commands.settings import suites_known
-from pytest_fcbench.config import cache_folder
-from pytest_fcbench.entries import Entry
+from pytest_fcbench.commands.judges import ENDPOINT, LIMITS, judge_of
+from pytest_fcbench.commands.settings import declare, suite_of
+from pytest_fcbench.commands.wording import merged
+from pytest_fcbench.entries import Entry, Rule
 from pytest_fcbench.errors import FcbenchError, UsageError, unknown
 from pytest_fcbench.suites.build.augmenting import KINDS, augmented
 from pytest_fcbench.suites.build.writing import written
+from pytest_fcbench.verdicts import printable
 
 if TYPE_CHECKING:
     from pytest_fcbench.cli import Commands
@@ -22,7 +24,11 @@ if TYPE_CHECKING:
 def register(commands: Commands) -> None:
     """Declare the command."""
     augment = commands.add_parser("augment", help="make entries from the entries of a suite, by a seed")
-    augment.add_argument("suite", metavar="SUITE", help="whose entries with one question and one call to use")
+    augment.add_argument(
+        "suite",
+        metavar="SUITE",
+        help="whose entries with one question and one call to use: a suite by name or path",
+    )
     augment.add_argument(
         "--to", type=Path, required=True, metavar="FOLDER", help="write a file by category there"
     )
@@ -34,6 +40,13 @@ def register(commands: Commands) -> None:
         "--seed", type=int, default=1, metavar="N", help="the same seed, the same entries (1)"
     )
     augment.add_argument("--force", action="store_true", help="replace files that are there")
+    augment.add_argument(
+        "--writer",
+        metavar="MODEL",
+        help="a model that words questions put together from several; where and how to ask it: "
+        "--judge-api-base and below",
+    )
+    declare(augment, ("config", *ENDPOINT, *LIMITS))
     augment.set_defaults(run=_augment)
 
 
@@ -44,10 +57,8 @@ def _augment(chosen: argparse.Namespace) -> int:
     for kind in kinds:
         if kind not in KINDS:
             raise UsageError(unknown("kind", kind, KINDS))
-    known = suites_known(chosen)
-    if chosen.suite not in known:
-        raise UsageError(unknown("suite", chosen.suite, known))
-    suite = known[chosen.suite](cache_folder())
+    writer = judge_of(chosen, judge=chosen.writer) if chosen.writer else None
+    suite = suite_of(chosen, chosen.suite)
     entries = [entry for c in suite.categories if c.single_turn for entry in suite.load(c)]
     made: list[Entry] = []
     try:
@@ -57,6 +68,13 @@ def _augment(chosen: argparse.Namespace) -> int:
             print(f"{kind:<18} {len(group)}{less}")
     except ValueError as error:
         raise FcbenchError(f"{chosen.suite}: {error}") from None
+    if writer:
+        several = [entry for entry in made if entry.category.rule is Rule.PARALLEL]
+        wordings, notes = merged(writer, several)
+        by_id = {entry.id: entry for entry in wordings}
+        made = [by_id.get(entry.id, entry) for entry in made]
+        for note in notes:
+            print(printable(note))
     texts = {chosen.to / f"{category}.yaml": text for category, text in written(made).items()}
     files.write_new(texts, force=chosen.force)
     sizes = Counter(entry.category.name for entry in made)

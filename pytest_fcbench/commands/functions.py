@@ -39,12 +39,7 @@ def register(commands: Commands) -> None:
 
 
 def _functions(chosen: argparse.Namespace) -> int:
-    docs: dict[str, FunctionDoc] = {}
-    for source in chosen.sources:
-        for doc in _read(source):
-            if doc.name in docs:
-                raise UsageError(f"{source}: a function {doc.name!r} is there already; leave one of both out")
-            docs[doc.name] = doc
+    docs = described(chosen.sources)
     text = written(tuple(docs.values()))
     if chosen.to:
         files.write_new({chosen.to: text}, force=chosen.force)
@@ -55,6 +50,17 @@ def _functions(chosen: argparse.Namespace) -> int:
         for gap in _gaps(doc):
             print(f"note: {doc.name}: {gap}", file=sys.stderr)
     return 0
+
+
+def described(sources: Sequence[str]) -> Mapping[str, FunctionDoc]:
+    """The docs of all functions that sources name, by name. Raises ``FcbenchError``."""
+    docs: dict[str, FunctionDoc] = {}
+    for source in sources:
+        for doc in _read(source):
+            if doc.name in docs:
+                raise UsageError(f"{source}: a function {doc.name!r} is there already; leave one of both out")
+            docs[doc.name] = doc
+    return docs
 
 
 def _read(source: str) -> Iterator[FunctionDoc]:

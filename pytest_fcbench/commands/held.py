@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_fcbench.commands.settings import settings_of, suites_known
+from pytest_fcbench.commands.settings import settings_of, suites_known, unknown_suite
 from pytest_fcbench.entries import Entry
-from pytest_fcbench.errors import UsageError, unknown
+from pytest_fcbench.errors import UsageError
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.records import Record
@@ -34,7 +34,7 @@ def suites_of(card: Scorecard, records: Sequence[Record], known: Collection[str]
     suites = sorted({record.suite for record in records})
     for suite in suites:
         if suite not in known:
-            raise UsageError(f"{card.path}: {unknown('suite', suite, known)}")
+            raise UsageError(f"{card.path}: {unknown_suite(suite, known)}")
     return suites
 
 

@@ -12,10 +12,10 @@ from pytest_fcbench.asking import asking
 from pytest_fcbench.charts.pages import MOST_SERIES
 from pytest_fcbench.codecs.syntaxes import SYNTAXES
 from pytest_fcbench.commands.files import write
-from pytest_fcbench.commands.settings import declare, settings_of, suites_known
+from pytest_fcbench.commands.settings import declare, settings_of, suites_known, unknown_suite
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.entries import Entry
-from pytest_fcbench.errors import PackError, SuiteError, UsageError, unknown
+from pytest_fcbench.errors import PackError, SuiteError, UsageError
 from pytest_fcbench.report.island import Done, Told
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard import files
@@ -87,7 +87,7 @@ def _told(scorecards: Sequence[Scorecard], chosen: argparse.Namespace) -> Told:
     names = suites_known(chosen)
     for suite in dict.fromkeys(record.suite for record in records):
         if suite not in names:
-            notes.append(f"what entries of {suite} ask is not shown: {unknown('suite', suite, names)}")
+            notes.append(f"what entries of {suite} ask is not shown: {unknown_suite(suite, names)}")
             continue
         run = Run(settings_of(chosen, suite))
         try:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from pytest_fcbench import environments
 from pytest_fcbench.commands import files
 from pytest_fcbench.commands.judges import ENDPOINT, LIMITS, judge_of
-from pytest_fcbench.commands.settings import declare, suites_known
+from pytest_fcbench.commands.settings import declare, suites_known, unknown_suite
 from pytest_fcbench.commands.wording import worded
 from pytest_fcbench.config import cache_folder
 from pytest_fcbench.entries import Entry
-from pytest_fcbench.errors import UsageError, unknown
+from pytest_fcbench.errors import UsageError
 from pytest_fcbench.suites.build.sampling import Walk, walks
 from pytest_fcbench.suites.build.writing import drafted
 from pytest_fcbench.suites.suite import Suite
@@ -72,7 +72,7 @@ def _suite(chosen: argparse.Namespace) -> Suite:
     name, _, rest = chosen.entry.partition(":")
     known = suites_known(chosen)
     if not rest or name not in known:
-        raise UsageError(f"{chosen.entry!r}: {unknown('suite', name, known)}; an entry is named suite:id")
+        raise UsageError(f"{chosen.entry!r}: {unknown_suite(name, known)}; an entry is named suite:id")
     return known[name](cache_folder())
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pytest_fcbench.config import Settings, config_file, load, own_suites
-from pytest_fcbench.errors import UsageError
+from pytest_fcbench.config import Settings, cache_folder, config_file, load, name_of, own_suites
+from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.options import OPTIONS
-from pytest_fcbench.suites import openers
+from pytest_fcbench.suites import SUITES, openers
+from pytest_fcbench.suites.own import is_suite
 from pytest_fcbench.suites.suite import Suite
 
 PLACE = ("store", "config")
@@ -20,6 +21,29 @@ ASKED = ("mode", "names", "syntax", "api_base", "temperature", "max_tokens", "se
 def suites_known(chosen: argparse.Namespace) -> Mapping[str, Callable[[Path], Suite]]:
     """How to open each suite, those of fcbench.yaml included. Raises ``UsageError``."""
     return openers(own_suites(config_file(Path(), getattr(chosen, "config", None))))
+
+
+def suite_of(chosen: argparse.Namespace, suite: str) -> Suite:
+    """A suite by its name or its path. Raises ``FcbenchError``."""
+    name, own = pointed_at(suite)
+    known = {**suites_known(chosen), **openers(own)}
+    if name not in known:
+        raise UsageError(unknown_suite(suite, known))
+    return known[name](cache_folder())
+
+
+def unknown_suite(name: str, known: Iterable[str]) -> str:
+    """What is wrong with the name of a suite, and the way out for a team's own."""
+    return f"{unknown('suite', name, known)} One of your own needs a name under suites in fcbench.yaml."
+
+
+def pointed_at(suite: str) -> tuple[str, Mapping[str, Path]]:
+    """The name of a suite, and where it is if that is a path. Raises ``FcbenchError``."""
+    path = Path(suite)
+    if suite in SUITES or not path.exists() or not is_suite(path):
+        return suite, {}
+    name = name_of(path)
+    return name, {name: path}
 
 
 def declare(parser: argparse.ArgumentParser, keys: Sequence[str], *, required: bool = False) -> None:
@@ -44,13 +68,15 @@ def given(chosen: argparse.Namespace) -> Mapping[str, object]:
 
 
 def settings_of(chosen: argparse.Namespace, suite: str, model: str | None = None) -> Settings:
-    """The settings of a run over one suite that asks nobody. Raises ``UsageError``."""
+    """The settings of a run over one suite, named or pointed at, that asks nobody. Raises ``UsageError``."""
+    name, own = pointed_at(suite)
     # Nobody is asked, so the key need not be there.
     named = {} if model is None else {"model": model}
     try:
         return load(
-            {**given(chosen), **named, "suite": [suite], **_NOBODY},
+            {**given(chosen), **named, "suite": [name], **_NOBODY},
             config_file(Path(), chosen.config),
+            pointed=own,
         )
     except UsageError as error:
         raise without_prefix(error) from None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fcbench.answers import Step, ToolCall, Transcript
 from pytest_fcbench.asking import judge
-from pytest_fcbench.commands.settings import ASKED, PLACE, declare, settings_of, suites_known
+from pytest_fcbench.commands.settings import ASKED, PLACE, declare, settings_of, suites_known, unknown_suite
 from pytest_fcbench.entries import (
     Answers,
     AnyCall,
@@ -68,7 +68,7 @@ def _show(chosen: argparse.Namespace) -> int:
     suite = chosen.entry.partition(":")[0]
     known = suites_known(chosen)
     if ":" not in chosen.entry or suite not in known:
-        raise UsageError(f"{chosen.entry!r}: {unknown('suite', suite, known)}; an entry is named suite:id")
+        raise UsageError(f"{chosen.entry!r}: {unknown_suite(suite, known)}; an entry is named suite:id")
     settings = replace(settings_of(chosen, suite, model or "oracle"), offline=True)
     run = Run(settings)
     entry = _found(run, chosen.entry)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from pytest_fcbench.asking import judge
-from pytest_fcbench.config import can_name_a_suite
+from pytest_fcbench.config import name_of, word_of
 from pytest_fcbench.errors import UsageError
 from pytest_fcbench.plugin.benchmark import ENTRY, STOPPED, Benchmark
 from pytest_fcbench.suites.own import files_of, is_suite
@@ -31,7 +30,7 @@ def pointed(
         if not is_suite(place):
             continue
         root = _root(place, item, roots)
-        name = roots.get(root) or _name(root)
+        name = roots.get(root) or name_of(root)
         if found.setdefault(name, root) != root:
             raise UsageError(f"{found[name]} and {root}: two suites of the same name; rename one of them")
         files |= dict.fromkeys(files_of(place), name)
@@ -45,21 +44,7 @@ def _root(place: Path, item: str, roots: Mapping[Path, str]) -> Path:
         if folder in roots:
             return folder
     named = item.rpartition("[")[2].partition(":")[0]
-    return next((folder for folder in around if named and _word(folder) == named), place)
-
-
-def _word(path: Path) -> str:
-    return re.sub(r"\W+", "_", path.stem)
-
-
-def _name(path: Path) -> str:
-    """The suite of what is pointed at is named after it. Raises ``UsageError``."""
-    if not can_name_a_suite(name := _word(path)):
-        raise UsageError(
-            f"{path}: {name!r} cannot be the name of a suite; rename it, "
-            "or give it a name under suites in fcbench.yaml"
-        )
-    return name
+    return next((folder for folder in around if named and word_of(folder) == named), place)
 
 
 class Pointed:

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_fcbench.cli import main
-from pytest_fcbench.suites import files
+from pytest_fcbench.suites import core, files
+from tests.loopback import Body, Reply, message, serving
 
 
 def _augment(*words: str) -> int:
@@ -69,3 +73,62 @@ def test_nothing_is_replaced_unasked(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "parallel.yaml is already there" in capsys.readouterr().err
     assert (tmp_path / "parallel.yaml").read_text() == "mine"
     assert _augment("core", "--to", str(tmp_path), "--kind", "parallel", "--count", "2", "--force") == 0
+
+
+def _material(asked: Body) -> dict[str, Any]:
+    """What the writer is shown, between two marked lines."""
+    content: str = asked["messages"][1]["content"]  # type: ignore[index]
+    told: dict[str, Any] = json.loads("\n".join(content.split("\n")[1:-1]))
+    return told
+
+
+def _good(asked: Body) -> Reply:
+    return message(json.dumps({"message": f"All in one go, please: {_material(asked)['mention']}"}))
+
+
+def _naming(asked: Body) -> Reply:
+    told = _material(asked)
+    return message(json.dumps({"message": f"{told['mention']} by {next(iter(told['calls'][0]))}"}))
+
+
+@pytest.mark.parametrize(
+    ("answer", "worded", "rule"),
+    [
+        (_good, True, "writer openai/writer: calls 3"),
+        (lambda _: message(json.dumps({"message": "Do it."})), False, "does not mention"),
+        (lambda _: message(json.dumps({"message": ""})), False, 'must have "message", a text'),
+        (_naming, False, "names the function "),
+    ],
+)
+def test_a_writer_words_merged_questions_and_is_held_to_them(
+    answer: Callable[[Body], Reply],
+    worded: bool,
+    rule: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WRITER_KEY", "w-key")
+    words = ["core", "--kind", "parallel_multiple", "--kind", "multiple", "--count", "3"]
+    assert _augment(*words, "--to", "plain") == 0
+    with serving(answer) as endpoint:
+        words += ["--writer=openai/writer", f"--judge-api-base={endpoint.api_base}"]
+        assert _augment(*words, "--to", "worded", "--judge-api-key-env=WRITER_KEY") == 0
+
+    assert rule in capfd.readouterr().out
+    plain, other = (files.read(Path(to) / "parallel_multiple.yaml", "x") for to in ("plain", "worded"))
+    assert [entry.expectation for entry in plain] == [entry.expectation for entry in other]
+    assert ([entry.turns for entry in plain] != [entry.turns for entry in other]) is worded
+    assert all(entry.turns[0][0].content.startswith("All in one go") for entry in other) is worded
+    assert (tmp_path / "plain/multiple.yaml").read_bytes() == (tmp_path / "worded/multiple.yaml").read_bytes()
+
+
+def test_a_suite_may_be_named_by_its_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine").mkdir()
+    source = Path(core.__file__).with_name("simple_python.yaml")
+    (tmp_path / "mine" / "simple.yaml").write_bytes(source.read_bytes())
+    assert _augment(str(tmp_path / "mine"), "--to", str(tmp_path / "mine" / "grown"), "--count", "2") == 0
+    assert "multiple           2" in capsys.readouterr().out
+    (made, *_) = files.read(tmp_path / "mine" / "grown" / "multiple.yaml", "grown")
+    assert made.parents[0].startswith("mine:")
