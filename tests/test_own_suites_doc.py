@@ -14,6 +14,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from pytest_fcbench.entries import CATEGORIES
 from pytest_fcbench.suites.entry_schema import entry_schema
 from pytest_fcbench.suites.fields import yaml_value
 from pytest_fcbench.suites.own import open_own
@@ -89,15 +90,14 @@ def test_the_oracle_passes_all_in_both_modes(walked: tuple[Path, list[tuple[int,
 
 @pytest.mark.parametrize("category", ["multiple", "multi_turn_base"])
 def test_examples_can_be_read(category: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (block,) = re.findall(
-        rf"(?:^    .*\n|^\n)*^    category: {category}\n(?:^    .*\n|^\n)*", TEXT, re.MULTILINE
-    )
+    lines = r"(?:^(?:    .*)?\n)*"
+    (block,) = re.findall(rf"{lines}^    category: {category}\n{lines}", TEXT, re.MULTILINE)
     text = textwrap.dedent(block).replace("shop:Shop", "shop_of_the_docs:Shop")
     (tmp_path / "example.yaml").write_text(text)
     (tmp_path / "shop_of_the_docs.py").write_text(SHOP)
     monkeypatch.setattr(sys, "path", list(sys.path))
     suite = open_own("mine", tmp_path)
-    assert [entry.id for each in suite.categories for entry in suite.load(each)][0] == f"{category}_0"
+    assert suite.load(CATEGORIES[category])[0].id == f"{category}_0"
     jsonschema.validate(yaml_value(tmp_path / "example.yaml"), entry_schema())
 
 

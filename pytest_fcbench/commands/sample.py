@@ -72,7 +72,7 @@ def _suite(chosen: argparse.Namespace) -> Suite:
     name, _, rest = chosen.entry.partition(":")
     known = suites_known(chosen)
     if not rest or name not in known:
-        raise UsageError(f"{chosen.entry!r}: {unknown_suite(name, known)}; an entry is named suite:id")
+        raise UsageError(f"{chosen.entry!r}: {unknown_suite(name, known)} An entry is named suite:id.")
     return known[name](cache_folder())
 
 

@@ -68,7 +68,7 @@ def _show(chosen: argparse.Namespace) -> int:
     suite = chosen.entry.partition(":")[0]
     known = suites_known(chosen)
     if ":" not in chosen.entry or suite not in known:
-        raise UsageError(f"{chosen.entry!r}: {unknown_suite(suite, known)}; an entry is named suite:id")
+        raise UsageError(f"{chosen.entry!r}: {unknown_suite(suite, known)} An entry is named suite:id.")
     settings = replace(settings_of(chosen, suite, model or "oracle"), offline=True)
     run = Run(settings)
     entry = _found(run, chosen.entry)

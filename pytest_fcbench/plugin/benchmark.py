@@ -281,7 +281,9 @@ _KNOWN_MARKS = frozenset(
 
 def _own_marks(item: pytest.Item) -> tuple[str, ...]:
     """Marks that are neither pytest's nor follow from the entry."""
-    return tuple(sorted({mark.name for mark in item.iter_markers()} - _KNOWN_MARKS))
+    return tuple(
+        sorted({mark.name for mark in item.iter_markers()} - _KNOWN_MARKS - {item.stash[ENTRY].suite})
+    )
 
 
 def _is_empty(item: pytest.Item) -> bool:

@@ -65,7 +65,7 @@ def test_wrong_words_are_told(words: list[str], rule: str, capfd: pytest.Capture
         ("core:multi_turn_base_999", "has no multi-turn entry 'multi_turn_base_999'"),
         ("core:simple_python_0", "has no multi-turn entry"),
         ("cor:multi_turn_base_1", "Did you mean 'core'?"),
-        ("multi_turn_base_1", "an entry is named suite:id"),
+        ("multi_turn_base_1", "An entry is named suite:id"),
     ],
 )
 def test_another_entry_is_refused(entry: str, rule: str, capfd: pytest.CaptureFixture[str]) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import pytest
 
+from pytest_fcbench import environments
+from pytest_fcbench.executables import own
 from tests.plugin.conftest import Project
 
 PRICES = """\
@@ -67,13 +70,19 @@ MODULE = "shop_of_pointed_tests"
 
 
 @pytest.fixture
-def suite(project: Project) -> Project:
+def suite(project: Project) -> Iterator[Project]:
+    """A project with a folder of entries; what runs in this process forgets their classes and functions."""
+    known = set(environments.OWN), set(own.OWN)
     project.write("mine/prices.yaml", PRICES.format(category="simple_python"))
     project.write("mine/deeper/turns.yaml", TURNS.format(module=MODULE))
     project.write(f"mine/deeper/{MODULE}.py", SHOP)
     project.write("mine/deeper/carried.yaml", CARRIED_OUT.format(module=MODULE))
     project.write("mine/more.jsonl", HELLO)
-    return project
+    yield project
+    for name in environments.OWN.keys() - known[0]:
+        del environments.OWN[name]
+    for name in own.OWN.keys() - known[1]:
+        del own.OWN[name]
 
 
 ALL = {
@@ -102,7 +111,7 @@ def test_a_folder_is_run_without_a_test_module(suite: Project, how: tuple[str, .
 
 
 def test_entries_hang_off_their_files(suite: Project) -> None:
-    result = suite.run_apart("mine", "--collect-only", "-q", "--fcbench-category=multi_turn")
+    result = suite.run("mine", "--collect-only", "-q", "--fcbench-category=multi_turn")
     result.stdout.fnmatch_lines_random(
         [
             "mine/deeper/turns.yaml::entry[[]mine:multi_turn_base_0]",
@@ -113,50 +122,57 @@ def test_entries_hang_off_their_files(suite: Project) -> None:
 
 
 def test_a_copied_node_id_is_the_same_entry(suite: Project) -> None:
-    one = suite.run_apart("mine/deeper/turns.yaml::entry[mine:multi_turn_base_0]")
+    one = suite.run("mine/deeper/turns.yaml::entry[mine:multi_turn_base_0]")
     one.assert_outcomes(passed=1)
     assert set(suite.records()) == {"mine:multi_turn_base_0"}
 
 
 def test_a_file_is_a_suite_of_its_own(suite: Project) -> None:
-    suite.run_apart("mine/prices.yaml").assert_outcomes(passed=2)
+    suite.run("mine/prices.yaml").assert_outcomes(passed=2)
     assert set(suite.records()) == {"prices:simple_python_0", "prices:simple_python_1"}
 
 
 def test_the_name_in_the_configuration_wins(suite: Project) -> None:
     suite.write("fcbench.yaml", "model: oracle\nsuites: {shop: mine}\n")
-    suite.run_apart("mine/prices.yaml").assert_outcomes(passed=2)
+    suite.run("mine/prices.yaml").assert_outcomes(passed=2)
     assert set(suite.records()) == {"shop:simple_python_0", "shop:simple_python_1"}
-    suite.run_apart("benchmarks", "--fcbench-suite=shop").assert_outcomes(passed=6)
+    suite.run("benchmarks", "--fcbench-suite=shop").assert_outcomes(passed=6)
     assert set(suite.records()) == {entry.replace("mine:", "shop:") for entry in ALL}
 
 
 def test_what_fails_can_be_run_again(suite: Project) -> None:
-    wrong = suite.pytester.runpytest_subprocess(
+    wrong = suite.pytester.runpytest_inprocess(
         "mine", "--fcbench-model=lexical", "-k", "simple_python or chat"
     )
     wrong.assert_outcomes(failed=2, passed=1)
-    again = suite.pytester.runpytest_subprocess("mine", "--fcbench-model=lexical", "--lf")
+    again = suite.pytester.runpytest_inprocess("mine", "--fcbench-model=lexical", "--lf")
     again.assert_outcomes(failed=2)
     again.stdout.fnmatch_lines(["*mine:simple_python_0 *", "*2 failed*"])
 
 
 def test_the_gate_knows_the_suite(suite: Project) -> None:
-    held = suite.run_apart("mine", "--fcbench-gate=mine>=0.9", "--fcbench-gate=overall>=0.9")
+    held = suite.run("mine", "--fcbench-gate=mine>=0.9", "--fcbench-gate=overall>=0.9")
     assert held.ret == 0
-    missed = suite.run_apart("mine", "--fcbench-model=lexical", "--fcbench-gate=overall>=0.9")
+    missed = suite.run("mine", "--fcbench-model=lexical", "--fcbench-gate=overall>=0.9")
     assert missed.ret == 1
     missed.stdout.fnmatch_lines(["*overall*"])
 
 
+def test_trials_and_marks_work_as_for_ours(suite: Project) -> None:
+    some = suite.run("mine", "--fcbench-trials=2", "-m", "simple_python and mine")
+    some.assert_outcomes(passed=4, deselected=8)
+    records = suite.records()
+    assert [record["marks"] for record in records.values()] == [[], []], "the suite is no mark of the user"
+
+
 def test_benchmarks_beside_it_do_not_run_it_twice(suite: Project) -> None:
-    suite.run_apart("mine", "benchmarks").assert_outcomes(passed=6)
+    suite.run("mine", "benchmarks").assert_outcomes(passed=6)
 
 
 def test_other_folders_are_as_ever(suite: Project) -> None:
     suite.write("tests/test_one.py", "def test_one(): pass\n")
     suite.write("tests/data.yaml", "category: vegetables\nentries: [leek]\n")
-    result = suite.run_apart("tests")
+    result = suite.run("tests")
     result.assert_outcomes(passed=1)
     assert "function-calling benchmark" not in result.stdout.str()
 
@@ -185,6 +201,6 @@ def test_other_folders_are_as_ever(suite: Project) -> None:
 @pytest.mark.parametrize("how", ["-n0", "-n2"])
 def test_what_is_wrong_stops_the_run(project: Project, name: str, text: str, told: str, how: str) -> None:
     project.write(name, text)
-    result = project.run_apart(name, how)
+    result = project.run(name, how)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([told])
