@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from keyword import iskeyword
 from random import Random
 
-from pytest_fcbench.entries import Entry, ExpectedCalls, FunctionDoc, Language
+from pytest_fcbench.entries import Entry, ExpectedCalls, FunctionDoc, Language, Rule
 from pytest_fcbench.suites.build import combining
 from pytest_fcbench.suites.build.combining import with_one_call
 from pytest_fcbench.suites.build.generalising import variants
 
 _TRIES = 20
 """For each entry that is wanted. What is made twice, or cannot be made, is tried again with others."""
+
+_FROM_THE_SAME = 3
+"""At most so many entries of a kind are made from the same parents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,34 +28,49 @@ class Material:
     """Entries with one call, in Python."""
     pool: tuple[FunctionDoc, ...]
     """Distractors are taken from these."""
+    variants: Mapping[str, tuple[Entry, ...]]
+    """By the key of an entry with calls in any language, where it has some."""
     alike: Mapping[str, tuple[Entry, ...]]
     """By parent, itself with its variants and the other parents with the same function."""
 
 
 def material(entries: Sequence[Entry], draw: Random) -> Material:
-    """What entries can be used. Raises ValueError where none can."""
-    python = [entry for entry in entries if entry.category.language is Language.PYTHON]
+    """What entries can be used: those that were not made themselves. Raises ValueError where none can."""
+    written = [entry for entry in entries if not entry.parents]
+    python = [entry for entry in written if entry.category.language is Language.PYTHON]
     parents = tuple(filter(with_one_call, python))
     if not parents:
         raise ValueError("no entry asks one question that one call of a Python function answers")
-    pool = {doc.name: doc for entry in python for doc in entry.functions}
-    varied = {entry.key: variants(entry, draw) for entry in parents}
+    pool = {doc.name: doc for entry in python for doc in entry.functions if _can_distract(entry, doc)}
+    varied = {entry.key: tuple(variants(entry, draw)) for entry in written}
     alike = {
         entry.key: tuple(
             each for other in parents if _doc(other) == _doc(entry) for each in (other, *varied[other.key])
         )
         for entry in parents
     }
-    return Material(parents, tuple(pool.values()), alike)
+    return Material(parents, tuple(pool.values()), {key: made for key, made in varied.items() if made}, alike)
+
+
+def _can_distract(entry: Entry, doc: FunctionDoc) -> bool:
+    """Whether a call of the function can be written as Python, and would be wrong.
+
+    One that asks a database, an API or the web could answer many a question.
+    """
+    asks_anything = entry.category.rule in (Rule.SQL, Rule.REST) or "query" in doc.properties
+    return not asks_anything and not any(map(iskeyword, doc.name.split(".")))
 
 
 def _variant(given: Material, draw: Random) -> Entry | None:
-    made = [entry for entry in given.alike[draw.choice(given.parents).key] if not entry.id]
-    return draw.choice(made) if made else None
+    return draw.choice(given.variants[draw.choice(list(given.variants))]) if given.variants else None
 
 
 def _multiple(given: Material, draw: Random) -> Entry | None:
-    return combining.multiple(_any(given, draw), given.pool, draw, draw.randint(1, 3))
+    """From an entry with one function: with another's functions it would be much the same as its variant."""
+    entry = _any(given, draw)
+    return (
+        combining.multiple(entry, given.pool, draw, draw.randint(1, 3)) if entry.rule is Rule.SIMPLE else None
+    )
 
 
 def _parallel(given: Material, draw: Random) -> Entry | None:
@@ -69,7 +89,7 @@ def _parallel_multiple(given: Material, draw: Random) -> Entry | None:
 
 def _irrelevance(given: Material, draw: Random) -> Entry | None:
     entry = _any(given, draw)
-    if draw.random() < 0.5 and (poorer := combining.without_parameter(entry, draw)):
+    if draw.random() < 0.5 and (poorer := combining.without_parameters(entry)):
         return poorer
     return combining.irrelevance(entry, given.pool, draw, draw.randint(1, 3))
 
@@ -96,7 +116,7 @@ def augmented(
     The same entries, kinds, count and seed give the same. Raises ValueError where nothing can be used.
     """
     given = material(entries, Random(f"{seed}:material"))  # noqa: S311 - chance that can be repeated
-    free = _first_free(entries)
+    free = _first_free([entry for entry in entries if not entry.parents])
     for kind in kinds:
         drawn = _drawn(KINDS[kind], given, count, Random(f"{seed}:{kind}"))  # noqa: S311
         made = combining.numbered(drawn, suite, free)
@@ -105,16 +125,30 @@ def augmented(
         yield kind, made
 
 
+def clustered(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """The entries; one that a cluster is named after is in it, as what was made from it is."""
+    names = {entry.cluster for entry in entries}
+    return tuple(
+        replace(entry, cluster=entry.id) if entry.id in names and not entry.cluster else entry
+        for entry in entries
+    )
+
+
 def _drawn(
     make: Callable[[Material, Random], Entry | None], given: Material, count: int, draw: Random
 ) -> list[Entry]:
     found: dict[object, Entry] = {}
+    families: Counter[tuple[str, ...]] = Counter()
     for _ in range(_TRIES * min(count, 10 * len(given.parents))):
         if len(found) == count:
             break
-        if entry := make(given, draw):
-            names = tuple(sorted(doc.name for doc in entry.functions))
-            found.setdefault((entry.turns, names), entry)
+        entry = make(given, draw)
+        if entry is None or families[entry.parents] == _FROM_THE_SAME:
+            continue
+        names = tuple(sorted(doc.name for doc in entry.functions))
+        if (entry.turns, names) not in found:
+            found[entry.turns, names] = entry
+            families[entry.parents] += 1
     return list(found.values())
 
 

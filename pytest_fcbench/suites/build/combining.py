@@ -17,6 +17,7 @@ from pytest_fcbench.entries import (
     ExpectedCall,
     ExpectedCalls,
     FunctionDoc,
+    Group,
     Message,
     NoCall,
 )
@@ -24,27 +25,39 @@ from pytest_fcbench.schemas import conforms
 from pytest_fcbench.suites.build.languages import UNKNOWN, language
 
 JOININGS = ("{0} {1}", "{0}\n{1}", "1. {0}\n2. {1}", "- {0}\n- {1}")
-"""How questions become one, in whatever language they are asked."""
+"""How questions become one, in whatever language they are asked; in the first way only plain sentences do."""
 
 _NEAREST = 3
 """Distractors are drawn from so many times as many near functions."""
 
-_FAR = 0.1
-"""A function that has less than this in common with another is about something else."""
+_FAR, _SAME = 0.07, 0.19
+"""A function that has less than this in common with another is about something else; one that has as much as
+the second may do what the other does."""
+
+_BRIEF = 140
+"""Signs that a line of a list has at most."""
+
+_PLAIN = re.compile(r"(?:[^,;:!?().،؛؟，；：。！？、\n]|(?<=\w)[.,:](?=\w))+[.?!؟。？！]?")
+"""One sentence without asides, which can be said again with other values."""
 
 
-def with_one_call(entry: Entry) -> bool:
-    """Whether an entry can be built from: one question of the user, one call as the answer."""
+def with_calls(entry: Entry) -> bool:
+    """Whether an entry can be built from: one question of the user, calls as the answer."""
     truth = entry.expectation
     return (
         isinstance(truth, ExpectedCalls)
-        and len(truth.calls) == 1
         and len(entry.turns) == 1
         and [message.role for message in entry.turns[0]] == ["user"]
-        and entry.function(truth.calls[0].name) is not None
+        and all(entry.function(call.name) is not None for call in truth.calls)
         and not entry.tables
         and entry.variation is None
     )
+
+
+def with_one_call(entry: Entry) -> bool:
+    """Whether an entry can be built from and a single call is the answer."""
+    truth = entry.expectation
+    return with_calls(entry) and isinstance(truth, ExpectedCalls) and len(truth.calls) == 1
 
 
 def multiple(entry: Entry, pool: Sequence[FunctionDoc], draw: Random, count: int) -> Entry | None:
@@ -52,7 +65,8 @@ def multiple(entry: Entry, pool: Sequence[FunctionDoc], draw: Random, count: int
 
     None where the pool has not so many.
     """
-    near = _distractors(entry, pool, draw, count)
+    other = [doc for doc in pool if nearness(_own(entry), doc) < _SAME]
+    near = _distractors(entry, other, draw, count)
     if near is None:
         return None
     offered = [_own(entry), *near]
@@ -61,41 +75,44 @@ def multiple(entry: Entry, pool: Sequence[FunctionDoc], draw: Random, count: int
 
 
 def irrelevance(entry: Entry, pool: Sequence[FunctionDoc], draw: Random, count: int) -> Entry | None:
-    """The entry with functions that are about something else. None where the pool has not enough."""
-    own = _own(entry)
-    far = [doc for doc in pool if nearness(own, doc) < _FAR]
+    """The entry with functions that are about something else: near neither its own nor the question.
+
+    None where the pool has not enough.
+    """
+    own, asked = _own(entry), {word for word in _words(_question(entry)) if len(word) > 4}
+    far = [doc for doc in pool if nearness(own, doc) < _FAR and not asked & _words(_told(doc))]
     others = _distractors(entry, far, draw, count)
     if others is None:
         return None
     return _made([entry], "irrelevance", tuple(others), NoCall(), _question(entry))
 
 
-def without_parameter(entry: Entry, draw: Random) -> Entry | None:
-    """The entry whose function has lost a required parameter that the question gives a value for.
+def without_parameters(entry: Entry) -> Entry | None:
+    """The entry whose function has lost the parameters that a right call must have.
 
-    So there is no way to say what is asked for. None where no value of a required parameter stands in the
-    question.
+    All of them, because a function that knows half of what it needs might do with that. None where no other
+    parameter is left.
     """
-    doc, question = _own(entry), _question(entry)
-    told = [
-        name
-        for name, options in _call(entry).accepted.items()
-        if name in doc.required and any(_stands_in(option, question) for option in _listed(options))
-    ]
-    if not told or len(doc.properties) < 2:
+    doc, accepted = _own(entry), _call(entry).accepted
+    lost = {name for name, options in accepted.items() if "" not in _listed(options)}
+    properties = {name: schema for name, schema in doc.properties.items() if name not in lost}
+    if not lost or not properties:
         return None
-    lost = draw.choice(sorted(told))
-    properties = {name: schema for name, schema in doc.properties.items() if name != lost}
-    required = [name for name in doc.required if name != lost]
+    required = [name for name in doc.required if name not in lost]
     poorer = replace(doc, parameters={**doc.parameters, "properties": properties, "required": required})
-    return _made([entry], "irrelevance", (poorer,), NoCall(), question)
+    return _made([entry], "irrelevance", (poorer,), NoCall(), _question(entry))
 
 
 def parallel(entries: Sequence[Entry], draw: Random) -> Entry | None:
-    """Several questions about the same function as one. None where two of them need the same call."""
+    """Several questions about the same function as one.
+
+    None where two of them are almost the same, or one is no plain sentence: nobody tells a story twice.
+    """
     docs = [_own(entry) for entry in entries]
     calls = tuple(map(_call, entries))
     if any(doc != docs[0] for doc in docs) or not _distinct(calls):
+        return None
+    if not all(_PLAIN.fullmatch(_question(entry)) for entry in entries):
         return None
     return _made(entries, "parallel", (docs[0],), ExpectedCalls(calls), _joined(entries, draw))
 
@@ -103,12 +120,12 @@ def parallel(entries: Sequence[Entry], draw: Random) -> Entry | None:
 def parallel_multiple(entries: Sequence[Entry], draw: Random) -> Entry | None:
     """Questions in one language about different functions as one.
 
-    None where the languages differ or cannot be told, and where a function could answer the question of
-    another.
+    None where the languages differ or cannot be told, where a function could answer the question of another,
+    and where a question is not one that stands in a list: long, of several lines, or asked in a chat.
     """
     docs, calls = [_own(entry) for entry in entries], tuple(map(_call, entries))
     spoken = {language(_question(entry)) for entry in entries}
-    if _clash(docs) or len(spoken) > 1 or UNKNOWN in spoken:
+    if _alike(docs) or len(spoken) > 1 or UNKNOWN in spoken or not all(map(_is_listed, entries)):
         return None
     if any(
         solves(doc, call) for doc, own in zip(docs, calls, strict=True) for call in calls if call is not own
@@ -146,7 +163,7 @@ def solves(doc: FunctionDoc, call: ExpectedCall) -> bool:
 
 def nearness(one: FunctionDoc, other: FunctionDoc) -> float:
     """How much the words of two docs have in common, from 0 to 1 (Jaccard)."""
-    words, others = _words(one), _words(other)
+    words, others = _words(_told(one)), _words(_told(other))
     return len(words & others) / (len(words | others) or 1)
 
 
@@ -156,7 +173,7 @@ def _distractors(
     own, call = _own(entry), _call(entry)
     found: dict[str, FunctionDoc] = {}
     for doc in sorted(pool, key=lambda doc: (-nearness(own, doc), doc.name)):
-        if not solves(doc, call) and not _clash([own, *found.values(), doc]):
+        if not (solves(doc, call) or _clash([own, doc]) or _alike([*found.values(), doc])):
             found[doc.name] = doc
         if len(found) == count * _NEAREST:
             break
@@ -168,18 +185,44 @@ def _clash(docs: Sequence[FunctionDoc]) -> bool:
     return len({doc.name.replace(".", "_") for doc in docs}) < len(docs)
 
 
+def _is_listed(entry: Entry) -> bool:
+    question = _question(entry)
+    return entry.category.group is not Group.LIVE and len(question) <= _BRIEF and "\n" not in question
+
+
+def _alike(docs: Sequence[FunctionDoc]) -> bool:
+    """Whether two have one name, or might do the same."""
+    return _clash(docs) or any(
+        nearness(doc, other) >= _SAME for at, doc in enumerate(docs) for other in docs[:at]
+    )
+
+
 def _distinct(calls: Sequence[ExpectedCall]) -> bool:
-    return all(one != other for at, one in enumerate(calls) for other in calls[:at])
+    """Whether no two differ in whole numbers alone.
+
+    Such a number is a setting, of which the last would count, or how many results are wanted, and the most
+    hold all others.
+    """
+    return all(_but_whole(one) != _but_whole(other) for at, one in enumerate(calls) for other in calls[:at])
+
+
+def _but_whole(call: ExpectedCall) -> dict[str, object]:
+    return {
+        name: options
+        for name, options in call.accepted.items()
+        if not any(isinstance(option, int) and not isinstance(option, bool) for option in _listed(options))
+    }
 
 
 def _joined(entries: Sequence[Entry], draw: Random) -> str:
-    joining = draw.choice(JOININGS)
-    before, between = joining.partition("{0}")[0], joining.partition("{0}")[2].partition("{1}")[0]
     texts = list(map(_question, entries))
-    whole = before + texts[0]
+    plain = all(_PLAIN.fullmatch(text) and not text[-1].isalnum() for text in texts)
+    joining = draw.choice(JOININGS if plain else JOININGS[1:])
+    before, between = joining.partition("{0}")[0], joining.partition("{0}")[2].partition("{1}")[0]
+    joined = before + texts[0]
     for number, text in enumerate(texts[1:], 2):
-        whole += re.sub(r"\d+", str(number), between) + text
-    return whole
+        joined += re.sub(r"\d+", str(number), between) + text
+    return joined
 
 
 def _made(
@@ -189,6 +232,7 @@ def _made(
     expectation: ExpectedCalls | NoCall,
     question: str,
 ) -> Entry:
+    keys = tuple(dict.fromkeys(_keys(parents)))
     return Entry(
         suite=parents[0].suite,
         id="",
@@ -196,7 +240,8 @@ def _made(
         turns=((Message("user", question),),),
         functions=functions,
         expectation=expectation,
-        parents=tuple(dict.fromkeys(_keys(parents))),
+        cluster=parents[0].cluster or parents[0].id if len(keys) == 1 else None,
+        parents=keys,
     )
 
 
@@ -221,8 +266,11 @@ def _question(entry: Entry) -> str:
     return entry.turns[0][-1].content.strip()
 
 
-def _words(doc: FunctionDoc) -> set[str]:
-    text = " ".join((doc.name, doc.description, *doc.properties))
+def _told(doc: FunctionDoc) -> str:
+    return " ".join((doc.name, doc.description, *doc.properties))
+
+
+def _words(text: str) -> set[str]:
     return {
         word.lower()[:6] for word in re.findall(r"[^\W\d_]{3,}", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))
     }
@@ -230,7 +278,3 @@ def _words(doc: FunctionDoc) -> set[str]:
 
 def _listed(options: object) -> list[object]:
     return options if isinstance(options, list) else [options]
-
-
-def _stands_in(value: object, text: str) -> bool:
-    return isinstance(value, (str, int, float)) and bool(str(value)) and str(value) in text

@@ -20,7 +20,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
         "Italian": "il lo gli è e per una un quale vorrei del della con nel mi che di",
         "Dutch": "de het een en is voor ik van met wat mijn naar op graag niet",
         "Polish": "jest na do i w z dla proszę się nie jak mi jaki o",
-        "Turkish": "ve bir için bu ne mi ile lütfen bana kaç var nasıl",
+        "Turkish": "ve bir için bu ne mi ile lütfen bana kaç var nasıl en çok daha sonra şekilde",
         "Indonesian": "yang dan untuk saya di dengan apa ini tolong ke dari berapa",
         "Vietnamese": "là và cho tôi của có một trong ở được bao nhiêu",
         "Swedish": "och är en ett för jag på med till vad det som inte",

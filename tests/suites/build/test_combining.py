@@ -5,7 +5,15 @@ from random import Random
 
 import pytest
 
-from pytest_fcbench.entries import Entry, ExpectedCall, ExpectedCalls, FunctionDoc, Message, NoCall
+from pytest_fcbench.entries import (
+    CATEGORIES,
+    Entry,
+    ExpectedCall,
+    ExpectedCalls,
+    FunctionDoc,
+    Message,
+    NoCall,
+)
 from pytest_fcbench.suites.build import combining
 from tests.factories import make_doc, make_entry
 
@@ -41,9 +49,13 @@ def _asks(question: str, doc: FunctionDoc = _WEATHER, number: int = 0, **accepte
     return replace(entry, suite="own", id=f"simple_python_{number}", turns=((Message("user", question),),))
 
 
+_ROWS = make_doc("db.rows", {"table": {"type": "string"}, "limit": {"type": "integer"}}, ["table"])
+_PLACE = {"properties": {"place": _CITY}, "required": ["place"]}
+
 _OSLO = _asks("What is the weather in Oslo?", city=["Oslo"])
 _RIGA = _asks("And how is the weather in Riga?", number=1, city=["Riga"])
 _LOAN = _asks("What is the instalment for a loan of 900?", _LOANS, 2, sum=[900.0])
+_TIMER = _asks("Rain in Oslo?", make_doc(), city=["Oslo"])
 
 
 @pytest.mark.parametrize(
@@ -80,6 +92,21 @@ def test_multiple_takes_near_functions_that_are_no_solutions() -> None:
     assert combining.multiple(_OSLO, [_WEATHER, _SAME, _HISTORY], Random(1), 2) is None
 
 
+def test_a_function_that_does_the_same_is_not_offered_beside_it() -> None:
+    """Whatever its parameters are called."""
+    same = replace(_WEATHER, name="forecast", parameters={**_WEATHER.parameters, **_PLACE})
+
+    assert not combining.solves(same, ExpectedCall("weather.forecast", {"city": ["Oslo"]}))
+    assert combining.multiple(_OSLO, [same], Random(1), 1) is None
+
+
+def test_distractors_are_not_alike() -> None:
+    twin = replace(_LOANS, name="loan.instalment")
+
+    assert combining.multiple(_OSLO, [_LOANS, twin], Random(1), 1) is not None
+    assert combining.multiple(_OSLO, [_LOANS, twin], Random(1), 2) is None
+
+
 def test_a_name_that_is_the_same_without_dots_is_not_offered_beside_it() -> None:
     twin = replace(_HISTORY, name="weather_forecast")
 
@@ -94,19 +121,31 @@ def test_irrelevance_takes_functions_about_something_else() -> None:
     assert combining.irrelevance(_OSLO, [_WEATHER, _HISTORY], Random(1), 1) is None
 
 
-def test_a_parameter_is_taken_away_whose_value_is_asked_for() -> None:
-    entry = _asks("Weather in Oslo on 4 May?", _HISTORY, city=["Oslo"], day=["4 May"])
+def test_irrelevance_takes_no_function_that_the_question_speaks_of() -> None:
+    """Rows of a table may well be what is asked for."""
+    rows = make_doc("db.rows", {"table": {"type": "string"}}, ["table"])
+    league = _asks("Show the league table of Oslo", city=["Oslo"])
 
-    made = combining.without_parameter(entry, Random(3))
+    assert combining.irrelevance(_OSLO, [rows], Random(1), 1) is not None
+    assert combining.irrelevance(league, [rows], Random(1), 1) is None
+
+
+def test_all_parameters_are_taken_away_that_a_call_must_have() -> None:
+    """With a tracking number alone, a parcel might be found without its carrier."""
+    doc = make_doc(
+        "track", {name: {"type": "string"} for name in ("parcel", "carrier", "language")}, ["parcel"]
+    )
+    entry = _asks("Where is 4711 of Postnl?", doc, parcel=["4711"], carrier=["postnl"], language=["en", ""])
+
+    made = combining.without_parameters(entry)
 
     assert made is not None
-    (doc,) = made.functions
     assert made.expectation == NoCall()
-    assert len(doc.properties) == 1
-    assert list(doc.required) == list(doc.properties)
-    assert combining.without_parameter(_OSLO, Random(1)) is None  # nothing would be left
-    elsewhere = _asks("Weather there?", _HISTORY, city=["Oslo"], day=["4 May"])
-    assert combining.without_parameter(elsewhere, Random(1)) is None
+    assert [(list(doc.properties), doc.required) for doc in made.functions] == [(["language"], ())]
+    assert combining.without_parameters(_OSLO) is None  # nothing would be left
+    assert (
+        combining.without_parameters(_asks("Any news?", doc, parcel=["4711", ""])) is None
+    )  # nothing is lost
 
 
 def test_parallel_asks_the_same_function_several_times() -> None:
@@ -121,9 +160,49 @@ def test_parallel_asks_the_same_function_several_times() -> None:
     assert made.parents == ("own:simple_python_0", "own:simple_python_1")
 
 
+def test_what_is_made_of_one_entry_is_in_its_cluster() -> None:
+    variant = replace(_OSLO, id="", parents=(_OSLO.key,), cluster=_OSLO.id)
+
+    for made in (combining.multiple(variant, [_LOANS], Random(1), 1), combining.without_parameters(_TIMER)):
+        assert made is not None
+        assert made.cluster == "simple_python_0"
+    apart = combining.parallel([_OSLO, _RIGA], Random(1))
+    assert apart is not None
+    assert apart.cluster is None
+
+
 def test_parallel_needs_different_calls_of_one_function() -> None:
     assert combining.parallel([_OSLO, replace(_OSLO, id="simple_python_9")], Random(1)) is None
     assert combining.parallel([_OSLO, _LOAN], Random(1)) is None
+
+
+def test_calls_that_differ_in_a_whole_number_alone_are_not_asked_for_together() -> None:
+    """The larger number of results holds the smaller one, and of a setting the last counts."""
+    few, more = (_asks(f"The latest {n} rows", _ROWS, n, table=["orders"], limit=[n]) for n in (20, 40))
+    others = _asks("The latest 20 bills", _ROWS, 3, table=["bills"], limit=[20])
+
+    assert combining.parallel([few, more], Random(1)) is None
+    assert combining.parallel([few, others], Random(1)) is not None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Something came up, what is it in Riga?",
+        "Where is it?? In Riga",
+        "What (roughly) is it in Riga?",
+        "It was cold in Oslo. And in Riga?",
+        "كيف الطقس في ريغا، من فضلك",
+        "Riga\nor so",
+    ],
+)
+def test_only_a_plain_sentence_is_said_again(question: str) -> None:
+    assert combining.parallel([_OSLO, _asks(question, number=1, city=["Riga"])], Random(1)) is None
+
+
+@pytest.mark.parametrize("question", ["A loan of 240,000 at 3.75 percent?", "convert 2025-11-03 17:45 thx"])
+def test_numbers_and_times_do_not_break_a_sentence(question: str) -> None:
+    assert combining.parallel([_OSLO, _asks(question, number=1, city=["Riga"])], Random(1)) is not None
 
 
 def test_parallel_multiple_asks_different_functions() -> None:
@@ -142,6 +221,26 @@ def test_parallel_multiple_leaves_out_what_could_be_answered_twice_and_other_lan
     assert combining.parallel_multiple([_OSLO, other], Random(1)) is None
     assert combining.parallel_multiple([_OSLO, german], Random(1)) is None
     assert combining.parallel_multiple([short, terse], Random(1)) is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        _asks("What is the instalment?\nIt is a loan of 900.", _LOANS, 2, sum=[900.0]),
+        _asks(f"What is the instalment {'by the way ' * 12}of 900?", _LOANS, 2, sum=[900.0]),
+        replace(_LOAN, category=CATEGORIES["live_simple"]),
+    ],
+    ids=["lines", "long", "chat"],
+)
+def test_parallel_multiple_leaves_out_what_does_not_stand_in_a_list(other: Entry) -> None:
+    assert combining.parallel_multiple([_OSLO, other], Random(1)) is None
+
+
+def test_functions_that_are_alike_are_not_asked_for_together() -> None:
+    same = replace(_WEATHER, name="forecast", parameters={**_WEATHER.parameters, **_PLACE})
+    riga = _asks("And how is the weather in Riga?", same, 1, place=["Riga"])
+
+    assert combining.parallel_multiple([_OSLO, riga], Random(1)) is None
 
 
 def test_parallel_multiple_asks_in_any_one_language() -> None:
@@ -165,6 +264,16 @@ def test_questions_are_joined_in_order_and_counted(seed: int) -> None:
         "1. What is the weather in Oslo?\n2. And how is the weather in Riga?\n3. And in Rome?",
         "- What is the weather in Oslo?\n- And how is the weather in Riga?\n- And in Rome?",
     }
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_ends_without_a_mark_has_a_line_of_its_own(seed: int) -> None:
+    made = combining.parallel(
+        [replace(_OSLO, turns=((Message("user", "weather in Oslo"),),)), _RIGA], Random(seed)
+    )
+
+    assert made is not None
+    assert "\n" in made.turns[0][0].content
 
 
 def test_only_one_question_with_one_call_can_be_built_from() -> None:

@@ -47,7 +47,13 @@ def test_numbers_are_swapped_in_question_and_truth() -> None:
             r"A loan of \d\d0,000 at \d\.\d\d %",
         ),
         ("볼륨 30으로", {"volume": [30]}, r"볼륨 \d0으로"),
-        ("Fly to Vienna", {"to": ["Vienna", "Wien", ""]}, r"Fly to [A-Z]\w+"),
+        ("Fly to Vienna", {"to": ["Vienna", "Wien"]}, r"Fly to [A-Z]\w+"),
+        ("Sell 250 USD", {"currency": ["USD"], "amount": [250.0]}, r"Sell \d\d0 [A-Z]{3}"),
+        ("Noon in Asia/Tokyo", {"zone": ["Asia/Tokyo"]}, r"Noon in [A-Z]\w+/[A-Z]\w+"),
+        ("Where is LX-4471?", {"parcel": ["LX-4471"]}, r"Where is LX-[1-9]\d{3}\?"),
+        ("order 00713 came", {"order": ["00713"]}, r"order 0\d{4} came"),
+        ("A race of 26.2 miles", {"miles": [26.2]}, r"A race of [1-3]\d\.[1-9] miles"),
+        ("The next 2 trams", {"count": [2], "days": [7, ""]}, r"The next [34] trams"),
         ("Write to Greta now", {"to": ["Greta"]}, r"Write to [A-Z]\w+ now"),
         ("Come on 2025-06-14", {"day": ["2025-06-14"]}, r"Come on 2025-\d\d-\d\d"),
         ("Come on 14 June 2025", {"day": ["2025-06-14"]}, r"Come on \d\d? \w+ 2025"),
@@ -84,6 +90,11 @@ def test_each_kind_of_value_keeps_its_form(
         ("Warm it to 0 degrees", {"to": [0]}),
         ("Twelve or 12", {"eggs": [12, "12"]}),
         ("Room 12b, 12 guests", {"guests": [12]}),
+        ("Play FM 93.1", {"frequency": [93.1]}),  # a name
+        ("Fly to Vienna", {"to": ["Vienna", "Wien", ""]}),  # where one flies who says nothing
+        ("Pay 3 PLN or 7", {"currency": ["PLN", ""], "sums": [[3, 7]]}),
+        ("Since 1718041200000", {"since": [1718041200000]}),  # an instant, not a quantity
+        ("Built in 1998", {"year": ["1998"]}),
     ],
 )
 def test_what_could_become_wrong_is_left_alone(question: str, accepted: dict[str, list[object]]) -> None:
@@ -95,6 +106,38 @@ def test_a_word_of_an_enum_is_left_alone() -> None:
     entry = make_entry(functions=[doc], expect=[{"f": {"city": ["Oslo"]}}])
 
     assert variants(replace(entry, turns=((Message("user", "Fly to Oslo"),),)), Random(3)) == []
+
+
+def test_what_has_a_default_is_left_alone() -> None:
+    """The value drawn could be the default, which may be left out."""
+    doc = make_doc("f", {"days": {"type": "integer", "default": 7}}, ["days"])
+    entry = make_entry(functions=[doc], expect=[{"f": {"days": [3]}}])
+
+    assert variants(replace(entry, turns=((Message("user", "Rain in 3 days?"),),)), Random(3)) == []
+
+
+def test_values_of_several_calls_are_swapped() -> None:
+    doc = make_doc("f", {"train": {"type": "string"}}, ["train"])
+    asked = make_entry(
+        "parallel", functions=[doc], expect=[{"f": {"train": [n]}} for n in ("20417", "20963")]
+    )
+    entry = replace(asked, turns=((Message("user", "Trains 20417 and 20963?"),),))
+
+    for variant in variants(entry, Random(1)):
+        found = re.fullmatch(r"Trains (\d{5}) and (\d{5})\?", variant.turns[0][0].content)
+        assert found is not None
+        assert isinstance(variant.expectation, ExpectedCalls)
+        assert [call.accepted for call in variant.expectation.calls] == [
+            {"train": [n]} for n in found.groups()
+        ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_number_of_more_than_one_digit_stays_near(seed: int) -> None:
+    """A room stays warm, a loan dear."""
+    for variant in variants(_asks("Heat to 20.5 degrees", to=[20.5]), Random(seed)):
+        degrees = float(variant.turns[0][0].content.split()[2])
+        assert 14 <= degrees <= 27
 
 
 def test_cities_of_one_question_stay_different() -> None:

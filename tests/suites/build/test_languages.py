@@ -13,6 +13,7 @@ from pytest_fcbench.suites.build.languages import UNKNOWN, language
         ("Quelle est la météo à Paris pour demain ?", "French"),
         ("¿Qué tiempo hace en la ciudad?", "Spanish"),
         ("Qual é a previsão do tempo para o Porto?", "Portuguese"),
+        ("Saat yediye kadar en kolay nasıl giderim?", "Turkish"),
         ("東京の天気を教えてください", "Japanese"),
         ("查询 Tokyo 的天气", "Chinese"),
         ("서울 날씨 알려줘", "Korean"),
