@@ -20,6 +20,7 @@ from pathlib import Path
 from pytest_fcbench.entries import CATEGORIES, Category, Entry
 from pytest_fcbench.errors import SuiteError, UsageError
 from pytest_fcbench.suites import core, files
+from pytest_fcbench.suites.build.augmenting import clustered
 from pytest_fcbench.suites.build.multi_turn import MADE_OF, made
 from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.suites.suite import Suite
@@ -125,7 +126,8 @@ def _load(
             if entry.id in found:
                 raise part.error(f"the id {entry.id!r} is taken by an entry of another file or line")
             found[entry.id] = entry, part.path
-    return found
+    entries = clustered([entry for entry, _ in found.values()])
+    return {entry.id: (entry, found[entry.id][1]) for entry in entries}
 
 
 def _entries(part: Field, suite: str, category: Category) -> Iterator[Entry]:

@@ -5,15 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcbench import suites
 from pytest_fcbench.answers import Completion, Mode, Names, ToolCall
-from pytest_fcbench.entries import Entry, FunctionDoc, Message, NoCall
+from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
+from pytest_fcbench.conversation import Manner
+from pytest_fcbench.entries import CATEGORIES, Category, Entry, FunctionDoc, Message, NoCall, Rule
+from pytest_fcbench.executables.pool import Pool
 from pytest_fcbench.models.lexical import LexicalModel
+from pytest_fcbench.verdicts import Failed
 from tests.factories import answer_of, make_doc, make_entry, make_golden_path, make_multi_turn
+from tests.models.outcomes import outcomes
 
 FC = LexicalModel(Mode.FC, Names.DOTTED)
 PROMPT = LexicalModel(Mode.PROMPT, Names.DOTTED)
@@ -216,6 +223,21 @@ def test_names_are_shown_in_the_manner_of_the_run() -> None:
     )
     answer = answer_of(LexicalModel(Mode.PROMPT, Names.UNDERSCORED), entry)
     assert answer == Completion(text="[blinds_lower(room='Hall')]")
+
+
+_OFFERING = [category for category in CATEGORIES.values() if category.rule is not Rule.CHAT]
+"""Where no function is offered, it can but say words, which is right."""
+
+
+@pytest.mark.parametrize("category", _OFFERING, ids=lambda category: category.name)
+def test_no_category_of_core_is_too_easy(category: Category, pool: Pool, tmp_path: Path) -> None:
+    suite = suites.open_suite("core", tmp_path)
+    model = PROMPT if category.rule is Rule.VARIATION else FC
+    manner = Manner("lexical", model.ask_mode, Names.DOTTED, DEFAULT_SYNTAX[model.ask_mode])
+
+    found = [o.judgement for o in outcomes(model, manner, suite, [category], pool)]
+
+    assert any(isinstance(judgement.official, Failed) for judgement in found)
 
 
 def test_the_scorecard_says_that_it_is_only_a_baseline() -> None:

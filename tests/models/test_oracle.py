@@ -4,43 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from pytest_fcbench import suites
-from pytest_fcbench.answers import Call, Completion, Driven, Mode, Names, Party, ToolCall
-from pytest_fcbench.asking import Memories, asking, judge
+from pytest_fcbench.answers import Call, Completion, Mode, Names, ToolCall
 from pytest_fcbench.codecs.reading import Calls
 from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX, read_official
-from pytest_fcbench.conversation import Asking, Manner
-from pytest_fcbench.dispatch.dispatcher import Dispatcher
+from pytest_fcbench.conversation import Manner
 from pytest_fcbench.entries import (
     CATEGORIES,
     SELECTIONS,
     Category,
     Entry,
-    ExpectedResponse,
     GoldenPath,
     Rule,
     Trajectory,
 )
-from pytest_fcbench.environments import opened
-from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.executables.performing import Performer
 from pytest_fcbench.executables.pool import Pool
 from pytest_fcbench.models.oracle import ABSTENTION, DONE, OracleModel
-from pytest_fcbench.models.parties import Parties
 from pytest_fcbench.prompt_formats import FORMATS, Returned, told_by
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.fields import yaml_value
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.verdicts import SET_ASIDE, Failed, Judgement, NotScored, Passed, Profile
+from pytest_fcbench.verdicts import SET_ASIDE, Failed, NotScored, Passed
 from tests.factories import answer_of, make_doc, make_entry, make_golden_path, make_multi_turn
-from tests.server.asking import WEB
+from tests.models.outcomes import Outcome, outcomes
 
 # One answer
 
@@ -236,31 +227,12 @@ MISJUDGED = {
 an accepted list in which texts and numbers stand beside each other."""
 
 
-class Outcome(NamedTuple):
-    id: str
-    judgement: Judgement
-
-
 def _outcomes(suite: Suite, categories: Iterable[Category], mode: Mode, pool: Pool) -> Iterator[Outcome]:
     """Every entry of these categories put to the oracle and judged."""
     names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
-    manner = Manner("oracle", mode, names, DEFAULT_SYNTAX[mode])
-
-    def fresh(entry: Entry) -> Environments:
-        return opened(entry, suite.world)
-
-    memories: Memories = {}
-
-    def talk(entry: Entry) -> Asking:
-        return asking(entry, manner, suite, Driven(Profile.OFFICIAL), memories)
-
-    dispatcher = Dispatcher(Parties(OracleModel(mode, names), {Party.OWN_WEB: WEB}), talk)
-    entries = [entry for category in categories for entry in suite.load(category)]
-    truths = (entry.expectation for entry in entries)
-    with closing(Performer(truth for truth in truths if isinstance(truth, ExpectedResponse))) as perform:
-        for entry in entries:
-            yield Outcome(entry.id, judge(entry, dispatcher.transcript(entry), fresh, pool, perform))
-    dispatcher.close()
+    return outcomes(
+        OracleModel(mode, names), Manner("oracle", mode, names, DEFAULT_SYNTAX[mode]), suite, categories, pool
+    )
 
 
 @pytest.mark.parametrize("mode", Mode)
@@ -271,10 +243,10 @@ def test_it_passes_all_of_core_in_both_profiles(
     suite = suites.open_suite("core", tmp_path)
     others = {Rule.PATH} | ({Rule.VARIATION} if mode is Mode.FC else set())
     categories = [c for c in suite.categories if c.single_turn is single_turn and c.rule not in others]
-    outcomes = list(_outcomes(suite, categories, mode, pool))
-    missed = {o.id: o.judgement for o in outcomes if o.judgement.official.status != "passed"}
-    missed |= {o.id: o.judgement for o in outcomes if o.judgement.corrected.status != "passed"}
-    assert outcomes
+    found = list(_outcomes(suite, categories, mode, pool))
+    missed = {o.id: o.judgement for o in found if o.judgement.official.status != "passed"}
+    missed |= {o.id: o.judgement for o in found if o.judgement.corrected.status != "passed"}
+    assert found
     assert not missed
 
 

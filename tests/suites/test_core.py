@@ -49,7 +49,7 @@ def _expected(entries: tuple[Entry, ...]) -> Iterator[tuple[Entry, ExpectedCall,
 
 
 def test_it_names_itself_and_the_hash_of_its_files(suite: Suite) -> None:
-    assert (suite.name, suite.version) == ("core", "8")
+    assert (suite.name, suite.version) == ("core", "9")
     assert suite.pack_sha256 is not None
     assert re.fullmatch(r"[0-9a-f]{64}", suite.pack_sha256)
 
@@ -104,12 +104,22 @@ def test_every_question_ends_with_words_of_the_user(entries: tuple[Entry, ...]) 
             assert not turn or turn[-1].role == "user", entry.key
 
 
-def test_no_question_is_asked_twice(entries: tuple[Entry, ...]) -> None:
+def test_no_question_is_asked_twice_with_the_same_functions(entries: tuple[Entry, ...]) -> None:
     """But for the kinds that are made of others, and those that are put to several memories or webs."""
     again = (*MADE_OF, "memory_vector", "memory_rec_sum", "web_search_no_snippet")
     written = [e for e in entries if e.category.name not in again and not e.variation]
-    counts = Counter(entry.turns for entry in written)
+    counts = Counter((entry.turns, tuple(sorted(doc.name for doc in entry.functions))) for entry in written)
+    assert not [turns for (turns, _), count in counts.items() if count > 1]
+
+
+def test_only_what_is_made_of_an_entry_asks_the_same(entries: tuple[Entry, ...]) -> None:
+    written = [entry for entry in entries if entry.category.single_turn and not entry.parents]
+    counts = Counter(entry.turns for entry in written if not entry.variation)
     assert not [turns for turns, count in counts.items() if count > 1]
+
+
+def test_seven_hundred_entries_are_not_of_format_sensitivity(entries: tuple[Entry, ...]) -> None:
+    assert sum(not entry.variation for entry in entries) >= 700
 
 
 def test_twenty_entries_are_put_in_every_prompt_format(suite: Suite, entries: tuple[Entry, ...]) -> None:

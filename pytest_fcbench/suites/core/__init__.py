@@ -14,6 +14,7 @@ from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category, Entry, Lang
 from pytest_fcbench.environments.world import World, world_from_json
 from pytest_fcbench.prompt_formats import Docs, Layout, Returned, Style
 from pytest_fcbench.suites import files
+from pytest_fcbench.suites.build.augmenting import clustered
 from pytest_fcbench.suites.build.filler import filler
 from pytest_fcbench.suites.build.multi_turn import MADE_OF, made
 from pytest_fcbench.suites.build.variations import in_every_format
@@ -22,11 +23,14 @@ from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.suites.trajectories import Withheld, missable
 
 NAME = "core"
-VERSION = "8"
+VERSION = "9"
 
 N = TypeVar("N", bound=str)
 
 _FOLDER = Path(__file__).parent
+
+GROWN = _FOLDER / "grown"
+"""What ``fcbench augment core --seed 1 --count 32`` makes from the entries beside it, a file by category."""
 
 
 def open_suite(cache: Path) -> Suite:
@@ -44,13 +48,14 @@ def open_suite(cache: Path) -> Suite:
 
 
 def _paths(category: Category) -> Sequence[Path]:
-    """The files of a category; one about memories or the web is for all of their kind."""
+    """The files of a category, what was made by code last; one about memories or the web is for all of their
+    kind."""
     if category.name in MADE_OF:
         return _paths(CATEGORIES[MADE_OF[category.name]])
     if category.name in SELECTIONS["memory"]:
         return sorted(_FOLDER.glob("memory_*.yaml"))
     name = "web_search" if category.name in SELECTIONS["web_search"] else category.name
-    return [path] if (path := _FOLDER / f"{name}.yaml").exists() else []
+    return [path for folder in (_FOLDER, GROWN) if (path := folder / f"{name}.yaml").exists()]
 
 
 def _load(category: Category) -> tuple[Entry, ...]:
@@ -58,10 +63,10 @@ def _load(category: Category) -> tuple[Entry, ...]:
     if category.rule is Rule.VARIATION:
         return tuple(in_every_format(_varied(paths[0]), category))
     if category.name in MADE_OF:
-        return tuple(made(category.name, map(missable, _written(paths[0]))))
+        return tuple(made(category.name, map(missable, _written(tuple(paths)))))
     if category.rule is Rule.STATE:
-        return tuple(entry for entry, _ in _written(paths[0]))
-    return tuple(entry for path in paths for entry in files.entries(_file(path), NAME, category))
+        return tuple(entry for entry, _ in _written(tuple(paths)))
+    return clustered([entry for path in paths for entry in files.entries(_file(path), NAME, category)])
 
 
 @cache
@@ -77,9 +82,9 @@ def _varied(path: Path) -> Iterator[Entry]:
 
 
 @cache
-def _written(path: Path) -> Sequence[tuple[Entry, Withheld | None]]:
-    """Multi-turn entries that are written by hand, with what can be withheld from each."""
-    return files.trajectories_of(_file(path), NAME, world())
+def _written(paths: tuple[Path, ...]) -> Sequence[tuple[Entry, Withheld | None]]:
+    """Multi-turn entries whose turns are worded by hand, with what can be withheld from each."""
+    return [each for path in paths for each in files.trajectories_of(_file(path), NAME, world())]
 
 
 def _sha256() -> str:

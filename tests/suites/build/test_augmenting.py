@@ -1,66 +1,126 @@
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from pytest_fcbench.answers import Mode, Names
-from pytest_fcbench.entries import CATEGORIES, Entry
+from pytest_fcbench.entries import AnyCall, Entry, ExpectedCall, ExpectedCalls, Rule
 from pytest_fcbench.matchers import ast, relevance
 from pytest_fcbench.models.oracle import OracleModel
 from pytest_fcbench.suites import core, files
-from pytest_fcbench.suites.build.augmenting import KINDS, augmented
+from pytest_fcbench.suites.build.augmenting import KINDS, augmented, clustered
 from pytest_fcbench.suites.build.writing import written
 from pytest_fcbench.verdicts import Passed, Profile
-from tests.factories import answer_of, make_entry, make_transcript, tool_calls
+from tests.factories import answer_of, make_entry, make_transcript
+
+CORE = core.open_suite(Path())
+ENTRIES = [entry for category in CORE.categories if category.single_turn for entry in CORE.load(category)]
+GROWN = [entry for entry in ENTRIES if entry.parents and not entry.variation]
 
 
 @pytest.fixture(scope="module")
-def seeds() -> list[Entry]:
-    suite = core.open_suite(Path())
-    names = ("simple_python", "multiple", "live_simple", "live_multiple", "irrelevance", "simple_java")
-    return [entry for name in names for entry in suite.load(CATEGORIES[name])]
+def made() -> dict[str, list[Entry]]:
+    return dict(augmented(ENTRIES, list(KINDS), 40, 7, "grown"))
 
 
-@pytest.fixture(scope="module")
-def made(seeds: list[Entry]) -> dict[str, list[Entry]]:
-    return dict(augmented(seeds, list(KINDS), 40, 1, "grown"))
+def _texts(seed: int, count: int) -> Mapping[str, str]:
+    """The files that are made of ``core``."""
+    return written([e for _, group in augmented(ENTRIES, list(KINDS), count, seed, "grown") for e in group])
 
 
-def _passes(entry: Entry, *, wrong: bool = False) -> bool:
-    answer = answer_of(OracleModel(Mode.FC, Names.UNDERSCORED), entry)
-    if wrong:
-        name = entry.functions[0].name.replace(".", "_")
-        answer = tool_calls((name, {"nothing_of_the_kind": 1}))
-    transcript = make_transcript(answer)
-    room = relevance if entry.category.name == "irrelevance" else ast
-    return isinstance(room.judge(entry, transcript).under(Profile.CORRECTED), Passed)
+def _passes(entry: Entry, mode: Mode, *, of: Entry | None = None) -> set[bool]:
+    """Whether the right answer to an entry, or that ``of`` another, passes in each profile."""
+    names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
+    transcript = make_transcript(answer_of(OracleModel(mode, names), of or entry), mode=mode, names=names)
+    room = relevance if entry.rule is Rule.IRRELEVANCE else ast
+    judgement = room.judge(entry, transcript)
+    return {isinstance(judgement.under(profile), Passed) for profile in Profile}
 
 
-def test_every_kind_is_made_and_only_from_what_it_says(
-    seeds: list[Entry], made: dict[str, list[Entry]]
-) -> None:
-    keys = {entry.key for entry in seeds}
-    assert {kind: len(entries) for kind, entries in made.items()} == dict.fromkeys(KINDS, 40)
+def _asking_else(entry: Entry, draw: Random) -> Entry:
+    """The entry with another value in its truth, or a call where none is right."""
+    if not isinstance(entry.expectation, ExpectedCalls):
+        return replace(entry, expectation=AnyCall())
+    calls = list(entry.expectation.calls)
+    at = draw.randrange(len(calls))
+    accepted = dict(calls[at].accepted)
+    name = draw.choice([name for name, options in accepted.items() if "" not in _listed(options)])
+    accepted[name] = [_other(_listed(accepted[name])[0])]
+    calls[at] = ExpectedCall(calls[at].name, accepted)
+    return replace(entry, expectation=ExpectedCalls(tuple(calls)))
+
+
+def _other(value: object) -> object:
+    match value:
+        case bool():
+            return not value
+        case int() | float():
+            return value + 1
+        case str():
+            return f"{value}x"
+        case list() | tuple():
+            return [*value, *value]
+    return {}
+
+
+def _listed(options: object) -> Sequence[object]:
+    assert isinstance(options, list)
+    return options
+
+
+def test_every_kind_is_made_and_only_from_what_was_not_made(made: dict[str, list[Entry]]) -> None:
+    keys = {entry.key for entry in ENTRIES if not entry.parents}
+    counts = {kind: len(entries) for kind, entries in made.items()}
+    assert counts == {**dict.fromkeys(KINDS, 40), "parallel": 9}
     assert all(entry.parents and set(entry.parents) <= keys for entries in made.values() for entry in entries)
-    names = [entry.key for entries in made.values() for entry in entries]
-    assert len(set(names)) == len(names)
-    assert not keys & set(names)
+    ids = [entry.id for entries in made.values() for entry in entries]
+    assert len(set(ids)) == len(ids)
+    assert not {f"core:{entry_id}" for entry_id in ids} & keys
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_oracle_passes_and_a_wrong_answer_fails(kind: str, made: dict[str, list[Entry]]) -> None:
-    assert [entry.id for entry in made[kind] if not _passes(entry)] == []
-    assert [entry.id for entry in made[kind] if _passes(entry, wrong=True)] == []
+def test_few_entries_of_a_kind_have_the_same_parents(made: dict[str, list[Entry]]) -> None:
+    for entries in made.values():
+        assert max(Counter(entry.parents for entry in entries).values()) == 3
 
 
-def test_the_seed_decides(seeds: list[Entry]) -> None:
-    def text(seed: int) -> dict[str, str]:
-        entries = [e for _, group in augmented(seeds, list(KINDS), 8, seed, "grown") for e in group]
-        return dict(written(entries))
+def test_functions_that_take_any_question_or_have_no_python_name_are_no_distractors(
+    made: dict[str, list[Entry]],
+) -> None:
+    entries = [*made["multiple"], *made["irrelevance"]]
+    offered = {doc.name for entry in entries for doc in entry.functions}
 
-    assert text(5) == text(5)
-    assert text(5) != text(6)
+    assert "light.set" in offered
+    assert not {"web.search", "requests.get", "rental_db.run", "orders.return"} & offered
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_the_oracle_passes_and_another_value_fails(made: dict[str, list[Entry]], mode: Mode) -> None:
+    entries = [*GROWN, *(entry for group in made.values() for entry in group)]
+    assert [entry.id for entry in entries if _passes(entry, mode) != {True}] == []
+    draw = Random(1)
+    wrong = [(entry, _asking_else(entry, draw)) for entry in entries]
+    assert [entry.id for entry, other in wrong if _passes(entry, mode, of=other) != {False}] == []
+
+
+def test_core_has_what_its_seed_makes_of_it() -> None:
+    there = {path.stem: path.read_text("utf-8") for path in core.GROWN.glob("*.yaml")}
+    made = _texts(1, 32)
+
+    assert made == {name: there[name] for name in made}
+    assert there.keys() - made.keys() == set()
+    assert _texts(2, 32) != made
+
+
+def test_an_entry_is_in_the_cluster_that_is_named_after_it() -> None:
+    parent, other = make_entry(entry_id="simple_python_0"), make_entry(entry_id="simple_python_1")
+    variant = replace(other, id="simple_python_2", cluster="simple_python_0")
+
+    assert [entry.cluster for entry in clustered([parent, other, variant])] == [parent.id, None, parent.id]
 
 
 def test_what_is_made_reads_back_as_it_was(made: dict[str, list[Entry]], tmp_path: Path) -> None:

@@ -1,0 +1,49 @@
+"""Whole categories put to a model that needs no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from typing import NamedTuple
+
+from pytest_fcbench.answers import Driven, Party
+from pytest_fcbench.asking import Memories, asking, judge
+from pytest_fcbench.conversation import Asking, Manner
+from pytest_fcbench.dispatch.dispatcher import Dispatcher
+from pytest_fcbench.entries import Category, Entry, ExpectedResponse
+from pytest_fcbench.environments import opened
+from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.executables.performing import Performer
+from pytest_fcbench.executables.pool import Pool
+from pytest_fcbench.models.model import Model
+from pytest_fcbench.models.parties import Parties
+from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.verdicts import Judgement, Profile
+from tests.server.asking import WEB
+
+
+class Outcome(NamedTuple):
+    id: str
+    judgement: Judgement
+
+
+def outcomes(
+    model: Model, manner: Manner, suite: Suite, categories: Iterable[Category], pool: Pool
+) -> Iterator[Outcome]:
+    """Every entry of these categories, and both verdicts on the answer."""
+
+    def fresh(entry: Entry) -> Environments:
+        return opened(entry, suite.world)
+
+    memories: Memories = {}
+
+    def talk(entry: Entry) -> Asking:
+        return asking(entry, manner, suite, Driven(Profile.OFFICIAL), memories)
+
+    dispatcher = Dispatcher(Parties(model, {Party.OWN_WEB: WEB}), talk)
+    entries = [entry for category in categories for entry in suite.load(category)]
+    truths = (entry.expectation for entry in entries)
+    with closing(Performer(truth for truth in truths if isinstance(truth, ExpectedResponse))) as perform:
+        for entry in entries:
+            yield Outcome(entry.id, judge(entry, dispatcher.transcript(entry), fresh, pool, perform))
+    dispatcher.close()
