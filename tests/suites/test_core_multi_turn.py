@@ -44,6 +44,9 @@ _LOOKS = {
 """A call for each domain that changes nothing."""
 
 _NOT_TOLD_APART = {
+    ("authenticate_travel", "client_id"),
+    ("authenticate_travel", "client_secret"),
+    ("authenticate_travel", "refresh_token"),
     ("contact_customer_support", "message"),
     ("estimate_drive_feasibility_by_mileage", "distance"),
     ("filter_stocks_by_price", "max_price"),
