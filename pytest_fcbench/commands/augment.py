@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from pytest_fcbench.entries import Entry, Rule
 from pytest_fcbench.errors import FcbenchError, UsageError, unknown
 from pytest_fcbench.suites.build.augmenting import KINDS, augmented
 from pytest_fcbench.suites.build.writing import written
+from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import printable
 
 if TYPE_CHECKING:
@@ -50,6 +52,14 @@ def register(commands: Commands) -> None:
     augment.set_defaults(run=_augment)
 
 
+def _staying(suite: Suite, to: Path) -> Iterator[Entry]:
+    """The entries of a suite without those made before that stand in a folder, which are made anew."""
+    for category in suite.categories:
+        for entry in suite.load(category) if category.single_turn else ():
+            if not entry.parents or (suite.file_of and to not in suite.file_of(entry).absolute().parents):
+                yield entry
+
+
 def _augment(chosen: argparse.Namespace) -> int:
     if chosen.count < 1:
         raise UsageError(f"--count={chosen.count}: must be 1 or more")
@@ -59,7 +69,7 @@ def _augment(chosen: argparse.Namespace) -> int:
             raise UsageError(unknown("kind", kind, KINDS))
     writer = judge_of(chosen, judge=chosen.writer) if chosen.writer else None
     suite = suite_of(chosen, chosen.suite)
-    entries = [entry for c in suite.categories if c.single_turn for entry in suite.load(c)]
+    entries = list(_staying(suite, chosen.to.absolute()))
     made: list[Entry] = []
     try:
         for kind, group in augmented(entries, kinds, chosen.count, chosen.seed, chosen.to.name):
@@ -80,5 +90,5 @@ def _augment(chosen: argparse.Namespace) -> int:
     sizes = Counter(entry.category.name for entry in made)
     for path, (category, size) in zip(texts, sizes.items(), strict=True):
         assert path.stem == category
-        print(f"{path}: {size} entries")
+        print(f"{path}: {size} {'entry' if size == 1 else 'entries'}")
     return 0

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from pytest_fcbench.cli import main
+from pytest_fcbench.entries import CATEGORIES
 from pytest_fcbench.suites import core, files
+from pytest_fcbench.suites.own import open_own
 from tests.loopback import Body, Reply, message, serving
 
 
@@ -132,3 +134,24 @@ def test_a_suite_may_be_named_by_its_path(tmp_path: Path, capsys: pytest.Capture
     assert "multiple           2" in capsys.readouterr().out
     (made, *_) = files.read(tmp_path / "mine" / "grown" / "multiple.yaml", "grown")
     assert made.parents[0].startswith("mine:")
+
+
+def test_a_suite_can_be_grown_again(tmp_path: Path) -> None:
+    """Numbers go on after what stays, and the same seed gives the same in the same place."""
+    suite = tmp_path / "mine"
+    suite.mkdir()
+    source = Path(core.__file__).with_name("simple_python.yaml")
+    (suite / "simple.yaml").write_bytes(source.read_bytes())
+    first = suite / "grown" / "multiple.yaml"
+    assert _augment(str(suite), "--to", str(first.parent), "--count", "3", "--kind", "multiple") == 0
+    before = first.read_bytes()
+    again = ["--to", str(first.parent), "--count", "3", "--kind", "multiple", "--force"]
+    assert _augment(str(suite), *again) == 0
+    assert first.read_bytes() == before
+    more = suite / "more" / "multiple.yaml"
+    assert (
+        _augment(str(suite), "--to", str(more.parent), "--count", "3", "--kind", "multiple", "--seed=2") == 0
+    )
+    ids = [entry.id for file in (first, more) for entry in files.read(file, "x")]
+    assert ids == [f"multiple_{number}" for number in range(6)]
+    assert len(open_own("mine", suite).load(CATEGORIES["multiple"])) == 6

@@ -116,7 +116,7 @@ def augmented(
     The same entries, kinds, count and seed give the same. Raises ValueError where nothing can be used.
     """
     given = material(entries, Random(f"{seed}:material"))  # noqa: S311 - chance that can be repeated
-    free = _first_free([entry for entry in entries if not entry.parents])
+    free = _first_free(entries)
     for kind in kinds:
         drawn = _drawn(KINDS[kind], given, count, Random(f"{seed}:{kind}"))  # noqa: S311
         made = combining.numbered(drawn, suite, free)
@@ -145,11 +145,18 @@ def _drawn(
         entry = make(given, draw)
         if entry is None or families[entry.parents] == _FROM_THE_SAME:
             continue
-        names = tuple(sorted(doc.name for doc in entry.functions))
-        if (entry.turns, names) not in found:
-            found[entry.turns, names] = entry
+        key = _asking(entry), frozenset(doc.name for doc in entry.functions)
+        if key not in found:
+            found[key] = entry
             families[entry.parents] += 1
     return list(found.values())
+
+
+def _asking(entry: Entry) -> object:
+    """What two entries have alike that ask for the same, be it in another order."""
+    if isinstance(entry.expectation, ExpectedCalls):
+        return frozenset((call.name, repr(sorted(call.accepted.items()))) for call in entry.expectation.calls)
+    return entry.turns
 
 
 def _first_free(entries: Sequence[Entry]) -> dict[str, int]:
