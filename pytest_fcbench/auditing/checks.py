@@ -48,6 +48,7 @@ CHECKS: Mapping[str, Check] = {
     "same_name": Check(docs.same_names, "functions of an entry cannot be told apart"),
     "default": Check(docs.defaults, "a default contradicts its doc"),
     "duplicate": Check(duplicates.duplicates, "two entries ask the same"),
+    "paraphrase": Check(duplicates.paraphrases, "two entries ask the same in other words"),
     "overlap": Check(duplicates.overlaps, "another suite asks the same"),
     "idle": Check(irrelevance.idle, "no call is expected, but one looks right"),
     "empty_text": Check(texts.empty, "a text is empty"),

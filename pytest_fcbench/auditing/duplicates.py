@@ -197,15 +197,54 @@ def overlaps(facts: Facts) -> Iterator[Finding]:
         yield Finding("overlap", pair.entry.id, severity, evidence, "ask it otherwise, or count it once")
 
 
+SAME_MEANING = 0.9
+"""How alike vectors of two questions are that mean the same, as a cosine."""
+
+
+def paraphrases(facts: Facts) -> Iterator[Finding]:
+    """Entries that ask the same in other words, of the same functions, or as another suite does."""
+    if facts.embed is None:
+        return
+    import numpy as np
+
+    asked = [*map(question, facts.entries)]
+    others = [*asked, *map(question, facts.against)]
+    vectors = np.array(facts.embed([each.text for each in others]), dtype=np.float32)
+    for number, one in enumerate(asked):
+        likeness = vectors @ vectors[number]
+        likeness[number : len(asked)] = 0.0  # itself, and what is told of those behind it
+        for at in np.flatnonzero(likeness >= SAME_MEANING):
+            other = others[at]
+            if _in_other_words(one, other, facts.threshold, elsewhere=bool(at >= len(asked))):
+                name = other.entry.id if at < len(asked) else other.entry.key
+                evidence = f"means what {name} means (cosine {likeness[at]:.2f}): {shown(other.text, 100)}"
+                yield Finding("paraphrase", one.entry.id, Severity.HINT, evidence, "keep one of the two")
+                break
+
+
+def _in_other_words(one: Question, other: Question, least: float, *, elsewhere: bool) -> bool:
+    """Whether two questions that mean the same should not both be there, and are not told for their words."""
+    together = one.entry.cluster is not None and one.entry.cluster == other.entry.cluster
+    apart = _kin(one.entry) != _kin(other.entry) or _functions(one.entry) != _functions(other.entry)
+    if not elsewhere and (together or apart):
+        return False
+    return rouge_l(one.words, other.words) < least
+
+
 def _within(facts: Facts) -> Iterator[Pair]:
     """Pairs of a suite's own entries."""
     groups: defaultdict[str, list[Question]] = defaultdict(list)
     for entry in facts.entries:
-        groups[entry.category.name if entry.category.rule is Rule.STATE else ""].append(question(entry))
+        groups[_kin(entry)].append(question(entry))
     for group in groups.values():
         for pair in alike(group, group, facts.threshold):
             if pair.entry.cluster is None or pair.entry.cluster != pair.other.cluster:
                 yield pair
+
+
+def _kin(entry: Entry) -> str:
+    """Entries are compared with those of their kin: multi-turn categories are made of each other."""
+    return entry.category.name if entry.category.rule is Rule.STATE else ""
 
 
 def _functions(entry: Entry) -> Sequence[str]:

@@ -13,6 +13,7 @@ from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.environments.vectors import Embed
 from pytest_fcbench.executables.outcomes import Execute, Perform
 from pytest_fcbench.models.model import Model, run_through
 from pytest_fcbench.models.oracle import OracleModel
@@ -43,6 +44,8 @@ class Facts:
     """Entries of another suite."""
     threshold: float = 0.8
     """How alike two questions must be to be told: ROUGE-L, 0 to 1."""
+    embed: Embed | None = None
+    """Makes vectors of length 1 of what texts mean, where a model for that was named."""
 
     @cached_property
     def oracle(self) -> Mapping[str, tuple[Judgement, ...]]:

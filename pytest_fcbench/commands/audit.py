@@ -18,11 +18,12 @@ from pytest_fcbench.auditing.facts import Facts
 from pytest_fcbench.auditing.findings import Severity
 from pytest_fcbench.auditing.report import Audit
 from pytest_fcbench.commands.files import write
-from pytest_fcbench.commands.settings import declare, settings_of
+from pytest_fcbench.commands.settings import declare, settings_of, without_prefix
 from pytest_fcbench.commands.show import printable_line
 from pytest_fcbench.commands.tables import split
 from pytest_fcbench.entries import Category, Entry, Rule
 from pytest_fcbench.errors import FcbenchError, SuiteError, UsageError, unknown
+from pytest_fcbench.models import sentences
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard import tables
 from pytest_fcbench.suites.suite import Suite
@@ -68,6 +69,12 @@ def register(commands: Commands) -> None:
         help="what people decided about findings (default: ours, if any)",
     )
     add("--ledger", type=Path, metavar="FILE", help="write the entries that the review sets aside there")
+    add(
+        "--embedding",
+        metavar="NAME",
+        help="also find questions that mean the same in other words: minilm (with the extra 'vector') or "
+        "the folder of such a model",
+    )
     declare(parser, ("category", "config"))
     parser.set_defaults(run=_audit)
 
@@ -76,7 +83,8 @@ def _audit(chosen: argparse.Namespace) -> int:
     try:
         return _audited(chosen)
     except FcbenchError as error:
-        print(f"fcbench audit: {error}", file=sys.stderr)
+        told = without_prefix(error) if isinstance(error, UsageError) else error
+        print(f"fcbench audit: {told}", file=sys.stderr)
         return _USAGE
 
 
@@ -103,8 +111,11 @@ def _audited(chosen: argparse.Namespace) -> int:
             other = Run(settings_of(argparse.Namespace(config=chosen.config), chosen.against, "oracle"))
             (other_suite,) = other.suites.values()
             against, _ = _entries(other_suite, other_suite.categories)
+        model = sentences.load(run.settings.embedding)
         facts = Facts(
-            suite, entries, run.execute, run.perform, run.others.own_web, unread, against, chosen.threshold
+            *(suite, entries, run.execute, run.perform, run.others.own_web, unread, against),
+            threshold=chosen.threshold,
+            embed=model.embed if model else None,
         )
         findings = tuple(checks.audit(facts, names))
     audit = Audit(suite.name, suite.version, len(entries), names, findings, distributions.spreads(entries))
@@ -134,6 +145,7 @@ def _checks(chosen: argparse.Namespace) -> tuple[str, ...]:
         for name, check in CHECKS.items()
         if (name in named if named else chosen.weak or not check.weak)
         and (name != "overlap" or chosen.against or named)
+        and (name != "paraphrase" or chosen.embedding or named)
     )
 
 
@@ -145,6 +157,8 @@ def _refuse(chosen: argparse.Namespace, reviewed: review.Review | None) -> None:
         raise UsageError(f"--show {chosen.show}: must be 0 or more")
     if chosen.check and "overlap" in split(chosen.check) and not chosen.against:
         raise UsageError("--check overlap: name the other suite with --against")
+    if chosen.check and "paraphrase" in split(chosen.check) and not chosen.embedding:
+        raise UsageError("--check paraphrase: name what says what a text means with --embedding")
     if chosen.against == chosen.suite:
         raise UsageError(f"--against {chosen.against}: is the suite itself; name another one")
     if chosen.ledger and not reviewed:

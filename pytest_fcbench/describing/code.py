@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import TypeAlias, cast, get_type_hints
 
 from docstring_parser import parse
-from pydantic import TypeAdapter
-from pydantic.errors import PydanticUserError
 
 from pytest_fcbench.describing import json_schema
 from pytest_fcbench.entries import FunctionDoc
@@ -99,6 +97,9 @@ def of_function(function: Function, name: str | None = None, *, bound: bool = Fa
 def _schema(hint: object, words: str, where: str) -> dict[str, object]:
     if hint is None:
         return json_schema.parameter({}, {}, words)
+    from pydantic import TypeAdapter  # takes a while, and only code of a team needs it
+    from pydantic.errors import PydanticUserError
+
     try:
         schema: Mapping[str, object] = TypeAdapter(cast("type[object]", hint)).json_schema()
     except PydanticUserError as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 from pytest_fcbench.auditing.facts import Facts
 from pytest_fcbench.auditing.findings import Finding
 from pytest_fcbench.entries import Entry, PathCall
+from pytest_fcbench.environments.vectors import Embed
 from pytest_fcbench.executables.outcomes import Outcome, Response
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.suite import Suite
@@ -32,9 +33,11 @@ def make_facts(
     against: Sequence[Entry] = (),
     threshold: float = 0.8,
     unread: dict[str, str] | None = None,
+    embed: Embed | None = None,
 ) -> Facts:
     """What checks look at."""
-    return Facts(make_suite(*entries), entries, _nothing, _nowhere, None, unread or {}, against, threshold)
+    suite = make_suite(*entries)
+    return Facts(suite, entries, _nothing, _nowhere, None, unread or {}, against, threshold, embed)
 
 
 def _nothing(calls: Sequence[str], recorded: Sequence[PathCall]) -> tuple[Outcome, ...]:

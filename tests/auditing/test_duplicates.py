@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.auditing import duplicates
 from pytest_fcbench.auditing.duplicates import alike, question, rouge_l
-from pytest_fcbench.entries import NoCall
+from pytest_fcbench.entries import Entry, NoCall
+from pytest_fcbench.environments.vectors import Vector
 from tests.auditing.made import found, make_facts
 from tests.factories import make_doc, make_entry, make_multi_turn
 
@@ -129,3 +131,47 @@ def test_overlap_with_another_suite() -> None:
     assert [(entry, severity) for entry, severity, _ in told] == [("a", "likely"), ("b", "hint")]
     assert told[0][2] == "is like bfcl:x (ROUGE-L 1.00): 'What will the weather in Bergen be?'"
     assert found(duplicates.overlaps, make_facts(near)) == []
+
+
+MEANT = {
+    "What will the weather in Bergen be?": (1.0, 0.0),
+    "Rain in Bergen?": (0.96, 0.28),
+    "Hm?": (0.0, 1.0),
+}
+
+
+def _embed(texts: Sequence[str]) -> Sequence[Vector]:
+    return [list(MEANT[text]) for text in texts]
+
+
+def test_questions_that_mean_the_same() -> None:
+    first, again = make_entry(entry_id="a"), make_entry(entry_id="b", query=RAIN)
+    hm = make_entry(entry_id="c", query="Hm?")
+    told = found(duplicates.paraphrases, make_facts(first, again, hm, embed=_embed))
+    assert told == [("b", "hint", "means what a means (cosine 0.96): 'What will the weather in Bergen be?'")]
+    assert found(duplicates.paraphrases, make_facts(first, again, hm)) == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(make_entry(entry_id="b"), id="in the same words, which is a duplicate"),
+        pytest.param(make_entry(entry_id="b", query="Hm?"), id="another meaning"),
+        pytest.param(
+            make_entry(entry_id="b", query=RAIN, functions=[make_doc("other")]),
+            id="other functions",
+        ),
+        pytest.param(replace(make_entry(entry_id="b", query=RAIN), cluster="t"), id="variants on purpose"),
+    ],
+)
+def test_what_is_no_paraphrase(other: Entry) -> None:
+    first = replace(make_entry(entry_id="a"), cluster=other.cluster)
+    assert found(duplicates.paraphrases, make_facts(first, other, embed=_embed)) == []
+
+
+def test_another_suite_may_mean_the_same_with_any_functions() -> None:
+    other = make_entry("irrelevance", suite="bfcl", entry_id="x", query=RAIN)
+    ((entry, _, evidence),) = found(
+        duplicates.paraphrases, make_facts(make_entry(entry_id="a"), against=[other], embed=_embed)
+    )
+    assert (entry, evidence) == ("a", "means what bfcl:x means (cosine 0.96): 'Rain in Bergen?'")
