@@ -94,7 +94,7 @@ def test_every_number_is_right(contamination: Measured, endpoint: str, answer: A
         for entry in SUITE.load(CATEGORIES[name.partition(":")[2]])
     }
     found = rows(Path("x.csv"))
-    assert {row["entry"] for row in found} == set(texts)
+    assert {texts[row["entry"]] for row in found} == set(texts.values())
     for row in found:
         words = texts[row["entry"]].split()[skipped:]
         letters = sum(map(len, words))
@@ -121,13 +121,13 @@ def test_the_function_docs_too(contamination: Measured) -> None:
 
 
 def test_some_of_each_set_drawn_the_same_way_each_time(contamination: Measured) -> None:
-    sets = ("--a=core:non_live", "--b=core:live", "--limit=5")
+    sets = ("--a=core:non_live", "--b=core:multi_turn", "--limit=5")
     with at(echoed()) as (_, where):
         contamination(where, *sets, "--to=one.csv", "--store=none")
         contamination(where, *sets, "--to=two.csv", "--store=none")
     first = rows(Path("one.csv"))
     assert first == rows(Path("two.csv"))
-    assert [row["set"] for row in first] == ["core:non_live"] * 5 + ["core:live"] * 5
+    assert [row["set"] for row in first] == ["core:non_live"] * 5 + ["core:multi_turn"] * 5
     assert len({row["category"] for row in first[:5]}) > 1
 
 

@@ -24,6 +24,7 @@ from pytest_fcbench.entries import CATEGORIES
 from pytest_fcbench.run import Run
 from pytest_fcbench.scorecard import files
 from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.suites import core
 from tests.commands.conftest import Refusal
 from tests.factories import write_scorecard
 from tests.loopback import Answer, Body, Endpoint, Reply, error, message, serving
@@ -551,7 +552,7 @@ def test_a_baseline_has_no_answers(refusal: Refusal) -> None:
 
 def test_an_entry_that_is_not_there_any_more(refusal: Refusal, card: Sequence[Record]) -> None:
     write([replace(card[0], entry="core:multi_turn_base_9999")])
-    assert "core 8 has no entry core:multi_turn_base_9999" in refusal("diagnose", CARD)
+    assert f"core {core.VERSION} has no entry core:multi_turn_base_9999" in refusal("diagnose", CARD)
 
 
 def test_a_suite_that_nobody_knows(refusal: Refusal, card: Sequence[Record]) -> None:

@@ -18,9 +18,11 @@ import pytest
 from pytest_fcbench import asking, cli
 from pytest_fcbench.scorecard import files
 from pytest_fcbench.scorecard.document import json_schema
+from pytest_fcbench.suites import core
 from pytest_fcbench.verdicts import Profile
 from tests.conftest import ROOT
 from tests.factories import FACTS, make_record, write_scorecard
+from tests.plugin.conftest import SCORED, size
 
 Report: TypeAlias = dict[str, Any]
 
@@ -36,6 +38,9 @@ def _run(folder: Path, *options: str) -> Report:
     return report
 
 
+TWICE = ("multi_turn_miss_func", "parallel")
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Report:
     """All of core, answered by lexical: most entries fail, single-turn and multi-turn."""
@@ -46,9 +51,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Report:
 def trials(tmp_path_factory: pytest.TempPathFactory) -> Report:
     """Right conversations and answers, each twice, in prompting mode."""
     options = ("--fcbench-model=oracle", "--fcbench-mode=prompt", "--fcbench-trials=2")
-    categories = ("multi_turn_miss_func", "parallel")
     return _run(
-        tmp_path_factory.mktemp("trials"), *options, *(f"--fcbench-category={name}" for name in categories)
+        tmp_path_factory.mktemp("trials"), *options, *(f"--fcbench-category={name}" for name in TWICE)
     )
 
 
@@ -101,7 +105,7 @@ def test_a_run_of_today_is_judged_as_it_was(rejudge: Rejudge, whole: Report) -> 
     assert code == 0
     assert text.splitlines() == [
         f"card.json: lexical (fc, underscored names), judged by {version('pytest-fcbench')}",
-        f"455 judged again by {version('pytest-fcbench')}",
+        f"{size(*SCORED)} judged again by {version('pytest-fcbench')}",
         "no verdict changed",
     ]
 
@@ -109,7 +113,7 @@ def test_a_run_of_today_is_judged_as_it_was(rejudge: Rejudge, whole: Report) -> 
 def test_conversations_and_trials_too(rejudge: Rejudge, trials: Report) -> None:
     code, text = rejudge(trials)
     assert code == 0
-    assert "64 judged again" in text
+    assert f"{2 * size(*TWICE)} judged again" in text
 
 
 def test_a_configuration_of_the_project_has_no_say_in_how_it_was_asked(
@@ -151,8 +155,9 @@ def test_scores_are_told_as_they_were_and_are(rejudge: Rejudge, trials: Report) 
     _, text = rejudge(changed(trials, "core:parallel_0", 2, verdicts=verdicts("failed", "x")))
     lines = [" ".join(line.split()) for line in text.splitlines()]
     assert "core:parallel_0-t2 both failed x → passed" in lines
-    assert "parallel official 23 of 24 95.83% 24 of 24 100.00%" in lines
-    assert "parallel corrected 23 of 24 95.83% 24 of 24 100.00%" in lines
+    n = 2 * size("parallel")
+    scores = f"{n - 1} of {n} {(n - 1) / n:.2%} {n} of {n} 100.00%"
+    assert {f"parallel official {scores}", f"parallel corrected {scores}"} <= set(lines)
     assert not [line for line in lines if line.startswith("multi_turn")]
 
 
@@ -169,7 +174,7 @@ def test_what_has_no_answer_stays_as_it_is(rejudge: Rejudge, trials: Report) -> 
     lost = verdicts("not_scored", "timeout")
     code, text = rejudge(changed(trials, "core:parallel_3", 1, verdicts=lost, turns=[], steps=[]))
     assert code == 0
-    assert "63 judged again by" in text
+    assert f"{2 * size(*TWICE) - 1} judged again by" in text
     assert "; 1 not scored and without an answer stay as they are" in text
 
 
@@ -181,12 +186,15 @@ def test_an_entry_that_is_gone(rejudge: Rejudge, whole: Report) -> None:
     assert "core:irrelevance_999" in text
     verdict = told(json.loads(Path("new.json").read_text()), "core:irrelevance_999")["verdicts"]["official"]
     assert (verdict["status"], verdict["code"]) == ("not_scored", "no_entry")
-    assert verdict["reason"] == "core 8 has no entry core:irrelevance_999"
+    assert verdict["reason"] == f"core {core.VERSION} has no entry core:irrelevance_999"
 
 
 @pytest.mark.parametrize(
     ("key", "line"),
-    [("version", "suite core: version old → 8"), ("pack_hash", "suite core: content sha256 old → {:.12}")],
+    [
+        ("version", f"suite core: version old → {core.VERSION}"),
+        ("pack_hash", "suite core: content sha256 old → {:.12}"),
+    ],
 )
 def test_another_suite_is_a_change(rejudge: Rejudge, whole: Report, key: str, line: str) -> None:
     report = copy.deepcopy(whole)

@@ -14,8 +14,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from pytest_fcbench.entries import SELECTIONS
 from tests.loopback import Body, Endpoint, Reply, error, message, serving
-from tests.plugin.conftest import Project
+from tests.plugin.conftest import Project, size
 from tests.plugin.test_live import first_function, live
 from tests.processes import listening_to_ctrl_c
 
@@ -150,7 +151,7 @@ def test_records_do_not_depend_on_the_number_of_processes(project: Project) -> N
         for workers in (("-p", "no:xdist"), ("-n", "0"), ("-n", "2"), ("-n", "4")):
             project.run(*live(endpoint, "--fcbench-store=none", "--fcbench-category=live"), *workers)
             found.append(records())
-    assert len(endpoint.requests) == 4 * len(found[0]) == 4 * 42
+    assert len(endpoint.requests) == 4 * len(found[0]) == 4 * size(*SELECTIONS["live"])
     assert all(other == found[0] for other in found[1:])
 
 
@@ -329,7 +330,8 @@ def test_a_plan_asks_nothing(project: Project, workers: tuple[str, ...]) -> None
 
 def test_a_plan_of_a_model_with_a_price(project: Project) -> None:
     result = project.run("--fcbench-model=gpt-4o", "--fcbench-plan", "--fcbench-category=parallel")
-    result.stdout.re_match_lines([r"all +12 +0 +12 +\d+ +900 +0\.\d{4}"])
+    n = size("parallel")
+    result.stdout.re_match_lines([rf"all +{n} +0 +{n} +\d+ +{75 * n} +0\.\d{{4}}"])
     assert not Path(project.path / "scorecard.json").exists()
 
 

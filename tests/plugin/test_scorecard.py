@@ -17,7 +17,9 @@ from pytest_fcbench.scorecard.intervals import of_share
 from pytest_fcbench.scorecard.records import Usage
 from pytest_fcbench.suites import core
 from tests.factories import make_record, write_scorecard
-from tests.plugin.conftest import Project
+from tests.plugin.conftest import Project, size
+
+IRRELEVANCE, MULTIPLE = size("irrelevance"), size("multiple")
 
 SCRIPT = """
 answers:
@@ -56,7 +58,7 @@ def test_three_outcomes(project: Project, workers: tuple[str, ...]) -> None:
     """Right passes, wrong fails, without an answer is an error; the record says the same."""
     result = project.run(*make_mixed(project), *workers)
     outcomes = result.parseoutcomes()
-    assert (outcomes["passed"], outcomes["failed"], outcomes["errors"]) == (2, 1, 11)
+    assert (outcomes["passed"], outcomes["failed"], outcomes["errors"]) == (2, 1, IRRELEVANCE - 3)
     assert result.ret == 1
     statuses = {entry: record["verdicts"] for entry, record in project.records().items()}
     assert statuses["core:irrelevance_0"] == {
@@ -74,10 +76,10 @@ def test_three_outcomes(project: Project, workers: tuple[str, ...]) -> None:
     interval = of_share(2, 3)
     assert interval is not None
     assert irrelevance == {
-        "n": 14,
+        "n": IRRELEVANCE,
         "passed": 2,
         "failed": 1,
-        "not_scored": 11,
+        "not_scored": IRRELEVANCE - 3,
         "set_aside": 0,
         "unknown": 0,
         "accuracy": pytest.approx(2 / 3),
@@ -131,15 +133,16 @@ def test_facts_of_the_run(project: Project) -> None:
 
 def test_the_terminal_shows_both_profiles_and_why(project: Project) -> None:
     result = project.run(*make_mixed(project))
+    unscored = IRRELEVANCE - 3
     result.stdout.fnmatch_lines(
         [
             "model scripted:script.yaml (prompt, dotted names), profile official",
             "*entries*passed*failed*not scored*official*corrected*95% interval",
-            "irrelevance *14*2*1*11*66.67%*66.67%*20.8-93.9%",
+            f"irrelevance *{IRRELEVANCE}*2*1*{unscored}*66.67%*66.67%*20.8-93.9%",
             "failed (1, official profile)",
             "  core:irrelevance_1  some_function was called, though no function fits",
-            "not scored (11 of 14, 78.6%)",
-            "  no_result: 11",
+            f"not scored ({unscored} of {IRRELEVANCE}, {unscored / IRRELEVANCE:.1%})",
+            f"  no_result: {unscored}",
         ]
     )
     assert "\x1b]0;" not in result.stdout.str()
@@ -204,7 +207,7 @@ def test_a_bug_in_a_matcher_is_not_the_models_fault(project: Project) -> None:
         "    raise RuntimeError('broken matcher')\n",
     )
     result = project.run("benchmarks/test_ast.py")
-    result.assert_outcomes(errors=12)
+    result.assert_outcomes(errors=MULTIPLE)
     verdicts = next(iter(project.records().values()))["verdicts"]
     assert isinstance(verdicts, dict)
     assert verdicts["official"]["code"] == "internal_error"
@@ -226,11 +229,11 @@ def test_answers_that_no_channel_could_carry(project: Project) -> None:
         replace(
             make_record(category="multiple", number=number, steps=[Usage(0.5, 3, None)]), turns=((answer,),)
         )
-        for number in range(12)
+        for number in range(MULTIPLE)
     ]
     write_scorecard(project.path / "old.json", records)
     result = project.run("--fcbench-model=replay:old.json", "--fcbench-category=multiple", "-n", "2")
-    result.assert_outcomes(failed=12)
+    result.assert_outcomes(failed=MULTIPLE)
     assert project.records()["core:multiple_3"]["turns"] == [[answer]]
     assert "\x9b" not in result.stdout.str()
 
@@ -287,7 +290,7 @@ def test_an_entry_whose_worker_died_is_not_scored(project: Project) -> None:
     result = project.run("benchmarks/test_ast.py", "-n", "2", "--fcbench-gate=multiple>=100%")
     assert result.ret == 2
     scores = section(project.scorecard())["profiles"]["official"]["categories"]["multiple"]  # type: ignore[index]
-    assert (scores["n"], scores["passed"], scores["not_scored"]) == (12, 11, 1)
+    assert (scores["n"], scores["passed"], scores["not_scored"]) == (MULTIPLE, MULTIPLE - 1, 1)
     verdicts = project.records()["core:multiple_3"]["verdicts"]
     assert isinstance(verdicts, dict)
     assert verdicts["official"]["code"] == "worker_crashed"

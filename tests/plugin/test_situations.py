@@ -108,7 +108,7 @@ SITUATIONS = [
     # How it is run
     Situation("stopped", _of(2), [f"{CATEGORY}>=0.1"], CANNOT_TELL, options=["-x"]),
     Situation(
-        "the other profile", _of(7), [f"{CATEGORY}>=50%"], HELD, options=["--fcbench-profile=corrected"]
+        "the other profile", _of(N // 2), [f"{CATEGORY}>=50%"], HELD, options=["--fcbench-profile=corrected"]
     ),
     Situation("no baseline named", _of(7), [f"{CATEGORY}>=baseline"], USAGE),
     Situation("no such metric", _of(7), ["irelevance>=0.5"], USAGE),
