@@ -29,7 +29,7 @@ def register(commands: Commands) -> None:
     augment.add_argument(
         "suite",
         metavar="SUITE",
-        help="whose entries with one question and one call to use: a suite by name or path",
+        help="by name or path: entries are used that ask one question, answered by calls, not made before",
     )
     augment.add_argument(
         "--to", type=Path, required=True, metavar="FOLDER", help="write a file by category there"

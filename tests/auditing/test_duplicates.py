@@ -133,9 +133,10 @@ def test_overlap_with_another_suite() -> None:
     assert found(duplicates.overlaps, make_facts(near)) == []
 
 
+RAIN = "Rain in Bergen?"
 MEANT = {
     "What will the weather in Bergen be?": (1.0, 0.0),
-    "Rain in Bergen?": (0.96, 0.28),
+    RAIN: (0.96, 0.28),
     "Hm?": (0.0, 1.0),
 }
 
