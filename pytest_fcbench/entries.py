@@ -209,6 +209,15 @@ class ExpectedCall:
     accepted: Mapping[str, object]
 
 
+def alternatives(value: object) -> object:
+    """A value as ``ExpectedCall`` writes it: a list for a tuple, in a dict lists of what is accepted."""
+    if isinstance(value, (list, tuple)):
+        return list(map(alternatives, value))
+    if isinstance(value, Mapping):
+        return {key: [alternatives(member)] for key, member in value.items()}
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class ExpectedCalls:
     """The answer must consist of these calls."""

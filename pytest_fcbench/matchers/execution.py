@@ -50,6 +50,7 @@ from pytest_fcbench.entries import (
     ExpectedCalls,
     ExpectedResults,
     Language,
+    alternatives,
 )
 from pytest_fcbench.executables.outcomes import Execute, Outcome, Raised, Returned, Stopped, Unanswered
 from pytest_fcbench.matchers import ast
@@ -96,22 +97,13 @@ def as_written(entry: Entry, transcript: Transcript) -> Judgement | None:
     offer = Offer(entry.functions, Names.DOTTED)
     calls = [offer.own(call) for text in entry.expectation.calls for call in python_calls.corrected(text)]
     accepted = [
-        ExpectedCall(call.name, {name: [_accepted(value)] for name, value in call.arguments.items()})
+        ExpectedCall(call.name, {name: [alternatives(value)] for name, value in call.arguments.items()})
         for call in calls
     ]
     category = CATEGORIES[AS_WRITTEN[entry.category.name]]
     return ast.judge(
         replace(entry, category=category, expectation=ExpectedCalls(tuple(accepted))), transcript
     )
-
-
-def _accepted(value: object) -> object:
-    """A value as possible answers have it: a list for a tuple, in a dict lists of what is accepted."""
-    if isinstance(value, (list, tuple)):
-        return list(map(_accepted, value))
-    if isinstance(value, dict):
-        return {key: [_accepted(member)] for key, member in value.items()}
-    return value
 
 
 @dataclass(frozen=True, slots=True)

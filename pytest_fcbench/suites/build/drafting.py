@@ -19,7 +19,15 @@ from pytest_fcbench.answers import Call, Names
 from pytest_fcbench.codecs import python_calls
 from pytest_fcbench.codecs.reading import Undecodable
 from pytest_fcbench.codecs.syntaxes import Offer
-from pytest_fcbench.entries import CATEGORIES, Entry, ExpectedCall, ExpectedCalls, FunctionDoc, Message
+from pytest_fcbench.entries import (
+    CATEGORIES,
+    Entry,
+    ExpectedCall,
+    ExpectedCalls,
+    FunctionDoc,
+    Message,
+    alternatives,
+)
 from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.schemas import conforms
 
@@ -117,16 +125,7 @@ def _accepted(call: Call, doc: FunctionDoc) -> Mapping[str, list[object]]:
     accepted = {}
     for name, schema in doc.properties.items():
         if name in call.arguments:
-            accepted[name] = [_member(call.arguments[name])]
+            accepted[name] = [alternatives(call.arguments[name])]
         elif "default" in schema:
             accepted[name] = [schema["default"], ""]
     return accepted
-
-
-def _member(value: object) -> object:
-    """A value as the format has it: in a dict each key has a list of accepted values."""
-    if isinstance(value, (list, tuple)):
-        return list(map(_member, value))
-    if isinstance(value, Mapping):
-        return {key: [_member(member)] for key, member in value.items()}
-    return value
