@@ -197,6 +197,7 @@ ONLY = {
     "tokenizers": {"models/sentences.py"},
     "rapidfuzz": {"complexeval/assignment.py"},
     "numpy": {
+        "auditing/duplicates.py",
         "scorecard/formats.py",
         "scorecard/paired.py",
         "contamination/comparison.py",
