@@ -30,7 +30,8 @@ N = TypeVar("N", bound=str)
 _FOLDER = Path(__file__).parent
 
 GROWN = _FOLDER / "grown"
-"""What ``fcbench augment core --seed 1 --count 32`` makes from the entries beside it, a file by category."""
+"""Entries made from those beside it, a file by category: what ``fcbench augment core --seed 1 --count 32``
+makes, and walks of ``fcbench sample`` that were worded."""
 
 
 def open_suite(cache: Path) -> Suite:
