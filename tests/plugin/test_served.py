@@ -125,9 +125,9 @@ def test_broken_arguments_are_the_models_own_fault(project: Project) -> None:
     """They are judged, not asked for again."""
     with served("--model", "oracle", "--fault", "json:1") as api_base:
         result = project.run_apart(*options(api_base, "--fcbench-category=parallel"))
-        assert stats(api_base)["requests"] == 12
-    result.assert_outcomes(failed=12)
-    result.stdout.fnmatch_lines(["  unreadable 12"])
+        assert stats(api_base)["requests"] == size("parallel")
+    result.assert_outcomes(failed=size("parallel"))
+    result.stdout.fnmatch_lines([f"  unreadable {size('parallel')}"])
 
 
 def test_answers_in_a_conversation_are_not_broken(project: Project) -> None:
