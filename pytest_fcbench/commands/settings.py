@@ -20,7 +20,10 @@ ASKED = ("mode", "names", "syntax", "api_base", "temperature", "max_tokens", "se
 
 def suites_known(chosen: argparse.Namespace) -> Mapping[str, Callable[[Path], Suite]]:
     """How to open each suite, those of fcbench.yaml included. Raises ``UsageError``."""
-    return openers(own_suites(config_file(Path(), getattr(chosen, "config", None))))
+    try:
+        return openers(own_suites(config_file(Path(), getattr(chosen, "config", None))))
+    except UsageError as error:
+        raise without_prefix(error) from None
 
 
 def suite_of(chosen: argparse.Namespace, suite: str) -> Suite:

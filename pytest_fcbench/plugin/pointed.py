@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -21,12 +22,12 @@ def pointed(
 
     ``own`` are the suites that fcbench.yaml names. Raises ``SuiteError`` and ``UsageError``.
     """
-    roots = {path.absolute(): name for name, path in own.items()}
+    roots = {_normal(path): name for name, path in own.items()}
     found: dict[str, Path] = {}
     files: dict[Path, str] = {}
     for argument in arguments:
         path, _, item = argument.partition("::")
-        place = (here / path).absolute()
+        place = _normal(here / path)
         if not is_suite(place):
             continue
         root = _root(place, item, roots)
@@ -35,6 +36,11 @@ def pointed(
             raise UsageError(f"{found[name]} and {root}: two suites of the same name; rename one of them")
         files |= dict.fromkeys(files_of(place), name)
     return found, files
+
+
+def _normal(path: Path) -> Path:
+    """As pytest names paths: from the root, without dots, links as they are."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
 
 
 def _root(place: Path, item: str, roots: Mapping[Path, str]) -> Path:

@@ -30,6 +30,7 @@ _YAML, _LINES = (".yaml", ".yml"), ".jsonl"
 _KEYS = re.compile(rb"^(?:category|entries)[ \t]*:", re.MULTILINE)
 _LINE = re.compile(rb'^\s*\{.*"category"\s*:', re.MULTILINE)
 _NAMED = re.compile(rb'^(?:category[ \t]*:[ \t]*|\s*\{.*"category"\s*:\s*)"?(\w+)', re.MULTILINE)
+_KEPT = frozenset(("__pycache__", "node_modules", "venv"))
 _CONFIGURATION = "fcbench.yaml"
 """It may name categories too."""
 _AT_TOP = ("category", *(key for key in files.AT_TOP if key != "functions"))
@@ -51,7 +52,7 @@ def open_own(name: str, path: Path) -> Suite:
         for category in files.categories_of(part):
             by_category.setdefault(category.name, []).append(part)
     derived = {category for category, of in MADE_OF.items() if of in by_category} - by_category.keys()
-    digest = _sha256(found, path)
+    digest = _sha256(path)
     load = cache(partial(_load, name, by_category))
     return Suite(
         name=name,
@@ -68,8 +69,17 @@ def open_own(name: str, path: Path) -> Suite:
 
 def files_of(path: Path) -> list[Path]:
     """The files of entries that a path leads to, at a glance. Raises ``SuiteError``."""
-    paths = sorted(path.rglob("*")) if path.is_dir() else [path]
-    return [file for file in paths if (_LINE if file.suffix == _LINES else _KEYS).search(_beginning(file))]
+    return [
+        file for file in _all(path) if (_LINE if file.suffix == _LINES else _KEYS).search(_beginning(file))
+    ]
+
+
+def _all(path: Path) -> Sequence[Path]:
+    """What lies in a folder, else the path itself; but nothing that other programs keep there."""
+    if not path.is_dir():
+        return [path]
+    kept = (file for file in path.rglob("*") if _KEPT.isdisjoint(file.relative_to(path).parts))
+    return sorted(file for file in kept if not any(part[0] == "." for part in file.relative_to(path).parts))
 
 
 def is_suite(path: Path) -> bool:
@@ -137,9 +147,11 @@ def _entries(part: Field, suite: str, category: Category) -> Iterator[Entry]:
         yield from made(category.name, map(missable, files.trajectories_of(part, suite, core.world())))
 
 
-def _sha256(found: Sequence[Path], root: Path) -> str:
+def _sha256(path: Path) -> str:
+    """Of all that its entries can depend on: also docs, pages and modules that lie beside them."""
     digest = hashlib.sha256()
-    for file in found:
-        name = file.relative_to(root).as_posix() if root.is_dir() else file.name
-        digest.update(name.encode() + b"\0" + file.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+    for file in _all(path):
+        if file.suffix in (*_YAML, _LINES, ".py") and file.is_file():
+            name = file.relative_to(path).as_posix() if path.is_dir() else file.name
+            digest.update(name.encode() + b"\0" + file.read_bytes().replace(b"\r\n", b"\n") + b"\0")
     return digest.hexdigest()

@@ -132,6 +132,13 @@ def test_a_file_is_a_suite_of_its_own(suite: Project) -> None:
     assert set(suite.records()) == {"prices:simple_python_0", "prices:simple_python_1"}
 
 
+def test_a_path_may_lead_up_and_down(suite: Project) -> None:
+    suite.write("fcbench.yaml", "model: oracle\nsuites: {shop: deeper/../mine}\n")
+    suite.write("deeper/notes.txt", "")
+    suite.run("deeper/../mine", "-k", "chatable").assert_outcomes(passed=1)
+    assert set(suite.records()) == {"shop:chatable_0"}
+
+
 def test_the_name_in_the_configuration_wins(suite: Project) -> None:
     suite.write("fcbench.yaml", "model: oracle\nsuites: {shop: mine}\n")
     suite.run("mine/prices.yaml").assert_outcomes(passed=2)

@@ -249,7 +249,19 @@ def test_its_hash_follows_what_is_written(folder: Path) -> None:
     before = open_own("mine", folder).pack_sha256
     assert open_own("mine", folder).pack_sha256 == before
     (folder / "simple.yaml").write_text(SIMPLE.replace("salt cost", "salt really cost"))
-    assert open_own("mine", folder).pack_sha256 != before
+    entries = open_own("mine", folder).pack_sha256
+    assert entries != before
+    module = folder / "own_shop_of_a_test.py"
+    module.write_text(module.read_text().replace("2.5", "2.6"))
+    assert open_own("mine", folder).pack_sha256 != entries
+
+
+@pytest.mark.parametrize("place", [".venv/lib", "venv", "node_modules/x", "__pycache__", "a/.git"])
+def test_what_other_programs_keep_there_is_no_part_of_it(folder: Path, place: str) -> None:
+    before = open_own("mine", folder).pack_sha256
+    (folder / place).mkdir(parents=True)
+    (folder / place / "entries.yaml").write_text(SIMPLE)
+    assert open_own("mine", folder).pack_sha256 == before
 
 
 @pytest.mark.parametrize(
