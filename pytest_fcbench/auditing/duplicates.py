@@ -5,8 +5,8 @@ subsequence. Only pairs that could reach the threshold are compared: a subsequen
 texts share, so of the rarest words of one, as many as it may lack and one more, some word stands in the
 other too (the prefix filter of set-similarity joins; nothing is lost by it).
 
-Entries with the same cluster are paraphrases on purpose. Multi-turn entries are compared within their
-category, because their categories are made of each other.
+Entries with the same cluster are paraphrases on purpose. Multi-turn and agentic entries are compared within
+their category, because their categories are made of each other.
 """
 
 from __future__ import annotations
@@ -243,8 +243,9 @@ def _within(facts: Facts) -> Iterator[Pair]:
 
 
 def _kin(entry: Entry) -> str:
-    """Entries are compared with those of their kin: multi-turn categories are made of each other."""
-    return entry.category.name if entry.category.rule is Rule.STATE else ""
+    """Entries are compared with those of their kin: multi-turn categories are made of each other, and what is
+    about memories or the web is put in several."""
+    return entry.category.name if entry.category.rule in (Rule.STATE, Rule.ANSWER) else ""
 
 
 def _functions(entry: Entry) -> Sequence[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.auditing import duplicates
 from pytest_fcbench.auditing.duplicates import alike, question, rouge_l
-from pytest_fcbench.entries import Entry, NoCall
+from pytest_fcbench.entries import CATEGORIES, Entry, NoCall
 from pytest_fcbench.environments.vectors import Vector
+from pytest_fcbench.suites import core
 from tests.auditing.made import found, make_facts
 from tests.factories import make_doc, make_entry, make_multi_turn
 
@@ -121,6 +123,13 @@ def test_multi_turn_categories_are_made_of_each_other() -> None:
     long = make_multi_turn(*turns, entry_id="b", category="multi_turn_long_context")
     assert found(duplicates.duplicates, make_facts(base, long)) == []
     assert len(found(duplicates.duplicates, make_facts(base, replace(base, id="c")))) == 1
+
+
+def test_questions_about_the_web_are_put_with_and_without_snippets() -> None:
+    suite = core.open_suite(Path())
+    base, plain = (suite.load(CATEGORIES[f"web_search_{kind}"])[0] for kind in ("base", "no_snippet"))
+    assert found(duplicates.duplicates, make_facts(base, plain)) == []
+    assert len(found(duplicates.duplicates, make_facts(base, replace(base, id="again")))) == 1
 
 
 def test_overlap_with_another_suite() -> None:
