@@ -38,6 +38,7 @@ def page(scorecards: Sequence[Scorecard], told: Told, profile: Profile) -> str:
         .render(
             models=shown,
             profile=profile,
+            alike=all(model.scores[profile].alike for model in shown),
             categories=rows,
             groups=groups,
             overall=next(row for row in (*groups, *rows) if row.name == sections.main(shown, profile)),

@@ -159,7 +159,8 @@ def category_rows(shown: Sequence[Model]) -> list[Row]:
 
 def group_rows(shown: Sequence[Model]) -> list[Row]:
     """Every group of which anything was run, and overall."""
-    rows = [_row(name, shown) for name in (*GROUPS, "overall")]
+    own = {name for model in shown for name in model.scores[Profile.OFFICIAL].groups} - GROUPS.keys()
+    rows = [_row(name, shown) for name in (*GROUPS, *sorted(own), "overall")]
     return [row for row in rows if any(row.scores)]
 
 

@@ -182,6 +182,15 @@ def test_sections_are_there_only_when_there_is_something_to_say(tmp_path: Path, 
     assert there == [False, True]
 
 
+def test_suites_of_a_team_are_groups_and_their_entries_count_alike(tmp_path: Path) -> None:
+    own = [make_record(suite=suite, number=number) for number, suite in enumerate(("mine", "yours"))]
+    text = page([card(tmp_path, records=own)], Told(), Profile.OFFICIAL)
+    assert "overall counts every entry alike" in text
+    assert "official formula" not in text
+    assert {"mine", "yours", "overall"} <= set(Parsed(text).texts("th"))
+    assert "overall counts every entry alike" not in page([card(tmp_path)], Told(), Profile.OFFICIAL)
+
+
 def test_a_run_in_which_nothing_was_scored_has_a_page(tmp_path: Path) -> None:
     text = page([card(tmp_path, records=[make_record(NotScored("timeout", ""))])], Told(), Profile.OFFICIAL)
     assert "Nothing failed." in text

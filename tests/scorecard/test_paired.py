@@ -342,3 +342,17 @@ def test_weights_of_the_formulas() -> None:
 def test_what_has_no_category_yet_has_no_weight() -> None:
     known = sum(share for name, share in OVERALL.items() if name in GROUPS)
     assert sum(weights("overall", lambda name: 1).values()) == pytest.approx(known)
+
+
+def test_in_suites_of_a_team_every_entry_counts_alike_in_overall() -> None:
+    kinds = ("parallel", "parallel", "chatable")
+
+    def run(*passed: bool) -> list[Record]:
+        return [
+            make_record(_pass(well), category=category, number=number, suite="mine")
+            for number, (category, well) in enumerate(zip(kinds, passed, strict=True))
+        ]
+
+    found = _difference(pair(run(True, False, False), run(True, True, False), Profile.OFFICIAL), "overall")
+    assert found.entries == 3
+    assert (found.before, found.after) == pytest.approx((1 / 3, 2 / 3))
