@@ -25,6 +25,7 @@ their own (``trajectories``, ``golden_paths``, ``executable``, ``rest``, ``memor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -135,10 +136,16 @@ _READERS: Mapping[Rule, Reader] = {
 }
 
 
+_UNFIT = re.compile(r"[\[\]\x00-\x1f]")
+"""What an id cannot have, because it stands in brackets in that of its test."""
+
+
 def _unique(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
     """The entries, each under an id of its own."""
     found: dict[str, Entry] = {}
     for field, entry in entries:
+        if not entry.id or _UNFIT.search(entry.id):
+            raise field.error(f"the id {entry.id!r} must have a character, and no bracket or line break")
         if entry.id in found:
             raise field.error(f"the id {entry.id!r} is taken by an entry above")
         found[entry.id] = entry

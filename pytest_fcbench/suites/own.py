@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -99,7 +100,7 @@ def _beginning(file: Path) -> bytes:
         return b""
     try:
         with file.open("rb") as opened:
-            return opened.read(100_000)
+            return opened.read(100_000).removeprefix(BOM_UTF8)
     except OSError as error:
         raise SuiteError(f"{file}: cannot be read: {error.strerror}") from None
 
@@ -109,7 +110,7 @@ def _parts(file: Path) -> Iterator[Field]:
     if file.suffix in _YAML:
         yield Field(yaml_value(file), file)
         return
-    for number, text in enumerate(file.read_bytes().splitlines(), 1):
+    for number, text in enumerate(file.read_bytes().removeprefix(BOM_UTF8).splitlines(), 1):
         if text.strip():
             yield _line(text, file, number)
 

@@ -99,9 +99,15 @@ def _entry(members: Mapping[str, Field], suite: str, category: Category) -> Entr
 
 def _check_state(field: Field, entry: Entry, world: World) -> None:
     try:
-        opened(entry, world)
+        one, other = opened(entry, world).snapshot(), opened(entry, world).snapshot()
     except Exception as error:  # noqa: BLE001 - a state that somebody wrote can break anything
         raise field.error(f"cannot be opened: {type(error).__name__}: {error}") from None
+    for domain, state in one.items():
+        for name, value in state.items():
+            if value != other[domain][name]:
+                raise field.error(
+                    f"{domain}.{name} differs from one conversation to the next; keep plain values"
+                )
 
 
 def _check_domain(name: str, field: Field) -> None:

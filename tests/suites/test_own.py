@@ -57,6 +57,13 @@ class Shop:
 
 NOT_A_CLASS = 3
 
+class Odd:
+    """Not to be compared."""
+    def __init__(self):
+        self.me = object()
+    def sell(self, item: str, count: int = 1):
+        """Sell."""
+
 def weight(boxes: int) -> float:
     """What boxes weigh, in kilograms."""
     return 2.5 * boxes
@@ -221,6 +228,12 @@ def test_questions_about_memories_and_the_web_are_written_once(folder: Path) -> 
     assert open_own("mine", folder).web == folder / "web"
 
 
+def test_a_mark_of_the_order_of_bytes_is_passed_over(folder: Path) -> None:
+    file = folder / "deeper" / "more.jsonl"
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert CATEGORIES["chatable"] in open_own("mine", folder).categories
+
+
 def test_each_entry_knows_its_file(folder: Path) -> None:
     suite = open_own("mine", folder)
     assert suite.file_of is not None
@@ -296,6 +309,13 @@ def test_what_other_programs_keep_there_is_no_part_of_it(folder: Path, place: st
             "x.yaml",
             "category: memory_kv\nentries: []\n",
             "unknown category 'memory_kv'. Did you mean 'memory'",
+        ),
+        ("x.jsonl", '{"category": "chatable", "id": "", "query": "x"}', "the id '' must have a character"),
+        ("x.jsonl", '{"category": "chatable", "id": "a]", "query": "x"}', "and no bracket or line break"),
+        (
+            "x.yaml",
+            TURNS.replace(":Shop: {stock: {tea: 4}}", ":Odd: {}"),
+            "Odd.me differs from one conversation",
         ),
         ("x.yaml", TURNS.replace("sell(item", "buy(item"), "unknown function 'buy'"),
     ],
