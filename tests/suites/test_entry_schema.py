@@ -166,6 +166,7 @@ def test_a_line_has_all_in_one_object(tmp_path: Path) -> None:
         assert not LINE.is_valid({**line, "id": 7})
         with pytest.raises(SuiteError):
             _load(tmp_path / "lines.jsonl")
+        assert not LINE.is_valid({key: value for key, value in line.items() if key != "id"})
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.stem)

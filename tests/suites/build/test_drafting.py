@@ -60,6 +60,8 @@ def test_the_question_is_the_line_above(text: str, question: str) -> None:
 def test_calls_without_a_question_are_no_example() -> None:
     assert not list(examples(">>> price('salt')\n0.8\n\n>>> price('tea')\n", "README.md"))
     assert not list(examples("How much is salt?\n", "README.md"))
+    (only,) = examples("How much is salt?\n>>> price('salt')\n0.8\n\n>>> price('tea')\n", "README.md")
+    assert only.calls == (("README.md:2", "price('salt')"),)
 
 
 def test_places_are_told() -> None:
