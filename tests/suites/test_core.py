@@ -24,6 +24,7 @@ from pytest_fcbench.entries import (
     Variation,
 )
 from pytest_fcbench.prompt_formats import FORMATS, PromptFormat, told_by
+from pytest_fcbench.suites.build.languages import UNKNOWN, language
 from pytest_fcbench.suites.build.multi_turn import MADE_OF
 from pytest_fcbench.suites.suite import Suite
 
@@ -120,6 +121,16 @@ def test_only_what_is_made_of_an_entry_asks_the_same(entries: tuple[Entry, ...])
 
 def test_seven_hundred_entries_are_not_of_format_sensitivity(entries: tuple[Entry, ...]) -> None:
     assert sum(not entry.variation for entry in entries) >= 700
+
+
+def test_what_is_written_by_hand_is_about_many_things_in_many_languages(entries: tuple[Entry, ...]) -> None:
+    by_hand = [entry for entry in entries if not entry.parents and not entry.variation]
+    read = [entry for entry in by_hand if entry.category.single_turn and entry.category.group is not Group.V1]
+    assert len(read) >= 60
+    assert sum(entry.category.name == "multi_turn_base" for entry in by_hand) >= 20
+    families = {doc.name.partition(".")[0] for entry in read for doc in entry.functions}
+    assert len(families) >= 25
+    assert len({language(entry.turns[0][-1].content) for entry in read} - {UNKNOWN}) >= 8
 
 
 def test_twenty_entries_are_put_in_every_prompt_format(suite: Suite, entries: tuple[Entry, ...]) -> None:
