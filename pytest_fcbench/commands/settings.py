@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_fcbench.config import Settings, cache_folder, config_file, load, name_of, own_suites
 from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.options import OPTIONS
-from pytest_fcbench.suites import SUITES, openers
+from pytest_fcbench.suites import openers
 from pytest_fcbench.suites.own import is_suite
 from pytest_fcbench.suites.suite import Suite
 
@@ -28,7 +28,7 @@ def suites_known(chosen: argparse.Namespace) -> Mapping[str, Callable[[Path], Su
 
 def suite_of(chosen: argparse.Namespace, suite: str) -> Suite:
     """A suite by its name or its path. Raises ``FcbenchError``."""
-    name, own = pointed_at(suite)
+    name, own = _pointed_at(chosen, suite)
     known = {**suites_known(chosen), **openers(own)}
     if name not in known:
         raise UsageError(unknown_suite(suite, known))
@@ -40,10 +40,10 @@ def unknown_suite(name: str, known: Iterable[str]) -> str:
     return f"{unknown('suite', name, known)} One of your own needs a name under suites in fcbench.yaml."
 
 
-def pointed_at(suite: str) -> tuple[str, Mapping[str, Path]]:
-    """The name of a suite, and where it is if that is a path. Raises ``FcbenchError``."""
+def _pointed_at(chosen: argparse.Namespace, suite: str) -> tuple[str, Mapping[str, Path]]:
+    """The name of a suite, and where it is if that is a path and no name. Raises ``FcbenchError``."""
     path = Path(suite)
-    if suite in SUITES or not path.exists() or not is_suite(path):
+    if suite in suites_known(chosen) or not path.exists() or not is_suite(path):
         return suite, {}
     name = name_of(path)
     return name, {name: path}
@@ -72,7 +72,7 @@ def given(chosen: argparse.Namespace) -> Mapping[str, object]:
 
 def settings_of(chosen: argparse.Namespace, suite: str, model: str | None = None) -> Settings:
     """The settings of a run over one suite, named or pointed at, that asks nobody. Raises ``UsageError``."""
-    name, own = pointed_at(suite)
+    name, own = _pointed_at(chosen, suite)
     # Nobody is asked, so the key need not be there.
     named = {} if model is None else {"model": model}
     try:

@@ -136,6 +136,18 @@ def test_a_suite_may_be_named_by_its_path(tmp_path: Path, capsys: pytest.Capture
     assert made.parents[0].startswith("mine:")
 
 
+def test_a_name_in_the_configuration_comes_before_a_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine").mkdir()
+    Path("mine/hello.yaml").write_text("category: chatable\nentries: [{id: chatable_0, query: Hello!}]\n")
+    Path("other.yaml").write_bytes(Path(core.__file__).with_name("simple_python.yaml").read_bytes())
+    Path("fcbench.yaml").write_text("suites: {mine: other.yaml}\n")
+    assert _augment("mine", "--to", "grown", "--count", "2", "--kind", "multiple") == 0
+    assert capsys.readouterr().out.startswith("multiple           2\n")
+
+
 def test_a_suite_can_be_grown_again(tmp_path: Path) -> None:
     """Numbers go on after what stays, and the same seed gives the same in the same place."""
     suite = tmp_path / "mine"
