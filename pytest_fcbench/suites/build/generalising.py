@@ -48,6 +48,8 @@ America/Denver; Asia/Tokyo; Asia/Bangkok; Asia/Kolkata; Asia/Dubai; Australia/Pe
 _NUMBER = re.compile(r"(?<![\w.,:/-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![A-Za-z_\d:/-]|[.,]\d)")
 _CODE = re.compile(r"([A-Za-z]*-?)(\d{4,})([A-Za-z]*)")
 """The number of an order, a card, a parcel: its digits say nothing."""
+_PRONOUN = re.compile(r"\b(?:s?he|his|hers?|him)\b", re.IGNORECASE)
+"""Another name would need another one."""
 _LARGE = 10**9
 """From here on a number is no quantity but an instant or a code."""
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -132,7 +134,8 @@ def _swap(forms: tuple[object, ...], question: str, *, alone: bool) -> _Swap | N
     if (code := _CODE.fullmatch(first)) and forms == (first,):
         is_year = first.isdigit() and _is_year(int(first))
         return None if is_year else _Swap(first, forms, partial(_other_code, code))
-    for table in map(_rows, (_CITIES, _NAMES, _CURRENCIES, _ZONES)):
+    someone = _PRONOUN.search(question)
+    for table in map(_rows, (_CITIES, *(() if someone else (_NAMES,)), _CURRENCIES, _ZONES)):
         own = next((row for row in table if set(forms) <= set(row)), None)
         here = next((form for form in own or () if form in question), None)
         if here and not re.search(rf"{re.escape(here)}(?:'s)?(?:,| in| \()\s*[A-Z]", question):

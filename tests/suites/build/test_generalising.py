@@ -86,6 +86,7 @@ def test_each_kind_of_value_keeps_its_form(
         ("Fly to Vienna, Virginia", {"to": ["Vienna"]}),
         ("Fly to Vienna in Austria", {"to": ["Vienna"]}),
         ("Fly to Oz", {"to": ["Oz"]}),
+        ("Keep tea for Oscar. He comes later", {"name": ["Oscar"]}),  # another might be a she
         ("It was built in 1998", {"year": [1998]}),
         ("Warm it to 0 degrees", {"to": [0]}),
         ("Twelve or 12", {"eggs": [12, "12"]}),
