@@ -29,7 +29,7 @@ from pytest_fcbench.options import OPTIONS, Option
 from pytest_fcbench.prices import Price
 from pytest_fcbench.scorecard import rules
 from pytest_fcbench.scorecard.gate import Rule
-from pytest_fcbench.suites import SUITES
+from pytest_fcbench.suites import SUITES, can_name_a_suite
 from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.verdicts import Profile
 
@@ -384,26 +384,6 @@ def _own(top: Mapping[str, Field]) -> Mapping[str, Path]:
         return {name: path.path.parent / path.text() for name, path in members.items()}
     except SuiteError as error:
         raise UsageError(str(error)) from None
-
-
-def word_of(path: Path) -> str:
-    """What a suite is called after its file or folder."""
-    return re.sub(r"\W+", "_", path.absolute().stem)
-
-
-def name_of(path: Path) -> str:
-    """The name of a suite that is pointed at. Raises ``UsageError``."""
-    if not can_name_a_suite(name := word_of(path)):
-        raise UsageError(
-            f"{path}: {name!r} cannot be the name of a suite; rename it, "
-            "or give it a name under suites in fcbench.yaml"
-        )
-    return name
-
-
-def can_name_a_suite(name: str) -> bool:
-    """Whether it is a word, because it becomes a mark, and none of ours."""
-    return bool(re.fullmatch(r"[A-Za-z_]\w*", name)) and name not in (*SUITES, *CATEGORIES, *SELECTIONS)
 
 
 def _profile(

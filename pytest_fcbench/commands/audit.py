@@ -113,7 +113,13 @@ def _audited(chosen: argparse.Namespace) -> int:
             against, _ = _entries(other_suite, other_suite.categories)
         model = sentences.load(run.settings.embedding)
         facts = Facts(
-            *(suite, entries, run.execute, run.perform, run.others.own_web, unread, against),
+            suite,
+            entries,
+            run.execute,
+            run.perform,
+            run.others.own_web,
+            unread,
+            against,
             threshold=chosen.threshold,
             embed=model.embed if model else None,
         )
@@ -157,6 +163,8 @@ def _refuse(chosen: argparse.Namespace, reviewed: review.Review | None) -> None:
         raise UsageError(f"--show {chosen.show}: must be 0 or more")
     if chosen.check and "overlap" in split(chosen.check) and not chosen.against:
         raise UsageError("--check overlap: name the other suite with --against")
+    if chosen.embedding == "lexical":
+        raise UsageError("--embedding lexical: words are compared anyway; name minilm or the folder of one")
     if chosen.check and "paraphrase" in split(chosen.check) and not chosen.embedding:
         raise UsageError("--check paraphrase: name what says what a text means with --embedding")
     if chosen.against == chosen.suite:

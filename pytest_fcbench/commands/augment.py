@@ -56,7 +56,7 @@ def _staying(suite: Suite, to: Path) -> Iterator[Entry]:
     """The entries of a suite without those made before that stand in a folder, which are made anew."""
     for category in suite.categories:
         for entry in suite.load(category) if category.single_turn else ():
-            if not entry.parents or (suite.file_of and to not in suite.file_of(entry).absolute().parents):
+            if not entry.parents or (suite.file_of and to not in suite.file_of(entry).resolve().parents):
                 yield entry
 
 
@@ -69,7 +69,7 @@ def _augment(chosen: argparse.Namespace) -> int:
             raise UsageError(unknown("kind", kind, KINDS))
     writer = judge_of(chosen, judge=chosen.writer) if chosen.writer else None
     suite = suite_of(chosen, chosen.suite)
-    entries = list(_staying(suite, chosen.to.absolute()))
+    entries = list(_staying(suite, chosen.to.resolve()))
     made: list[Entry] = []
     try:
         for kind, group in augmented(entries, kinds, chosen.count, chosen.seed, chosen.to.name):

@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pytest_fcbench.config import Settings, cache_folder, config_file, load, name_of, own_suites
+from pytest_fcbench.config import Settings, cache_folder, config_file, load, own_suites
 from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.options import OPTIONS
-from pytest_fcbench.suites import openers
+from pytest_fcbench.suites import name_of, openers
 from pytest_fcbench.suites.own import is_suite
 from pytest_fcbench.suites.suite import Suite
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.asking import judge
-from pytest_fcbench.config import name_of, word_of
 from pytest_fcbench.errors import UsageError
 from pytest_fcbench.plugin.benchmark import ENTRY, STOPPED, Benchmark
+from pytest_fcbench.suites import name_of, word_of
 from pytest_fcbench.suites.own import files_of, is_suite
 
 

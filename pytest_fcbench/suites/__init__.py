@@ -1,12 +1,14 @@
-"""Where entries come from: ``core`` (ours, embedded) and official ones from packs."""
+"""Where entries come from: ``core`` (ours, embedded), official ones from packs, a team's own."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS
 from pytest_fcbench.errors import UsageError, unknown
 from pytest_fcbench.suites import bfcl, complexfuncbench, core
 from pytest_fcbench.suites.own import open_own
@@ -39,3 +41,23 @@ def open_suite(name: str, cache: Path, own: Mapping[str, Path] = MappingProxyTyp
     if name not in known:
         raise UsageError(unknown("suite", name, known))
     return known[name](cache)
+
+
+def word_of(path: Path) -> str:
+    """What a suite is called after its file or folder."""
+    return re.sub(r"\W+", "_", path.absolute().stem)
+
+
+def name_of(path: Path) -> str:
+    """The name of a suite that is pointed at. Raises ``UsageError``."""
+    if not can_name_a_suite(name := word_of(path)):
+        raise UsageError(
+            f"{path}: {name!r} cannot be the name of a suite; rename it, "
+            "or give it a name under suites in fcbench.yaml"
+        )
+    return name
+
+
+def can_name_a_suite(name: str) -> bool:
+    """Whether it is a word, because it becomes a mark, and none of ours."""
+    return bool(re.fullmatch(r"[A-Za-z_]\w*", name)) and name not in (*SUITES, *CATEGORIES, *SELECTIONS)

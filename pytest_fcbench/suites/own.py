@@ -30,7 +30,7 @@ from pytest_fcbench.suites.trajectories import missable
 _YAML, _LINES = (".yaml", ".yml"), ".jsonl"
 _KEYS = re.compile(rb"^(?:category|entries)[ \t]*:", re.MULTILINE)
 _LINE = re.compile(rb'^\s*\{.*"category"\s*:', re.MULTILINE)
-_NAMED = re.compile(rb'^(?:category[ \t]*:[ \t]*|\s*\{.*"category"\s*:\s*)"?(\w+)', re.MULTILINE)
+_NAMED = re.compile(rb'^(?:category[ \t]*:[ \t]*|\s*\{.*"category"\s*:\s*)["\']?(\w+)', re.MULTILINE)
 _KEPT = frozenset(("__pycache__", "node_modules", "venv"))
 _CONFIGURATION = "fcbench.yaml"
 """It may name categories too."""

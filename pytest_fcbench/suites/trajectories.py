@@ -62,7 +62,7 @@ def entries(
 ) -> Iterator[tuple[Entry, Withheld | None]]:
     """The entries of a file and what can be withheld from each. Raises ``SuiteError``.
 
-    Where the world is known, each entry's environments are opened once.
+    Where the world is known, each entry's environments are opened to see that they can be.
     """
     for element in field.elements():
         members = element.members(("id", "domains", "turns"), ("withhold", "parents"))
@@ -115,12 +115,13 @@ def _check_domain(name: str, field: Field) -> None:
     if ":" not in name:
         if name not in DOMAINS:
             raise field.error(unknown("domain", name, DOMAINS))
-    elif name not in OWN:
+    else:
         try:
             found = code.found_in(name, field.path.parent.absolute())
             if not isinstance(found, type):
                 raise UsageError(f"{name} is no class")
-            OWN[name] = adapted(found)
+            if name not in OWN:
+                OWN[name] = adapted(found)
         except (UsageError, ValueError) as error:
             raise field.error(str(error)) from None
 

@@ -121,6 +121,7 @@ def test_a_ledger_comes_out_of_a_review(broken: Path, capsys: pytest.CaptureFixt
         (["core", "--threshold", "1.5"], "--threshold 1.5: must be above 0 and at most 1"),
         (["core", "--show", "-1"], "--show -1: must be 0 or more"),
         (["core", "--check", "paraphrase"], "--check paraphrase: name what says what a text means"),
+        (["core", "--embedding", "lexical"], "--embedding lexical: words are compared anyway"),
         (["core", "--embedding", "nowhere"], "--embedding=nowhere: must be lexical, minilm or the folder"),
         (["core", "--check", "overlap"], "--check overlap: name the other suite with --against"),
         (["core", "--against", "core"], "--against core: is the suite itself"),

@@ -209,8 +209,12 @@ def test_two_modules_of_one_name_are_told(folder: Path) -> None:
     other.mkdir()
     (other / "own_shop_of_a_test.py").write_text(SHOP)
     (other / "carried.yaml").write_text(CARRIED_OUT)
-    with pytest.raises(SuiteError, match=r"there is a module own_shop_of_a_test in .* already; rename one"):
-        open_own("other", other).load(CATEGORIES["exec_parallel"])
+    (other / "turns.yaml").write_text(TURNS)
+    for category in ("exec_parallel", "multi_turn_base"):
+        with pytest.raises(
+            SuiteError, match=r"there is a module own_shop_of_a_test in .* already; rename one"
+        ):
+            open_own("other", other).load(CATEGORIES[category])
 
 
 def test_questions_about_memories_and_the_web_are_written_once(folder: Path) -> None:
@@ -255,6 +259,8 @@ def test_what_is_a_suite_at_a_glance(folder: Path) -> None:
     (configured / "fcbench.yaml").write_text("category: chatable\n")
     (configured / "other.yaml").write_text("category: vegetables\nentries: []\n")
     assert not is_suite(configured)
+    (configured / "quoted.yaml").write_text("category: 'chatable'\nentries: []\n")
+    assert is_suite(configured)
     assert is_suite(configured / "other.yaml"), "who names a file wants to hear what is wrong with it"
 
 
