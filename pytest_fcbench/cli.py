@@ -20,6 +20,7 @@ from pytest_fcbench.commands import (
     draft,
     export,
     functions,
+    init,
     judge_audit,
     leaderboard,
     pull,
@@ -30,6 +31,7 @@ from pytest_fcbench.commands import (
     serve,
     show,
     store,
+    suites,
 )
 from pytest_fcbench.errors import FcbenchError, UsageError
 
@@ -47,6 +49,7 @@ COMMANDS = (
     draft,
     export,
     functions,
+    init,
     judge_audit,
     leaderboard,
     pull,
@@ -57,6 +60,7 @@ COMMANDS = (
     serve,
     show,
     store,
+    suites,
 )
 
 
