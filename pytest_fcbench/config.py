@@ -29,6 +29,7 @@ from pytest_fcbench.options import OPTIONS, Option
 from pytest_fcbench.prices import Price
 from pytest_fcbench.scorecard import rules
 from pytest_fcbench.scorecard.gate import Rule
+from pytest_fcbench.sharding import Shard
 from pytest_fcbench.suites import SUITES, can_name_a_suite
 from pytest_fcbench.suites.fields import Field, yaml_value
 from pytest_fcbench.verdicts import Profile
@@ -86,6 +87,8 @@ class Settings:
     """Where what the web answers is recorded."""
     smoke: bool
     """Whether only every tenth entry of a category is run."""
+    shard: Shard | None
+    """The part of the entries that is run here; None for all."""
     api_base: str | None
     api_key_env: str | None
     api_key: str | None = field(repr=False)
@@ -225,6 +228,7 @@ def _settings(layers: _Layers, root: Path, prefix: str = "", judge: Settings | N
         search=_search(layers),
         search_record=Path(record) if (record := layers.text("search_record")) else None,
         smoke=layers.on("smoke"),
+        shard=_shard(layers),
         api_base=layers.text("api_base"),
         api_key_env=layers.text("api_key_env"),
         api_key=_key(layers, "api_key_env", f"{prefix}api_key_env"),
@@ -459,6 +463,14 @@ def _rule(given: _Given, suites: Sequence[str]) -> Rule:
         return rules.parse(given.text, suites)
     except UsageError as error:
         raise given.error(str(error)) if given.field else error from None
+
+
+def _shard(layers: _Layers) -> Shard | None:
+    given = layers.one("shard")
+    try:
+        return Shard.parse(given.text) if given else None
+    except ValueError as error:
+        raise given.error(str(error)) if given else error from None
 
 
 SEARCHES = ("core", "duckduckgo", "serpapi")

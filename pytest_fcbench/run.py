@@ -359,7 +359,8 @@ class Run:
             self.entries(category.name)
 
     def entries(self, name: str) -> Sequence[Entry]:
-        """Entries of a category in all selected suites; none if the category is not selected.
+        """Entries of a category in all selected suites that belong to this run's shard; none if the category
+        is not selected.
 
         Raises ``UsageError`` for a name that is no category.
         """
@@ -367,7 +368,9 @@ class Run:
             raise UsageError(unknown("category", name, CATEGORIES))
         if CATEGORIES[name] not in self.settings.categories:
             return ()
-        return [entry for suite in self.suites.values() for entry in self._load(suite, CATEGORIES[name])]
+        found = [entry for suite in self.suites.values() for entry in self._load(suite, CATEGORIES[name])]
+        shard = self.settings.shard
+        return found if shard is None else [entry for entry in found if shard.holds(entry)]
 
     def find(self, item_id: str) -> Entry | None:
         """The entry of that item id among those that were loaded."""
@@ -448,6 +451,7 @@ class Run:
             driven=self.driven if any(r.group == Group.COMPLEX for r in self.records.values()) else None,
             rated_by=self.driven.judge if any(r.verdicts.rating for r in self.records.values()) else None,
             search=self.others.search_of(self.records.values()),
+            shard=str(self.settings.shard) if self.settings.shard else None,
         )
 
     def _asked_the_web(self) -> Iterator[str]:
@@ -461,7 +465,8 @@ class Run:
 
     def outcomes(self, *, interrupted: bool) -> tuple[gate.Outcome, ...]:
         """What became of the gate's rules."""
-        return gate.check(self.settings.gate, self.evidence, interrupted=interrupted)
+        unfinished = "the run was interrupted" if interrupted else None
+        return gate.check(self.settings.gate, self.evidence, unfinished=unfinished)
 
     @property
     def evidence(self) -> gate.Evidence:

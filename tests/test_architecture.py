@@ -22,6 +22,7 @@ ROOMS = {
     "verdicts": set(),
     "errors": set(),
     "options": set(),
+    "sharding": {"entries"},
     "redaction": set(),
     "prices": set(),
     "codecs": {"entries", "answers", "prompt_formats"},
@@ -144,6 +145,7 @@ ROOMS = {
         "prices",
         "prompt_formats",
         "charts",
+        "sharding",
     },
     "contamination": {
         "entries",
@@ -176,6 +178,7 @@ ROOMS = {
         "options",
         "prices",
         "scorecard",
+        "sharding",
         "suites",
     },
 }

@@ -17,6 +17,7 @@ from pytest_fcbench.entries import CATEGORIES, SELECTIONS
 from pytest_fcbench.errors import UsageError
 from pytest_fcbench.options import OPTIONS
 from pytest_fcbench.prices import Price
+from pytest_fcbench.sharding import Shard
 from pytest_fcbench.verdicts import Profile
 
 
@@ -71,6 +72,7 @@ def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, t
         search="core",
         search_record=None,
         smoke=False,
+        shard=None,
         api_base=None,
         api_key_env=None,
         api_key=None,
@@ -125,6 +127,7 @@ embedding: minilm
 search: serpapi
 search_record: web.jsonl
 smoke: true
+shard: 3/10
 trials: 3
 timeout: 30
 entry_timeout: 300
@@ -177,6 +180,7 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         search="serpapi",
         search_record=Path("web.jsonl"),
         smoke=True,
+        shard=Shard(3, 10),
         api_base="http://localhost:8000/v1",
         api_key_env="A_VARIABLE",
         api_key="the key",
@@ -546,7 +550,7 @@ def test_a_wrong_gate_rule(load: Load, path: Path, rule: str, says: str) -> None
         pytest.param("[core]", "1: file: must be a mapping, is list ['core']", id="a list"),
         pytest.param(
             "model: oracle\nsuit: core\n",
-            "2: suit: unknown key 'suit'. Did you mean 'suite' or 'suites'? Valid: model, suite, category, ",
+            "2: suit: unknown key 'suit'. Did you mean 'suite' or 'suites'? Valid: model, api_base, ",
             id="unknown key",
         ),
         pytest.param("config: x.yaml\n", "1: config: unknown key 'config'.", id="a key of the command line"),

@@ -73,20 +73,26 @@ def given(chosen: argparse.Namespace) -> Mapping[str, object]:
 def settings_of(chosen: argparse.Namespace, suite: str, model: str | None = None) -> Settings:
     """The settings of a run over one suite, named or pointed at, that asks nobody. Raises ``UsageError``."""
     name, own = _pointed_at(chosen, suite)
-    # Nobody is asked, so the key need not be there.
     named = {} if model is None else {"model": model}
+    return _asking_nobody(chosen, {**named, "suite": [name]}, own)
+
+
+def settings_of_no_model(chosen: argparse.Namespace) -> Settings:
+    """The settings of fcbench.yaml and of the options given here. Raises ``UsageError``."""
+    return _asking_nobody(chosen, {}, {})
+
+
+def _asking_nobody(
+    chosen: argparse.Namespace, more: Mapping[str, object], pointed: Mapping[str, Path]
+) -> Settings:
     try:
-        return load(
-            {**given(chosen), **named, "suite": [name], **_NOBODY},
-            config_file(Path(), chosen.config),
-            pointed=own,
-        )
+        return load({**given(chosen), **more, **_NOBODY}, config_file(Path(), chosen.config), pointed=pointed)
     except UsageError as error:
         raise without_prefix(error) from None
 
 
 _NOBODY = {"api_key_env": "", "judge": "none", "similarity_api_key_env": ""}
-"""Options that would ask for keys."""
+"""Options that would ask for keys, which need not be there."""
 
 
 def without_prefix(error: UsageError) -> UsageError:

@@ -9,27 +9,29 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.options import OPTIONS
+from pytest_fcbench.options import GROUPS, OPTIONS, Option
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare every option of ``options``."""
-    group = parser.getgroup("fcbench", "function-calling benchmark (also as keys of fcbench.yaml)")
-    for option in OPTIONS:
-        if option.switch:
-            group.addoption(
-                option.flag, dest=option.dest, action="store_true", default=None, help=option.help
-            )
-            continue
-        action = "append" if option.repeatable else "store"
-        group.addoption(
-            option.flag,
-            dest=option.dest,
-            action=action,
-            metavar=option.metavar,
-            default=None,
-            help=option.help,
-        )
+    for group in GROUPS:
+        shown = parser.getgroup(f"fcbench-{group.title}", f"fcbench: {group.title}")
+        for option in group.options:
+            _declare(shown, option)
+
+
+def _declare(group: pytest.OptionGroup, option: Option) -> None:
+    if option.switch:
+        group.addoption(option.flag, dest=option.dest, action="store_true", default=None, help=option.help)
+        return
+    group.addoption(
+        option.flag,
+        dest=option.dest,
+        action="append" if option.repeatable else "store",
+        metavar=option.metavar,
+        default=None,
+        help=option.help,
+    )
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-json-report looks at its options

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator, Iterable
-from pathlib import Path
+from collections.abc import Generator
 
 import pytest
 
 from pytest_fcbench.dispatch.progress import Screen, Ticker
 from pytest_fcbench.plugin.benchmark import Benchmark
-from pytest_fcbench.scorecard import github, terminal
+from pytest_fcbench.scorecard import ending
 from pytest_fcbench.scorecard.gate import Outcome, exit_code
 from pytest_fcbench.scorecard.records import to_json
 
@@ -63,15 +62,25 @@ class Showing:
         """Let the gate decide; write no file in a run without entries."""
         if self._ticker:
             self._ticker.stop()
-        if not self._run.records:
+        interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
+        if self._empty_shard and session.exitstatus == 5:
+            session.exitstatus = 0
+        elif not self._run.records:
             if self._owns_report:
                 self._config.option.json_report_file = None
-        elif self._run.settings.gate and not self._narrowed_by and session.exitstatus in (0, 1, 2):
-            interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
-            self._outcomes = self._run.outcomes(interrupted=interrupted)
+        elif self._run.settings.gate and session.exitstatus in (0, 1, 2):
+            if not self._narrowed_by:
+                self._outcomes = self._run.outcomes(interrupted=interrupted)
+            elif self._narrowed_by != _SHARD or interrupted:
+                return (yield)
             code = exit_code(self._outcomes)
             session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
         return (yield)
+
+    @property
+    def _empty_shard(self) -> bool:
+        """Whether nothing of what was selected falls into this shard, which its scorecard then says."""
+        return bool(self._run.settings.shard) and not self._run.records
 
     @property
     def _narrowed_by(self) -> str | None:
@@ -84,6 +93,7 @@ class Showing:
             "-m": option.markexpr,
             "--fcbench-category": option.fcbench_category,
             "--fcbench-smoke": option.fcbench_smoke,
+            _SHARD: self._run.settings.shard,
             "--lf": getattr(option, "lf", False),
             "--deselect": option.deselect,
             "a node id": any("::" in argument for argument in self._config.args),
@@ -94,7 +104,7 @@ class Showing:
     def pytest_json_modifyreport(self, json_report: dict[str, object]) -> None:
         """Each test carries its Record; one section holds the aggregate."""
         tests = json_report.get("tests")
-        if not self._run.records or not isinstance(tests, list):
+        if not isinstance(tests, list) or not (self._run.records or self._empty_shard):
             return
         for test in tests:
             if test["nodeid"] in self._benchmark.item_ids:
@@ -122,24 +132,33 @@ class Showing:
         return (yield)
 
     def _write_scorecard(self, terminalreporter: pytest.TerminalReporter) -> None:
-        run = self._run
-        width = terminalreporter._tw.fullwidth
+        run, settings = self._run, self._run.settings
+        facts, evidence = run.facts, run.evidence
         terminalreporter.section("function-calling benchmark")
-        most = run.settings.failures
-        lines = terminal.summary(run.facts, run.ordered, run.size_of, width=width, most=most)
-        for line in github.without_commands(lines) if run.settings.annotate else lines:
+        for line in ending.lines(
+            facts,
+            evidence,
+            self._outcomes,
+            width=terminalreporter._tw.fullwidth,
+            most=settings.failures,
+            annotate=settings.annotate,
+            remark=self._not_applied,
+        ):
             terminalreporter.write_line(line)
-        for line in terminal.gate_lines(self._outcomes):
-            terminalreporter.write_line(line)
-        if run.settings.gate and self._narrowed_by:
-            terminalreporter.write_line(
-                f"the gate of fcbench.yaml was not applied: {self._narrowed_by} makes this a part of a run"
-            )
-        if run.settings.annotate:
-            for line in github.workflow_commands(self._outcomes):
-                terminalreporter.write_line(line)
-        if run.settings.step_summary:
-            _append(run.settings.step_summary, github.summary(run.facts, run.evidence, self._outcomes))
+        if settings.step_summary:
+            trouble = ending.append_summary(settings.step_summary, facts, evidence, self._outcomes)
+            if trouble:
+                warnings.warn(trouble, pytest.PytestWarning, stacklevel=2)
+
+    @property
+    def _not_applied(self) -> str | None:
+        """Why the gate of the file decides nothing here."""
+        if not self._run.settings.gate or not self._narrowed_by:
+            return None
+        then = "; fcbench merge applies it to all" if self._narrowed_by == _SHARD else ""
+        return (
+            f"the gate of fcbench.yaml was not applied: {self._narrowed_by} makes this a part of a run{then}"
+        )
 
     def pytest_unconfigure(self) -> None:
         """Let go of the terminal."""
@@ -147,13 +166,7 @@ class Showing:
             self._screen.close()
 
 
-def _append(path: Path, lines: Iterable[str]) -> None:
-    """Write to the end of a file; where that fails a warning is enough, the run itself is whole."""
-    try:
-        with path.open("a", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in lines)
-    except OSError as error:
-        warnings.warn(f"{path}: cannot be written: {error.strerror}", pytest.PytestWarning, stacklevel=2)
+_SHARD = "--fcbench-shard"
 
 
 def _screen() -> Screen | None:

@@ -110,6 +110,8 @@ def facts(model: Model) -> Iterator[tuple[str, str]]:
         pack = f", content sha256 {str(suite['pack_hash'])[:12]}" if suite["pack_hash"] else ""
         yield f"suite {name}", f"{suite['version']}{pack}"
     yield "entries", f"{len({record.entry for record in card.records}):,}"
+    if told.shard:
+        yield "shard", f"{told.shard}: a part of the entries only"
     if model.trials > 1:
         yield "trials", f"{model.trials} of each entry"
     yield "tests judged by", f"the {told.profile} profile"

@@ -49,6 +49,7 @@ def section(
         "rated_by": facts.rated_by,
         "ratings": {name: _ratings(found) for name, found in ratings.parts(records).items()},
         "search": facts.search,
+        "shard": facts.shard,
         "trials": trials,
         "sizes": {name: size_of(name) for name in counted(parts)},
         "usage": {

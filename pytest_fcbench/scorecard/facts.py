@@ -37,3 +37,5 @@ class RunFacts:
     """The judge that rated replies in words, by its label; None where none was asked."""
     search: str | None = None
     """Who answered searches of the web; None in a run without such."""
+    shard: str | None = None
+    """The part of the entries that was run, such as ``3/10``; None for all."""

@@ -138,9 +138,14 @@ def _facts(section: Mapping[str, object]) -> RunFacts:
         price=Price(**price) if isinstance(price, Mapping) else None,
         concurrency=concurrency if isinstance(concurrency, int) else None,
         driven=_driven(section.get("driven")),
-        rated_by=None if section.get("rated_by") is None else str(section["rated_by"]),
-        search=None if section.get("search") is None else str(section["search"]),
+        rated_by=_text(section.get("rated_by")),
+        search=_text(section.get("search")),
+        shard=_text(section.get("shard")),
     )
+
+
+def _text(told: object) -> str | None:
+    return None if told is None else str(told)
 
 
 def _driven(told: object) -> Driven | None:

@@ -90,14 +90,11 @@ class Outcome:
         return {HELD: "held", BROKEN: "broken", UNDECIDED: "cannot tell"}[self.code]
 
 
-def check(rules: Sequence[Rule], evidence: Evidence, *, interrupted: bool) -> tuple[Outcome, ...]:
-    """The outcome of every rule; an interrupted run cannot tell, whatever its numbers say."""
+def check(rules: Sequence[Rule], evidence: Evidence, *, unfinished: str | None = None) -> tuple[Outcome, ...]:
+    """The outcome of every rule; a run that is not whole, for the reason given, cannot tell."""
     found = [(rule, rule.check(evidence)) for rule in rules]
-    if interrupted:
-        return tuple(
-            Outcome(rule, UNDECIDED, f"the run was interrupted; {finding.sentence}")
-            for rule, finding in found
-        )
+    if unfinished:
+        return tuple(Outcome(rule, UNDECIDED, f"{unfinished}; {finding.sentence}") for rule, finding in found)
     return tuple(Outcome(rule, finding.code, finding.sentence) for rule, finding in found)
 
 

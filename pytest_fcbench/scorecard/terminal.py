@@ -55,6 +55,8 @@ def _facts(facts: RunFacts) -> Iterator[str]:
     yield f"model {facts.model} ({facts.mode}, {facts.names} names), profile {facts.profile}"
     for name, told in facts.suites.items():
         yield f"suite {suite(name, told)}"
+    if facts.shard:
+        yield f"shard {facts.shard}: a part of the entries only"
     if facts.driven:
         yield f"complex conversations: {driven(facts.driven)}"
     if facts.search:

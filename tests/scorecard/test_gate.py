@@ -23,13 +23,13 @@ EVIDENCE = Evidence(
 
 @pytest.mark.parametrize("rule", ["multiple>=0.5", "multiple>=0.9"])
 def test_an_interrupted_run_cannot_be_told(rule: str) -> None:
-    (outcome,) = gate.check([parse(rule)], EVIDENCE, interrupted=True)
+    (outcome,) = gate.check([parse(rule)], EVIDENCE, unfinished="the run was interrupted")
     assert (outcome.code, outcome.sentence) == (UNDECIDED, "the run was interrupted; multiple is 50.00%")
 
 
 def test_every_rule_has_its_outcome_in_order() -> None:
     rules = [parse(text) for text in ("multiple>=0.9", "multiple>=0.1")]
-    outcomes = gate.check(rules, EVIDENCE, interrupted=False)
+    outcomes = gate.check(rules, EVIDENCE)
     assert [(o.rule.text, o.code) for o in outcomes] == [("multiple>=0.9", BROKEN), ("multiple>=0.1", HELD)]
 
 

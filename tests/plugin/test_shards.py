@@ -1,0 +1,112 @@
+"""Runs of shards, joined, are the run of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.plugin.conftest import Project, size
+from tests.plugin.test_served import options
+from tests.served import served, stats
+
+CATEGORIES = ("parallel", "irrelevance", "live_simple", "live_multiple", "multi_turn_base", "memory_kv")
+CHOSEN = ("--fcbench-model=lexical", *(f"--fcbench-category={name}" for name in CATEGORIES))
+
+
+def _told(project: Project, name: str) -> Mapping[str, object]:
+    """The section of a scorecard, and the outcome of every test."""
+    card = project.scorecard(name)
+    tests, section = card["tests"], card["fcbench"]
+    assert isinstance(tests, list)
+    assert isinstance(section, dict)
+    return {**section, "tests": [(test["nodeid"], test["outcome"]) for test in tests]}
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "0"), ("-n", "2")], ids=["plain", "n0", "n2"])
+def test_merged_shards_are_the_whole(project: Project, workers: tuple[str, ...]) -> None:
+    project.write("fcbench.yaml", "gate: ['overall>=1%']\n")
+    narrowed = ["--fcbench-gate=overall>=1%", *CHOSEN]
+    project.run(*narrowed, "--fcbench-scorecard=whole.json", *workers)
+    counts = []
+    for shard in ("1/3", "2/3", "3/3"):
+        file = f"--fcbench-scorecard=s{shard[0]}.json"
+        result = project.run(*CHOSEN, f"--fcbench-shard={shard}", file, *workers)
+        counts.append(sum(result.parseoutcomes().values()))
+    done = project.fcbench("merge", "s3.json", "s1.json", "s2.json")
+    assert done.returncode == 0, done.stderr
+    assert min(counts) > 0
+    assert sum(counts) == size(*CATEGORIES)
+    assert _told(project, "scorecard.json") == _told(project, "whole.json")
+    assert done.stdout.splitlines()[-1] == f"3 scorecards, {sum(counts)} tests: written to scorecard.json"
+
+
+@pytest.mark.parametrize("rule", ["parallel>=0.01", "parallel>=0.99"])
+def test_the_gate_of_the_file_speaks_of_the_whole_only(project: Project, rule: str) -> None:
+    project.write("fcbench.yaml", f"model: lexical\ncategory: parallel\ngate: ['{rule}']\n")
+    for shard in ("1/2", "2/2"):
+        result = project.run(f"--fcbench-shard={shard}", f"--fcbench-scorecard=s{shard[0]}.json")
+        assert result.ret == 0
+        result.stdout.fnmatch_lines(
+            [
+                f"shard {shard}: a part of the entries only",
+                "*--fcbench-shard makes this a part*merge applies*",
+            ]
+        )
+    done = project.fcbench("merge", "s1.json", "s2.json")
+    assert done.returncode == (rule != "parallel>=0.01")
+    assert f"gate {rule}: {'broken' if done.returncode else 'held'}: parallel is" in done.stdout
+
+
+def test_a_gate_that_is_given_speaks_of_the_shard(project: Project) -> None:
+    result = project.run(
+        "--fcbench-model=lexical", "--fcbench-shard=1/2", "--fcbench-gate=parallel>=0.99", "-k", "parallel"
+    )
+    assert result.ret == 1
+
+
+def test_a_failing_test_of_another_kind_is_not_hidden(project: Project) -> None:
+    project.write("fcbench.yaml", "model: lexical\ncategory: parallel\ngate: ['parallel>=0.01']\n")
+    project.write("test_other.py", "def test_other():\n    raise AssertionError\n")
+    for shard in ("1/2", "2/2"):
+        arguments = ["benchmarks", "test_other.py"] if shard == "1/2" else ["benchmarks"]
+        result = project.run(*arguments, f"--fcbench-shard={shard}", f"--fcbench-scorecard=s{shard[0]}.json")
+        assert result.ret == (shard == "1/2")
+    assert project.fcbench("merge", "s1.json", "s2.json").returncode == 1
+
+
+def test_a_shard_without_entries_says_so_in_a_scorecard(project: Project) -> None:
+    """Of a thousand shards most are empty; none of their jobs may fail for that."""
+    chosen = ("--fcbench-model=lexical", "--fcbench-category=parallel")
+    result = project.run(*chosen, "--fcbench-shard=1/1000")
+    assert result.ret == 0
+    assert _told(project, "scorecard.json")["shard"] == "1/1000"
+    assert not project.records()
+
+
+def test_a_shard_that_was_cut_short_decides_nothing(project: Project) -> None:
+    project.write("fcbench.yaml", "model: lexical\ncategory: parallel\ngate: ['parallel>=0.01']\n")
+    assert project.run("--fcbench-shard=1/2", "--fcbench-scorecard=s1.json", "-x").ret != 0
+    project.run("--fcbench-shard=2/2", "--fcbench-scorecard=s2.json")
+    done = project.fcbench("merge", "s1.json", "s2.json")
+    assert done.returncode == 2
+    assert "gate parallel>=0.01: cannot tell: only " in done.stdout
+
+
+def test_each_entry_is_asked_once_by_all_shards_together(project: Project) -> None:
+    """Earlier conversations of a memory too, though no machine knows of the other."""
+    chosen = ("--fcbench-category=memory_rec_sum", "--fcbench-category=parallel", "--fcbench-mode=prompt")
+    with served("--model", "oracle") as api_base:
+        for shard in ("1/2", "2/2"):
+            store = f"--fcbench-store=s{shard[0]}.sqlite"
+            project.run(*options(api_base, *chosen, store), f"--fcbench-shard={shard}", "-n", "2")
+        in_parts = stats(api_base)["answered"]
+    with served("--model", "oracle") as api_base:
+        project.run(*options(api_base, *chosen, "--fcbench-store=whole.sqlite"))
+        assert in_parts == stats(api_base)["answered"]
+
+
+def test_what_names_no_shard_ends_the_run(project: Project) -> None:
+    result = project.run("--fcbench-shard=4/3")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*--fcbench-shard=4/3: must be K/N with K from 1 to N, such as 3/10"])
