@@ -15,8 +15,10 @@ from pytest_fcbench.commands import (
     baseline,
     check_apis,
     compare,
+    completion,
     contamination,
     diagnose,
+    doctor,
     draft,
     export,
     functions,
@@ -24,6 +26,7 @@ from pytest_fcbench.commands import (
     judge_audit,
     leaderboard,
     merge,
+    models,
     pull,
     rejudge,
     report,
@@ -45,8 +48,10 @@ COMMANDS = (
     baseline,
     check_apis,
     compare,
+    completion,
     contamination,
     diagnose,
+    doctor,
     draft,
     export,
     functions,
@@ -54,6 +59,7 @@ COMMANDS = (
     judge_audit,
     leaderboard,
     merge,
+    models,
     pull,
     rejudge,
     report,
@@ -66,16 +72,21 @@ COMMANDS = (
 )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command. 0 when it worked, 1 when it could not, 2 for wrong words."""
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """What reads the words of the command line."""
+    made = argparse.ArgumentParser(
         prog="fcbench", description="Beside pytest: what a benchmark project needs."
     )
-    parser.add_argument("--version", action="version", version=version("pytest-fcbench"))
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    made.add_argument("--version", action="version", version=version("pytest-fcbench"))
+    commands = made.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.register(commands)
-    chosen = parser.parse_args(arguments)
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. 0 when it worked, 1 when it could not, 2 for wrong words."""
+    chosen = parser().parse_args(arguments)
     try:
         code: int = chosen.run(chosen)
         sys.stdout.flush()
@@ -84,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except UsageError as error:
-        parser.error(str(error))
+        parser().error(str(error))
     except FcbenchError as error:
         print(f"fcbench: {error}", file=sys.stderr)
         return 1

@@ -367,6 +367,14 @@ def _file_layers(file: Path | None) -> tuple[Mapping[str, Field], Mapping[str, M
     return top, members
 
 
+def profiles(file: Path | None) -> Mapping[str, Mapping[str, str]]:
+    """The model profiles of a file by name, with what each says as text. Raises ``UsageError``."""
+    _, found = _file_layers(file)
+    return {
+        name: {key: str(field.value) for key, field in profile.items()} for name, profile in found.items()
+    }
+
+
 def own_suites(file: Path | None) -> Mapping[str, Path]:
     """Suites of a team's own that a configuration file names, where each is. Raises ``UsageError``."""
     top, _ = _file_layers(file)

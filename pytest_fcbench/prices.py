@@ -45,10 +45,10 @@ def known(model: str) -> Price | None:
     Its table leaves some providers' prefix out (``gpt-4o`` is ``openai/gpt-4o``). The same name behind
     another prefix is another's, such as a server of one's own.
     """
-    table = _litellm_table()
+    ids = table()
     provider, _, name = model.partition("/")
-    found = table.get(model, table.get(name))
-    if not isinstance(found, Mapping) or (model not in table and found.get("litellm_provider") != provider):
+    found = ids.get(model, ids.get(name))
+    if found is None or (model not in ids and found.get("litellm_provider") != provider):
         return None
     asked, answered = found.get("input_cost_per_token"), found.get("output_cost_per_token")
     if not isinstance(asked, (int, float)) or not isinstance(answered, (int, float)):
@@ -57,13 +57,13 @@ def known(model: str) -> Price | None:
 
 
 @cache
-def _litellm_table() -> Mapping[str, object]:
-    """The table that litellm is delivered with, read without importing litellm (two seconds)."""
+def table() -> Mapping[str, Mapping[str, object]]:
+    """What litellm knows of models by their id, read from its files without importing it (two seconds)."""
     found = find_spec("litellm")
     if found is None or found.origin is None:
         return {}
     try:
-        table = json.loads(Path(found.origin).with_name(_TABLE).read_text(encoding="utf-8"))
+        known = json.loads(Path(found.origin).with_name(_TABLE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return table if isinstance(table, Mapping) else {}
+    return {name: told for name, told in known.items() if isinstance(told, Mapping)}

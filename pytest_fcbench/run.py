@@ -339,7 +339,7 @@ class Run:
         if refusal := self.limited.refusal:
             raise UsageError(
                 f"the first call failed, so no other was made: {refusal.cause}: {refusal.reason}\n"
-                f"{_HINTS.get(refusal.cause, 'try again later')}; --fcbench-no-preflight goes on all the "
+                f"{HINTS.get(refusal.cause, 'try again later')}; --fcbench-no-preflight goes on all the "
                 "same, and each entry is then not scored"
             )
         self._collector.calm()
@@ -512,7 +512,7 @@ def _asked_live(entry: Entry) -> Entry:
     return entry if recorded else replace(entry, set_aside=None)
 
 
-_HINTS = {
+HINTS = {
     "authentication": "name the variable that holds the right key with --fcbench-api-key-env",
     "bad_request": "check the model's name, and whether it takes tools (--fcbench-mode=prompt sends none)",
     "connection": "check --fcbench-api-base, and whether the server is up",

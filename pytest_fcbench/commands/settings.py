@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pytest_fcbench.config import Settings, cache_folder, config_file, load, own_suites
-from pytest_fcbench.errors import UsageError, unknown
+from pytest_fcbench.errors import FcbenchError, UsageError, unknown
 from pytest_fcbench.options import OPTIONS
 from pytest_fcbench.suites import name_of, openers
 from pytest_fcbench.suites.own import is_suite
@@ -86,15 +86,17 @@ def _asking_nobody(
     chosen: argparse.Namespace, more: Mapping[str, object], pointed: Mapping[str, Path]
 ) -> Settings:
     try:
-        return load({**given(chosen), **more, **_NOBODY}, config_file(Path(), chosen.config), pointed=pointed)
+        return load(
+            {**given(chosen), **more, **ASKING_NOBODY}, config_file(Path(), chosen.config), pointed=pointed
+        )
     except UsageError as error:
         raise without_prefix(error) from None
 
 
-_NOBODY = {"api_key_env": "", "judge": "none", "similarity_api_key_env": ""}
+ASKING_NOBODY = {"api_key_env": "", "judge": "none", "similarity_api_key_env": ""}
 """Options that would ask for keys, which need not be there."""
 
 
-def without_prefix(error: UsageError) -> UsageError:
+def without_prefix(error: FcbenchError) -> UsageError:
     """An error about options as they are called here."""
     return UsageError(str(error).replace("--fcbench-", "--"))
