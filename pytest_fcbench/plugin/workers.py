@@ -10,9 +10,10 @@ from pytest_fcbench.answers import Transcript
 from pytest_fcbench.dispatch.link import LinkServer
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.plugin.benchmark import ENTRY, STOPPED, Benchmark, item_id_of
+from pytest_fcbench.plugin.hosts import go_on_without, is_local, notice_loss
 
 if TYPE_CHECKING:
-    from execnet.xspec import XSpec
+    from xdist.remote import WorkerInteractor
     from xdist.workermanage import WorkerController
 
 
@@ -28,6 +29,11 @@ class Workers:
         self._told: set[str] = set()
         """Item ids of what this worker has said."""
 
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """A worker that loses its controller ends too, also where nothing says that it is gone."""
+        if interactor := _interactor(session.config):
+            notice_loss(interactor.channel.gateway)
+
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: WorkerController) -> None:
         """Offer a worker the link. One on another machine gets none, and has its share of the limits.
@@ -35,13 +41,16 @@ class Workers:
         The controller knows what all workers together will ask for, not which one will: where some ask
         for themselves, each says what is queued for it.
         """
-        local = sum(map(_is_local, node.nodemanager.specs))
+        local = sum(map(is_local, node.nodemanager.specs))
         self._benchmark.run.share = local / len(node.nodemanager.specs)
         self._tell = self._benchmark.run.share < 1
         node.workerinput["fcbench_tell"] = self._tell
-        if _is_local(node.gateway.spec):
+        if is_local(node.gateway.spec):
             self._server = self._server or LinkServer(self._transcript, self._expect)
             node.workerinput["fcbench_link"] = self._server.offer
+        else:
+            notice_loss(node.gateway)
+            go_on_without(node.config.pluginmanager.get_plugin("dsession"))
 
     def _expect(self, entries: list[Entry]) -> None:
         self._benchmark.run.dispatcher.expect(entries)
@@ -89,15 +98,16 @@ class Workers:
             self._server.close()
 
 
-def _is_local(spec: XSpec) -> bool:
-    return bool(spec.popen) and not spec.via
+def _interactor(config: pytest.Config) -> WorkerInteractor | None:
+    """What runs the tests of a worker; None in another process."""
+    return next((each for each in config.pluginmanager.get_plugins() if hasattr(each, "torun")), None)
 
 
 def _queued(session: pytest.Session) -> list[pytest.Item]:
     """What xdist has sent to this worker beyond the next item. Its queue is made to be looked at, but not
     documented; without it a worker asks for one entry after the other."""
-    for plugin in session.config.pluginmanager.get_plugins():
-        if hasattr(plugin, "torun") and hasattr(plugin.torun, "lock"):
-            with plugin.torun.lock() as indices:
-                return [session.items[index] for index in indices if isinstance(index, int)]
-    return []
+    interactor = _interactor(session.config)
+    if interactor is None or not hasattr(interactor.torun, "lock"):
+        return []
+    with interactor.torun.lock() as indices:
+        return [session.items[index] for index in indices if isinstance(index, int)]

@@ -1,0 +1,66 @@
+"""Workers of xdist on other machines: that a machine is lost is noticed, and the others go on.
+
+xdist waits for a machine that has vanished as long as the kernel keeps the connection, which without traffic
+is forever, and ends the run when a worker that died cannot be started again. Both are told here by what
+xdist and execnet keep to themselves (``_clone_node``, ``_io.sock``): where a version has them no longer, all
+is as without this module.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from execnet import HostNotFound
+
+if TYPE_CHECKING:
+    from execnet.gateway_base import BaseGateway
+    from execnet.xspec import XSpec
+    from xdist.dsession import DSession
+    from xdist.workermanage import WorkerController
+
+_IDLE_S, _EVERY_S, _TIMES = 15, 5, 3
+"""A silent machine is asked whether it is there after so long, then so often; then it is lost."""
+
+
+def is_local(spec: XSpec) -> bool:
+    """Whether a worker runs on the controller's machine."""
+    return bool(spec.popen) and not spec.via
+
+
+def notice_loss(gateway: BaseGateway) -> None:
+    """Have the kernel find out whether the other end of a connection is still there."""
+    connection = getattr(getattr(gateway, "_io", None), "sock", None)
+    if not isinstance(connection, socket.socket):
+        return
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (("KEEPIDLE", _IDLE_S), ("KEEPINTVL", _EVERY_S), ("KEEPCNT", _TIMES)):
+        if option := getattr(socket, f"TCP_{name}", None):
+            connection.setsockopt(socket.IPPROTO_TCP, option, value)
+    if option := getattr(socket, "TCP_USER_TIMEOUT", None):  # what was sent is waited for no longer than that
+        connection.setsockopt(socket.IPPROTO_TCP, option, 1000 * (_IDLE_S + _EVERY_S * _TIMES))
+
+
+def go_on_without(session: DSession) -> None:
+    """Have the tests of a machine, should it be lost, carried out by the others; end the run in order where
+    they take no more."""
+    start_again = session._clone_node
+    if start_again is session.__dict__.get("_clone_node"):
+        return
+
+    def replaced(lost: WorkerController) -> WorkerController | None:
+        try:
+            return start_again(lost)
+        except (OSError, HostNotFound) as error:
+            what = f"{lost.gateway.spec} is lost ({error})"
+        others = [node for node in session._active_nodes if node is not lost and not node.shutting_down]
+        if others and session.sched and session.sched.collection_is_completed:
+            session.report_line(f"\n{what}; the others go on")
+        else:
+            session.shouldstop = (
+                f"{what} with tests that nobody else takes; what was answered is stored, run again"
+            )
+        return None
+
+    session._clone_node: Callable[[WorkerController], WorkerController | None] = replaced  # type: ignore[misc]
