@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
 from pytest_fcbench.asking import judge
-from pytest_fcbench.errors import UsageError
+from pytest_fcbench.errors import NotScoredError, UsageError
 from pytest_fcbench.plugin.benchmark import ENTRY, STOPPED, Benchmark
 from pytest_fcbench.suites import name_of, word_of
 from pytest_fcbench.suites.own import files_of, is_suite
+
+if TYPE_CHECKING:
+    from _pytest._code.code import TerminalRepr
 
 
 def pointed(
@@ -110,6 +114,16 @@ class EntryItem(pytest.Item):
         judgement = judge(entry, benchmark.put(entry), run.environments, run.execute, run.perform)
         verdict = benchmark.scored(judgement)
         assert verdict.passed, str(verdict)
+
+    def repr_failure(
+        self,
+        excinfo: pytest.ExceptionInfo[BaseException],
+        style: Literal["long", "short", "line", "no", "native", "value", "auto"] | None = None,
+    ) -> str | TerminalRepr:
+        """What is wrong with an answer, without lines of ours, which say nothing and take long to find."""
+        if isinstance(excinfo.value, (AssertionError, NotScoredError)):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
         """Where it stands."""

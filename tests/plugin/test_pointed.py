@@ -211,3 +211,14 @@ def test_what_is_wrong_stops_the_run(project: Project, name: str, text: str, tol
     result = project.run(name, how)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([told])
+
+
+def test_a_wrong_answer_is_told_without_lines_of_ours(suite: Project) -> None:
+    suite.write("wrong.yaml", "answers: {}\ndefault: I cannot say.\n")
+    suite.run("mine/prices.yaml", "--fcbench-model=scripted:wrong.yaml", "--tb=short")
+    tests = suite.scorecard()["tests"]
+    assert isinstance(tests, list)
+    reasons = {test["call"]["longrepr"].partition("\n")[0] for test in tests}
+    assert reasons == {
+        "ast_decoder:decoder_failed: cannot be read as calls: the reply is text, not tool calls: 'I cannot say.'"
+    }
