@@ -68,7 +68,7 @@ _LONGEST = 400
 
 
 def rapid(made: Call, expected: Call) -> float:
-    """The share of characters that two calls have in common in order, as texts (``fuzz.ratio`` of rapidfuzz)."""
+    """The share of characters that two calls have in common, in order (``fuzz.ratio`` of rapidfuzz)."""
     one, other = as_text(made), as_text(expected)
     return 2 * _in_common(one, other) / (len(one) + len(other))
 

@@ -136,8 +136,9 @@ def _gelu(states: Array) -> Array:
     """By the error function itself, as it was trained; numpy has none."""
     import numpy as np
 
-    errors = map(math.erf, (states / 2**0.5).ravel().tolist())
-    smooth: Array = states * (1 + np.fromiter(errors, np.float32, states.size).reshape(states.shape)) / 2
+    found = map(math.erf, (states / 2**0.5).ravel().tolist())
+    erf: Array = np.fromiter(found, np.float32, states.size).reshape(states.shape)
+    smooth: Array = states * (1 + erf) / 2
     return smooth
 
 

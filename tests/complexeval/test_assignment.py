@@ -115,7 +115,7 @@ def _matrices(draw: st.DrawFn, most: int = 4) -> Matrix:
 @given(_matrices(most=12))
 def test_an_assignment_is_as_good_as_that_of_scipy(matrix: Matrix) -> None:
     rows, columns = linear_sum_assignment(matrix, maximize=True)
-    best = sum(matrix[row][column] for row, column in zip(rows, columns, strict=True))
+    best = sum(matrix[row][column] for row, column in zip(rows.tolist(), columns.tolist(), strict=True))
     assert sum(matrix[row][column] for row, column in assignment(matrix)) == pytest.approx(best, abs=1e-5)
 
 

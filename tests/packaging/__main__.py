@@ -1,0 +1,135 @@
+"""The wheel on other Pythons, with the lowest and with the newest versions of what it requires.
+
+    python -m tests.packaging 3.11:lowest 3.13:newest -- tests/plugin tests/models
+
+Each Python is one that ``uv venv --python`` finds, a version or a path. In a fresh environment the wheel is
+installed with all extras, its benchmarks run ``core`` in an empty folder, and tests are run: those named
+behind ``--``, else ``TESTS``. Needs ``uv`` and a package index. Exit code 1 where something failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.conftest import ROOT
+from tests.packaging.installed import built
+from tests.packaging.test_files import PROJECT
+
+RESOLUTIONS = {"lowest": "lowest-direct", "newest": "highest"}
+TESTS = tuple(
+    f"tests/{room}"
+    for room in (
+        *("charts", "codecs", "commands", "complexeval", "contamination", "describing", "environments"),
+        *("executables", "judges", "matchers", "models", "packaging", "plugin", "report", "scorecard"),
+        *("server", "suites", "web"),
+    )
+)
+"""Those that come near to a package of somebody else."""
+_TOLD = ("pytest", "litellm", "numpy")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What came of one Python."""
+
+    python: str
+    resolution: str
+    versions: Sequence[str]
+    core: Mapping[str, int]
+    tests: Mapping[str, int]
+    seconds: float
+
+    @property
+    def good(self) -> bool:
+        """Whether all that was tried worked."""
+        return bool(self.core.get("passed") and self.tests.get("passed")) and not (
+            {"error", "errors"} & {*self.core, *self.tests} or self.tests.get("failed")
+        )
+
+    def __str__(self) -> str:
+        told = (self.tests.get(word, 0) for word in ("passed", "failed", "skipped"))
+        core = f"{self.core.get('passed', 0)} of {sum(self.core.values())}"
+        cells = (self.python, self.resolution, *self.versions, core, *told, f"{self.seconds:.0f} s")
+        return f"| {' | '.join(map(str, cells))} |"
+
+
+HEAD = (
+    "| Python | versions | pytest | litellm | numpy | core | passed | failed | skipped | time |\n"
+    + "|---" * 10
+    + "|"
+)
+
+
+def main(words: Sequence[str]) -> int:
+    """Try each Python, print a row for each."""
+    parser = argparse.ArgumentParser(prog="python -m tests.packaging")
+    parser.add_argument("python", nargs="+", help="PYTHON:lowest or PYTHON:newest")
+    parser.add_argument("--workers", default="2", help="of the tests (2)")
+    parser.add_argument("--keep", type=Path, help="a folder for the environments and what pytest wrote")
+    ours, tests = (
+        (words[: words.index("--")], words[words.index("--") + 1 :]) if "--" in words else (words, TESTS)
+    )
+    chosen = parser.parse_args(ours)
+    rows = []
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = (chosen.keep or Path(scratch)).resolve()
+        wheel = built("wheel", folder / "wheel")
+        for number, asked in enumerate(chosen.python):
+            python, _, resolution = asked.rpartition(":")
+            rows.append(
+                tried(python, resolution, wheel, folder / str(number), [*tests, "-n", chosen.workers])
+            )
+            print(HEAD if number == 0 else "", rows[-1], sep="\n" if number == 0 else "", flush=True)
+    return 0 if all(row.good for row in rows) else 1
+
+
+def tried(python: str, resolution: str, wheel: Path, folder: Path, tests: Sequence[str]) -> Row:
+    """One Python, in a folder of its own."""
+    began = time.monotonic()
+    own = folder / "environment" / "bin" / "python"
+    _uv("venv", "--quiet", "--python", python, str(folder / "environment"))
+    install = ("pip", "install", "--quiet", "--no-build", "--python", str(own))
+    _uv(*install, "--resolution", RESOLUTIONS[resolution], f"{wheel}[all]")
+    _uv(*install, *(each for each in PROJECT["optional-dependencies"]["dev"] if "[all]" not in each))
+    _uv("pip", "check", "--quiet", "--python", str(own))
+    (empty := folder / "empty").mkdir()
+    core = _counts(own, empty, "--pyargs", "pytest_fcbench.benchmarks", "--fcbench-model=lexical")
+    passed = _counts(own, ROOT, "-q", "-p", "no:cacheprovider", "--dist", "worksteal", *tests)
+    told = _versions(own)
+    return Row(told[0], resolution, told[1:], core, passed, time.monotonic() - began)
+
+
+def _versions(python: Path) -> Sequence[str]:
+    """Of Python, and of the packages that are told."""
+    lines = ("import platform", "from importlib.metadata import version", "print(platform.python_version())")
+    code = "\n".join((*lines, f"print(*map(version, {_TOLD}))"))
+    return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+
+def _uv(*words: str) -> None:
+    subprocess.run(["uv", *words], check=True)
+
+
+def _counts(python: Path, folder: Path, *options: str) -> Mapping[str, int]:
+    """How many passed, failed and so on; all that pytest said goes to a file beside the environment."""
+    environ = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    log = python.parents[2] / f"{folder.name}.txt"
+    with log.open("w") as file:
+        subprocess.run(
+            [python, "-m", "pytest", *options], cwd=folder, env=environ, stdout=file, stderr=file, check=False
+        )
+    last = (log.read_text().splitlines() or [""])[-1]
+    return {word: int(count) for count, word in re.findall(r"(\d+) ([a-z]+)", last)}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
