@@ -138,7 +138,7 @@ def _gelu(states: Array) -> Array:
 
     found = map(math.erf, (states / 2**0.5).ravel().tolist())
     erf: Array = np.fromiter(found, np.float32, states.size).reshape(states.shape)
-    smooth: Array = states * (1 + erf) / 2
+    smooth: Array = states * (1 + erf) / np.float32(2)
     return smooth
 
 
