@@ -137,3 +137,4 @@ def test_nothing_but_the_extras_is_missing(base: Environment, tmp_path: Path) ->
     done = base.run("ask", *missing, "hypothesis", "scipy", "rapidfuzz", cwd=tmp_path)
     assert set(done.stdout.split()) == {"None"}
     assert base.run("ask", "litellm", "numpy", cwd=tmp_path).stdout.count("None") == 0
+    assert base.run("pip", "download", "--help", cwd=tmp_path).returncode == 0  # by fcbench pull
