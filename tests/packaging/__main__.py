@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_fcbench.extras import EXTRAS
 from tests.conftest import ROOT
 from tests.packaging.installed import built
 from tests.packaging.test_files import PROJECT
@@ -44,6 +45,9 @@ TESTS = tuple(
     )
 )
 """What comes near to a package of somebody else, and whole runs."""
+_OPTIONAL = PROJECT["optional-dependencies"]
+REQUIRED = (*PROJECT["dependencies"], *(each for extra in EXTRAS for each in _OPTIONAL[extra]))
+TOOLS = tuple(each for each in _OPTIONAL["dev"] if not each.startswith("pytest-fcbench"))
 _TOLD = ("pytest", "litellm", "numpy")
 
 
@@ -108,8 +112,10 @@ def tried(python: str, resolution: str, wheel: Path, folder: Path, tests: Sequen
     own = folder / "environment" / "bin" / "python"
     _uv("venv", "--quiet", "--python", python, str(folder / "environment"))
     install = ("pip", "install", "--quiet", "--no-build", "--python", str(own))
-    _uv(*install, "--resolution", RESOLUTIONS[resolution], f"{wheel}[all]")
-    _uv(*install, *(each for each in PROJECT["optional-dependencies"]["dev"] if "[all]" not in each))
+    # Named one by one: what a wheel asks for is nobody's direct wish, and would come in its newest version.
+    _uv(*install, "--resolution", RESOLUTIONS[resolution], *REQUIRED)
+    _uv(*install, "--no-deps", str(wheel))
+    _uv(*install, *TOOLS)
     _uv("pip", "check", "--quiet", "--python", str(own))
     (empty := folder / "empty").mkdir()
     core = _counts(own, empty, "--pyargs", "pytest_fcbench.benchmarks", "--fcbench-model=lexical")
