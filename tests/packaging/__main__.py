@@ -69,9 +69,16 @@ class Row:
         return bool(self.core.get("passed") and self.tests.get("passed") and not wrong)
 
     def __str__(self) -> str:
-        ran = sum(self.core.get(word, 0) for word in ("passed", "failed"))
+        right, wrong = (self.core.get(word, 0) for word in ("passed", "failed"))
         told = (self.tests.get(word, 0) for word in ("passed", "failed", "skipped"))
-        cells = (self.python, self.resolution, *self.versions, ran, *told, f"{self.seconds:.0f} s")
+        cells = (
+            self.python,
+            self.resolution,
+            *self.versions,
+            f"{right} of {right + wrong}",
+            *told,
+            f"{self.seconds:.0f} s",
+        )
         return f"| {' | '.join(map(str, cells))} |"
 
 
@@ -114,8 +121,9 @@ def tried(python: str, resolution: str, wheel: Path, folder: Path, tests: Sequen
     install = ("pip", "install", "--quiet", "--no-build", "--python", str(own))
     # Named one by one: what a wheel asks for is nobody's direct wish, and would come in its newest version.
     _uv(*install, "--resolution", RESOLUTIONS[resolution], *REQUIRED)
+    (found := folder / "found.txt").write_text(_uv("pip", "freeze", "--python", str(own)))
+    _uv(*install, "--constraints", str(found), *TOOLS)  # which must not bring newer ones
     _uv(*install, "--no-deps", str(wheel))
-    _uv(*install, *TOOLS)
     _uv("pip", "check", "--quiet", "--python", str(own))
     (empty := folder / "empty").mkdir()
     core = _counts(own, empty, "--pyargs", "pytest_fcbench.benchmarks", "--fcbench-model=lexical")
@@ -131,9 +139,11 @@ def _versions(python: Path) -> Sequence[str]:
     return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
 
-def _uv(*words: str) -> None:
-    if subprocess.run(["uv", *words], check=False).returncode:
+def _uv(*words: str) -> str:
+    done = subprocess.run(["uv", *words], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
         sys.exit(f"failed: uv {' '.join(words)}")
+    return done.stdout
 
 
 def _counts(python: Path, folder: Path, *options: str) -> Mapping[str, int]:
