@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_fcbench import extras
 from pytest_fcbench.auditing import checks, distributions, report, review
 from pytest_fcbench.auditing.checks import CHECKS
 from pytest_fcbench.auditing.facts import Facts
@@ -161,6 +162,8 @@ def _refuse(chosen: argparse.Namespace, reviewed: review.Review | None) -> None:
         raise UsageError(f"--threshold {chosen.threshold:g}: must be above 0 and at most 1")
     if chosen.show < 0:
         raise UsageError(f"--show {chosen.show}: must be 0 or more")
+    if chosen.html:
+        extras.need("report", "--html")
     if chosen.check and "overlap" in split(chosen.check) and not chosen.against:
         raise UsageError("--check overlap: name the other suite with --against")
     if chosen.embedding == "lexical":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from pytest_fcbench.errors import UsageError
+from pytest_fcbench.extras import need
 
 if TYPE_CHECKING:
     from pytest_fcbench.cli import Commands
@@ -29,10 +29,9 @@ def register(commands: Commands) -> None:
 
 
 def _completion(chosen: argparse.Namespace) -> int:
-    try:
-        import shtab
-    except ImportError:
-        raise UsageError("needs the package shtab: pip install 'pytest-fcbench[completion]'") from None
+    need("completion", by="fcbench completion")
+    import shtab
+
     from pytest_fcbench.cli import parser
 
     print(shtab.complete(parser(), chosen.shell))

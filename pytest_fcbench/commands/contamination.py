@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from pytest_fcbench import suites
+from pytest_fcbench import extras, suites
 from pytest_fcbench.commands.files import write
 from pytest_fcbench.commands.settings import declare, given, without_prefix
 from pytest_fcbench.config import Settings, config_file, load
@@ -87,6 +87,8 @@ def _refuse(chosen: argparse.Namespace) -> None:
     for path in chosen.to:
         if path.suffix not in report.FORMATS:
             raise UsageError(f"--to={path}: {unknown('ending', path.suffix, report.FORMATS)}")
+        if path.suffix == ".html":
+            extras.need("report", f"--to={path}")
     if chosen.a == chosen.b:
         raise UsageError(f"--a and --b are both {chosen.a}: give two sets")
 

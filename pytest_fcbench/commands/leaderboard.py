@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_fcbench import extras
 from pytest_fcbench.commands import tables
 from pytest_fcbench.commands.settings import declare, without_prefix
 from pytest_fcbench.config import config_file, released
@@ -44,6 +45,9 @@ def register(commands: Commands) -> None:
 
 
 def _leaderboard(chosen: argparse.Namespace) -> int:
+    form = tables.format_of(chosen)
+    if form == "html":
+        extras.need("report", "a leaderboard in HTML")
     cards = _loaded(chosen.scorecards)
     try:
         dates = released(config_file(Path(), chosen.config))
@@ -51,7 +55,6 @@ def _leaderboard(chosen: argparse.Namespace) -> int:
         raise without_prefix(error) from None
     boards = leaderboard.boards(cards, tables.profile_of(chosen, cards), chosen.sort, dates)
     metrics = tables.split(chosen.metrics)
-    form = tables.format_of(chosen)
     if form == "csv":
         parts = [leaderboard.joined(boards, metrics)]
     else:

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_fcbench import extras
 from pytest_fcbench.answers import Completion, Mode, Names, Party, Transcript, completion_from_json
 from pytest_fcbench.asking import asking
 from pytest_fcbench.charts.pages import MOST_SERIES
@@ -40,6 +41,7 @@ def register(commands: Commands) -> None:
 
 
 def _report(chosen: argparse.Namespace) -> int:
+    extras.need("report", "fcbench report")
     paths: Sequence[Path] = chosen.scorecard
     if len(paths) > MOST_SERIES:
         raise UsageError(

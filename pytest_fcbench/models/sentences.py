@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -16,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_fcbench import extras
 from pytest_fcbench.environments.vectors import Vector
 from pytest_fcbench.errors import UsageError
 
@@ -131,9 +133,12 @@ class SentenceModel:
 
 
 def _gelu(states: Array) -> Array:
-    from scipy.special import erf
+    """By the error function itself, as it was trained; numpy has none."""
+    import numpy as np
 
-    smooth: Array = states * (1 + erf(states / 2**0.5)) / 2
+    found = map(math.erf, (states / 2**0.5).ravel().tolist())
+    erf: Array = np.fromiter(found, np.float32, states.size).reshape(states.shape)
+    smooth: Array = states * (1 + erf) / np.float32(2)
     return smooth
 
 
@@ -147,9 +152,7 @@ def load(name: str) -> SentenceModel | None:
         raise UsageError(f"{told}: must be lexical, minilm or the folder of a model")
     for missing in (file for file in _FILES if not (folder / file).is_file()):
         raise UsageError(f"{told}: {folder} has no {missing}; a model is {', '.join(_FILES)}")
-    for package in ("safetensors", "tokenizers"):
-        if find_spec(package) is None:
-            raise UsageError(f"{told}: needs the package {package}: pip install 'pytest-fcbench[vector]'")
+    extras.need("vector", told)
     found = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     if name == "minilm" and found != WEIGHTS_SHA256:
         raise UsageError(f"{told}: the weights in {folder} are not those of all-MiniLM-L6-v2: {_INSTALL}")

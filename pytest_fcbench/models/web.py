@@ -25,7 +25,6 @@ from pytest_fcbench.models.model import Model
 from pytest_fcbench.web import recording
 from pytest_fcbench.web.client import Bounds, Client, Refused, Unreachable
 from pytest_fcbench.web.page import Page
-from pytest_fcbench.web.reading import Unshown, content
 from pytest_fcbench.web.search import Search, SmallWebSearch
 from pytest_fcbench.web.server import SmallWeb
 
@@ -49,6 +48,8 @@ class Sources:
             assert isinstance(most, int)
             found = self.search.search(str(arguments["keywords"]), most, str(arguments["region"]))
             return {"results": [{k: v for k, v in asdict(hit).items() if v is not None} for hit in found]}
+        from pytest_fcbench.web.reading import Unshown, content  # brings parsers, which few runs need
+
         try:
             return {"content": content(self.pages.get(str(arguments["url"])), str(arguments["mode"]))}
         except (Refused, Unreachable, Unshown) as error:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from pytest_fcbench import extras
 from pytest_fcbench.errors import CallError, UsageError
 from pytest_fcbench.redaction import redacted
 from pytest_fcbench.web.client import Bounds, Client, Refused, Reply, Unreachable
@@ -49,12 +50,7 @@ class DuckDuckGo:
     """DuckDuckGo through the library ``ddgs``, without a key. Raises ``UsageError`` without the library."""
 
     def __init__(self) -> None:
-        try:
-            import ddgs  # noqa: F401 - whether it is there
-        except ImportError:
-            raise UsageError(
-                "--fcbench-search=duckduckgo needs the package ddgs: pip install 'pytest-fcbench[search]'"
-            ) from None
+        extras.need("search", "--fcbench-search=duckduckgo")
 
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Hit]:
         """Asks once. A search that finds nothing is an empty list, which the library calls an error."""

@@ -47,6 +47,5 @@ def test_each_shell_is_told_of_each_command(shell: str, capsys: pytest.CaptureFi
 
 def test_without_the_package_the_way_out_is_told(monkeypatch: pytest.MonkeyPatch, refusal: Refusal) -> None:
     monkeypatch.setitem(sys.modules, "shtab", None)
-    assert refusal("completion", "bash") == (
-        "needs the package shtab: pip install 'pytest-fcbench[completion]'"
-    )
+    told = refusal("completion", "bash")
+    assert told == "fcbench completion needs the package shtab: pip install 'pytest-fcbench[completion]'"

@@ -9,9 +9,19 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rapidfuzz import fuzz
+from scipy.optimize import linear_sum_assignment
 
 from pytest_fcbench.answers import AskModel, Call, Completion, Fault, Party
-from pytest_fcbench.complexeval.assignment import MEASURES, Matrix, Undecided, assignment, paired
+from pytest_fcbench.complexeval.assignment import (
+    MEASURES,
+    Matrix,
+    Undecided,
+    as_text,
+    assignment,
+    paired,
+    rapid,
+)
 
 HOTEL = [Call("stays", {"town": town, "guests": n}) for town, n in (("Bergen", 2), ("Oslo", 2), ("Bodø", 1))]
 OTHER = Call("flights", {"from": "Bergen", "to": "Oslo"})
@@ -89,11 +99,24 @@ def test_without_similarities_nothing_is_decided(completion: Completion) -> None
     assert error.value.verdict.cause == "similarity"
 
 
+@given(st.text(), st.text())
+def test_texts_are_as_alike_as_for_rapidfuzz(one: str, other: str) -> None:
+    made, expected = Call("stays", {"town": one}), Call("stays", {"town": other})
+    assert rapid(made, expected) == pytest.approx(fuzz.ratio(as_text(made), as_text(expected)) / 100)
+
+
 @st.composite
-def _matrices(draw: st.DrawFn) -> Matrix:
-    columns = draw(st.integers(1, 4))
+def _matrices(draw: st.DrawFn, most: int = 4) -> Matrix:
+    columns = draw(st.integers(1, most))
     row = st.lists(st.integers(0, 3), min_size=columns, max_size=columns)
-    return [[value / 3 for value in values] for values in draw(st.lists(row, min_size=1, max_size=4))]
+    return [[value / 3 for value in values] for values in draw(st.lists(row, min_size=1, max_size=most))]
+
+
+@given(_matrices(most=12))
+def test_an_assignment_is_as_good_as_that_of_scipy(matrix: Matrix) -> None:
+    rows, columns = linear_sum_assignment(matrix, maximize=True)
+    best = sum(matrix[row][column] for row, column in zip(rows.tolist(), columns.tolist(), strict=True))
+    assert sum(matrix[row][column] for row, column in assignment(matrix)) == pytest.approx(best, abs=1e-5)
 
 
 @given(_matrices())

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from urllib.parse import parse_qs, urlsplit
 
@@ -128,6 +129,7 @@ class Answering:
 def library(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """A module in the place of ``ddgs``."""
     module, errors = ModuleType("ddgs"), ModuleType("ddgs.exceptions")
+    module.__spec__ = ModuleSpec("ddgs", None)
     base = type("DDGSException", (Exception,), {})
     kinds = {name: type(name, (base,), {}) for name in ("RatelimitException", "TimeoutException")}
     vars(errors).update(DDGSException=base, **kinds)

@@ -1,0 +1,76 @@
+"""What is published, built here, and environments in which nothing else is installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import Distribution, distribution
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+from tests.conftest import ROOT
+
+
+def built(kind: str, to: Path, source: Path = ROOT) -> Path:
+    """A ``wheel`` or an ``sdist``, built in this environment without a network."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(to)]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    (path,) = to.glob("*.whl" if kind == "wheel" else "*.tar.gz")
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """A Python with the wheel, what it requires, and nothing else; runs in a folder that is its own."""
+
+    python: Path
+
+    def run(self, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+        """``python -m`` so and so."""
+        of_ours = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+        command = [str(self.python), "-m", *arguments]
+        return subprocess.run(command, cwd=cwd, env=of_ours, capture_output=True, text=True, check=False)
+
+    def pytest(self, *options: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+        """A run of pytest."""
+        return self.run("pytest", *options, cwd=cwd)
+
+    def fcbench(self, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+        """A command of ours."""
+        return self.run("pytest_fcbench.cli", *words, cwd=cwd)
+
+
+def environment(folder: Path, wheel: Path, extras: Sequence[str] = ()) -> Environment:
+    """The wheel is unpacked; the packages that it requires are links to those of this environment."""
+    venv.create(folder, symlinks=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    (metadata,) = site.glob("*.dist-info")
+    for package in required(Distribution.at(metadata), extras):
+        for top in {file.parts[0] for file in package.files or ()} - {"..", "__pycache__"}:
+            if not (site / top).exists():
+                (site / top).symlink_to(Path(str(package.locate_file(top))).resolve())
+    return Environment(folder / "bin" / "python")
+
+
+def required(of: Distribution, extras: Sequence[str] = ()) -> Iterator[Distribution]:
+    """The distributions that one requires, and those that they require in turn."""
+    found: set[tuple[str, str]] = set()
+    left = [(of, ("", *extras))]
+    while left:
+        package, wanted = left.pop()
+        for requirement in map(Requirement, package.requires or ()):
+            if requirement.marker and not any(requirement.marker.evaluate({"extra": e}) for e in wanted):
+                continue
+            for extra in ("", *requirement.extras):
+                if (requirement.name, extra) not in found:
+                    found.add((requirement.name, extra))
+                    left.append((distribution(requirement.name), (extra,)))
+    yield from (distribution(name) for name in {name for name, _ in found})

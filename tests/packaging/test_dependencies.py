@@ -1,0 +1,81 @@
+"""What is imported is what is declared, and what belongs to an extra is asked for before it is needed."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import packages_distributions
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from pytest_fcbench import extras
+from pytest_fcbench.errors import UsageError
+from tests.conftest import ROOT
+from tests.packaging.test_files import PROJECT
+from tests.test_architecture import SOURCES, imports
+
+BASE = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
+NOT_IMPORTED = {
+    "lxml": "parses for beautifulsoup4, which is told its name",
+    "pip": "is run by fcbench pull",
+    "pytest-json-report": "writes the report, a plugin",
+}
+OF_OTHERS = {
+    "execnet": "types of pytest-xdist",
+    "markupsafe": "the strings of jinja2",
+}
+
+
+def _of(extra: str) -> set[str]:
+    return {canonicalize_name(Requirement(text).name) for text in PROJECT["optional-dependencies"][extra]}
+
+
+def _imported() -> set[str]:
+    """The distributions of all that the package imports."""
+    tops = {name.split(".")[0] for path in SOURCES for name in imports(path)}
+    distributions = packages_distributions()
+    return {
+        canonicalize_name(distributions[top][0])
+        for top in tops - sys.stdlib_module_names - {"pytest_fcbench"} - OF_OTHERS.keys()
+    }
+
+
+def test_what_is_imported_is_declared() -> None:
+    optional = set().union(*map(_of, extras.EXTRAS))
+    assert _imported() == (BASE - NOT_IMPORTED.keys()) | optional
+    assert not BASE & optional
+
+
+def test_extras_are_those_of_the_project() -> None:
+    assert {extra: {*packages} for extra, packages in extras.EXTRAS.items()} == {
+        extra: _of(extra) for extra in extras.EXTRAS
+    }
+    assert PROJECT["optional-dependencies"]["all"] == [f"pytest-fcbench[{','.join(extras.EXTRAS)}]"]
+    assert "pytest-fcbench[all]" in PROJECT["optional-dependencies"]["dev"]
+
+
+def test_each_dependency_has_its_reason() -> None:
+    """A row of the table in ARCHITECTURE.md; what belongs to an extra names it."""
+    table = (ROOT / "ARCHITECTURE.md").read_text().partition("## Dependencies")[2]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| ")]
+    named = {
+        canonicalize_name(name.strip()): row
+        for row in rows
+        for name in row.partition("(")[0].replace(", -", ", tree-sitter-").split(",")
+    }
+    assert named.keys() >= BASE
+    for extra in extras.EXTRAS:
+        assert all(f"(extra `{extra}`)" in row for name, row in named.items() if name in _of(extra))
+
+
+@pytest.mark.parametrize("extra", extras.EXTRAS)
+def test_what_is_missing_is_named_with_the_way_to_get_it(extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    extras.need(extra, "this")
+    for package in extras.EXTRAS[extra]:
+        monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(UsageError) as error:
+        extras.need(extra, "--this=that")
+    packages = f"package{'s' * (len(extras.EXTRAS[extra]) > 1)} {' and '.join(extras.EXTRAS[extra])}"
+    told = f"--this=that needs the {packages}: pip install 'pytest-fcbench[{extra}]'"
+    assert str(error.value) == told

@@ -1,0 +1,76 @@
+"""What is in the wheel and in the sdist."""
+
+from __future__ import annotations
+
+import email
+import subprocess
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from pytest_fcbench import __name__ as package
+from pytest_fcbench.extras import EXTRAS
+from tests.conftest import ROOT
+from tests.packaging.installed import built
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def _tracked(*paths: str) -> set[str]:
+    """What git knows of the work tree, with what is not added yet and is no waste."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", *paths]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("this is no work tree of git")
+    return {name for name in listed.stdout.splitlines() if (ROOT / name).exists()}
+
+
+def test_the_wheel_holds_the_package_the_benchmarks_and_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    about = f"pytest_fcbench-{PROJECT['version']}.dist-info"
+    benchmarks = {f"{package}/{name}" for name in _tracked("benchmarks")}
+    metadata = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"}
+    assert names == _tracked(package) | benchmarks | {f"{about}/{name}" for name in metadata}
+    assert f"{package}/py.typed" in names
+    assert f"{package}/suites/core/simple_python.yaml" in names
+
+
+def test_the_sdist_holds_the_work_tree_without_our_ci(sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        names = {str(PurePosixPath(*PurePosixPath(name).parts[1:])) for name in archive.getnames()}
+    assert names == {name for name in _tracked() if not name.startswith(".ci/")} | {"PKG-INFO"}
+    assert {"LICENSE", "tests/conftest.py", "benchmarks/test_ast.py"} <= names
+
+
+def test_nothing_is_large(wheel: Path, sdist: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        assert max(file.file_size for file in archive.infolist()) < 100_000
+    assert wheel.stat().st_size < 2_000_000
+    assert sdist.stat().st_size < 4_000_000
+
+
+def test_the_sdist_builds_the_same_wheel(wheel: Path, sdist: Path, tmp_path: Path) -> None:
+    """Byte for byte: times in it are fixed, so whoever builds a release again can compare."""
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    assert built("wheel", tmp_path / "again", source).read_bytes() == wheel.read_bytes()
+
+
+def test_the_sdist_is_built_the_same_again(sdist: Path, tmp_path: Path) -> None:
+    assert built("sdist", tmp_path).read_bytes() == sdist.read_bytes()
+
+
+def test_metadata(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        about = archive.read(f"pytest_fcbench-{PROJECT['version']}.dist-info/METADATA").decode()
+    metadata = email.message_from_string(about)
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert str(metadata.get_payload()).strip() == (ROOT / "README.md").read_text().strip()
+    assert {*EXTRAS, "all", "dev"} <= set(metadata.get_all("Provides-Extra", []))
