@@ -33,8 +33,8 @@ OPTIONS = (
     Option(
         "model",
         "MODEL",
-        "who answers: oracle, lexical, scripted:FILE, replay:PATH, a model profile of fcbench.yaml, "
-        "or any litellm id (default: lexical)",
+        "who answers: oracle, lexical, scripted:FILE, replay:PATH, python:MODULE:FUNCTION, a model profile "
+        "of fcbench.yaml, or any litellm id (default: lexical)",
         of_model=True,
     ),
     Option(

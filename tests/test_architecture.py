@@ -58,6 +58,7 @@ ROOMS = {
         "codecs",
         "complexeval",
         "conversation",
+        "describing",
         "environments",
         "suites",
         "config",
