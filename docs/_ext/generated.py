@@ -54,12 +54,14 @@ def _fields(name: str, definition: Mapping[str, Any]) -> Iterator[str]:
         return
     yield from ("| field | type | what it is |", "|---|---|---|")
     for key, field in definition["properties"].items():
-        told = str(field.get("description", "")).replace("|", r"\|")
+        told = str(field.get("description", "") if isinstance(field, Mapping) else "").replace("|", r"\|")
         yield f"| `{key}` | {_kind(field)} | {told} |"
     yield ""
 
 
-def _kind(field: Mapping[str, Any]) -> str:
+def _kind(field: Any) -> str:
+    if not isinstance(field, Mapping):
+        return "anything"
     if "$ref" in field:
         return str(field["$ref"]).rpartition("/")[2]
     if choices := field.get("anyOf") or field.get("oneOf"):
@@ -72,18 +74,19 @@ def _kind(field: Mapping[str, Any]) -> str:
     return f"{kind} of {_kind(inner)}" if isinstance(inner, Mapping) and inner else kind
 
 
+_MAKERS = {"fcbench-options": options, "fcbench-commands": commands, "fcbench-schema": schema}
+
+
 class _Generated(SphinxDirective):
     """Markdown made by a function, in the place of the directive."""
 
-    makers = {"fcbench-options": options, "fcbench-commands": commands, "fcbench-schema": schema}
-
     def run(self) -> list[nodes.Node]:
         """Its parsed text."""
-        return self.parse_text_to_nodes("\n".join(self.makers[self.name]()))
+        return self.parse_text_to_nodes("\n".join(_MAKERS[self.name]()))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Declare the directives."""
-    for name in _Generated.makers:
+    for name in _MAKERS:
         app.add_directive(name, _Generated)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
