@@ -1,4 +1,4 @@
-"""Every error a user can meet.
+"""Every error a user can meet::
 
     FcbenchError
     ├── UsageError            a wrong option, key, name or gate rule: exit code 4

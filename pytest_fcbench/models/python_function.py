@@ -1,4 +1,4 @@
-"""A Python function as the model: an agent, a pipeline, a client of a team's own.
+"""A Python function as the model: an agent, a pipeline, a client of a team's own::
 
     def answer(messages, tools):        # or: async def
         return "text", or a message as OpenAI's chat interface writes it, or its list of tool calls

@@ -1,4 +1,6 @@
-"""The rules of a gate, and how they are written.
+"""The rules of a gate.
+
+They are written so::
 
 overall>=0.80               a score, as a fraction or in %: overall, a group, a category, a suite, a
 parallel>=75%               selection such as python, or mark:NAME for a pytest mark of your own

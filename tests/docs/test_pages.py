@@ -14,7 +14,7 @@ WITH_OFFICIAL = [path for path in PAGES if any(command.official for command in p
 
 def check(page: Page, folder: Path, cache: Path, *, official: bool = False) -> None:
     for command, told in walk(page, folder, cache, official=official):
-        assert matches(command.shown, told.splitlines()), f"$ {command.text}\n{told}"
+        assert matches(command.shown, told.rstrip().splitlines()), f"$ {command.text}\n{told}"
         assert "Traceback (most recent call last)" not in told, told
 
 
