@@ -13,7 +13,12 @@ extensions = ["generated", "myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["_build"]
 
 myst_heading_anchors = 3
-autodoc_default_options = {"members": True, "member-order": "bysource", "show-inheritance": True}
+autodoc_default_options = {
+    "members": True,
+    "no-value": True,
+    "member-order": "bysource",
+    "show-inheritance": True,
+}
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 autodoc_class_signature = "mixed"

@@ -161,14 +161,15 @@ def test_what_workflows_run_works(name: str, tmp_path: Path) -> None:
     waits = ("pip install ", "vllm serve ", "timeout ")
     assert all(line.startswith(waits) for line in lines if line not in ours)
     assert ours
-    run(
-        "pytest benchmarks -m parallel --fcbench-model=oracle && fcbench baseline save scorecard.json",
-        *[tmp_path] * 2,
-    )
+    if any("fcbench-baseline" in line for line in ours):
+        before = (
+            "pytest benchmarks -m parallel --fcbench-model=oracle && fcbench baseline save scorecard.json"
+        )
+        run(before, tmp_path, tmp_path)
     with served("--model", "oracle") as api_base:
         there = api_base.removeprefix("http://").removesuffix("/v1")
-        for path in (tmp_path / FILE,):
-            path.write_text(path.read_text().replace(ENDPOINT, there))
+        configuration = tmp_path / FILE
+        configuration.write_text(configuration.read_text().replace(ENDPOINT, there))
         for line in ours:
             told = run(f"{line.replace('vllm:8000', there)}; echo code $?", tmp_path, tmp_path)
             assert told.rstrip().endswith("code 0"), told
