@@ -12,6 +12,7 @@ release = version_of("pytest-fcbench")
 extensions = ["generated", "myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["_build"]
 
+highlight_language = "text"
 myst_heading_anchors = 3
 autodoc_default_options = {
     "members": True,
