@@ -1,4 +1,4 @@
-"""Every error a user can meet.
+"""Every error a user can meet::
 
     FcbenchError
     ├── UsageError            a wrong option, key, name or gate rule: exit code 4
@@ -68,9 +68,14 @@ class RunStoppedError(NotScoredError):
     """The run was stopped, or the process that asks the model is gone, before the answer came."""
 
 
+_MOST_NAMES = 100
+"""More names than this, such as those of all entries of a suite, are counted."""
+
+
 def unknown(kind: str, value: str, valid: Iterable[str]) -> str:
-    """A sentence for a name that is not known: the value, the nearest valid ones, all of them."""
+    """A sentence for a name that is not known: the value, the nearest valid ones, all if they are few."""
     names = [str(name) for name in valid]
     near = get_close_matches(value, names, n=2, cutoff=0.6)
     guess = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    return f"unknown {kind} {value!r}.{guess} Valid: {', '.join(names)}."
+    known = f"Valid: {', '.join(names)}." if len(names) <= _MOST_NAMES else f"There are {len(names):,}."
+    return f"unknown {kind} {value!r}.{guess} {known}"

@@ -44,7 +44,7 @@ GROUPS = (
             Option(
                 "model",
                 "MODEL",
-                "oracle, lexical, scripted:FILE, replay:PATH, a profile of fcbench.yaml or any litellm id "
+                "oracle, lexical, scripted:FILE, replay:PATH, python:MODULE:FUNCTION, a profile, a litellm id "
                 "(default: lexical)",
                 of_model=True,
             ),

@@ -22,7 +22,7 @@ from pytest_fcbench.dispatch.ledger import Ledger
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.link import Link
 from pytest_fcbench.dispatch.progress import Progress
-from pytest_fcbench.dispatch.store import AnswerStore, Replies, StoredModel, identity_of
+from pytest_fcbench.dispatch.store import AnswerStore, Replies, StoredModel
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category, Entry, ExpectedResponse, Group, Rule
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.errors import CallError, UsageError, unknown
@@ -232,8 +232,7 @@ class Run:
         """The model with its answers kept; None for one that needs no network. Raises ``UsageError``."""
         if self.limited is None:
             return None
-        settings = self.settings
-        return self._stored(self.limited, identity_of(settings.model, settings.api_base, settings.parameters))
+        return self._stored(self.limited, registry.identity(self.settings))
 
     def converse(self, entry: Entry) -> conversation.Asking:
         """The conversation about an entry, in environments of its own."""

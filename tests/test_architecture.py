@@ -60,6 +60,7 @@ ROOMS = {
         "codecs",
         "complexeval",
         "conversation",
+        "describing",
         "environments",
         "suites",
         "config",

@@ -28,6 +28,7 @@ from pytest_fcbench.commands.settings import declare, given, without_prefix
 from pytest_fcbench.config import Settings, config_file, load
 from pytest_fcbench.entries import CATEGORIES
 from pytest_fcbench.errors import FcbenchError, NotScoredError
+from pytest_fcbench.models import registry
 from pytest_fcbench.options import OPTIONS
 from pytest_fcbench.run import HINTS, Run
 from pytest_fcbench.verdicts import printable
@@ -233,9 +234,7 @@ def _model(settings: Settings, *, calls: bool) -> Iterator[Finding]:
 
 def _asked(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
     """Put one entry to who answers, the way a run would."""
-    at = settings.api_base or "the provider's own endpoint"
-    key = settings.api_key_env or "the variable that litellm knows for it, if any"
-    yield Finding(what, State.GOOD, f"{settings.label} at {at}, key in {key}")
+    yield Finding(what, State.GOOD, f"{settings.label}{_place(settings)}")
     if not calls:
         return
     once = replace(
@@ -258,6 +257,15 @@ def _asked(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
             yield Finding("call", State.BAD, f"{error.cause}: {error.reason}", way_out)
         except FcbenchError as error:
             yield Finding(what, State.BAD, str(without_prefix(error)))
+
+
+def _place(settings: Settings) -> str:
+    """Where it is asked, and by which key."""
+    if settings.model.startswith(f"{registry.FUNCTION}:"):
+        return ", a function of yours"
+    at = settings.api_base or "the provider's own endpoint"
+    key = settings.api_key_env or "the variable that litellm knows for it, if any"
+    return f" at {at}, key in {key}"
 
 
 def _call(run: Run, transcript: Transcript, *, tools: bool) -> Finding:

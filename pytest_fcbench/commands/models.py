@@ -21,6 +21,7 @@ BUILT_IN: Mapping[str, str] = {
     "oracle": "answers from the ground truth; no network",
     "lexical": "matches words, the floor that any model must beat; no network",
     "scripted:FILE": "answers from a YAML file; no network",
+    "python:MODULE:FUNCTION": "a function of yours that gets messages and tools",
     "replay:PATH": "answers that were given before: a scorecard or official result files; no network",
 }
 _MOST = 40
@@ -57,7 +58,7 @@ def _models(chosen: argparse.Namespace) -> int:
 def _built_in() -> Iterator[str]:
     yield "Without a network"
     for name, told in BUILT_IN.items():
-        yield f"  {name:<16} {told}"
+        yield f"  {name:<22} {told}"
 
 
 def _profiles(chosen: argparse.Namespace) -> Iterator[str]:

@@ -9,7 +9,7 @@ import shlex
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -22,7 +22,7 @@ from pytest_fcbench.commands.settings import ASKED, PLACE, declare, given, setti
 from pytest_fcbench.config import Settings
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.dispatch.dispatcher import NOT_HELD, Dispatcher
-from pytest_fcbench.dispatch.store import AnswerStore, Kept, StoredModel, identity_of
+from pytest_fcbench.dispatch.store import AnswerStore, Kept, StoredModel
 from pytest_fcbench.entries import CATEGORIES, Entry
 from pytest_fcbench.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.models import registry
@@ -167,7 +167,9 @@ def _export(chosen: argparse.Namespace, settings: Settings) -> None:
     files: dict[Path, list[str]] = {}
     missing = 0
     with _opened(settings) as store:
-        model = StoredModel(run.chosen.model, store, _identity(settings), offline=True, immediate=True)
+        model = StoredModel(
+            run.chosen.model, store, registry.identity(settings), offline=True, immediate=True
+        )
         for category in suite.categories:
             entries = suite.load(category)
             held = _conversations(model, run, entries)
@@ -200,7 +202,9 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
     if not named:
         raise UsageError(f"{chosen.folder}: none of its {len(results):,} ids is an entry of {_SUITE}")
     with _opened(settings, new=True) as store:
-        model = StoredModel(found.model, store, _identity(settings), refresh=chosen.force, immediate=True)
+        model = StoredModel(
+            found.model, store, registry.identity(settings), refresh=chosen.force, immediate=True
+        )
         answers: list[Completion] = []
         reused = 0
         for entry in entries:
@@ -249,10 +253,6 @@ def _asked(settings: Settings) -> Run:
             f"answers of {settings.label!r} are not kept; name a model that is asked with --model"
         )
     return run
-
-
-def _identity(settings: Settings) -> Mapping[str, object]:
-    return identity_of(settings.model, settings.api_base, settings.parameters)
 
 
 _UNANSWERED = ("offline", "no_result", "no_search", "prompting_only", NOT_HELD)

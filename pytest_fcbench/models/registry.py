@@ -14,7 +14,7 @@ from pytest_fcbench.complexeval.assignment import MEASURES
 from pytest_fcbench.config import Settings
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.errors import UsageError, unknown
-from pytest_fcbench.models import booking, lexical, oracle, replay, scripted
+from pytest_fcbench.models import booking, lexical, oracle, python_function, replay, scripted
 from pytest_fcbench.models.litellm import LitellmModel
 from pytest_fcbench.models.model import Model
 from pytest_fcbench.models.similarity import EmbeddingModel
@@ -23,6 +23,7 @@ from pytest_fcbench.web import recording, search
 
 BUILT_IN = ("oracle", "lexical")
 WITH_PATH = ("replay", "scripted")
+FUNCTION = "python"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,19 @@ Identity: TypeAlias = Mapping[str, object]
 """What can change an answer beside the request."""
 
 
+def identity(settings: Settings) -> Identity:
+    """That of the model of a run. Raises ``UsageError``."""
+    code = {}
+    if settings.model.startswith(f"{FUNCTION}:"):
+        code = {"code": python_function.code_digest(settings.model)}
+    return {
+        "model": settings.model,
+        "api_base": settings.api_base,
+        "parameters": settings.parameters,
+        **code,
+    }
+
+
 def named(settings: Settings) -> frozenset[Party]:
     """Who else than the model is named."""
     found = {
@@ -69,8 +83,7 @@ def others(
     found: dict[Party, tuple[Model, Identity]] = {}
     parties = named(settings).intersection(among)
     if Party.JUDGE in parties and (judge := settings.judge):
-        identity = {"model": judge.model, "api_base": judge.api_base, "parameters": judge.parameters}
-        found[Party.JUDGE] = _judge(judge), identity
+        found[Party.JUDGE] = _judge(judge), identity(judge)
     if Party.SIMILARITY in parties:
         _refuse_measure(settings.similarity)
         base = settings.similarity_api_base
@@ -146,6 +159,8 @@ def _made(settings: Settings, manner: Manner) -> Model:
         return lexical.LexicalModel(manner.mode, manner.names)
     if name.startswith("scripted:"):
         return scripted.load(_path(name), manner.mode, manner.names)
+    if name.startswith(f"{FUNCTION}:"):
+        return python_function.load(name)
     _refuse_typos(name)
     return LitellmModel(
         id=name,
@@ -169,9 +184,10 @@ def _path(name: str) -> Path:
 def _refuse_typos(name: str) -> None:
     """litellm takes any name; one that nearly is ours is more likely a slip."""
     prefix, colon, _ = name.partition(":")
-    ours = WITH_PATH if colon else (*BUILT_IN, *WITH_PATH)
+    behind = {**dict.fromkeys(WITH_PATH, "PATH"), FUNCTION: "MODULE:FUNCTION"}
+    ours = behind if colon else (*BUILT_IN, *behind)
     if "/" not in prefix and get_close_matches(prefix, ours, cutoff=0.75):
-        valid = [f"{word}:PATH" if word in WITH_PATH else word for word in (*BUILT_IN, *WITH_PATH)]
+        valid = [*BUILT_IN, *(f"{word}:{what}" for word, what in behind.items())]
         raise UsageError(
             f"--fcbench-model={name}: {unknown('model', name, valid)} "
             "Any litellm id works too (gpt-4o, hosted_vllm/x)."

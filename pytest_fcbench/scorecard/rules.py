@@ -1,14 +1,16 @@
-"""The rules of a gate, and how they are written.
+"""The rules of a gate.
 
-overall>=0.80               a score, as a fraction or in %: overall, a group, a category, a suite, a
-parallel>=75%               selection such as python, or mark:NAME for a pytest mark of your own
-parallel>=baseline-0.02     the same beside the baseline's score on the entries that both have
-not-worse(95%)              overall is not worse than the baseline's, as far as can be told with that
-not-worse(live, 99%)        confidence; or another score is not
-latency.p95<=3s             mean, p50 or p95 of a call, in s or ms
-complex.calls>=0.6          right calls of all calls of golden paths, also of one category: hotels.calls
-cost<=1.50usd               dollars of the run; cost.per_1000 of a thousand calls
-not_scored<=1%              entries without a verdict, those that are set aside left out
+They are written so::
+
+    overall>=0.80               a score, as a fraction or in %: overall, a group, a category, a suite, a
+    parallel>=75%               selection such as python, or mark:NAME for a pytest mark of your own
+    parallel>=baseline-0.02     the same beside the baseline's score on the entries that both have
+    not-worse(95%)              overall is not worse than the baseline's, as far as can be told with that
+    not-worse(live, 99%)        confidence; or another score is not
+    latency.p95<=3s             mean, p50 or p95 of a call, in s or ms
+    complex.calls>=0.6          right calls of all calls of golden paths, also of one category: hotels.calls
+    cost<=1.50usd               dollars of the run; cost.per_1000 of a thousand calls
+    not_scored<=1%              entries without a verdict, those that are set aside left out
 """
 
 from __future__ import annotations

@@ -26,7 +26,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_all_of_ours_are_told() -> None:
-    assert {name.partition(":")[0] for name in BUILT_IN} == {*registry.BUILT_IN, *registry.WITH_PATH}
+    assert {name.partition(":")[0] for name in BUILT_IN} == {
+        *registry.BUILT_IN,
+        *registry.WITH_PATH,
+        registry.FUNCTION,
+    }
 
 
 def test_profiles_are_told_without_their_keys(

@@ -109,7 +109,7 @@ def test_a_name_that_nearly_is_ours_is_refused(name: str, guess: str | None) -> 
     says = str(caught.value)
     assert says.startswith(f"--fcbench-model={name}: unknown model {name!r}.{guess or ''}")
     assert says.endswith(
-        "Valid: oracle, lexical, replay:PATH, scripted:PATH. "
+        "Valid: oracle, lexical, replay:PATH, scripted:PATH, python:MODULE:FUNCTION. "
         "Any litellm id works too (gpt-4o, hosted_vllm/x)."
     )
 

@@ -219,6 +219,5 @@ def test_a_wrong_answer_is_told_without_lines_of_ours(suite: Project) -> None:
     tests = suite.scorecard()["tests"]
     assert isinstance(tests, list)
     reasons = {test["call"]["longrepr"].partition("\n")[0] for test in tests}
-    assert reasons == {
-        "ast_decoder:decoder_failed: cannot be read as calls: the reply is text, not tool calls: 'I cannot say.'"
-    }
+    (reason,) = reasons
+    assert reason.endswith("cannot be read as calls: the reply is text, not tool calls: 'I cannot say.'")

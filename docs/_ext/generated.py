@@ -1,0 +1,92 @@
+"""What the docs take from the program itself: options, commands, the schema of a scorecard."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from pytest_fcbench.cli import COMMANDS
+from pytest_fcbench.options import OPTIONS
+
+
+def options() -> Iterator[str]:
+    """The options of a run as a Markdown table."""
+    yield from ("| option | in fcbench.yaml | what it does |", "|---|---|---|")
+    for option in OPTIONS:
+        takes = "" if option.switch else f"={option.metavar}"
+        where = "-" if option.key in ("config", "plan") else f"`{option.key}`"
+        profile = ", also in a model profile" if option.of_model and option.key != "model" else ""
+        text = option.help.replace("%%", "%").replace("|", r"\|")
+        yield f"| `{option.flag}{takes}` | {where}{profile} | {text} |"
+
+
+def commands() -> Iterator[str]:
+    """The help of every command."""
+    os.environ["COLUMNS"] = "90"
+    registered = argparse.ArgumentParser(prog="fcbench").add_subparsers()
+    for command in COMMANDS:
+        command.register(registered)
+    for name, parser in registered.choices.items():
+        yield from (f"**`fcbench {name}`**", "", "```text", parser.format_help().rstrip(), "```", "")
+
+
+def schema() -> Iterator[str]:
+    """The fields of a scorecard as Markdown tables, one for each kind of object."""
+    text = files("pytest_fcbench.scorecard").joinpath("schema.json").read_text(encoding="utf-8")
+    top: Mapping[str, Any] = json.loads(text)
+    yield from _fields("the document", top)
+    for name, definition in top.get("$defs", {}).items():
+        yield from _fields(name, definition)
+
+
+def _fields(name: str, definition: Mapping[str, Any]) -> Iterator[str]:
+    yield from (f"**{name}**: {definition.get('description', '')}".rstrip(": "), "")
+    if "properties" not in definition:
+        yield from (f"{_kind(definition)}", "")
+        return
+    yield from ("| field | type | what it is |", "|---|---|---|")
+    for key, field in definition["properties"].items():
+        told = str(field.get("description", "") if isinstance(field, Mapping) else "").replace("|", r"\|")
+        yield f"| `{key}` | {_kind(field)} | {told} |"
+    yield ""
+
+
+def _kind(field: Any) -> str:
+    if not isinstance(field, Mapping):
+        return "anything"
+    if "$ref" in field:
+        return str(field["$ref"]).rpartition("/")[2]
+    if choices := field.get("anyOf") or field.get("oneOf"):
+        return " or ".join(map(_kind, choices))
+    if "const" in field or "enum" in field:
+        return ", ".join(f"`{json.dumps(value)}`" for value in field.get("enum", [field.get("const")]))
+    kinds = field.get("type", "any")
+    kind = " or ".join(kinds) if isinstance(kinds, list) else str(kinds)
+    inner = field.get("items") or field.get("additionalProperties")
+    return f"{kind} of {_kind(inner)}" if isinstance(inner, Mapping) and inner else kind
+
+
+_MAKERS = {"fcbench-options": options, "fcbench-commands": commands, "fcbench-schema": schema}
+
+
+class _Generated(SphinxDirective):
+    """Markdown made by a function, in the place of the directive."""
+
+    def run(self) -> list[nodes.Node]:
+        """Its parsed text."""
+        return self.parse_text_to_nodes("\n".join(_MAKERS[self.name]()))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Declare the directives."""
+    for name in _MAKERS:
+        app.add_directive(name, _Generated)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

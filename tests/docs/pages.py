@@ -1,0 +1,137 @@
+"""A page of the docs as what it promises: files, and commands with what they print.
+
+- A file is given as its name in backticks and a colon on a line, then a code block; it is written first.
+- In a block ``console`` a line that begins with ``$ `` is a command, the lines below it are what it prints.
+  ``...`` alone on a line stands for any lines, within a line for any text.
+- ``<!-- project -->``: all begins in a folder that ``fcbench init`` has filled; ``<!-- checkout -->``:
+  in one with the files of this repository that a plain ``pytest`` needs.
+- ``<!-- needs bfcl -->`` above a block: it is run where the official pack is, in a folder of its own.
+- ``localhost:8000`` is where ``fcbench serve --model oracle`` listens while the page is run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.conftest import ROOT
+from tests.served import served
+
+PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md"])
+ENDPOINT = "localhost:8000"
+NOT_RUN = ("git clone", "pip install", "python -m venv", "pytest tests ")
+"""Beginnings of the only commands that are not run: they install, or would run this very test."""
+
+_FILE = re.compile(r"^`([^`\s]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SESSION = re.compile(r"^(<!-- needs bfcl -->\n\n?)?```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command of a page and the lines that are shown below it."""
+
+    text: str
+    shown: tuple[str, ...]
+    official: bool
+    """Whether it needs the official pack."""
+
+    @property
+    def runs(self) -> bool:
+        return not self.text.startswith(NOT_RUN)
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a text promises."""
+
+    text: str
+
+    @property
+    def files(self) -> dict[str, str]:
+        return dict(_FILE.findall(self.text))
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        return tuple(self._commands())
+
+    def _commands(self) -> Iterator[Command]:
+        for needs, session in _SESSION.findall(self.text):
+            for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
+                lines = part.splitlines()
+                size = 1 + next(n for n, line in enumerate(lines) if not line.endswith("\\"))
+                yield Command("\n".join(lines[:size]), tuple(lines[size:]), bool(needs))
+
+
+def page(path: Path) -> Page:
+    return Page(path.read_text(encoding="utf-8"))
+
+
+def matches(shown: Sequence[str], told: Sequence[str]) -> bool:
+    """Whether the lines are those that are shown."""
+    if not shown:
+        return not told
+    if shown[0].strip() == "...":
+        return any(matches(shown[1:], told[at:]) for at in range(len(told) + 1))
+    pattern = ".*".join(map(re.escape, shown[0].rstrip().split("...")))
+    return bool(told) and bool(re.fullmatch(pattern, told[0].rstrip())) and matches(shown[1:], told[1:])
+
+
+def run(command: str, folder: Path, cache: Path) -> str:
+    """What a command prints, errors too, in a folder and with a cache of packs."""
+    ours = ("FCBENCH", "PYTEST", "GITHUB", "CI", "COV")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    more = {
+        "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+        "PYTHONPATH": str(ROOT),
+        "COLUMNS": "80",
+        "FCBENCH_CACHE": str(cache),
+        "MY_FT_KEY": "a-key-of-the-docs",
+    }
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=kept | more,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    return done.stdout
+
+
+def prepare(page: Page, folder: Path) -> None:
+    """Fill a folder with what the page begins with."""
+    if "<!-- project -->" in page.text:
+        run("fcbench init --ci none", folder, folder)
+    if "<!-- checkout -->" in page.text:
+        for name in ("fcbench.yaml", "pyproject.toml", "conftest.py"):
+            shutil.copy(ROOT / name, folder)
+        shutil.copytree(ROOT / "benchmarks", folder / "benchmarks")
+    for name, text in page.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def walk(page: Page, folder: Path, cache: Path, *, official: bool = False) -> Iterator[tuple[Command, str]]:
+    """Run the commands of a page, those that need the official pack or the others; each with what it says."""
+    commands = [command for command in page.commands if command.runs and command.official is official]
+    prepare(page, folder)
+    if ENDPOINT not in page.text:
+        for command in commands:
+            yield command, run(command.text, folder, cache)
+        return
+    with served("--model", "oracle") as api_base:
+        there = urlsplit(api_base).netloc
+        for path in (path for path in folder.rglob("*") if path.suffix in (".yaml", ".yml", ".py")):
+            path.write_text(path.read_text(encoding="utf-8").replace(ENDPOINT, there), encoding="utf-8")
+        for command in commands:
+            yield command, run(command.text.replace(ENDPOINT, there), folder, cache).replace(there, ENDPOINT)

@@ -1,0 +1,182 @@
+"""Docs, schema and program agree: every option, command, category and gate rule that a page names exists."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pytest_fcbench.cli import COMMANDS
+from pytest_fcbench.commands.init import WORKFLOWS
+from pytest_fcbench.config import FILE, load
+from pytest_fcbench.entries import CATEGORIES, SELECTIONS
+from pytest_fcbench.options import OPTIONS
+from pytest_fcbench.scorecard.formulas import OVERALL
+from tests.conftest import ROOT
+from tests.docs.pages import ENDPOINT, PAGES, page, prepare, run
+from tests.served import served
+
+FLAGS = {option.flag for option in OPTIONS}
+
+
+def _parsers() -> Mapping[str, argparse.ArgumentParser]:
+    registered: argparse._SubParsersAction[argparse.ArgumentParser]
+    registered = argparse.ArgumentParser().add_subparsers()
+    for command in COMMANDS:
+        command.register(registered)
+    return registered.choices
+
+
+PARSERS = _parsers()
+
+
+def _flags(parser: argparse.ArgumentParser) -> set[str]:
+    """All options of a command, those of its own commands too."""
+    found = set(parser._option_string_actions)
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                found |= _flags(inner)
+    return found
+
+
+def wrong(text: str) -> Iterator[str]:
+    """What a text names and the program does not have."""
+    yield from sorted(set(re.findall(r"--fcbench-[a-z][a-z-]*[a-z]", text)) - FLAGS)
+    # In code: a line of its own, or within backticks.
+    lines = [line.removeprefix("$ ").strip() for line in text.replace("\\\n", " ").splitlines()]
+    code = [line for line in lines if line.startswith("fcbench ")]
+    code += re.findall(r"`(fcbench [^`]+)`", text)
+    for found in code:
+        name, _, rest = found.removeprefix("fcbench ").partition(" ")
+        if not re.fullmatch(r"[a-z-]+", name) or name.startswith("-"):
+            continue
+        if name not in PARSERS:
+            yield f"fcbench {name}"
+            continue
+        ours = re.split(r" [|#;&>] ?", rest)[0]
+        given = re.findall(r"(?<=[ ])--[a-z][a-z-]*", f" {ours}")
+        yield from (f"fcbench {name} {flag}" for flag in given if flag not in _flags(PARSERS[name]))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_every_option_and_command_that_is_named_exists(path: Path) -> None:
+    assert list(wrong(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("use --fcbench-modle=x", "--fcbench-modle"),
+        ("    fcbench reprot a.json", "fcbench reprot"),
+        ("`fcbench show x --scoercard y`", "fcbench show --scoercard"),
+        ("$ fcbench compare a.json b.json \\\n    --flip=3", "fcbench compare --flip"),
+    ],
+)
+def test_what_does_not_exist_is_found(text: str, found: str) -> None:
+    assert list(wrong(text)) == [found]
+
+
+def test_every_option_is_somewhere_in_the_docs() -> None:
+    """The page of options has all; the other pages name what they are for."""
+    text = "\n".join(path.read_text(encoding="utf-8") for path in PAGES)
+    assert len([flag for flag in FLAGS if flag in text]) > len(FLAGS) / 2
+    assert "```{fcbench-options}" in text
+    assert "```{fcbench-commands}" in text
+
+
+def _text(name: str) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def test_the_table_of_categories_is_that_of_the_program() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| (\w+) \| (.*) \|$", _text("categories.md"), re.MULTILINE)
+    assert rows == [
+        (each.name, str(each.group), str(each.rule), "yes" if each.scored else "where named")
+        for each in CATEGORIES.values()
+    ]
+
+
+def test_each_rule_has_its_section_and_each_selection_is_named() -> None:
+    headings = " ".join(re.findall(r"^## (.*)$", _text("categories.md"), re.MULTILINE))
+    assert {str(each.rule) for each in CATEGORIES.values()} <= set(re.findall(r"\w+", headings))
+    for name in SELECTIONS:
+        assert f"`{name}`" in _text("categories.md")
+
+
+def test_the_weights_of_the_overall_score_are_those_of_the_program() -> None:
+    told = re.findall(r"(\d+) % `(\w+)`", _text("statistics.md"))
+    assert {name: int(share) / 100 for share, name in told} == dict(OVERALL)
+
+
+def test_the_schema_table_has_every_field() -> None:
+    """Made when the site is built, by the same function."""
+    from docs._ext.generated import commands, options, schema
+
+    schema_file = files("pytest_fcbench.scorecard").joinpath("schema.json").read_text(encoding="utf-8")
+    table = "\n".join(schema())
+    for name, definition in json.loads(schema_file)["$defs"].items():
+        assert f"**{name}**" in table
+        for field in definition.get("properties", {}):
+            assert f"| `{field}` |" in table
+    assert {flag for flag in FLAGS if flag in "\n".join(options())} == FLAGS
+    assert {name for name in PARSERS if f"**`fcbench {name}`**" in "\n".join(commands())} == set(PARSERS)
+
+
+CONFIGURATIONS = [path for path in PAGES if FILE in page(path).files]
+
+
+@pytest.mark.parametrize("path", CONFIGURATIONS, ids=lambda path: path.stem)
+def test_configurations_can_be_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_FT_KEY", "a-key-of-the-docs")
+    (tmp_path / FILE).write_text(page(path).files[FILE], encoding="utf-8")
+    assert load({}, tmp_path / FILE).label == "my-ft"
+
+
+def _commands(value: object) -> Iterator[str]:
+    """What the steps of a workflow run, of GitHub or GitLab."""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            if key in ("run", "script"):
+                yield from member if isinstance(member, list) else member.splitlines()
+            else:
+                yield from _commands(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _commands(member)
+
+
+@pytest.mark.parametrize("name", [".github/workflows/benchmarks.yml", ".gitlab-ci.yml"])
+def test_what_workflows_run_works(name: str, tmp_path: Path) -> None:
+    gates = page(ROOT / "docs" / "gates.md")
+    prepare(gates, tmp_path)
+    lines = list(_commands(yaml.safe_load(gates.files[name])))
+    ours = [line for line in lines if line.startswith(("pytest ", "fcbench "))]
+    waits = ("pip install ", "vllm serve ", "timeout ")
+    assert all(line.startswith(waits) for line in lines if line not in ours)
+    assert ours
+    if any("fcbench-baseline" in line for line in ours):
+        before = (
+            "pytest benchmarks -m parallel --fcbench-model=oracle && fcbench baseline save scorecard.json"
+        )
+        run(before, tmp_path, tmp_path)
+    with served("--model", "oracle") as api_base:
+        there = api_base.removeprefix("http://").removesuffix("/v1")
+        configuration = tmp_path / FILE
+        configuration.write_text(configuration.read_text().replace(ENDPOINT, there))
+        for line in ours:
+            told = run(f"{line.replace('vllm:8000', there)}; echo code $?", tmp_path, tmp_path)
+            assert told.rstrip().endswith("code 0"), told
+
+
+def test_the_workflows_of_init_run_what_the_docs_show() -> None:
+    for kind in ("github", "gitlab"):
+        made = WORKFLOWS[kind]
+        assert made is not None
+        assert "pytest benchmarks" in list(_commands(yaml.safe_load(made[1])))

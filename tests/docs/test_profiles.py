@@ -1,0 +1,213 @@
+"""docs/profiles.md is true: each example in its tables gets the verdicts that stand beside it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+
+from pytest_fcbench.answers import Completion, Mode, Names, Step, Transcript
+from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
+from pytest_fcbench.complexeval.verdict import judge as judge_path
+from pytest_fcbench.entries import Answers, Comparison, FunctionDoc, PathCall, Scene
+from pytest_fcbench.executables.performing import Performer
+from pytest_fcbench.executables.pool import Pool
+from pytest_fcbench.matchers import answer as final_answer
+from pytest_fcbench.matchers import ast as by_calls
+from pytest_fcbench.matchers import chat, execution, relevance, rest, sql, state
+from pytest_fcbench.verdicts import Judgement, Verdict
+from tests.complexeval.cases import make_path_entry
+from tests.complexeval.talking import CORRECTED, OFFICIAL, call, held
+from tests.conftest import ROOT
+from tests.factories import make_doc, make_entry, make_transcript, tool_calls
+from tests.matchers.outcomes import outcome
+from tests.matchers.sql import shop
+from tests.matchers.test_execution import entry_of as executed_entry
+from tests.matchers.test_rest import entry_of as rest_entry
+from tests.matchers.test_state import entry_of as state_entry
+from tests.matchers.test_state import fresh
+from tests.matchers.test_state import held as conversation
+
+TEXT = (ROOT / "docs" / "profiles.md").read_text(encoding="utf-8")
+_ROW = re.compile(r"^\|(.+)\|$", re.MULTILINE)
+_TYPES = {"array of array": ("array", "array"), "array of integer": ("array", "integer")}
+
+
+def rows(section: str) -> list[list[str]]:
+    """The cells of the examples in a section, without marks of code."""
+    _, _, rest_of_page = TEXT.partition(f"## {section}\n")
+    table = [
+        re.split(r" *(?<!\\)\| *", row.strip()) for row in _ROW.findall(rest_of_page.partition("\n## ")[0])
+    ]
+    return [[_plain(cell) for cell in row] for row in table[2:]]
+
+
+def _plain(cell: str) -> str:
+    code = re.fullmatch(r"(`+) ?(.*?) ?\1", cell)
+    return (code[2] if code else cell).replace(r"\n", "\n").replace(r"\t", "\t")
+
+
+def _doc(**kinds: str) -> FunctionDoc:
+    return make_doc("weather.forecast", {name: {"type": kind} for name, kind in kinds.items()}, ["city"])
+
+
+def reading(answer: str) -> Judgement:
+    right = {"city": ["Bergen"], "days": [5], "detailed": [True]}
+    doc = _doc(city="string", days="integer", detailed="boolean")
+    entry = make_entry(functions=[doc], expect=[{doc.name: right}])
+    made = re.fullmatch(r"tool call (\S+) (.*)", answer)
+    return by_calls.judge(entry, make_transcript(tool_calls((made[1], made[2])) if made else answer))
+
+
+def _schema(kind: str) -> Mapping[str, object]:
+    outer, _, inner = kind.partition(" of ")
+    return {"type": outer, "items": {"type": inner}} if inner else {"type": outer}
+
+
+def value(kind: str, accepted: str, answer: str) -> Judgement:
+    doc = make_doc("f", {"x": _schema(kind)})
+    entry = make_entry(functions=[doc], expect=[{"f": {"x": json.loads(accepted)}}])
+    return by_calls.judge(entry, make_transcript(f"[f(x={answer})]"))
+
+
+def source(language: str, kind: str, accepted: str, answer: str) -> Judgement:
+    doc = make_doc("f", {"x": _schema(kind)})
+    entry = make_entry(f"simple_{language}", functions=[doc], expect=[{"f": {"x": json.loads(accepted)}}])
+    return by_calls.judge(entry, make_transcript(tool_calls(("f", {"x": answer}))))
+
+
+def several(accepted: str, answer: str) -> Judgement:
+    expect = [{"f": {"n": numbers}} for numbers in json.loads(accepted)]
+    entry = make_entry(
+        "parallel", functions=[make_doc("f", {"n": {"type": "integer"}}, ["n"])], expect=expect
+    )
+    return by_calls.judge(entry, make_transcript(answer))
+
+
+def calling(category: str, answer: str) -> Judgement:
+    return relevance.judge(make_entry(category), make_transcript(answer))
+
+
+def turns(truth: str, made: str) -> Judgement:
+    return state.judge(state_entry(ast.literal_eval(truth)), conversation(ast.literal_eval(made)), fresh)
+
+
+def said(right: str, text: str) -> Judgement:
+    entry = replace(make_entry("memory_kv"), expectation=Answers((right,)), scene=Scene((), {}))
+    steps = ((Step(Completion(text=text)),),)
+    syntax = DEFAULT_SYNTAX[Mode.FC]
+    return final_answer.judge(entry, Transcript(entry.key, "test", Mode.FC, Names.DOTTED, syntax, steps))
+
+
+def statement(conditions: str) -> Judgement:
+    truth = shop.call(columns=["name"], conditions=["price < 10", "shelf = 1"])
+    made = {**truth, "conditions": json.loads(conditions)}
+    return sql.judge(shop.expecting(truth), make_transcript(tool_calls(("sql_execute", made))))
+
+
+def words(answer: str) -> Judgement:
+    return chat.judge(make_entry("chatable", functions=[]), make_transcript(answer))
+
+
+def formatted(name: str, answer: str) -> Judgement:
+    hours = {"type": "array", "items": {"type": "dict"}}
+    doc = make_doc("weather.forecast", {"city": {"type": "string"}, "hours": hours}, ["city"])
+    right = {"city": ["Bergen", "Bergen & Voss"], "hours": [[{"from": [6]}], ""]}
+    entry = make_entry(functions=[doc], expect=[{doc.name: right}])
+    return by_calls.judge(entry, make_transcript(answer, syntax=name.replace(" ", "_")))
+
+
+_STEPS: list[list[tuple[str, str, dict[str, object]]]] = [
+    [("place", "Search_Hotel_Destination", {"query": "Bergen"})],
+    [("stays", "Search_Hotels", {"search_type": "city", "dest_id": "11", "arrival_date": "2030-05-01"})],
+    [
+        ("details", "Get_Hotel_Details", {"hotel_id": "101", "arrival_date": "2030-05-01"}),
+        ("reviews", "Get_Hotel_Reviews(Tips)", {"hotel_id": "101"}),
+    ],
+]
+
+
+def walked(text: str) -> Judgement:
+    """Each profile's verdict on the conversation that its own rules hold."""
+    path = [[PathCall.replied(name, made, {"data": name}) for _, name, made in step] for step in _STEPS]
+    known = {
+        short: (name.replace("(", "-").replace(")", "-"), made) for s in _STEPS for short, name, made in s
+    }
+    answers = []
+    for part in text.split(";"):
+        calls = []
+        for word in part.split():
+            name, made = known[word.rstrip("!")]
+            last = list(made)[-1]
+            calls.append(call(name, **(made if not word.endswith("!") else {**made, last: "2031-01-01"})))
+        answers.append(calls)
+    entry = make_path_entry(path)
+    official = judge_path(entry, held(entry, answers, OFFICIAL)).official
+    return Judgement(official, judge_path(entry, held(entry, answers, CORRECTED)).corrected)
+
+
+SECTIONS: Mapping[str, Callable[..., Judgement]] = {
+    "Reading an answer": reading,
+    "Comparing values": value,
+    "Java and JavaScript": source,
+    "Several calls": several,
+    "Whether to call at all": calling,
+    "Conversations": turns,
+    "Final answers": said,
+    "SQL": statement,
+    "Chat": words,
+    "Golden paths": walked,
+    "Prompt formats": formatted,
+}
+EXAMPLES = [(section, row) for section in SECTIONS for row in rows(section)]
+
+
+def told(verdict: Verdict) -> str:
+    return outcome(verdict) or "passed"
+
+
+def agree(shown: list[str], judgement: Judgement) -> None:
+    assert shown == [told(judgement.official), told(judgement.corrected)]
+
+
+@pytest.mark.parametrize(("section", "row"), EXAMPLES, ids=[f"{s}: {row[-3][:30]!r}" for s, row in EXAMPLES])
+def test_an_example_gets_the_verdicts_beside_it(section: str, row: list[str]) -> None:
+    agree(row[-2:], SECTIONS[section](*row[1:-2]))
+
+
+@pytest.mark.parametrize("row", rows("Calls that are carried out"), ids=lambda row: row[3])
+def test_an_example_that_is_carried_out(row: list[str], pool: Pool) -> None:
+    _, truth, kind, answer, *shown = row
+    entry = executed_entry(truth, category="exec_simple", kind=_KINDS[kind])
+    agree(shown, execution.judge(entry, make_transcript(answer), pool))
+
+
+_KINDS = {"exact": Comparison.EXACT, "real time": Comparison.REAL_TIME}
+
+
+@pytest.mark.parametrize("row", rows("Requests to web APIs"), ids=lambda row: row[1])
+def test_an_example_that_asks_the_web(row: list[str], performer: Performer) -> None:
+    _, answer, *shown = row
+    agree(shown, rest.judge(rest_entry(), make_transcript(answer), performer))
+
+
+def test_every_table_is_tried() -> None:
+    headings = re.findall(r"^## (.*)$", TEXT, re.MULTILINE)
+    tried = {*SECTIONS, "Calls that are carried out", "Requests to web APIs"}
+    assert {heading for heading in headings if rows(heading)} == tried
+    assert len(EXAMPLES) > 50
+
+
+def test_the_profiles_differ_in_nearly_every_example() -> None:
+    """Where a difference says what is the same, or has two sides, an example may have one verdict."""
+    alike = [row for _, row in EXAMPLES if row[-1] == row[-2]]
+    assert len(alike) <= 6, alike
+
+
+def test_a_wrong_example_would_be_noticed() -> None:
+    with pytest.raises(AssertionError):
+        agree(["passed", "passed"], reading("I do not know."))

@@ -1,0 +1,72 @@
+"""The site builds without a warning and without a network; what is wrong in a page is a warning."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+DOCS = ROOT / "docs"
+
+
+def build(source: Path, target: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-d"]
+    places = [str(target / "trees"), str(source), str(target / "html")]
+    return subprocess.run([*command, *places], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built pages."""
+    target = tmp_path_factory.mktemp("site")
+    done = build(DOCS, target)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return target / "html"
+
+
+class _Loaded(HTMLParser):
+    """What a page brings with it from elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag in ("script", "img", "link", "iframe") and (address := given.get("src") or given.get("href")):
+            self.addresses.append(address)
+
+
+def test_every_page_is_there_and_loads_nothing_from_elsewhere(site: Path) -> None:
+    names = {path.stem for path in DOCS.glob("*.md")}
+    assert names <= {path.stem for path in site.glob("*.html")}
+    for name in names:
+        page = _Loaded()
+        page.feed((site / f"{name}.html").read_text(encoding="utf-8"))
+        assert [address for address in page.addresses if re.match(r"(\w+:)?//", address)] == []
+    assert 'id="pytest_fcbench.entries.Entry"' in (site / "api.html").read_text(encoding="utf-8")
+    assert "fcbench-concurrency" in (site / "options.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        pytest.param(("new.md", "# New\n"), "isn't included in any toctree", id="in no toctree"),
+        pytest.param(("api.md", "# API\n\n[](nowhere.md)\n"), "nowhere.md", id="a dead link"),
+    ],
+)
+def test_a_page_that_is_wrong_is_a_warning(change: tuple[str, str], says: str, tmp_path: Path) -> None:
+    source = tmp_path / "docs"
+    shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns("_build"))
+    (source / "api.md").write_text("# API\n", encoding="utf-8")  # autodoc takes most of the time
+    (source / change[0]).write_text(change[1], encoding="utf-8")
+    done = build(source, tmp_path)
+    assert done.returncode != 0
+    assert says in done.stderr
