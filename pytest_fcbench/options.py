@@ -44,7 +44,7 @@ GROUPS = (
             Option(
                 "model",
                 "MODEL",
-                "oracle, lexical, scripted:FILE, replay:PATH, python:MODULE:FUNCTION, a profile, a litellm id "
+                "oracle, lexical, scripted:FILE, replay:PATH, python:MODULE:NAME, a profile, any litellm id "
                 "(default: lexical)",
                 of_model=True,
             ),
