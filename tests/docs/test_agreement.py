@@ -175,6 +175,22 @@ def test_what_workflows_run_works(name: str, tmp_path: Path) -> None:
             assert told.rstrip().endswith("code 0"), told
 
 
+def test_the_shards_of_a_matrix_are_merged(tmp_path: Path) -> None:
+    scale = page(ROOT / "docs" / "scale.md")
+    prepare(scale, tmp_path)
+    text = scale.files[".github/workflows/shards.yml"]
+    jobs = yaml.safe_load(text)["jobs"]
+    shards = jobs["shard"]["strategy"]["matrix"]["shard"]
+    (shard,) = (line for line in _commands(jobs["shard"]) if line.startswith("pytest "))
+    (merge,) = (line for line in _commands(jobs["merge"]) if line.startswith("fcbench "))
+    lines = [shard.replace("${{ matrix.shard }}", str(number)) for number in shards]
+    (tmp_path / FILE).write_text("model: lexical\ncategory: parallel\ngate: ['parallel>=0.01']\n")
+    for line in (*lines, merge):
+        told = run(f"{line}; echo code $?", tmp_path, tmp_path)
+        assert told.rstrip().endswith("code 0"), told
+    assert "gate parallel>=0.01: held: parallel is" in told
+
+
 def test_the_workflows_of_init_run_what_the_docs_show() -> None:
     for kind in ("github", "gitlab"):
         made = WORKFLOWS[kind]
