@@ -515,6 +515,8 @@ HINTS = {
     "authentication": "name the variable that holds the right key with --fcbench-api-key-env",
     "bad_request": "check the model's name, and whether it takes tools (--fcbench-mode=prompt sends none)",
     "connection": "check --fcbench-api-base, and whether the server is up",
+    "function_error": "correct the function",
+    "function_result": "return text, a message or a list of tool calls",
     "not_found": "check the model's name and --fcbench-api-base",
     "quota": "the account has no money left",
     "budget": "raise --fcbench-max-usd",
