@@ -23,13 +23,12 @@ from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.link import Link
 from pytest_fcbench.dispatch.progress import Progress
 from pytest_fcbench.dispatch.store import AnswerStore, Replies, StoredModel
-from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category, Entry, ExpectedResponse, Group, Rule
+from pytest_fcbench.entries import SELECTIONS, Entry, ExpectedResponse, Group, Rule
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.errors import CallError, UsageError, unknown
+from pytest_fcbench.errors import CallError, UsageError
 from pytest_fcbench.executables.live import Live
 from pytest_fcbench.executables.performing import Performer
 from pytest_fcbench.executables.pool import Pool
-from pytest_fcbench.matchers.execution import LIVE_ONLY
 from pytest_fcbench.models import registry, sentences
 from pytest_fcbench.models.model import Model, run_through
 from pytest_fcbench.models.oracle import OracleModel
@@ -44,6 +43,7 @@ from pytest_fcbench.scorecard.document import section
 from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.files import Scorecard
 from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.selection import Selection
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed
 
@@ -91,8 +91,6 @@ class Run:
         self._started_at = 0.0
         self.records: dict[str, Record] = {}
         """By item id; a rerun replaces the earlier Record."""
-        self._entries: dict[tuple[str, str], tuple[Entry, ...]] = {}
-        self._index: dict[str, Entry] = {}
 
     @cached_property
     def suites(self) -> Mapping[str, Suite]:
@@ -107,6 +105,11 @@ class Run:
             name: replace(suite, world=replace(suite.world, embed=self._vectors.embed))
             for name, suite in opened.items()
         }
+
+    @cached_property
+    def selection(self) -> Selection:
+        """The entries that are asked. Raises ``PackMissing`` and ``UsageError``."""
+        return Selection(self.settings, self.suites)
 
     @cached_property
     def _vectors(self) -> SentenceModel | None:
@@ -355,52 +358,7 @@ class Run:
                     f"{category.name} is about system prompts, so the model has to be asked by prompting: "
                     "add --fcbench-mode=prompt, or run it apart from what is asked by function calling"
                 )
-            self.entries(category.name)
-
-    def entries(self, name: str) -> Sequence[Entry]:
-        """Entries of a category in all selected suites that belong to this run's shard; none if the category
-        is not selected.
-
-        Raises ``UsageError`` for a name that is no category.
-        """
-        if name not in CATEGORIES:
-            raise UsageError(unknown("category", name, CATEGORIES))
-        if CATEGORIES[name] not in self.settings.categories:
-            return ()
-        found = [entry for suite in self.suites.values() for entry in self._load(suite, CATEGORIES[name])]
-        shard = self.settings.shard
-        return found if shard is None else [entry for entry in found if shard.holds(entry)]
-
-    def find(self, item_id: str) -> Entry | None:
-        """The entry of that item id among those that were loaded."""
-        return self._by_item_id().get(item_id)
-
-    def _by_item_id(self) -> Mapping[str, Entry]:
-        loaded = sum(map(len, self._entries.values()))
-        if len(self._index) != loaded:
-            self._index = {e.item_id: e for entries in self._entries.values() for e in entries}
-        return self._index
-
-    def _load(self, suite: Suite, category: Category) -> tuple[Entry, ...]:
-        key = suite.name, category.name
-        if key not in self._entries:
-            loaded = suite.load(category) if category in suite.categories else ()
-            chosen = loaded[::_SMOKE] if self.settings.smoke else loaded
-            if self.settings.live:
-                chosen = tuple(map(_asked_live, chosen))
-            self._entries[key] = tuple(self._trials(chosen))
-        return self._entries[key]
-
-    def _trials(self, entries: Sequence[Entry]) -> Iterator[Entry]:
-        for entry in entries:
-            if self.settings.trials == 1:
-                yield entry
-            else:
-                yield from (replace(entry, trial=n) for n in range(1, self.settings.trials + 1))
-
-    def size_of(self, category: str) -> int:
-        """Number of tests of a category in the selected suites: its entries times the trials."""
-        return sum(len(self._load(suite, CATEGORIES[category])) for suite in self.suites.values())
+            self.selection.entries(category.name)
 
     def record(
         self,
@@ -471,12 +429,12 @@ class Run:
     def evidence(self) -> gate.Evidence:
         """What the gate looks at."""
         return gate.Evidence(
-            self.ordered, self.settings.profile, self.size_of, self.facts.suites, self.baseline
+            self.ordered, self.settings.profile, self.selection.size_of, self.facts.suites, self.baseline
         )
 
     def section(self, outcomes: Sequence[gate.Outcome]) -> dict[str, object]:
         """The ``fcbench`` section of the JSON report."""
-        return section(self.facts, self.ordered, self.size_of, outcomes)
+        return section(self.facts, self.ordered, self.selection.size_of, outcomes)
 
     def stop(self) -> None:
         """Make no new call and cancel those in flight; what is stored stays."""
@@ -499,16 +457,6 @@ class Run:
             replies.close()
         if others := self.__dict__.get("others"):
             others.close()
-
-
-_SMOKE = 10
-"""Which part of the entries a smoke run takes: of ten paraphrases in a row the first."""
-
-
-def _asked_live(entry: Entry) -> Entry:
-    """An entry that was set aside only because nobody recorded what a web API answers is no longer."""
-    recorded = not (entry.set_aside or "").startswith(f"{LIVE_ONLY}:")
-    return entry if recorded else replace(entry, set_aside=None)
 
 
 HINTS = {

@@ -73,6 +73,7 @@ ROOMS = {
     "describing": {"entries", "errors"},
     "web": {"errors", "extras", "redaction"},
     "searching": {"entries", "answers", "conversation", "environments"},
+    "selection": {"entries", "config", "errors", "matchers", "suites"},
     "others": {"entries", "answers", "config", "models", "scorecard", "suites", "web"},
     "judges": {"entries", "answers", "verdicts", "codecs", "conversation"},
     "complexeval": {

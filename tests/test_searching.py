@@ -167,7 +167,7 @@ def run(tmp_path: Path, **options: object) -> Run:
 
 def results(made: Run, number: int = 0) -> tuple[list[str], Transcript]:
     """What the calls of an entry returned."""
-    entry = made.entries("web_search_base")[number]
+    entry = made.selection.entries("web_search_base")[number]
     transcript = made.dispatcher.transcript(entry)
     return [text for step in transcript.turns[0] for text in step.results], transcript
 
@@ -192,7 +192,7 @@ def test_a_search_that_failed_is_asked_again_in_the_next_run(tmp_path: Path, eng
     first = run(tmp_path, search="serpapi")
     texts, transcript = results(first)
     assert "quota: no searches are left" in texts[0]
-    verdict = answer.judge(first.entries("web_search_base")[0], transcript).official
+    verdict = answer.judge(first.selection.entries("web_search_base")[0], transcript).official
     assert verdict == NotScored("quota", "no searches are left")
     first.close()
     engine.open = True
@@ -210,7 +210,7 @@ def test_what_comes_from_the_store_is_recorded_too(tmp_path: Path, engine: Engin
     replayed = run(tmp_path, search=f"recorded:{tmp_path / 'two.jsonl'}", store="none")
     assert results(replayed)[0] == texts
     _, other = results(replayed, 1)
-    verdict = answer.judge(replayed.entries("web_search_base")[1], other).corrected
+    verdict = answer.judge(replayed.selection.entries("web_search_base")[1], other).corrected
     assert isinstance(verdict, NotScored)
     assert verdict.cause == "not_recorded"
     assert "two.jsonl has no answer to search_engine_query" in verdict.reason
@@ -226,7 +226,7 @@ def test_who_searched_is_told(tmp_path: Path, engine: Engine) -> None:
         ({"search": f"recorded:{tmp_path / 'web.jsonl'}"}, "recorded:web.jsonl"),
     ):
         made = run(tmp_path, **options)
-        entry = made.entries("web_search_base")[0]
+        entry = made.selection.entries("web_search_base")[0]
         before = made.facts.search
         made.records[entry.item_id] = made.not_scored(entry, "x", "y")
         assert (before, made.facts.search) == (None, told)
@@ -238,7 +238,7 @@ def test_who_searched_is_told(tmp_path: Path, engine: Engine) -> None:
 def test_a_model_is_not_asked_where_nobody_searches(tmp_path: Path) -> None:
     """It would be paid for, and not scored."""
     made = run(tmp_path, model="openai/some", plan=True)
-    entry = made.entries("web_search_base")[0]
+    entry = made.selection.entries("web_search_base")[0]
     with pytest.raises(CallError, match="--fcbench-search"):
         made.converse(entry)
     lines = list(made.plan([entry]))
@@ -254,7 +254,7 @@ def test_answers_of_official_files_need_no_web(tmp_path: Path) -> None:
     (tmp_path / "BFCL_v4_web_search_base_result.json").write_text(json.dumps(row))
     made = run(tmp_path, model=f"replay:{tmp_path}")
     made.__dict__["suites"] = {"core": replace(CORE, name="bfcl", web=None)}
-    entry = replace(made.entries("web_search_base")[0], suite="bfcl")
+    entry = replace(made.selection.entries("web_search_base")[0], suite="bfcl")
     made.suites["bfcl"] = made.suites["core"]  # type: ignore[index]
     transcript = made.dispatcher.transcript(entry)
     assert "the answer was not kept" in transcript.turns[0][0].results[0]

@@ -250,7 +250,7 @@ def _asked(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
     )
     with closing(Run(once)) as run:
         try:
-            transcript = run.transcripts.transcript(run.entries(_QUESTION)[0])
+            transcript = run.transcripts.transcript(run.selection.entries(_QUESTION)[0])
             yield _call(run, transcript, tools=run.chosen.manner.mode is Mode.FC)
         except NotScoredError as error:
             way_out = HINTS.get(error.cause, "try again later").replace("--fcbench-", "--")

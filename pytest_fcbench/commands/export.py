@@ -214,7 +214,7 @@ class _Export:
 
     def size_of(self, category: str) -> int:
         """Number of entries of a category in the suite."""
-        return self.run.size_of(category) if category in CATEGORIES else 0
+        return self.run.selection.size_of(category) if category in CATEGORIES else 0
 
     def __str__(self) -> str:
         right = sum(header.correct for header in self.scores.values())

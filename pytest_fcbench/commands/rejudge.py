@@ -165,5 +165,5 @@ def _rewritten(card: Scorecard, new: Mapping[str, Record], run: Run) -> dict[str
         suites=run.facts.suites,
         notes=tuple(dict.fromkeys((*card.facts.notes, note))),
     )
-    report["fcbench"] |= section(facts, list(new.values()), run.size_of, [])
+    report["fcbench"] |= section(facts, list(new.values()), run.selection.size_of, [])
     return report

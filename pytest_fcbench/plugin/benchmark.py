@@ -57,7 +57,7 @@ class Benchmark:
         if not self.prepared():
             metafunc.parametrize("entry", [pytest.param(None, id=STOPPED)])
             return
-        found = self.run.entries(marker.args[0])
+        found = self.run.selection.entries(marker.args[0])
         entries = [entry for entry in found if entry.suite not in self._pointed]
         marks = {entry.suite: _marks(entry) for entry in entries}
         metafunc.parametrize(
@@ -238,7 +238,7 @@ class Benchmark:
         if report.when in ("setup", "call", "teardown"):
             return None
         self.prepare_or_stop()
-        return self.run.find(item_id_of(report.nodeid))
+        return self.run.selection.find(item_id_of(report.nodeid))
 
     # The end
 

@@ -82,17 +82,13 @@ class EntryFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """An item for each."""
-        run = self.benchmark.run
         if not self.benchmark.prepared():
             yield self._item(STOPPED)
             return
-        file_of = run.suites[self.suite].file_of
-        for category in run.settings.categories:
-            for entry in run.entries(category.name):
-                if entry.suite == self.suite and file_of and file_of(entry) == self.path:
-                    item = self._item(entry.item_id)
-                    self.benchmark.adopt(item, entry)
-                    yield item
+        for entry in self.benchmark.run.selection.by_file(self.suite).get(self.path, ()):
+            item = self._item(entry.item_id)
+            self.benchmark.adopt(item, entry)
+            yield item
 
     def _item(self, item_id: str) -> EntryItem:
         name = f"entry[{item_id}]"

@@ -71,8 +71,8 @@ class Workers:
         if ours and self._server and run.asks:
             self._benchmark.prepare_or_stop()
             self._started = True
-            known = [] if self._tell else [entry for item_id in ours if (entry := run.find(item_id))]
-            self._benchmark.start(known)
+            found = () if self._tell else map(run.selection.find, ours)
+            self._benchmark.start(list(filter(None, found)))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:

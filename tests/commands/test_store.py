@@ -417,7 +417,10 @@ def test_the_run_that_is_named_finds_what_was_imported(
         parser.add_argument(option.flag, dest=option.key, action=action, default=None)
     benchmark = Run(load(vars(parser.parse_args(command)), None))
     for name, rows in files.items():
-        entries = {e.id: e for e in benchmark.entries(name.partition("v4_")[2].removesuffix("_result.json"))}
+        entries = {
+            e.id: e
+            for e in benchmark.selection.entries(name.partition("v4_")[2].removesuffix("_result.json"))
+        }
         for row in rows:
             assert benchmark.dispatcher.transcript(entries[str(row["id"])]).answers == turns_of(row)
     assert benchmark.settings.offline
