@@ -8,8 +8,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, MutableSequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -38,22 +37,21 @@ class Tried:
     finding: str = ""
 
 
-def _counted(target: Target) -> Counter[str]:
+def count(target: Target, inputs: MutableSequence[int] | memoryview[int]) -> None:
     """Let the law of a target count its inputs, and fail where one takes too long."""
-    count: Counter[str] = Counter()
     law: Callable[..., None] = target.hypothesis.inner_test  # type: ignore[attr-defined]
 
     @wraps(law)
-    def counting(*given: Any, **inputs: Any) -> None:
-        count["inputs"] += 1
+    def counting(*given: Any, **named: Any) -> None:
+        inputs[0] += 1
         signal.setitimer(signal.ITIMER_REAL, _LONGEST_S)
         try:
-            law(*given, **inputs)
+            law(*given, **named)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
+    signal.signal(signal.SIGALRM, _too_long)
     target.hypothesis.inner_test = counting  # type: ignore[attr-defined]
-    return count
 
 
 def _too_long(*_: object) -> None:
@@ -62,8 +60,8 @@ def _too_long(*_: object) -> None:
 
 def by_hypothesis(name: str, target: Target, seconds: float, corpus: Path, least: int = 0) -> Tried:
     """Rounds of new inputs until the time is over and there were enough; a finding ends it."""
-    count = _counted(target)
-    signal.signal(signal.SIGALRM, _too_long)
+    inputs = [0]
+    count(target, inputs)
     # Not by @settings, which a target may have already.
     target._hypothesis_internal_use_settings = settings(  # type: ignore[attr-defined]
         max_examples=_ROUND,
@@ -75,32 +73,33 @@ def by_hypothesis(name: str, target: Target, seconds: float, corpus: Path, least
         suppress_health_check=list(HealthCheck),
     )
     begun, finding, before = time.monotonic(), "", -1
-    while not finding and before != count["inputs"] and (time.monotonic() - begun < seconds or count["inputs"] < least):
-        before = count["inputs"]
+    while not finding and before != inputs[0] and (time.monotonic() - begun < seconds or inputs[0] < least):
+        before = inputs[0]
         try:
             target()
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is a finding
             if isinstance(error, KeyboardInterrupt):
                 raise
             finding = "".join(traceback.format_exception(error))
-    return Tried(name, count["inputs"], time.monotonic() - begun, finding=finding)
+    return Tried(name, inputs[0], time.monotonic() - begun, finding=finding)
 
 
 def by_atheris(name: str, target: Target, seconds: float, corpus: Path, least: int = 0) -> Tried:
     """A process of its own: libFuzzer ends the one that it runs in."""
     folder = corpus / "atheris" / re.sub(r"\W+", "_", name)
     folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "tests.fuzzing.atheris_one", name, str(folder)]
+    counter = folder.with_suffix(".count")
+    counter.write_bytes(bytes(8))
+    command = [sys.executable, "-m", "tests.fuzzing.atheris_one", name, str(counter), str(folder)]
     command += [f"-max_total_time={max(round(seconds), 1)}", f"-artifact_prefix={folder.parent}/{folder.name}-"]
-    command += ["-print_final_stats=1", f"-timeout={_LONGEST_S}", "-rss_limit_mb=4096", "-max_len=8192"]
+    command += ["-print_final_stats=1", f"-timeout={_LONGEST_S}", "-rss_limit_mb=4096", "-max_len=8192", "-len_control=0"]
     begun = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     said = done.stdout + done.stderr
-    inputs = re.search(r"stat::number_of_executed_units:\s*(\d+)", said)
     reached = re.findall(r"cov: (\d+)", said)
     return Tried(
         name,
-        int(inputs[1]) if inputs else 0,
+        int.from_bytes(counter.read_bytes(), sys.byteorder),
         time.monotonic() - begun,
         f"{reached[0]} → {reached[-1]}" if reached else "-",
         said[-6000:] if done.returncode else "",
