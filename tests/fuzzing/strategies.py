@@ -51,6 +51,7 @@ hostile_text = wild_text | st.sampled_from([text[:3000] for text in HOSTILE.valu
 
 _PIECES = st.sampled_from(
     ["", "\0", "\n", "\ud800", "\u202e", "{", "}", "[", "]", '"', "'", ":", ",", "- ", "&a ", "*a", "!!python/x ", "<", ">"]
+    + ["2024-07-18", "2024-07-18 12:30:00", "12:30:45", ".nan", "!!binary aGk=", "!!set {a}", "? [a]\n: b", "&a [*a]", "<<: *a"]
 ) | any_text
 
 

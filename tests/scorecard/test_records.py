@@ -367,3 +367,10 @@ def test_details_may_hold_what_json_has_no_word_for() -> None:
     found = make_record(Failed("c", "r", {"accepted": (1, 2)}))
     again = from_json(json.loads(json.dumps(to_json(found))))
     assert again == replace(found, verdicts=Judgement.both(Failed("c", "r", {"accepted": [1, 2]})))
+
+
+def test_an_entry_may_have_any_name() -> None:
+    """Numbers are ordered as such, unless they are longer than Python makes a number of."""
+    ids = ["a_10", "a_9", f"a_{'9' * 5000}", "a_٣", "a_\ud800"]
+    records = [replace(make_record(), entry=f"core:{name}") for name in ids]
+    assert len(in_order(records)) == len(ids)
