@@ -112,7 +112,7 @@ def test_any_text_is_an_address_or_refused(url: str) -> None:
         return
     assert target.scheme in ("http", "https")
     assert sendable(target.url)
-    assert checked(target.url) == target
+    assert checked(target.url).origin == target.origin
 
 
 @fuzzed(
