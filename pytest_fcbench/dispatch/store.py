@@ -211,6 +211,8 @@ class StoredModel:
     immediate: bool = False
     """Whether the model never waits; then nothing is waited for here either."""
     reused: int = 0
+    full: NotScoredError | None = None
+    """Why nothing is asked any more: an answer that is paid for could not be kept."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -233,6 +235,8 @@ class StoredModel:
             return stored
         if self.offline:
             raise NotScoredError("offline", f"{self.store.path.name} has no answer for {entry.item_id}")
+        if self.full:
+            raise NotScoredError(self.full.cause, self.full.reason)
         completion = await self.model.complete(entry, request)
         if completion.fault is None:
             kept = key, entry.item_id, str(self.identity.get("model")), completion
@@ -242,7 +246,10 @@ class StoredModel:
                 else:
                     await self.store.keep(*kept)
             except sqlite3.Error as error:
-                raise NotScoredError("store", f"{self.store.path}: {error}") from None
+                failed = NotScoredError("store", f"{self.store.path}: {error}")
+                if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+                    self.full = failed
+                raise failed from None
         return completion
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Generator, Iterable
 from pathlib import Path
 
 import pytest
 
+from pytest_fcbench.commands.files import write
 from pytest_fcbench.dispatch.progress import Screen, Ticker
+from pytest_fcbench.errors import FcbenchError
 from pytest_fcbench.plugin.benchmark import Benchmark
 from pytest_fcbench.scorecard import github, terminal
 from pytest_fcbench.scorecard.gate import Outcome, exit_code
@@ -26,6 +29,10 @@ class Showing:
         """Where progress is shown: not with -q, and not with -v, which has a line for every test."""
         self._ticker: Ticker | None = None
         self._outcomes: tuple[Outcome, ...] = ()
+        self._saved: str | None = None
+        """Where the scorecard is."""
+        self._unsaved = ""
+        """Why there is none."""
         self._owns_report = self._switch_report_on(self._run.settings.scorecard)
 
     def _switch_report_on(self, file: str | None) -> bool:
@@ -71,7 +78,10 @@ class Showing:
             self._outcomes = self._run.outcomes(interrupted=interrupted)
             code = exit_code(self._outcomes)
             session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
-        return (yield)
+        result = yield
+        if self._unsaved:
+            session.exitstatus = session.exitstatus or 1
+        return result
 
     @property
     def _narrowed_by(self) -> str | None:
@@ -90,7 +100,7 @@ class Showing:
         }
         return next((name for name, used in narrowing.items() if used), None)
 
-    @pytest.hookimpl(optionalhook=True)
+    @pytest.hookimpl(optionalhook=True, trylast=True)
     def pytest_json_modifyreport(self, json_report: dict[str, object]) -> None:
         """Each test carries its Record; one section holds the aggregate."""
         tests = json_report.get("tests")
@@ -102,6 +112,23 @@ class Showing:
                 test.setdefault("metadata", {})["fcbench"] = to_json(record)
         tests.sort(key=lambda test: str(test["nodeid"]))
         json_report["fcbench"] = self._run.section(self._outcomes)
+        if self._owns_report:
+            self._save(json_report)
+
+    def _save(self, json_report: dict[str, object]) -> None:
+        """Write the whole scorecard or leave the one that is there.
+
+        pytest-json-report would write in place, leave half a file on a full disk, and say so only without -q.
+        """
+        option = self._config.option
+        file, option.json_report_file = option.json_report_file, None
+        try:
+            if file:
+                write(Path(file), json.dumps(json_report, default=str, indent=option.json_report_indent))
+        except FcbenchError as error:
+            self._unsaved = str(error)
+        else:
+            self._saved = file
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(
@@ -117,8 +144,10 @@ class Showing:
                 self._config.option.tbstyle = "no"
                 terminalreporter.reportchars = terminalreporter.reportchars.replace("f", "").replace("E", "")
             self._write_scorecard(terminalreporter)
+            if self._saved:
+                _tell_of_report(self._config, f"report saved to: {self._saved}", 0)
         elif self._owns_report:
-            _drop_report_line(self._config)
+            _tell_of_report(self._config, "", 99)
         return (yield)
 
     def _write_scorecard(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -131,6 +160,12 @@ class Showing:
             terminalreporter.write_line(line)
         for line in terminal.gate_lines(self._outcomes):
             terminalreporter.write_line(line)
+        if self._unsaved:
+            terminalreporter.write_line(
+                f"the scorecard is not saved: {self._unsaved}; run again with room for it, or with another "
+                "--fcbench-scorecard: stored answers are not asked for again",
+                red=True,
+            )
         if run.settings.gate and self._narrowed_by:
             terminalreporter.write_line(
                 f"the gate of fcbench.yaml was not applied: {self._narrowed_by} makes this a part of a run"
@@ -164,8 +199,8 @@ def _screen() -> Screen | None:
         return None
 
 
-def _drop_report_line(config: pytest.Config) -> None:
-    """A run without entries says nothing of a report that was switched on for nothing."""
+def _tell_of_report(config: pytest.Config, line: str, verbosity: int) -> None:
+    """What pytest-json-report says of its file, and from which verbosity on; it does not know of ours."""
     report = getattr(config, "_json_report", None)
     if report is not None:
-        report._terminal_min_verbosity = 99
+        report._terminal_summary, report._terminal_min_verbosity = line, verbosity
