@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import time
 from collections.abc import Iterator
@@ -160,8 +161,6 @@ def test_a_clock_that_jumps_changes_nothing(project: Project, jump_s: int) -> No
 
 def test_files_of_the_future_are_read(project: Project) -> None:
     path = project.write("mine.jsonl", json.dumps(own_entry("chatable_0")))
-    import os
-
     os.utime(path, (time.time() + 10**9,) * 2)
     os.utime(project.path / "fcbench.yaml", (time.time() + 10**9,) * 2)
     assert project.run(str(path)).parseoutcomes()["passed"] == 1
@@ -243,7 +242,7 @@ def test_unicode_in_every_place(project: Project, workers: tuple[str, ...]) -> N
     entries = [own_entry(name, f"f{name}", f"{name}{INSIDE}", f"{name}{INSIDE}") for name in NAMES.values()]
     (folder / "ü.jsonl").write_text("\n".join(map(json.dumps, entries)))
     profile = {"models": {"модель 🙂": {"model": "oracle"}}}
-    project.write("fcbench.yaml", json.dumps(profile))
+    project.write("fcbench.yaml", json.dumps(profile, ensure_ascii=False))
     options = ("--fcbench-model=модель 🙂", "--fcbench-mode=fc", "--junitxml=junit.xml", *workers)
     result = project.run(str(folder), *options)
     assert result.parseoutcomes()["passed"] == len(NAMES)
@@ -259,7 +258,7 @@ def test_unicode_in_every_place(project: Project, workers: tuple[str, ...]) -> N
 def test_a_failure_is_found_again_by_its_name(project: Project) -> None:
     """With ``--lf``, and by the node id that the scorecard tells."""
     project.write("mine.jsonl", "\n".join(json.dumps(own_entry(name)) for name in NAMES.values()))
-    project.write("script.yaml", json.dumps({"answers": {f"mine:{name}": "no" for name in NAMES.values()}}))
+    project.write("script.yaml", json.dumps({"answers": {f"mine:{name}": "no" for name in NAMES.values()}}, ensure_ascii=False))
     options = ("mine.jsonl", "--fcbench-model=scripted:script.yaml", "--fcbench-mode=prompt", "-p", "cacheprovider")
     run = project.pytester.runpytest_inprocess
     assert run(*options).parseoutcomes()["failed"] == len(NAMES)
