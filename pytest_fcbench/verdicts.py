@@ -18,7 +18,9 @@ def printable(text: str) -> str:
     """
     text = text[: _LONGEST + 1]
     if not text.isprintable():
-        text = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+        text = "".join(
+            c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
+        )
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 

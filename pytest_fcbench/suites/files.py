@@ -145,7 +145,9 @@ def _unique(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
     found: dict[str, Entry] = {}
     for field, entry in entries:
         if not entry.id or _UNFIT.search(entry.id):
-            raise field.error(f"the id {entry.id!r} must have a character, and no bracket, line break or half of a character")
+            raise field.error(
+                f"the id {entry.id!r} must have a character, no bracket, line break or half of one"
+            )
         if entry.id in found:
             raise field.error(f"the id {entry.id!r} is taken by an entry above")
         found[entry.id] = entry

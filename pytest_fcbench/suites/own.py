@@ -159,5 +159,10 @@ def _sha256(path: Path) -> str:
     for file in _all(path):
         if file.suffix in (*_YAML, _LINES, ".py") and file.is_file():
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name
-            digest.update(name.encode("utf-8", "surrogateescape") + b"\0" + file.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+            digest.update(
+                name.encode("utf-8", "surrogateescape")
+                + b"\0"
+                + file.read_bytes().replace(b"\r\n", b"\n")
+                + b"\0"
+            )
     return digest.hexdigest()

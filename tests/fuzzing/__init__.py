@@ -1,7 +1,7 @@
 """Any input is read, judged, shown, or refused in words; never another error, and never without an end.
 
-A target is a test that hypothesis gives its input: strategies, and a law about what is made of them. As a test
-each tries few inputs, always the same. For long,
+A target is a test that hypothesis gives its input: strategies, and a law about what is made of them. As a
+test each tries few inputs, always the same. For long,
 
     python -m tests.fuzzing [TARGET ...] --seconds 60 --engine hypothesis|atheris --corpus FOLDER
 

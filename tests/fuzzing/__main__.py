@@ -14,12 +14,21 @@ from tests.fuzzing.targets import found
 
 def main() -> int:
     """Exit code 1 where a law was broken."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzzing", description=about, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.fuzzing", description=about, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="a part of names; default: all targets")
     parser.add_argument("--seconds", type=float, default=10, help="for each target (default: 10)")
-    parser.add_argument("--inputs", type=int, default=0, help="for each target, however long it takes (hypothesis only)")
+    parser.add_argument(
+        "--inputs", type=int, default=0, help="for each target, however long it takes (hypothesis only)"
+    )
     parser.add_argument("--engine", choices=ENGINES, default="hypothesis")
-    parser.add_argument("--corpus", type=Path, default=Path(".fuzzing"), help="folder to keep what was found (default: .fuzzing)")
+    parser.add_argument(
+        "--corpus",
+        type=Path,
+        default=Path(".fuzzing"),
+        help="folder to keep what was found (default: .fuzzing)",
+    )
     parser.add_argument("--list", action="store_true", help="name the targets and end")
     given = parser.parse_args()
     chosen = {
@@ -42,7 +51,13 @@ def main() -> int:
 
 def _row(tried: Tried) -> str:
     speed = tried.inputs / tried.seconds if tried.seconds else 0
-    cells = (f"{tried.inputs:,}", f"{speed:,.0f}", tried.coverage, "1" if tried.finding else "0", f"`{tried.name}`")
+    cells = (
+        f"{tried.inputs:,}",
+        f"{speed:,.0f}",
+        tried.coverage,
+        "1" if tried.finding else "0",
+        f"`{tried.name}`",
+    )
     return f"| {' | '.join(cells)} |"
 
 

@@ -1,4 +1,4 @@
-"""One target under atheris: ``python -m tests.fuzzing.atheris_one NAME COUNTER CORPUS [option of libFuzzer ...]``.
+"""One target under atheris: ``python -m tests.fuzzing.atheris_one NAME COUNTER CORPUS [OPTION ...]``.
 
 libFuzzer ends the process without a word to Python, so inputs are counted in a file that is there before.
 """

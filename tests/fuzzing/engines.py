@@ -77,7 +77,7 @@ def by_hypothesis(name: str, target: Target, seconds: float, corpus: Path, least
         before = inputs[0]
         try:
             target()
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it is a finding
+        except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
             finding = "".join(traceback.format_exception(error))
@@ -91,8 +91,17 @@ def by_atheris(name: str, target: Target, seconds: float, corpus: Path, least: i
     counter = folder.with_suffix(".count")
     counter.write_bytes(bytes(8))
     command = [sys.executable, "-m", "tests.fuzzing.atheris_one", name, str(counter), str(folder)]
-    command += [f"-max_total_time={max(round(seconds), 1)}", f"-artifact_prefix={folder.parent}/{folder.name}-"]
-    command += ["-print_final_stats=1", f"-timeout={_LONGEST_S}", "-rss_limit_mb=4096", "-max_len=8192", "-len_control=0"]
+    command += [
+        f"-max_total_time={max(round(seconds), 1)}",
+        f"-artifact_prefix={folder.parent}/{folder.name}-",
+    ]
+    command += [
+        "-print_final_stats=1",
+        f"-timeout={_LONGEST_S}",
+        "-rss_limit_mb=4096",
+        "-max_len=8192",
+        "-len_control=0",
+    ]
     begun = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     said = done.stdout + done.stderr

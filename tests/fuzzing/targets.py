@@ -53,9 +53,15 @@ def _of(path: Path, only: str) -> Iterator[tuple[str, Target]]:
     parts = path.relative_to(_TESTS).with_suffix("").parts
     folder = ".".join((*parts[:-1], parts[-1].removeprefix("test_")))
     text = path.read_text(encoding="utf-8")
-    if ("@given" not in text and "@fuzzed" not in text) or not only.startswith((folder + ":") if only else ""):
+    if ("@given" not in text and "@fuzzed" not in text) or not only.startswith(
+        (folder + ":") if only else ""
+    ):
         return
     module = importlib.import_module(".".join(("tests", *parts)))
     for name, test in vars(module).items():
-        if is_hypothesis_test(test) and test.__module__ == module.__name__ and not inspect.signature(test).parameters:
+        if (
+            is_hypothesis_test(test)
+            and test.__module__ == module.__name__
+            and not inspect.signature(test).parameters
+        ):
             yield f"{folder}:{name.removeprefix('test_')}", test

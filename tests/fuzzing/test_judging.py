@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Sequence
 from contextlib import suppress
@@ -11,11 +10,9 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from pytest_fcbench.answers import Aside, Completion, Driven, Fault, Mode, Names, Party, Step, Transcript
-from pytest_fcbench.codecs.syntaxes import SYNTAXES
 from pytest_fcbench.complexeval import builtin
-from pytest_fcbench.complexeval.questions import completeness, correctness, equivalence
+from pytest_fcbench.complexeval.questions import Equivalence, completeness, correctness, equivalence
 from pytest_fcbench.conversation import Manner
-from pytest_fcbench.diagnosis import root_causes
 from pytest_fcbench.entries import (
     Answers,
     Comparison,
@@ -24,6 +21,7 @@ from pytest_fcbench.entries import (
     ExpectedCalls,
     ExpectedResponse,
     ExpectedResults,
+    FunctionDoc,
     PathCall,
     Scene,
 )
@@ -40,13 +38,13 @@ from pytest_fcbench.executables.outcomes import (
 )
 from pytest_fcbench.judges import ratings
 from pytest_fcbench.judges.questions import Question, Unfit
-from pytest_fcbench.matchers import answer, ast, chat, execution, relevance, rest, sql, state, taxonomy
+from pytest_fcbench.matchers import answer, ast, chat, execution, relevance, rest, sql, state
 from pytest_fcbench.matchers.differences import between
 from pytest_fcbench.scorecard.records import from_json, record, to_json
-from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, printable
+from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Rated, printable
 from tests.complexeval import test_builtin, test_conversation
 from tests.complexeval.talking import CORRECTED, OFFICIAL
-from tests.factories import make_doc, make_entry, make_multi_turn
+from tests.factories import make_doc, make_entry
 from tests.fuzzing.strategies import changed, hostile_text, json_values, mutated, words
 from tests.fuzzing.targets import fuzzed
 from tests.fuzzing.test_reading import completions, docs, names, syntaxes, texts
@@ -60,8 +58,12 @@ answers = st.builds(lambda said, fault: replace(said, fault=fault), completions,
 
 def transcripts(entry: str = "core:x", most: int = 1) -> st.SearchStrategy[Transcript]:
     """Conversations of at most so many turns; of one answer where that is one."""
-    steps = st.builds(Step, answers) if most == 1 else st.builds(
-        Step, answers, st.lists(texts, max_size=3).map(tuple), st.lists(words, max_size=3).map(tuple)
+    steps = (
+        st.builds(Step, answers)
+        if most == 1
+        else st.builds(
+            Step, answers, st.lists(texts, max_size=3).map(tuple), st.lists(words, max_size=3).map(tuple)
+        )
     )
     turns = st.lists(steps, min_size=1, max_size=min(most, 3)).map(tuple)
     return st.builds(
@@ -90,7 +92,9 @@ def assert_sound(entry: Entry, transcript: Transcript, judgement: Judgement, aga
 
 
 _ACCEPTED = st.dictionaries(
-    st.sampled_from(["city", "days", "x", "a"]) | words, st.lists(json_values, max_size=3) | json_values, max_size=3
+    st.sampled_from(["city", "days", "x", "a"]) | words,
+    st.lists(json_values, max_size=3) | json_values,
+    max_size=3,
 )
 _CALLED = st.builds(ExpectedCall, st.sampled_from(["weather.forecast", "a.b"]) | words, _ACCEPTED)
 _CATEGORIES = ("simple_python", "simple_java", "simple_javascript", "multiple", "parallel", "live_simple")
@@ -104,7 +108,11 @@ _CATEGORIES = ("simple_python", "simple_java", "simple_javascript", "multiple", 
     set_aside=st.none() | words,
 )
 def test_calls_are_matched(
-    category: str, offered: list[object], expected: list[ExpectedCall], transcript: Transcript, set_aside: str | None
+    category: str,
+    offered: list[object],
+    expected: list[ExpectedCall],
+    transcript: Transcript,
+    set_aside: str | None,
 ) -> None:
     entry = make_entry(category, functions=offered, expect=[], set_aside=set_aside)  # type: ignore[arg-type]
     entry = replace(entry, expectation=ExpectedCalls(tuple(expected)))
@@ -121,20 +129,25 @@ def test_abstentions_are_matched(category: str, offered: list[object], transcrip
     assert_sound(entry, transcript, relevance.judge(entry, transcript), relevance.judge(entry, transcript))
 
 
-_SAID = mutated(
-    [
-        "{'answer': 'Oslo', 'context': 'It was told.'}",
-        '{"answer": ["a", 1], "context": {}}',
-        "I do not know. {“answer”: “$1,234.50”, “context”: “x”}",
-        "The answer is 1,234.5 dollars, not €7.",
-    ]
-) | texts
+_SAID = (
+    mutated(
+        [
+            "{'answer': 'Oslo', 'context': 'It was told.'}",
+            '{"answer": ["a", 1], "context": {}}',
+            "I do not know. {“answer”: “$1,234.50”, “context”: “x”}",
+            "The answer is 1,234.5 dollars, not €7.",
+        ]
+    )
+    | texts
+)
 
 
-@fuzzed(transcript=transcripts(most=2), said=_SAID, right=st.lists(words | hostile_text, min_size=1, max_size=3))
+@fuzzed(
+    transcript=transcripts(most=2), said=_SAID, right=st.lists(words | hostile_text, min_size=1, max_size=3)
+)
 def test_answers_in_words_are_matched(transcript: Transcript, said: str, right: list[str]) -> None:
     entry = replace(make_entry("memory_kv"), expectation=Answers(tuple(right)), scene=Scene((), {}))
-    last = Step(Completion(text=said), transcript.last.tool_calls and ("f()",) or ())
+    last = Step(Completion(text=said), ("f()",) if transcript.last.tool_calls else ())
     for held in (transcript, replace(transcript, turns=((last,),))):
         assert_sound(entry, held, answer.judge(entry, held), answer.judge(entry, held))
 
@@ -159,14 +172,16 @@ def test_results_are_matched(
     calls = tuple(f"weather.forecast(city='{n}')" for n in range(len(kinds)))
     entry = replace(make_entry(category, expect=[]), expectation=ExpectedResults(calls, tuple(kinds)))
 
-    def execute(made: Sequence[str], recorded: Sequence[PathCall]) -> Sequence[Outcome]:
-        return [outcomes[sum(map(ord, call)) % len(outcomes)] for call in made]
+    def execute(calls: Sequence[str], recorded: Sequence[PathCall]) -> Sequence[Outcome]:
+        return [outcomes[sum(map(ord, call)) % len(outcomes)] for call in calls]
 
     first, again = (execution.judge(entry, transcript, execute) for _ in range(2))
     assert_sound(entry, transcript, first, again)
 
 
-_BODIES = json_values.map(json.dumps) | mutated(['{"a": [1, {"b": null}], "c": "d"}', "[]", '[{"a": 1}, {"a": 2}]'])
+_BODIES = json_values.map(json.dumps) | mutated(
+    ['{"a": [1, {"b": null}], "c": "d"}', "[]", '[{"a": 1}, {"a": 2}]']
+)
 _RESPONSES: st.SearchStrategy[Response] = st.one_of(
     st.builds(Responded, words, words, st.sampled_from([200, 200, 200, 404]), _BODIES),
     st.builds(Raised, words),
@@ -204,9 +219,16 @@ def test_statements_are_matched(
         assert_sound(entry, held, sql.judge(entry, held), sql.judge(entry, held))
 
 
-_REPLIES = mutated(
-    ['{"score": 1, "reason": "."}', '```json\n{"score": 2, "reason": "so"}\n```', '{"same": true, "reason": "."}']
-) | texts
+_REPLIES = (
+    mutated(
+        [
+            '{"score": 1, "reason": "."}',
+            '```json\n{"score": 2, "reason": "so"}\n```',
+            '{"same": true, "reason": "."}',
+        ]
+    )
+    | texts
+)
 
 
 @fuzzed(transcript=transcripts(), reply=_REPLIES, fault=faults)
@@ -220,11 +242,15 @@ def test_words_are_rated(transcript: Transcript, reply: str, fault: Fault | None
         assert 0 <= asked.answer(Completion(reply)).score <= 2
 
 
-@fuzzed(reply=_REPLIES | json_values.map(json.dumps), history=st.lists(st.dictionaries(words, json_values, max_size=2), max_size=2), said=words)
+@fuzzed(
+    reply=_REPLIES | json_values.map(json.dumps),
+    history=st.lists(st.dictionaries(words, json_values, max_size=2), max_size=2),
+    said=words,
+)
 def test_any_reply_of_a_judge_is_read(reply: str, history: list[dict[str, object]], said: str) -> None:
     entry = make_entry("chatable", functions=[], query=said)
     call = {"name": "f", "arguments": history[0] if history else {}}
-    asked: tuple[Question[object], ...] = (
+    asked: tuple[Question[Equivalence] | Question[Rated], ...] = (
         equivalence(entry, call, call, history),
         completeness(entry, said),
         correctness(entry, history, said),
@@ -238,8 +264,18 @@ def test_any_reply_of_a_judge_is_read(reply: str, history: list[dict[str, object
 # Several turns
 
 _CALLS = st.sampled_from(
-    ["ls()", "cd(folder='drafts')", "touch(file_name='a')", "rm(file_name='notes.txt')", "pwd()", "fillFuelTank(fuelAmount=1)"]
-    + ["startEngine(ignitionMode='START')", "get_ticket(ticket_id=1)", "close_ticket(ticket_id=1)", "add(a=1, b=2)"]
+    [
+        "ls()",
+        "cd(folder='drafts')",
+        "touch(file_name='a')",
+        "rm(file_name='notes.txt')",
+        "pwd()",
+        "fillFuelTank(fuelAmount=1)",
+        "startEngine(ignitionMode='START')",
+        "get_ticket(ticket_id=1)",
+        "close_ticket(ticket_id=1)",
+        "add(a=1, b=2)",
+    ]
 )
 _TURN = st.lists(_CALLS | texts, max_size=3)
 
@@ -255,13 +291,16 @@ def test_conversations_are_matched(
 ) -> None:
     entry = test_state.entry_of(truth)
     turns = [
-        [Step(Completion(f"[{', '.join(calls)}]" if calls else "Done."), tuple(calls), ("{}",) * len(calls)) for calls in turn]
+        [
+            Step(
+                Completion(f"[{', '.join(calls)}]" if calls else "Done."), tuple(calls), ("{}",) * len(calls)
+            )
+            for calls in turn
+        ]
         for turn in made
     ]
     turns[-1].append(Step(last))
-    transcript = Transcript(
-        entry.key, "test", Mode.PROMPT, Names.DOTTED, syntax, tuple(map(tuple, turns))
-    )
+    transcript = Transcript(entry.key, "test", Mode.PROMPT, Names.DOTTED, syntax, tuple(map(tuple, turns)))
     judgement = state.judge(entry, transcript, test_state.fresh)
     assert_sound(entry, transcript, judgement, state.judge(entry, transcript, test_state.fresh))
 
@@ -291,7 +330,13 @@ def test_walks_are_walked(
     _BREAKS(driven=driven, syntax=syntax, answers=answers, replies=replies, asks=asks)
 
 
-@fuzzed(doc=docs, made=st.dictionaries(words, json_values, max_size=3), expected=st.dictionaries(words, json_values, max_size=3))
-def test_arguments_are_compared_by_rules(doc: object, made: dict[str, object], expected: dict[str, object]) -> None:
-    for found in (builtin.compare(test_builtin.DOC, made, expected), builtin.compare(doc, made, expected)):  # type: ignore[arg-type]
+@fuzzed(
+    doc=docs,
+    made=st.dictionaries(words, json_values, max_size=3),
+    expected=st.dictionaries(words, json_values, max_size=3),
+)
+def test_arguments_are_compared_by_rules(
+    doc: FunctionDoc, made: dict[str, object], expected: dict[str, object]
+) -> None:
+    for found in (builtin.compare(test_builtin.DOC, made, expected), builtin.compare(doc, made, expected)):
         assert printable(found.reason)

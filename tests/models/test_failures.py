@@ -31,7 +31,16 @@ def test_without_its_time_ours_is_taken(sent: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["", "soon", "\ud800", "1e9", "9" * 30, "Mon, 01 Jan 99999999999 00:00:00 GMT", "Mon, 99 Jan 2024 00:00:00 GMT"]
+    "value",
+    [
+        "",
+        "soon",
+        "\ud800",
+        "1e9",
+        "9" * 30,
+        "Mon, 01 Jan 99999999999 00:00:00 GMT",
+        "Mon, 99 Jan 2024 00:00:00 GMT",
+    ],
 )
 def test_what_says_no_time_is_none(value: str) -> None:
     assert retry_after_s(value) is None

@@ -1,4 +1,4 @@
-"""Runs where something is wrong: a full disk, a folder that cannot be written, the clock, an answer, a name."""
+"""Runs where something is odd: a full disk, a folder that cannot be written, the clock, an answer, a name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def disk(place: Path, *options: str) -> Iterator[Path]:
     """A small file system of its own, which binds the administrator too."""
     place.mkdir(exist_ok=True)
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(place)], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(place)],
+        capture_output=True,
+        check=False,
     )
     if mounted.returncode:
         pytest.skip("nothing can be mounted here")
@@ -40,7 +42,9 @@ def disk(place: Path, *options: str) -> Iterator[Path]:
 
 @WORKERS
 @pytest.mark.parametrize(
-    ("options", "why"), [(("size=8k",), "No space left on device"), (("ro",), "Read-only file system")], ids=["full", "read-only"]
+    ("options", "why"),
+    [(("size=8k",), "No space left on device"), (("ro",), "Read-only file system")],
+    ids=["full", "read-only"],
 )
 def test_a_scorecard_that_cannot_be_written_is_told_and_none(
     project: Project, workers: tuple[str, ...], options: tuple[str, ...], why: str
@@ -95,7 +99,8 @@ def test_answers_that_a_full_disk_holds_are_not_lost_and_no_more_are_bought(proj
         assert result.ret == 1
         assert 0 < passed < 49
         assert asked == passed + 1
-        assert {record["verdicts"]["official"]["code"] for record in project.records().values()} == {None, "store"}  # type: ignore[index]
+        told = json.dumps(project.scorecard())
+        assert told.count('"code": "store"') == 2 * (49 - passed)
         assert "INTERNALERROR" not in result.stdout.str()
         again = project.run_apart(*options, "--fcbench-offline")
         assert again.parseoutcomes()["passed"] == passed
@@ -105,12 +110,18 @@ def test_answers_that_a_full_disk_holds_are_not_lost_and_no_more_are_bought(proj
 @pytest.mark.parametrize(
     "options",
     [
-        ("--fcbench-model=openai/served", "--fcbench-api-base=http://127.0.0.1:9/v1", "--fcbench-store={}/answers.sqlite"),
+        (
+            "--fcbench-model=openai/served",
+            "--fcbench-api-base=http://127.0.0.1:9/v1",
+            "--fcbench-store={}/answers.sqlite",
+        ),
         ("--fcbench-search=duckduckgo", "--fcbench-search-record={}/web.jsonl"),
     ],
     ids=["store", "search record"],
 )
-def test_what_could_not_be_kept_is_known_before_anything_is_asked(project: Project, options: tuple[str, ...]) -> None:
+def test_what_could_not_be_kept_is_known_before_anything_is_asked(
+    project: Project, options: tuple[str, ...]
+) -> None:
     with disk(project.path / "disk", "ro") as place:
         result = project.run_apart(*(option.format(place) for option in options))
     assert result.ret == 4
@@ -120,10 +131,15 @@ def test_what_could_not_be_kept_is_known_before_anything_is_asked(project: Proje
 
 
 @pytest.mark.parametrize("options", [("size=8k",), ("ro",)], ids=["full", "read-only"])
-def test_what_commands_cannot_write_is_told_and_nothing_is_left(project: Project, options: tuple[str, ...]) -> None:
+def test_what_commands_cannot_write_is_told_and_nothing_is_left(
+    project: Project, options: tuple[str, ...]
+) -> None:
     project.run(SOME)
     with disk(project.path / "disk", *options) as place:
-        for command in (("report", "scorecard.json", "--to", f"{place}/a.html"), ("schema", "--to", f"{place}/b")):
+        for command in (
+            ("report", "scorecard.json", "--to", f"{place}/a.html"),
+            ("schema", "--to", f"{place}/b"),
+        ):
             done = project.fcbench(*command)
             if done.returncode == 2:
                 continue  # the command has no such option
@@ -136,7 +152,9 @@ def test_what_commands_cannot_write_is_told_and_nothing_is_left(project: Project
 # The clock
 
 
-@pytest.mark.parametrize("jump_s", [-3600, -(10**9), 3600, 10**9], ids=["back", "decades back", "ahead", "decades ahead"])
+@pytest.mark.parametrize(
+    "jump_s", [-3600, -(10**9), 3600, 10**9], ids=["back", "decades back", "ahead", "decades ahead"]
+)
 def test_a_clock_that_jumps_changes_nothing(project: Project, jump_s: int) -> None:
     """Limits, durations and latencies go by another clock."""
     project.write(
@@ -145,7 +163,9 @@ def test_a_clock_that_jumps_changes_nothing(project: Project, jump_s: int) -> No
         f"now, calls = time.time, itertools.count()\n"
         f"time.time = lambda: now() + (0 if next(calls) < 40 else {jump_s})\n",
     )
-    with served("--model", "oracle", "--latency", "0.02", "--fault", "429:0.2", "--retry-after", "0.1", "--seed", "3") as api_base:
+    with served(
+        "--model", "oracle", "--latency", "0.02", "--fault", "429:0.2", "--retry-after", "0.1", "--seed", "3"
+    ) as api_base:
         result = project.run_apart(
             "--fcbench-model=openai/served",
             f"--fcbench-api-base={api_base}",
@@ -171,7 +191,11 @@ def test_files_of_the_future_are_read(project: Project) -> None:
 
 def own_entry(name: str, function: str = "f", parameter: str = "x", value: str = "v") -> dict[str, object]:
     """An entry of a team's own that calls one function."""
-    parameters = {"type": "dict", "properties": {parameter: {"type": "string", "description": value}}, "required": [parameter]}
+    parameters = {
+        "type": "dict",
+        "properties": {parameter: {"type": "string", "description": value}},
+        "required": [parameter],
+    }
     doc = {"name": function, "description": f"About {value}.", "parameters": parameters}
     return {
         "category": "simple_python",
@@ -258,8 +282,17 @@ def test_unicode_in_every_place(project: Project, workers: tuple[str, ...]) -> N
 def test_a_failure_is_found_again_by_its_name(project: Project) -> None:
     """With ``--lf``, and by the node id that the scorecard tells."""
     project.write("mine.jsonl", "\n".join(json.dumps(own_entry(name)) for name in NAMES.values()))
-    project.write("script.yaml", json.dumps({"answers": {f"mine:{name}": "no" for name in NAMES.values()}}, ensure_ascii=False))
-    options = ("mine.jsonl", "--fcbench-model=scripted:script.yaml", "--fcbench-mode=prompt", "-p", "cacheprovider")
+    project.write(
+        "script.yaml",
+        json.dumps({"answers": {f"mine:{name}": "no" for name in NAMES.values()}}, ensure_ascii=False),
+    )
+    options = (
+        "mine.jsonl",
+        "--fcbench-model=scripted:script.yaml",
+        "--fcbench-mode=prompt",
+        "-p",
+        "cacheprovider",
+    )
     run = project.pytester.runpytest_inprocess
     assert run(*options).parseoutcomes()["failed"] == len(NAMES)
     tests = project.scorecard()["tests"]

@@ -25,7 +25,7 @@ from pytest_fcbench.answers import (
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.entries import CATEGORIES
 from pytest_fcbench.scorecard.document import json_schema
-from pytest_fcbench.scorecard.records import Record, Usage, from_json, record, to_json
+from pytest_fcbench.scorecard.records import Record, Usage, from_json, in_order, record, to_json
 from pytest_fcbench.verdicts import (
     CallVerdict,
     Difference,
@@ -286,7 +286,7 @@ _ASIDES = st.builds(
     _TEXT,
     st.builds(Completion, text=st.none() | _TEXT, fault=st.none() | st.sampled_from(Fault)),
 )
-_RECORD = st.builds(
+RECORDS = st.builds(
     Record,
     entry=_TEXT,
     suite=_TEXT,
@@ -308,7 +308,7 @@ _RECORD = st.builds(
 )
 
 
-@given(_RECORD)
+@given(RECORDS)
 def test_a_record_comes_back_from_json_as_it_was(found: Record) -> None:
     text = json.dumps(to_json(found))
     assert text.isascii()

@@ -326,10 +326,26 @@ def test_what_is_made_of_an_entry_has_an_id_of_its_own(folder: Path) -> None:
             "unknown category 'memory_kv'. Did you mean 'memory'",
         ),
         ("x.jsonl", '{"category": "chatable", "id": "", "query": "x"}', "the id '' must have a character"),
-        ("x.jsonl", '{"category": "chatable", "id": "a]", "query": "x"}', "and no bracket, line break or half"),
-        ("x.jsonl", r'{"category": "chatable", "id": "a\ud800", "query": "x"}', "bracket, line break or half"),
-        ("x.jsonl", '{"category": "chatable", "id": "simple_python_0", "query": "x"}', "is taken by an entry of"),
-        ("x.jsonl", '{"category": "chatable", "id": ' + "[" * 100_000, r"x\.jsonl:1: not valid JSON: maximum recursion depth"),
+        (
+            "x.jsonl",
+            '{"category": "chatable", "id": "a]", "query": "x"}',
+            "a character, no bracket, line break or half of one",
+        ),
+        (
+            "x.jsonl",
+            r'{"category": "chatable", "id": "a\ud800", "query": "x"}',
+            "bracket, line break or half",
+        ),
+        (
+            "x.jsonl",
+            '{"category": "chatable", "id": "simple_python_0", "query": "x"}',
+            "is taken by an entry of",
+        ),
+        (
+            "x.jsonl",
+            '{"category": "chatable", "id": ' + "[" * 100_000,
+            r"x\.jsonl:1: not valid JSON: maximum recursion depth",
+        ),
         (
             "x.yaml",
             TURNS.replace(":Shop: {stock: {tea: 4}}", ":Odd: {}"),

@@ -85,11 +85,23 @@ def test_what_is_broken_is_named(tmp_path: Path, text: str, told: str) -> None:
         ("{title: T}", "pages./x: has no 'text'"),
         ("{redirect: 'http://[x'}", "is no place to go to: Invalid IPv6 URL"),
         ("{title: T, json: 2024-07-18}", "must be what JSON can hold: Object of type date"),
-        ("{title: T, text: [], log: {lines: many, seed: 1, line: x}}", "must be a whole number up to 100,000"),
-        ("{title: T, text: [], log: {lines: 100001, seed: 1, line: x}}", "must be a whole number up to 100,000"),
-        ("{title: T, text: [], log: {lines: 1, seed: 1, line: '{sea}'}}", "cannot be filled in: KeyError('sea')"),
+        (
+            "{title: T, text: [], log: {lines: many, seed: 1, line: x}}",
+            "must be a whole number up to 100,000",
+        ),
+        (
+            "{title: T, text: [], log: {lines: 100001, seed: 1, line: x}}",
+            "must be a whole number up to 100,000",
+        ),
+        (
+            "{title: T, text: [], log: {lines: 1, seed: 1, line: '{sea}'}}",
+            "cannot be filled in: KeyError('sea')",
+        ),
         ("{title: T, text: [], log: {lines: 1, seed: 1, line: '{'}}", "cannot be filled in: ValueError("),
-        ("{title: T, text: [], log: {lines: 1, seed: 1, line: x, sea: []}}", "cannot be filled in: IndexError("),
+        (
+            "{title: T, text: [], log: {lines: 1, seed: 1, line: x, sea: []}}",
+            "cannot be filled in: IndexError(",
+        ),
     ],
 )
 def test_what_is_no_page_is_told_with_its_line(tmp_path: Path, page: str, message: str) -> None:

@@ -129,7 +129,9 @@ def test_hostile_pages_are_shown_somehow(name: str, mode: str) -> None:
         (b"<?xml version='1.0'?><!doctype html><p>b</p>", "b"),
     ],
 )
-def test_a_page_that_looks_like_something_else_is_no_reason_to_warn(body: bytes, text: str, mode: str) -> None:
+def test_a_page_that_looks_like_something_else_is_no_reason_to_warn(
+    body: bytes, text: str, mode: str
+) -> None:
     assert shown(body, mode) == text
 
 
