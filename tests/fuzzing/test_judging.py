@@ -314,7 +314,7 @@ def test_any_two_states_are_told_apart(one: object, edits: object) -> None:
 
 # Along golden paths
 
-_BREAKS = test_conversation.test_no_answer_breaks_it.hypothesis.inner_test  # type: ignore[attr-defined]
+_BREAKS = test_conversation.test_no_answer_breaks_it.hypothesis.inner_test
 
 
 @fuzzed(
