@@ -15,7 +15,6 @@ Target: TypeAlias = Callable[[], None]
 """A test with its strategies: called, it tries inputs, and raises for one that breaks its law."""
 
 BOUNDED = settings(
-    max_examples=100,
     derandomize=True,
     database=None,
     deadline=None,
@@ -24,11 +23,11 @@ BOUNDED = settings(
 """How a target runs as a test: always with the same inputs."""
 
 
-def fuzzed(**inputs: SearchStrategy[Any]) -> Callable[[Callable[..., None]], Target]:
-    """Make a target of a law."""
+def fuzzed(examples: int = 100, /, **inputs: SearchStrategy[Any]) -> Callable[[Callable[..., None]], Target]:
+    """Make a target of a law; as a test it tries so many ``examples``."""
 
     def made(law: Callable[..., None]) -> Target:
-        return BOUNDED(given(**inputs)(law))
+        return settings(BOUNDED, max_examples=examples)(given(**inputs)(law))
 
     return made
 

@@ -32,20 +32,20 @@ def size_of(category: str) -> int:
     return 3
 
 
-@fuzzed(found=records, width=st.integers(20, 200))
+@fuzzed(40, found=records, width=st.integers(20, 200))
 def test_a_run_is_shown_in_a_terminal(found: list[Record], width: int) -> None:
     for line in terminal.summary(FACTS, found, size_of, width=width, most=3):
         assert line.isprintable()
 
 
-@fuzzed(found=records)
+@fuzzed(40, found=records)
 def test_a_run_is_summed_up_for_github(found: list[Record]) -> None:
     for profile in Profile:
         evidence = Evidence(found, profile, size_of, FACTS.suites)
         "\n".join(github.summary(FACTS, evidence, ())).encode()
 
 
-@fuzzed(found=records, place=st.sampled_from(["entry", "category", "cluster", "model"]))
+@fuzzed(10, found=records, place=st.sampled_from(["entry", "category", "cluster", "model"]))
 def test_a_page_holds_texts_as_texts(found: list[Record], place: str) -> None:
     told = {**to_json(found[0]), place: INJECTED}
     shown = [*found[1:], from_json(json.loads(json.dumps(told)))]
