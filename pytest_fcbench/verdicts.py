@@ -12,13 +12,16 @@ _LONGEST = 600
 
 
 def printable(text: str) -> str:
-    """A text that can go to any terminal and file: no control characters, no lone surrogates, not endless."""
-    if len(text) > _LONGEST:
-        text = f"{text[:_LONGEST]}…"
-    if text.isprintable():
-        return text
-    shown = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
-    return shown.encode("utf-8", "backslashreplace").decode()
+    """A text that can go to any terminal and file: no control characters, no lone surrogates, not endless.
+
+    What is printable stays as it is, so that a reason that was kept is the same when it is read.
+    """
+    text = text[: _LONGEST + 1]
+    if not text.isprintable():
+        text = "".join(
+            c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
+        )
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 class Profile(StrEnum):

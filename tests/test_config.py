@@ -555,6 +555,11 @@ def test_a_wrong_gate_rule(load: Load, path: Path, rule: str, says: str) -> None
         ),
         pytest.param("config: x.yaml\n", "1: config: unknown key 'config'.", id="a key of the command line"),
         pytest.param("mode: [fc]\n", "1: mode: must be text or a number", id="list for text"),
+        pytest.param(
+            "model: x\nmodels: {x: {model: }}\n",
+            "2: models.x.model: must be text, is empty",
+            id="a profile of nothing",
+        ),
         pytest.param("model: [a, b]\n", "1: model: must be text, is list ['a', 'b']", id="list for a model"),
         pytest.param(
             "temperature: [1]\n", "1: temperature: must be text or a number", id="list for a number"

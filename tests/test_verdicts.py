@@ -41,6 +41,16 @@ def test_any_text_becomes_printable(text: str) -> None:
     assert printable(shown) == shown
 
 
+@pytest.mark.parametrize(
+    "text", ["x" * 601, "\r" * 300, "\r" * 301, "x" * 599 + "\r", "x" * 600 + "\0", "é\n" * 999]
+)
+def test_a_long_text_is_cut_once(text: str) -> None:
+    """Escaped it can be longer than it was; what is kept of it is not cut again when it is read."""
+    shown = printable(text)
+    assert len(shown) <= 601
+    assert printable(shown) == shown
+
+
 @given(ANY_TEXT)
 def test_reasons_are_printable(text: str) -> None:
     assert Failed("code", text).reason == NotScored("cause", text).reason == printable(text)

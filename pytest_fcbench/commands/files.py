@@ -10,17 +10,23 @@ from pytest_fcbench.errors import FcbenchError, UsageError
 
 
 def write(path: Path, text: str) -> None:
-    """Write a whole file or leave what is there. Raises ``UsageError`` for no name, else ``FcbenchError``."""
+    """Write a whole file or leave what is there. Raises ``UsageError`` for no name, else ``FcbenchError``.
+
+    A device or a pipe is written to; it cannot be left as it was.
+    """
     if not path.name:
         raise UsageError(f"{path} is a folder; name a file in it")
-    part = path.with_name(f"{path.name}.part")
+    special = path.exists() and not path.is_file() and not path.is_dir()
+    part = path if special else path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         part.write_text(text, encoding="utf-8", errors="backslashreplace")
-        part.replace(path)
+        if not special:
+            part.replace(path)
     except OSError as error:
         with suppress(OSError):
-            part.unlink()
+            if not special:
+                part.unlink()
         raise FcbenchError(f"{path} cannot be written: {error.strerror}") from None
 
 

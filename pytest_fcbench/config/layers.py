@@ -161,9 +161,12 @@ def profile_of(
     """The model profile that an option names; empty where it is none."""
     try:
         name = command_line.get(key) or (top[key].text() if key in top else None)
+        profile = profiles.get(str(name), {})
+        if profile:
+            profile["model"].text()
     except SuiteError as error:
         raise UsageError(str(error)) from None
-    return profiles.get(str(name), {})
+    return profile
 
 
 def released_of(profile: Mapping[str, Field]) -> date | None:

@@ -69,7 +69,7 @@ def parameter(schema: object, root: Mapping[str, object], words: str = "") -> To
 def parameters(schema: object, root: Mapping[str, object]) -> Schema:
     """The schema of an object as the parameters of a function doc. Raises ``UsageError``."""
     made = in_words({"properties": {}, **_mapping(schema), "type": "object"}, root)
-    return {"type": "dict", "properties": described(made), "required": made["required"]}
+    return {"type": "dict", "properties": described(made), "required": made.get("required", [])}
 
 
 def described(made: Told) -> Mapping[str, Schema]:

@@ -108,7 +108,7 @@ class AnswerStore:
         }
         self._database.execute(
             "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)",
-            (key, entry, model, json.dumps(answer), time.time()),
+            (key, _storable(entry), _storable(model), json.dumps(answer), time.time()),
         )
 
     async def keep(self, key: str, entry: str, model: str, completion: Completion) -> None:
@@ -120,7 +120,7 @@ class AnswerStore:
         """What there is, of one model or of all."""
         rows = self._database.execute(
             "SELECT entry, model, answer, written FROM answers WHERE :model IS NULL OR model = :model",
-            {"model": model},
+            {"model": model and _storable(model)},
         )
         for entry, of, answer, written in rows:
             usage = json.loads(answer)
@@ -136,7 +136,7 @@ class AnswerStore:
         return self._database.execute(
             "DELETE FROM answers WHERE (:model IS NULL OR model = :model)"
             " AND (:entries IS NULL OR entry GLOB :entries) AND (:before IS NULL OR written < :before)",
-            {"model": model, "entries": entries, "before": before},
+            {"model": model and _storable(model), "entries": entries, "before": before},
         ).rowcount
 
     def shrink(self) -> None:
@@ -156,6 +156,11 @@ class AnswerStore:
         self._writer.shutdown()
         self._reads.close()
         self._database.close()
+
+
+def _storable(text: str) -> str:
+    """A text with the lone surrogates escaped that a JSON escape can bring in, and SQLite has no form for."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +211,8 @@ class StoredModel:
     immediate: bool = False
     """Whether the model never waits; then nothing is waited for here either."""
     reused: int = 0
+    full: NotScoredError | None = None
+    """Why nothing is asked any more: an answer that is paid for could not be kept."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -228,6 +235,8 @@ class StoredModel:
             return stored
         if self.offline:
             raise NotScoredError("offline", f"{self.store.path.name} has no answer for {entry.item_id}")
+        if self.full:
+            raise NotScoredError(self.full.cause, self.full.reason)
         completion = await self.model.complete(entry, request)
         if completion.fault is None:
             kept = key, entry.item_id, str(self.identity.get("model")), completion
@@ -237,7 +246,10 @@ class StoredModel:
                 else:
                     await self.store.keep(*kept)
             except sqlite3.Error as error:
-                raise NotScoredError("store", f"{self.store.path}: {error}") from None
+                failed = NotScoredError("store", f"{self.store.path}: {error}")
+                if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+                    self.full = failed
+                raise failed from None
         return completion
 
 

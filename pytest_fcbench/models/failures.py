@@ -26,11 +26,19 @@ def diagnosis(status: int) -> tuple[str, bool]:
     return _CAUSES.get(status, "endpoint"), status >= 500 or status < 400 or status in _TRANSIENT
 
 
-def retry_after_s(value: str) -> float | None:
-    """Seconds of a ``Retry-After`` header (RFC 9110, 10.2.3), given as a number or as a date."""
+def retry_after_s(value: str, sent: str | None = None) -> float | None:
+    """Seconds of a ``Retry-After`` header (RFC 9110, 10.2.3), given as a number or as a date.
+
+    A date is by the endpoint's clock, whose time its ``Date`` header says (``sent``): ours may be wrong.
+    """
     if re.fullmatch(r"-?\d{1,9}(\.\d*)?", value.strip()):
         return max(0.0, float(value))
+    until, now = _timestamp(value), None if sent is None else _timestamp(sent)
+    return None if until is None else max(0.0, until - (time.time() if now is None else now))
+
+
+def _timestamp(date: str) -> float | None:
     try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
+        return parsedate_to_datetime(date).timestamp()
+    except (ValueError, OverflowError, OSError):
         return None

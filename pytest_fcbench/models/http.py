@@ -61,7 +61,7 @@ async def asked(
         raise failed("endpoint", f"{type(error).__name__}: {error}", transient=True) from None
     if status != 200:
         cause, transient = diagnosis(status)
-        wait_s = retry_after_s(told["Retry-After"]) if "Retry-After" in told else None
+        wait_s = retry_after_s(told["Retry-After"], told.get("Date")) if "Retry-After" in told else None
         said = f"HTTP {status}: {read[:1000].decode('utf-8', 'replace')}"
         raise failed(cause, said, transient=transient and status >= 400, wait_s=wait_s)
     try:

@@ -151,8 +151,10 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def _retry_after_s(error: Exception) -> float | None:
     headers = getattr(error, "litellm_response_headers", None)
-    value = headers.get("retry-after") if isinstance(headers, Mapping) else None
-    return retry_after_s(value) if isinstance(value, str) else None
+    if not isinstance(headers, Mapping):
+        return None
+    value, sent = headers.get("retry-after"), headers.get("date")
+    return retry_after_s(value, sent if isinstance(sent, str) else None) if isinstance(value, str) else None
 
 
 def _completion(reply: object, latency_s: float, secrets: list[str]) -> Completion:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
+from pytest_fcbench.commands.files import write
 from pytest_fcbench.dispatch.progress import Screen, Ticker
+from pytest_fcbench.errors import FcbenchError
 from pytest_fcbench.plugin.benchmark import Benchmark
 from pytest_fcbench.scorecard import ending
 from pytest_fcbench.scorecard.gate import Outcome, exit_code
@@ -25,6 +29,10 @@ class Showing:
         """Where progress is shown: not with -q, and not with -v, which has a line for every test."""
         self._ticker: Ticker | None = None
         self._outcomes: tuple[Outcome, ...] = ()
+        self._saved: str | None = None
+        """Where the scorecard is."""
+        self._unsaved = ""
+        """Why there is none."""
         self._owns_report = self._switch_report_on(self._run.settings.scorecard)
 
     def _switch_report_on(self, file: str | None) -> bool:
@@ -68,14 +76,22 @@ class Showing:
         elif not self._run.records:
             if self._owns_report:
                 self._config.option.json_report_file = None
-        elif self._run.settings.gate and session.exitstatus in (0, 1, 2):
-            if not self._narrowed_by:
-                self._outcomes = self._run.outcomes(interrupted=interrupted)
-            elif self._narrowed_by != _SHARD or interrupted:
-                return (yield)
+        elif session.exitstatus in (0, 1, 2) and self._gate_decides(interrupted):
             code = exit_code(self._outcomes)
             session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
-        return (yield)
+        result = yield
+        if self._unsaved:
+            session.exitstatus = session.exitstatus or 1
+        return result
+
+    def _gate_decides(self, interrupted: bool) -> bool:
+        """Apply the gate. Whether the exit code is its own; to a shard it is applied by fcbench merge."""
+        if not self._run.settings.gate:
+            return False
+        if self._narrowed_by:
+            return self._narrowed_by == _SHARD and not interrupted
+        self._outcomes = self._run.outcomes(interrupted=interrupted)
+        return True
 
     @property
     def _empty_shard(self) -> bool:
@@ -100,7 +116,7 @@ class Showing:
         }
         return next((name for name, used in narrowing.items() if used), None)
 
-    @pytest.hookimpl(optionalhook=True)
+    @pytest.hookimpl(optionalhook=True, trylast=True)
     def pytest_json_modifyreport(self, json_report: dict[str, object]) -> None:
         """Each test carries its Record; one section holds the aggregate."""
         tests = json_report.get("tests")
@@ -112,6 +128,23 @@ class Showing:
                 test.setdefault("metadata", {})["fcbench"] = to_json(record)
         tests.sort(key=lambda test: str(test["nodeid"]))
         json_report["fcbench"] = self._run.section(self._outcomes)
+        if self._owns_report:
+            self._save(json_report)
+
+    def _save(self, json_report: dict[str, object]) -> None:
+        """Write the whole scorecard or leave the one that is there.
+
+        pytest-json-report would write in place, leave half a file on a full disk, and say so only without -q.
+        """
+        option = self._config.option
+        file, option.json_report_file = option.json_report_file, None
+        try:
+            if file:
+                write(Path(file), json.dumps(json_report, default=str, indent=option.json_report_indent))
+        except FcbenchError as error:
+            self._unsaved = str(error)
+        else:
+            self._saved = file
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(
@@ -127,8 +160,10 @@ class Showing:
                 self._config.option.tbstyle = "no"
                 terminalreporter.reportchars = terminalreporter.reportchars.replace("f", "").replace("E", "")
             self._write_scorecard(terminalreporter)
+            if self._saved:
+                _tell_of_report(self._config, f"report saved to: {self._saved}", 0)
         elif self._owns_report:
-            _drop_report_line(self._config)
+            _tell_of_report(self._config, "", 99)
         return (yield)
 
     def _write_scorecard(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -145,6 +180,12 @@ class Showing:
             remark=self._not_applied,
         ):
             terminalreporter.write_line(line)
+        if self._unsaved:
+            terminalreporter.write_line(
+                f"the scorecard is not saved: {self._unsaved}; run again with room for it, or with another "
+                "--fcbench-scorecard: stored answers are not asked for again",
+                red=True,
+            )
         if settings.step_summary:
             trouble = ending.append_summary(settings.step_summary, facts, evidence, self._outcomes)
             if trouble:
@@ -177,8 +218,8 @@ def _screen() -> Screen | None:
         return None
 
 
-def _drop_report_line(config: pytest.Config) -> None:
-    """A run without entries says nothing of a report that was switched on for nothing."""
+def _tell_of_report(config: pytest.Config, line: str, verbosity: int) -> None:
+    """What pytest-json-report says of its file, and from which verbosity on; it does not know of ours."""
     report = getattr(config, "_json_report", None)
     if report is not None:
-        report._terminal_min_verbosity = 99
+        report._terminal_summary, report._terminal_min_verbosity = line, verbosity

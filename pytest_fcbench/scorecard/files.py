@@ -89,12 +89,12 @@ def load(path: Path) -> Scorecard:
             path,
             _facts(section),
             tuple(in_order({record.item_id: record for record in records}.values())),
-            dict(section.get("sizes", {})),
+            _sizes(section.get("sizes", {})),
             nodeids,
             float(created) if isinstance(created, (int, float)) else None,
             tuple(_rule_told(told) for told in section.get("gate", [])),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise UsageError(f"{path}: a broken scorecard: {what}") from None
 
@@ -108,6 +108,13 @@ def parsed(path: Path) -> object:
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}: not JSON: {error}") from None
     return found
+
+
+def _sizes(told: Mapping[str, object]) -> Mapping[str, int]:
+    sizes = {name: size for name, size in told.items() if isinstance(size, int) and size >= 0}
+    if len(sizes) < len(told):
+        raise TypeError("'sizes' is an object of numbers of tests")
+    return sizes
 
 
 def _rule_told(told: Mapping[str, object]) -> RuleTold:

@@ -154,7 +154,13 @@ def in_order(records: Iterable[Record]) -> list[Record]:
 def _natural(key: str) -> list[tuple[int, str]]:
     """A sort key that puts ``parallel_10`` after ``parallel_9``."""
     parts = key.replace("-", "_").replace(":", "_").split("_")
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+    return [
+        (int(part), "") if part.isdecimal() and len(part) < _LONGEST_NUMBER else (-1, part) for part in parts
+    ]
+
+
+_LONGEST_NUMBER = 4000
+"""Digits that Python makes a number of; it refuses a few more."""
 
 
 def _sum(values: list[float | None] | list[int | None]) -> float | None:

@@ -18,7 +18,7 @@ from pytest_fcbench.scorecard.tables import text
 from pytest_fcbench.scorecard.trials import trial_scores, trials_of
 from pytest_fcbench.scorecard.usage import cost_latency
 from pytest_fcbench.scorecard.wording import dollars, driven, limits, number, suite
-from pytest_fcbench.verdicts import OTHER_RULES, SET_ASIDE, Failed, NotScored, Profile
+from pytest_fcbench.verdicts import OTHER_RULES, SET_ASIDE, Failed, NotScored, Profile, printable
 
 
 def summary(
@@ -31,7 +31,14 @@ def summary(
 ) -> Iterator[str]:
     """All lines: what was run, the table in both profiles, calls along golden paths, calls as written and
     carried out, ratings, format sensitivity, cost and latency, trials, at most ``most`` failures, what was
-    not scored."""
+    not scored. Names of entries can hold what no terminal should get."""
+    for line in _summary(facts, records, size_of, width, most):
+        yield line if line.isprintable() else printable(" ".join(line.splitlines()))
+
+
+def _summary(
+    facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], width: int, most: int
+) -> Iterator[str]:
     scores = {profile: aggregate(records, profile, size_of) for profile in Profile}
     yield from _facts(facts)
     yield ""

@@ -75,7 +75,7 @@ _FUNCTION = _object(
     {"response": {}},
 )
 _FUNCTIONS = _list({"$ref": "#/$defs/function"}, "Docs of functions, which entries offer by name.")
-_ID = _told(_TEXT, "Of the category's entries alone; it stays when others are added.")
+_ID = _told(_TEXT, "Of this entry of the suite alone; it stays when others are added.")
 _QUERY = _told(_TEXT, "What the user asks.")
 _ASKED: Mapping[str, Schema] = {
     "query": _QUERY,

@@ -136,8 +136,8 @@ _READERS: Mapping[Rule, Reader] = {
 }
 
 
-_UNFIT = re.compile(r"[\[\]\x00-\x1f]")
-"""What an id cannot have, because it stands in brackets in that of its test."""
+_UNFIT = re.compile(r"[\[\]\x00-\x1f\ud800-\udfff]")
+"""What an id cannot have, because it stands in brackets in that of its test, which files and workers get."""
 
 
 def _unique(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
@@ -145,7 +145,9 @@ def _unique(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
     found: dict[str, Entry] = {}
     for field, entry in entries:
         if not entry.id or _UNFIT.search(entry.id):
-            raise field.error(f"the id {entry.id!r} must have a character, and no bracket or line break")
+            raise field.error(
+                f"the id {entry.id!r} must have a character, no bracket, line break or half of one"
+            )
         if entry.id in found:
             raise field.error(f"the id {entry.id!r} is taken by an entry above")
         found[entry.id] = entry

@@ -54,7 +54,7 @@ def open_own(name: str, path: Path) -> Suite:
             by_category.setdefault(category.name, []).append(part)
     derived = {category for category, of in MADE_OF.items() if of in by_category} - by_category.keys()
     digest = _sha256(path)
-    load = cache(partial(_load, name, by_category))
+    load = cache(partial(_load, name, by_category, {}))
     return Suite(
         name=name,
         version=digest[:12],
@@ -118,7 +118,7 @@ def _parts(file: Path) -> Iterator[Field]:
 def _line(text: bytes, file: Path, number: int) -> Field:
     try:
         value = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SuiteError(f"{file}:{number}: not valid JSON: {error}") from None
     if not isinstance(value, Mapping):
         raise SuiteError(f"{file}:{number}: must be an object")
@@ -128,14 +128,19 @@ def _line(text: bytes, file: Path, number: int) -> Field:
 
 
 def _load(
-    suite: str, parts: Mapping[str, Sequence[Field]], category: Category
+    suite: str, parts: Mapping[str, Sequence[Field]], taken: dict[str, str], category: Category
 ) -> Mapping[str, tuple[Entry, Path]]:
-    """The entries of a category by id, each with the file that it stands in."""
+    """The entries of a category by id, each with the file that it stands in.
+
+    ``taken`` gets the category of each id: a Record is found by the id alone.
+    """
     found: dict[str, tuple[Entry, Path]] = {}
     for part in parts.get(category.name, ()) or parts.get(MADE_OF.get(category.name, ""), ()):
         for entry in _entries(part, suite, category):
             if entry.id in found:
                 raise part.error(f"the id {entry.id!r} is taken by an entry of another file or line")
+            if (other := taken.setdefault(entry.id, category.name)) != category.name:
+                raise part.error(f"the id {entry.id!r} of {category.name} is taken by an entry of {other}")
             found[entry.id] = entry, part.path
     entries = clustered([entry for entry, _ in found.values()])
     return {entry.id: (entry, found[entry.id][1]) for entry in entries}
@@ -154,5 +159,10 @@ def _sha256(path: Path) -> str:
     for file in _all(path):
         if file.suffix in (*_YAML, _LINES, ".py") and file.is_file():
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name
-            digest.update(name.encode() + b"\0" + file.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+            digest.update(
+                name.encode("utf-8", "surrogateescape")
+                + b"\0"
+                + file.read_bytes().replace(b"\r\n", b"\n")
+                + b"\0"
+            )
     return digest.hexdigest()

@@ -47,18 +47,19 @@ def _host(path: Path) -> Iterator[Page]:
 
 def _page(url: str, site: str, field: Field) -> Page:
     if "redirect" in field.members():
-        target = urljoin(url, field.members(("redirect",))["redirect"].text())
-        return Page(url, "", "", _HTML, b"", target)
+        return Page(url, "", "", _HTML, b"", _target(url, field.members(("redirect",))["redirect"]))
     members = field.members(("title",), ("text", "table", "log", "type", "json", "plain", "pdf"))
     title = members["title"].text()
     if "json" in members:
-        text = json.dumps(members["json"].value, indent=2, ensure_ascii=False)
+        text = _json(members["json"])
         return Page(url, title, text, "application/json", text.encode())
     if "plain" in members:
         text = members["plain"].text()
         return Page(url, title, text, "text/plain; charset=utf-8", text.encode())
     if "pdf" in members:
         return Page(url, title, "", "application/pdf", b"%PDF-1.4\n%%EOF\n")
+    if "text" not in members:
+        raise field.error("has no 'text'")
     paragraphs = [paragraph.text() for paragraph in members["text"].elements()]
     table = [] if "table" not in members else _rows(members["table"])
     log = [] if "log" not in members else list(_log(members["log"]))
@@ -69,6 +70,20 @@ def _page(url: str, site: str, field: Field) -> Page:
     said = [*paragraphs, *(cell for row in table for cell in row)]
     kind = members["type"].text() if "type" in members else _HTML
     return Page(url, title, _LINK.sub(r"\1", "\n".join(said)), kind, html.encode())
+
+
+def _target(url: str, field: Field) -> str:
+    try:
+        return urljoin(url, field.text())
+    except ValueError as error:
+        raise field.error(f"is no place to go to: {error}") from None
+
+
+def _json(field: Field) -> str:
+    try:
+        return json.dumps(field.value, indent=2, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise field.error(f"must be what JSON can hold: {error}") from None
 
 
 def _rows(field: Field) -> list[list[str]]:
@@ -86,9 +101,18 @@ def _log(field: Field) -> Iterator[str]:
     }
     chance = Random(str(field.member("seed").value))  # noqa: S311 - makes text
     choices = {name: [word.text() for word in member.elements()] for name, member in words.items()}
-    for n in range(1, int(str(field.member("lines").value)) + 1):
-        chosen = {name: chance.choice(options) for name, options in choices.items()}
-        yield field.member("line").text().format(n=n, **chosen)
+    lines, line = field.member("lines"), field.member("line")
+    if not isinstance(lines.value, int) or lines.value > _MOST_LINES:
+        raise lines.error(f"must be a whole number up to {_MOST_LINES:,}")
+    for n in range(1, lines.value + 1):
+        try:
+            chosen = {name: chance.choice(options) for name, options in choices.items()}
+            yield line.text().format(n=n, **chosen)
+        except (LookupError, ValueError, AttributeError, TypeError) as error:
+            raise line.error(f"cannot be filled in: {error!r}") from None
+
+
+_MOST_LINES = 100_000
 
 
 _LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")

@@ -56,7 +56,8 @@ def content(reply: Reply, mode: str) -> str:
 
 
 def _converted(html: str, url: str, mode: str) -> str:
-    page = BeautifulSoup(html, "lxml")
+    # The comment keeps the library from warning where a page looks like an address or like XML.
+    page = BeautifulSoup(f"<!---->{html}", "lxml")
     for unseen in page(_UNSEEN):
         unseen.decompose()
     if mode == "markdown":

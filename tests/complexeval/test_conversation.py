@@ -187,12 +187,12 @@ _ARGUMENTS = _TEXTS | st.sampled_from(
 )
 _NAMES = ["Search_Hotel_Destination", "Get_Hotel_Reviews-Tips-", "Get_Hotel_Details", "\x00"]
 _CALLS = st.tuples(st.sampled_from(_NAMES) | st.text(), _ARGUMENTS)
-_ANSWERS = st.lists(
+ANSWERS = st.lists(
     st.builds(Completion, text=_TEXTS | st.none())
     | st.lists(_CALLS, max_size=3).map(tuple).map(lambda calls: tool_calls(*calls)),
     max_size=4,
 )
-_ASIDES = st.sampled_from(
+ASIDES = st.sampled_from(
     [
         *map(
             Completion,
@@ -210,7 +210,7 @@ _ASIDES = st.sampled_from(
 
 @BOTH
 @pytest.mark.parametrize("syntax", SYNTAXES)
-@given(answers=_ANSWERS, replies=st.lists(_ASIDES, min_size=1, max_size=3), asks=st.booleans())
+@given(answers=ANSWERS, replies=st.lists(ASIDES, min_size=1, max_size=3), asks=st.booleans())
 def test_no_answer_breaks_it(
     driven: Driven, syntax: str, answers: list[Completion], replies: list[Completion], asks: bool
 ) -> None:

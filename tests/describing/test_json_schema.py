@@ -43,6 +43,11 @@ def test_says_a_schema_in_the_words_of_function_docs(schema: object, made: objec
     assert in_words(schema, {}) == made
 
 
+@pytest.mark.parametrize("schema", [{"properties": None}, {"properties": [1], "required": ["a"]}, None, 3])
+def test_parameters_without_properties_are_none(schema: object) -> None:
+    assert parameters(schema, {}) == {"type": "dict", "properties": {}, "required": []}
+
+
 def test_puts_all_parts_together() -> None:
     schema = {
         "allOf": [

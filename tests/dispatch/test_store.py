@@ -291,3 +291,11 @@ def test_replies_of_web_apis_are_kept_beside_answers(tmp_path: Path) -> None:
     again = Replies(AnswerStore(path), offline=True)
     assert again.get("one") == "[200]"
     again.close()
+
+
+def test_names_may_hold_what_only_json_can_write(store: AnswerStore) -> None:
+    """An escape such as ``\\ud800`` in a file of entries is half a character."""
+    store.put("key", "core:a\ud800", "m\udfff", Completion(text="\ud800"))
+    assert store.get("key") == Completion(text="\ud800")
+    assert [kept.entry for kept in store.kept("m\udfff")] == ["core:a\\ud800"]
+    assert store.delete(model="m\udfff") == 1

@@ -202,7 +202,7 @@ CONFIG: Mapping[str, Mapping[str, object]] = {
 
 DOCS = {name: documented(domain) for name, domain in DOMAINS.items()}
 
-_SHORT: Mapping[str, Sequence[object]] = {
+KNOWN: Mapping[str, Sequence[object]] = {
     "folder": ("docs", "..", "empty", "/", "new"),
     "dir_name": ("new", "empty", "docs"),
     "file_name": ("notes.txt", "new.txt", "empty"),
@@ -312,7 +312,7 @@ def value(random: Random, name: str, schema: Schema) -> str:
     if chance < 0.16:
         return repr(random.choice(_WILD))
     enum = schema.get("enum")
-    fitting = enum if isinstance(enum, list) and chance < 0.8 else _SHORT.get(name)
+    fitting = enum if isinstance(enum, list) and chance < 0.8 else KNOWN.get(name)
     return repr(random.choice(fitting or _TYPED[str(schema["type"])]))
 
 

@@ -214,6 +214,9 @@ def _with(**changes: object) -> dict[str, object]:
         ({"fcbench": _SECTION}, "a broken scorecard: 'tests' is missing"),
         (_with(profile="mine"), "a broken scorecard: 'mine' is not a valid Profile"),
         (_with(notes="x"), "a broken scorecard: 'notes' is a list"),
+        (_with(sizes={"cross": None}), "a broken scorecard: 'sizes' is an object of numbers of tests"),
+        (_with(sizes=[]), "a broken scorecard: "),
+        (_GOOD | {"created": 10**400}, "a broken scorecard: int too large to convert to float"),
         (_with(suites=[]), "a broken scorecard: 'suites' is an object of objects"),
         (_with(suites={"core": "1"}), "a broken scorecard: 'suites' is an object of objects"),
         (

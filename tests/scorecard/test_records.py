@@ -25,7 +25,7 @@ from pytest_fcbench.answers import (
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.entries import CATEGORIES
 from pytest_fcbench.scorecard.document import json_schema
-from pytest_fcbench.scorecard.records import Record, Usage, from_json, record, to_json
+from pytest_fcbench.scorecard.records import Record, Usage, from_json, in_order, record, to_json
 from pytest_fcbench.verdicts import (
     CallVerdict,
     Difference,
@@ -286,7 +286,7 @@ _ASIDES = st.builds(
     _TEXT,
     st.builds(Completion, text=st.none() | _TEXT, fault=st.none() | st.sampled_from(Fault)),
 )
-_RECORD = st.builds(
+RECORDS = st.builds(
     Record,
     entry=_TEXT,
     suite=_TEXT,
@@ -308,7 +308,7 @@ _RECORD = st.builds(
 )
 
 
-@given(_RECORD)
+@given(RECORDS)
 def test_a_record_comes_back_from_json_as_it_was(found: Record) -> None:
     text = json.dumps(to_json(found))
     assert text.isascii()
@@ -367,3 +367,10 @@ def test_details_may_hold_what_json_has_no_word_for() -> None:
     found = make_record(Failed("c", "r", {"accepted": (1, 2)}))
     again = from_json(json.loads(json.dumps(to_json(found))))
     assert again == replace(found, verdicts=Judgement.both(Failed("c", "r", {"accepted": [1, 2]})))
+
+
+def test_an_entry_may_have_any_name() -> None:
+    """Numbers are ordered as such, unless they are longer than Python makes a number of."""
+    ids = ["a_10", "a_9", f"a_{'9' * 5000}", "a_٣", "a_\ud800"]
+    records = [replace(make_record(), entry=f"core:{name}") for name in ids]
+    assert len(in_order(records)) == len(ids)

@@ -494,3 +494,18 @@ def test_each_rule_has_its_line() -> None:
         "gate overall>=0.2: held: overall is 25.00%",
         "gate parallel>50%: broken: parallel is 10.00%",
     ]
+
+
+def test_no_name_reaches_a_terminal_as_it_is() -> None:
+    """An id can hold an escape sequence's first byte, an override, or half a character."""
+    verdicts: list[Verdict] = [Failed("a", "b"), NotScored("timeout", "late"), Passed()]
+    records = [
+        replace(
+            make_record(verdict, number=number), entry=f"core:\x9b31m\u202e\ud800{number}", model="\x1b[2J"
+        )
+        for number, verdict in enumerate(verdicts)
+    ]
+    facts = replace(FACTS, model="\x1b[2J\n", notes=("\x9b0m",))
+    lines = list(terminal.summary(facts, records, lambda _: 0, width=80, most=5))
+    assert all(line.isprintable() for line in lines)
+    "\n".join(lines).encode()

@@ -45,7 +45,7 @@ def test_every_category_is_among_ours_or_made() -> None:
     assert left == {"multi_turn_miss_func", "multi_turn_long_context", "multi_turn_composite"}
 
 
-def _entries_of(path: Path) -> dict[str, Any]:
+def entries_of(path: Path) -> dict[str, Any]:
     """The file with its first entries alone."""
     value = yaml_value(path)
     assert isinstance(value, dict)
@@ -99,7 +99,7 @@ def _read(value: object, folder: Path) -> None:
 def test_what_the_schema_refuses_the_reader_refuses_too(path: Path, tmp_path: Path) -> None:
     for used in FOLDER.glob("booking_*.yaml"):
         (tmp_path / used.name).write_bytes(used.read_bytes())
-    whole, draw = _entries_of(path), Random(path.stem)
+    whole, draw = entries_of(path), Random(path.stem)
     places = [place for place in _places(whole) if place]
     refused = 0
     for place in draw.sample(places, min(len(places), 60)):
@@ -142,7 +142,7 @@ MISTAKES: dict[str, tuple[str, str, object]] = {
 def test_mistakes_are_seen_by_both(name: str, place: str, value: object, tmp_path: Path) -> None:
     for used in FOLDER.glob("booking_*.yaml"):
         (tmp_path / used.name).write_bytes(used.read_bytes())
-    whole = copy.deepcopy(_entries_of(FOLDER / f"{name}.yaml"))
+    whole = copy.deepcopy(entries_of(FOLDER / f"{name}.yaml"))
     VALIDATOR.validate(whole)
     _read(whole, tmp_path)
     here: Any = whole
@@ -171,7 +171,7 @@ def test_a_line_has_all_in_one_object(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.stem)
 def test_our_entries_are_valid_as_lines(path: Path, tmp_path: Path) -> None:
-    value = _entries_of(path)
+    value = entries_of(path)
     for used in FOLDER.glob("booking_*.yaml"):
         (tmp_path / used.name).write_bytes(used.read_bytes())
     entries, functions = value.pop("entries"), value.pop("functions", [])

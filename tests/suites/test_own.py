@@ -283,6 +283,15 @@ def test_what_other_programs_keep_there_is_no_part_of_it(folder: Path, place: st
     assert open_own("mine", folder).pack_sha256 == before
 
 
+def test_what_is_made_of_an_entry_has_an_id_of_its_own(folder: Path) -> None:
+    """Also where the id does not name the category; a Record is found by the id alone."""
+    (folder / "x.yaml").write_text(TURNS.replace("id: multi_turn_base_0", "id: sale"))
+    suite = open_own("mine", folder)
+    ids = [entry.id for category in suite.categories for entry in suite.load(category)]
+    assert {"sale", "multi_turn_long_context_sale", "multi_turn_miss_func_sale"} <= {*ids}
+    assert len({*ids}) == len(ids)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "rule"),
     [
@@ -317,7 +326,26 @@ def test_what_other_programs_keep_there_is_no_part_of_it(folder: Path, place: st
             "unknown category 'memory_kv'. Did you mean 'memory'",
         ),
         ("x.jsonl", '{"category": "chatable", "id": "", "query": "x"}', "the id '' must have a character"),
-        ("x.jsonl", '{"category": "chatable", "id": "a]", "query": "x"}', "and no bracket or line break"),
+        (
+            "x.jsonl",
+            '{"category": "chatable", "id": "a]", "query": "x"}',
+            "a character, no bracket, line break or half of one",
+        ),
+        (
+            "x.jsonl",
+            r'{"category": "chatable", "id": "a\ud800", "query": "x"}',
+            "bracket, line break or half",
+        ),
+        (
+            "x.jsonl",
+            '{"category": "chatable", "id": "simple_python_0", "query": "x"}',
+            "is taken by an entry of",
+        ),
+        (
+            "x.jsonl",
+            '{"category": "chatable", "id": ' + "[" * 100_000,
+            r"x\.jsonl:1: not valid JSON: maximum recursion depth",
+        ),
         (
             "x.yaml",
             TURNS.replace(":Shop: {stock: {tea: 4}}", ":Odd: {}"),

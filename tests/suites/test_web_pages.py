@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,34 @@ def test_other_kinds(tmp_path: Path) -> None:
 def test_what_is_broken_is_named(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(SuiteError, match=told):
         written(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("page", "message"),
+    [
+        ("{title: T}", "pages./x: has no 'text'"),
+        ("{redirect: 'http://[x'}", "is no place to go to: Invalid IPv6 URL"),
+        ("{title: T, json: 2024-07-18}", "must be what JSON can hold: Object of type date"),
+        (
+            "{title: T, text: [], log: {lines: many, seed: 1, line: x}}",
+            "must be a whole number up to 100,000",
+        ),
+        (
+            "{title: T, text: [], log: {lines: 100001, seed: 1, line: x}}",
+            "must be a whole number up to 100,000",
+        ),
+        (
+            "{title: T, text: [], log: {lines: 1, seed: 1, line: '{sea}'}}",
+            "cannot be filled in: KeyError('sea')",
+        ),
+        ("{title: T, text: [], log: {lines: 1, seed: 1, line: '{'}}", "cannot be filled in: ValueError("),
+        (
+            "{title: T, text: [], log: {lines: 1, seed: 1, line: x, sea: []}}",
+            "cannot be filled in: IndexError(",
+        ),
+    ],
+)
+def test_what_is_no_page_is_told_with_its_line(tmp_path: Path, page: str, message: str) -> None:
+    with pytest.raises(SuiteError, match=re.escape(message)) as told:
+        written(tmp_path, f"  /x: {page}\n")
+    assert "a.yaml:4: " in str(told.value)

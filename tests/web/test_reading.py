@@ -118,6 +118,23 @@ def test_hostile_pages_are_shown_somehow(name: str, mode: str) -> None:
     assert len(shown(HOSTILE[name], mode)) < MOST + 100
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("mode", ["markdown", "truncate"])
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b"http://a.example/b", "http://a.example/b"),
+        (b"page.html", "page.html"),
+        (b"<?xml version='1.0'?><a>b</a>", "b"),
+        (b"<?xml version='1.0'?><!doctype html><p>b</p>", "b"),
+    ],
+)
+def test_a_page_that_looks_like_something_else_is_no_reason_to_warn(
+    body: bytes, text: str, mode: str
+) -> None:
+    assert shown(body, mode) == text
+
+
 @given(st.binary(max_size=300), st.sampled_from(MODES), st.sampled_from([HTML, "text/html; charset=gbk", ""]))
 def test_any_bytes_are_shown_or_refused(body: bytes, mode: str, kind: str) -> None:
     with suppress(Unshown):

@@ -44,9 +44,14 @@ def _called(call: str) -> set[str]:
 
 
 def of_category(entry: Entry, category: str) -> Entry:
-    """The entry under a category's name and rules, such as a long context; its number stays."""
+    """The entry under a category's name and rules, such as a long context; its number stays.
+
+    An id that does not name its category gets the new one's name in front, so that it stays another's.
+    """
     new: Category = CATEGORIES[category]
-    return replace(entry, id=entry.id.replace(entry.category.name, new.name, 1), category=new)
+    named = entry.category.name in entry.id
+    new_id = entry.id.replace(entry.category.name, new.name, 1) if named else f"{new.name}_{entry.id}"
+    return replace(entry, id=new_id, category=new)
 
 
 MADE_OF = {

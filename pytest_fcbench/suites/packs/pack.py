@@ -87,7 +87,7 @@ def installed(source: Source, cache: Path) -> Pack:
         manifest: object = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise PackMissing(f"suite {source.name!r} needs the pack {source.title}: {how}") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise PackError(f"pack {source.name} is damaged ({error}): {how}") from None
     files = manifest.get("files") if isinstance(manifest, dict) else None
     if not isinstance(manifest, dict) or not isinstance(files, dict):

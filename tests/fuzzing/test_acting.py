@@ -1,0 +1,155 @@
+"""Whatever calls ask for is done, refused or an error in words, and nothing outside is reached."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from copy import deepcopy
+
+from hypothesis import strategies as st
+
+from pytest_fcbench.environments import DOMAINS
+from pytest_fcbench.environments.execution import rendered
+from pytest_fcbench.executables import apis, rest
+from pytest_fcbench.executables.performing import wanted_by
+from pytest_fcbench.executables.rest import NoRequestError
+from pytest_fcbench.server.lookup import Refused as NotServed
+from pytest_fcbench.server.lookup import read_body
+from pytest_fcbench.web.addresses import Refused, checked, sendable
+from pytest_fcbench.web.client import Reply
+from pytest_fcbench.web.reading import MODES, MOST, Unshown, content
+from tests.environments.test_every_domain import CONFIG, DOCS, KNOWN, TOGETHER, WORLD, environments, snapshot
+from tests.fuzzing.strategies import hostile_text, json_values, mutated, mutated_bytes, python_values, words
+from tests.fuzzing.targets import fuzzed
+
+_RAW = st.sampled_from(
+    ["1e999", "-1e999", "1e999-1e999", "0x" + "f" * 4000, "10**4000", "'\\ud800'", "{1}", "b'x'", "[[]]*9"]
+)
+_NAMES = sorted({name for docs in DOCS.values() for doc in docs for name in (doc.name, *doc.properties)})
+
+
+def _values(name: str) -> st.SearchStrategy[str]:
+    known = st.sampled_from(KNOWN.get(name, ("a",))).map(repr)
+    return st.one_of(known, known, known, python_values.map(repr), _RAW)
+
+
+@st.composite
+def _calls(draw: st.DrawFn) -> tuple[list[str], list[str]]:
+    """Domains, and calls of their functions with arguments from right to absurd."""
+    domains = draw(st.sampled_from([[name] for name in DOMAINS] + [TOGETHER]))
+    docs = [doc for domain in domains for doc in DOCS[domain]]
+    made = []
+    for doc in draw(st.lists(st.sampled_from(docs), min_size=1, max_size=8)):
+        left = draw(st.sets(st.sampled_from([*doc.properties, "x"]), max_size=1)) - set(doc.required[:1])
+        arguments = [f"{name}={draw(_values(name))}" for name in doc.properties if name not in left]
+        if draw(st.integers(0, 19)) == 0:
+            arguments.append(f"{draw(st.sampled_from(_NAMES))}={draw(_values('x'))}")
+        made.append(f"{doc.name}({', '.join(arguments)})")
+    return domains, made
+
+
+@fuzzed(given=_calls(), long_context=st.booleans(), noise=st.lists(hostile_text, max_size=1))
+def test_any_calls_are_carried_out(
+    given: tuple[list[str], list[str]], long_context: bool, noise: list[str]
+) -> None:
+    domains, calls = given
+    calls = [*calls, *noise]
+    before = deepcopy((CONFIG, WORLD))
+    first, second, other = (environments(domains, long_context=long_context) for _ in range(3))
+    untouched = snapshot(other)
+    results = first.perform(calls)
+    assert all(isinstance(result, str) for result in results)
+    assert second.perform(calls) == results
+    assert snapshot(second) == snapshot(first)
+    assert snapshot(other) == untouched
+    assert before == (CONFIG, WORLD)
+    with suppress(ValueError, TypeError):  # a state can lie in itself, and hold a key that is no text
+        json.dumps(first.snapshot(), default=repr)
+
+
+@fuzzed(value=python_values)
+def test_any_result_is_text(value: object) -> None:
+    assert isinstance(rendered(value), str)
+
+
+# Requests
+
+_URLS = (
+    "https://api.example.com:443/a/../b;c?d=e&f=%41#g",
+    "http://user:pass@127.0.0.1:8080/x",
+    "http://[::ffff:169.254.169.254]/latest",
+    "http://0x7f.1/",
+    "http://xn--nxasmq6b/",
+    "https://münchen.example/ü?ü=ü",
+)
+_REQUESTS = (
+    "requests.get(url='https://api.example.com/a', params={'a': [1, None], 'b': 2}, headers={'X': 'y'})",
+    "requests_get('http://a.example', auth=('u', 'p'), timeout=(1, 2), cookies={'a': 'b'}, stream=False)",
+    "requests.get(url='http://a.example', proxies={'http': None}, verify=False, stream=True, json={})",
+)
+
+
+@fuzzed(call=mutated(_REQUESTS) | hostile_text)
+def test_any_text_is_a_request_or_none(call: str) -> None:
+    with suppress(NoRequestError):
+        assert all(isinstance(part, str) for pair in rest.read(call).params for part in pair)
+    with suppress(NoRequestError, Refused):
+        _, asked, scheme = wanted_by(call)
+        assert scheme in ("http", "https")
+        for api in apis.APIS.values():
+            assert isinstance(apis.identity(asked, api), str)
+            secret = "0123456789abcdef-secret"
+            given = apis.with_key(asked, api, secret)
+            assert apis.identity(given, api) == apis.identity(apis.with_key(asked, api, "another"), api)
+            assert secret not in apis.identity(given, api)
+
+
+@fuzzed(url=mutated(_URLS) | hostile_text)
+def test_any_text_is_an_address_or_refused(url: str) -> None:
+    with suppress(Refused):
+        target = checked(url)
+        assert target.scheme in ("http", "https")
+        assert sendable(target.url)
+        assert checked(target.url).origin == target.origin
+
+
+@fuzzed(
+    body=mutated_bytes([b'{"model": "a", "messages": [{"role": "user", "content": "x"}], "tools": []}'])
+    | json_values.map(lambda value: json.dumps({"messages": value}).encode())
+    | st.binary()
+)
+def test_any_body_is_a_request_to_the_server_or_refused(body: bytes) -> None:
+    with suppress(NotServed):
+        assert read_body(body) == read_body(body)
+
+
+# Pages
+
+_PAGES = (
+    b"<!doctype html><html><head><meta charset=utf-8><title>T</title><script>x</script></head><body>"
+    b"<nav>n</nav><h1>A</h1><p>b <a href='/c?d#e'>f</a><br>g</p><table><tr><th>h<td>i</table><ul><li>j"
+    b"<ol><li>k</ol></ul><pre>l\n m</pre><!-- n --><img src=o alt=p><template>q</template></body></html>",
+    b"<?xml version='1.0' encoding='utf-16'?><!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>",
+    b"<a href='http://[x'>" * 20 + b"<div>" * 300,
+    "<p>\ufeffÄ\u202e&#x110000;&#55296;&nbsp;</p>".encode(),
+)
+_TYPES = (
+    "text/html",
+    "text/html; charset=gbk",
+    "text/html; charset=utf-16",
+    "",
+    "application/xhtml+xml",
+    "text/plain",
+)
+
+
+@fuzzed(
+    body=mutated_bytes(_PAGES) | st.binary(),
+    mode=st.sampled_from(MODES),
+    kind=st.sampled_from(_TYPES) | words,
+)
+def test_any_page_is_shown_or_refused(body: bytes, mode: str, kind: str) -> None:
+    with suppress(Unshown):
+        shown = content(Reply("http://a.example/b", 200, {"Content-Type": kind}, body), mode)
+        shown.encode()
+        assert len(shown) <= MOST + 100

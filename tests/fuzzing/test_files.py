@@ -1,0 +1,545 @@
+"""Whatever is in a file is read, or refused with an error of ours that names what is wrong."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+from pytest_fcbench import config
+from pytest_fcbench.auditing import review
+from pytest_fcbench.describing import documents
+from pytest_fcbench.describing.code import of_function
+from pytest_fcbench.diagnosis.document import labels
+from pytest_fcbench.dispatch.store import AnswerStore
+from pytest_fcbench.entries import FunctionDoc
+from pytest_fcbench.errors import FcbenchError, PackError, SuiteError, UsageError
+from pytest_fcbench.models import replay, scripted
+from pytest_fcbench.models.official_results import turns_of
+from pytest_fcbench.options import OPTIONS
+from pytest_fcbench.redaction import redacted
+from pytest_fcbench.scorecard import files as scorecards
+from pytest_fcbench.scorecard.compare import compare, tables
+from pytest_fcbench.scorecard.rules import parse
+from pytest_fcbench.server.faults import latency, shares
+from pytest_fcbench.suites import core, packs, web_pages
+from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
+from pytest_fcbench.suites.build.drafting import drafted, examples
+from pytest_fcbench.suites.complexfuncbench import read as read_complex
+from pytest_fcbench.suites.files import read as read_entries
+from pytest_fcbench.suites.own import files_of, is_suite, open_own
+from pytest_fcbench.verdicts import Failed, NotScored, Passed, Profile
+from pytest_fcbench.web import recording
+from tests.factories import DEMO, FACTS, PACKAGE, make_doc, make_path_record, make_record, make_scorecard
+from tests.fuzzing.strategies import changed, hostile_text, mutated, mutated_bytes, words
+from tests.fuzzing.targets import fuzzed
+from tests.fuzzing.test_reading import completions
+from tests.suites.test_complexfuncbench import RECORD
+from tests.suites.test_entry_schema import FOLDER, LINE, VALIDATOR, WRITTEN, entries_of
+from tests.suites.test_own import LINES
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    """A folder that is gone again; in memory where there is such a place."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(prefix="fuzzing-", dir=memory if memory.is_dir() else None) as made:
+        yield Path(made)
+
+
+def read_or_told(read: Callable[[], object], *errors: type[FcbenchError]) -> object:
+    """What is read, or None where it is refused with one of these errors."""
+    with suppress(*errors):
+        return read()
+    return None
+
+
+# Entries
+
+_TEXTS = tuple(path.read_text(encoding="utf-8")[:3000] for path in WRITTEN)
+_VALUES = tuple(entries_of(path) for path in WRITTEN)
+_LINES = tuple(map(json.dumps, LINES))
+
+
+def opened(path: Path) -> object:
+    """The suite of a path with all its entries."""
+    files_of(path)
+    is_suite(path)
+    suite = open_own("mine", path)
+    return [suite.load(category) for category in suite.categories]
+
+
+@fuzzed(
+    content=mutated_bytes([text.encode() for text in _TEXTS])
+    | hostile_text.map(lambda t: t.encode("utf-8", "surrogatepass"))
+    | st.binary()
+)
+def test_any_yaml_is_a_suite_or_refused(content: bytes) -> None:
+    with folder() as place:
+        (place / "a.yaml").write_bytes(content)
+        read_or_told(lambda: opened(place), SuiteError, UsageError)
+        read_or_told(lambda: opened(place / "a.yaml"), SuiteError, UsageError)
+
+
+@fuzzed(
+    content=mutated_bytes([line.encode() for line in _LINES] + ["\n".join(_LINES).encode()]) | st.binary()
+)
+def test_any_lines_are_a_suite_or_refused(content: bytes) -> None:
+    with folder() as place:
+        (place / "a.jsonl").write_bytes(content)
+        read_or_told(lambda: opened(place / "a.jsonl"), SuiteError, UsageError)
+
+
+def _agree(value: object, valid: bool, read: Callable[[], object]) -> None:
+    """What the schema refuses the reader refuses too."""
+    found = read_or_told(read, SuiteError, UsageError)
+    assert valid or found is None, f"the schema refuses what is read: {value!r}"
+
+
+@fuzzed(value=changed(_VALUES))
+def test_what_the_schema_refuses_is_not_read(value: object) -> None:
+    with folder() as place:
+        for used in FOLDER.glob("booking_*.yaml"):
+            shutil.copy(used, place)
+        path = place / "a.yaml"
+        path.write_text(json.dumps(value))
+        _agree(value, VALIDATOR.is_valid(value), lambda: read_entries(path, "mine", core.world()))
+
+
+@fuzzed(value=changed(LINES))
+def test_what_the_schema_refuses_is_not_read_of_lines(value: object) -> None:
+    with folder() as place:
+        path = place / "a.jsonl"
+        path.write_text(json.dumps(value))
+        _agree(value, LINE.is_valid(value), lambda: opened(path))
+
+
+@fuzzed(
+    value=changed(
+        [
+            {
+                "host": "a.example",
+                "name": "A",
+                "pages": {
+                    "/": {"title": "T", "text": ["x [y](/z)"], "table": {"head": ["a"], "rows": [[1]]}},
+                    "/b": {"redirect": "/"},
+                    "/c": {"title": "T", "json": {}},
+                    "/d": {
+                        "title": "T",
+                        "text": [],
+                        "log": {"lines": 2, "seed": 1, "line": "{n} {sea}", "sea": ["calm"]},
+                    },
+                },
+            }
+        ]
+    )
+)
+def test_any_pages_are_read_or_refused(value: object) -> None:
+    with folder() as place:
+        (place / "a.yaml").write_text(json.dumps(value))
+        read_or_told(lambda: web_pages.of([place]), SuiteError)
+
+
+# Settings
+
+_CONFIGURATION = """model: mine
+suite: [core, own]
+suites: {own: tests/own}
+category: [simple_python, live]
+gate: ["overall >= 50%", "not_scored <= 1%"]
+param: {top_p: 0.9}
+prices: {mine: {input: 1, output: 2.5}}
+models:
+  mine: {model: openai/x, api_base: "http://127.0.0.1/v1", released: 2024-07-18, rpm: 60}
+judge: mine
+store: none
+smoke: true
+timeout: 3.5
+"""
+_SETTINGS = {
+    "model": "mine",
+    "suite": ["core"],
+    "suites": {"own": "x"},
+    "gate": ["overall >= 50%"],
+    "param": {"top_p": 0.9},
+    "prices": {"mine": {"hour": 1}},
+    "models": {"mine": {"model": "x", "released": "2024-07-18", "max_tokens": 5}},
+    "trials": 2,
+    "smoke": False,
+}
+
+
+@fuzzed(
+    text=mutated([_CONFIGURATION]) | changed([_SETTINGS]).map(json.dumps),
+    given=st.dictionaries(st.sampled_from([option.key for option in OPTIONS]), words, max_size=2),
+)
+def test_any_configuration_is_read_or_refused(text: str, given: dict[str, str]) -> None:
+    with folder() as place:
+        path = place / "fcbench.yaml"
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        options = {
+            option.key: [given[option.key]]
+            if option.repeatable
+            else True
+            if option.switch
+            else given[option.key]
+            for option in OPTIONS
+            if option.key in given
+        }
+        for read in (
+            lambda: config.load({}, path, place),
+            lambda: config.load(options, path, place),
+            lambda: config.load(options, None, place),
+            lambda: config.released(path),
+            lambda: config.own_suites(path),
+        ):
+            read_or_told(read, UsageError)
+
+
+@fuzzed(
+    text=mutated(
+        [
+            "overall >= 50%",
+            "simple_python >= baseline - 1%",
+            "overall not-worse(95%)",
+            "latency_p95 <= 3",
+            "calls(cross) > 0.5",
+        ]
+    )
+    | hostile_text
+)
+def test_any_text_is_a_rule_or_refused(text: str) -> None:
+    rule = read_or_told(lambda: parse(text, ("own",)), UsageError)
+    assert rule is None or rule == parse(text, ("own",))
+
+
+@fuzzed(text=mutated(["exp:0.8", "0.5-2", "1", "429:0.1", "timeout:0.5"]) | words)
+def test_any_text_is_a_fault_or_refused(text: str) -> None:
+    read_or_told(lambda: latency(text), UsageError)
+    read_or_told(lambda: shares([text, text]), UsageError)
+
+
+# Scorecards
+
+_RECORDS = (
+    make_record(),
+    make_record(Failed("wrong_count", "2 calls came", {"a": 1}), Passed(), number=1),
+    make_record(NotScored("timeout", "late"), category="irrelevance"),
+    make_path_record(Failed("a", "b"), category="cross"),
+)
+_CARD = make_scorecard(_RECORDS, FACTS, 2)
+_BASELINE = json.loads(
+    scorecards.baseline(scorecards.Scorecard(Path("a.json"), FACTS, _RECORDS, {"irrelevance": 3}))
+)
+
+
+@fuzzed(value=changed([_CARD, _BASELINE]))
+def test_any_scorecard_is_read_or_refused(value: object) -> None:
+    """What is read can be scored, compared, and kept as a baseline that is read again."""
+    with folder() as place:
+        path = place / "card.json"
+        path.write_text(json.dumps(value))
+        card = read_or_told(lambda: scorecards.load(path), UsageError)
+        read_or_told(lambda: replay.load(path), UsageError)
+        if not isinstance(card, scorecards.Scorecard):
+            return
+        for profile in Profile:
+            card.scores(profile)
+            compared = read_or_told(lambda: compare(card, card, profile), UsageError)  # noqa: B023 - called at once
+            if compared is not None:
+                tables(compared, 3)  # type: ignore[arg-type]
+        path.write_text(scorecards.baseline(card))
+        assert len(scorecards.load(path).records) == len(card.records)
+
+
+@fuzzed(content=mutated_bytes([json.dumps(_CARD).encode(), json.dumps(_BASELINE).encode()]) | st.binary())
+def test_any_bytes_are_a_scorecard_or_refused(content: bytes) -> None:
+    with folder() as place:
+        path = place / "card.json"
+        path.write_bytes(content)
+        read_or_told(lambda: scorecards.load(path), UsageError)
+        read_or_told(lambda: replay.load(path), UsageError)
+        read_or_told(lambda: labels(path), UsageError)
+
+
+_RESULTS = (
+    {"id": "simple_python_0", "result": "[f(x=1)]", "input_token_count": 1, "latency": 0.5},
+    {"id": "multi_turn_base_0", "result": [[[{"f": "{}"}, "x"]], [["y"]]], "latency": [[1], [2]]},
+)
+
+
+@fuzzed(
+    rows=st.lists(changed(_RESULTS), max_size=3), content=mutated_bytes([json.dumps(_RESULTS[1]).encode()])
+)
+def test_any_results_are_read_or_refused(rows: list[object], content: bytes) -> None:
+    with folder() as place:
+        path = place / "BFCL_v4_simple_python_result.json"
+        for text in ("\n".join(map(json.dumps, rows)).encode(), content):
+            path.write_bytes(text)
+            read_or_told(lambda: replay.load(place), UsageError)
+            read_or_told(lambda: replay.load(path), UsageError)
+    for row in rows:
+        if isinstance(row, dict) and "result" in row:
+            assert repr(turns_of(row)) == repr(turns_of(row))
+
+
+@fuzzed(
+    value=changed(
+        [{"mode": "fc", "answers": {"core:a": {"calls": [{"f": {"x": 1}}]}, "b": "text"}, "default": "x"}]
+    )
+)
+def test_any_script_is_read_or_refused(value: object) -> None:
+    from pytest_fcbench.answers import Mode, Names
+
+    with folder() as place:
+        path = place / "script.yaml"
+        path.write_text(json.dumps(value))
+        read_or_told(lambda: scripted.load(path, Mode.FC, Names.DOTTED), UsageError)
+
+
+@fuzzed(
+    value=changed(
+        [
+            {
+                "suite": "bfcl",
+                "version": "1",
+                "package": "p",
+                "decisions": [
+                    {
+                        "finding": "f",
+                        "entries": ["a"],
+                        "confirmed": "2026",
+                        "decision": "set_aside",
+                        "reason": "r",
+                    }
+                ],
+            }
+        ]
+    )
+)
+def test_any_review_is_read_or_refused(value: object) -> None:
+    with folder() as place:
+        path = place / "review.yaml"
+        path.write_text(json.dumps(value))
+        read_or_told(lambda: review.read(path), SuiteError)
+
+
+@fuzzed(value=changed([{"name": "f", "arguments": {"x": 1}, "answer": {"content": "y"}}]))
+def test_any_recording_is_read_or_refused(value: object) -> None:
+    with folder() as place:
+        path = place / "web.jsonl"
+        path.write_text(json.dumps(value))
+        read_or_told(lambda: recording.read(path), UsageError)
+
+
+@fuzzed(key=words, entry=words, model=words, completion=completions)
+def test_a_store_gives_back_what_it_was_given(key: str, entry: str, model: str, completion: object) -> None:
+    from pytest_fcbench.answers import Completion, completion_to_json
+
+    assert isinstance(completion, Completion)
+    with folder() as place:
+        store = AnswerStore(place / "answers.sqlite")
+        try:
+            store.put(key, entry, model, completion)
+            found = store.get(key)
+            assert found is not None
+            assert json.dumps(completion_to_json(found)) == json.dumps(completion_to_json(completion))
+            assert [kept.entry for kept in store.kept()] == [kept.entry for kept in store.kept()]
+        finally:
+            store.close()
+
+
+# Packs
+
+
+@fuzzed(content=mutated_bytes([json.dumps(RECORD).encode()]))
+def test_any_lines_are_complex_entries_or_refused(content: bytes) -> None:
+    read_or_told(lambda: list(read_complex(content, Path("a.jsonl"))), SuiteError)
+
+
+def _wheel(members: list[tuple[str, bytes, int]], stored: bool) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED) as archive:
+        for name, content, attributes in members:
+            info = zipfile.ZipInfo(name.replace("\0", "_") or "_")
+            info.external_attr = attributes << 16
+            with suppress(ValueError, UnicodeEncodeError):
+                archive.writestr(info, content)
+    return buffer.getvalue()
+
+
+_PLACES = st.sampled_from(
+    [
+        *PACKAGE,
+        "../out",
+        "demo_eval/data/../../../out",
+        "/out",
+        "demo_eval/data/a\\..\\b",
+        "demo_eval/data/",
+        "c:/out",
+    ]
+)
+_MEMBERS = st.lists(
+    st.tuples(
+        _PLACES | words,
+        st.binary(max_size=20) | st.just(b"0" * 100_000),
+        st.sampled_from([0, 0o120777, 0o100644]),
+    ),
+    max_size=4,
+)
+_WHEELS = st.builds(_wheel, _MEMBERS, st.booleans())
+_REAL = _wheel([(name, text.encode(), 0) for name, text in PACKAGE.items()], stored=False)
+
+
+@fuzzed(content=_WHEELS | mutated_bytes([_REAL]) | st.binary())
+def test_any_wheel_is_a_pack_or_refused(content: bytes) -> None:
+    """Even one with the pinned hash; and nothing is written beside the cache."""
+    with folder() as place:
+        wheel = place / "demo.whl"
+        wheel.write_bytes(content)
+        source = replace(DEMO, wheel_sha256=hashlib.sha256(content).hexdigest())
+        with suppress(SyntaxError, ValueError):  # of the factory's reader of constants
+            read_or_told(lambda: packs.pull(source, place / "cache", wheel), PackError)
+        assert {path.name for path in place.iterdir()} <= {"demo.whl", "cache"}
+
+
+@fuzzed(
+    value=changed([{"name": "demo", "version": "1", "content_sha256": "0" * 64, "files": {"a": "b"}}]),
+    content=st.binary(),
+)
+def test_any_manifest_is_a_pack_or_refused(value: object, content: bytes) -> None:
+    with folder() as place:
+        home = place / "packs" / "demo" / "1.0"
+        home.mkdir(parents=True)
+        for text in (json.dumps(value).encode(), content):
+            (home / "pack.json").write_bytes(text)
+            pack = read_or_told(lambda: packs.installed(DEMO, place), PackError)
+            if isinstance(pack, packs.Pack):
+                read_or_told(lambda: pack.read("a"), PackError)  # noqa: B023 - called at once
+
+
+_PYTHON = (
+    mutated(
+        [
+            'A = "x" + B\nB = {"a": [1], **C}\ndef _cast_to_openai_type(x):\n    x += "This is a float."\n',
+            'def _get_language_specific_hint(l):\n    if l:\n        return "a"\n    return "c"\n',
+            'class M:\n    def _dump_core_memory_to_context(self):\n        return "No."\nS = {1: {"a"}}\n',
+        ]
+    )
+    | hostile_text
+)
+
+
+@fuzzed(texts=st.fixed_dictionaries(dict.fromkeys(SOURCES, _PYTHON)))
+def test_any_sources_are_constants_or_refused(texts: dict[str, str]) -> None:
+    read_or_told(lambda: read_constants(texts), PackError)
+
+
+# What entries and docs are made from
+
+
+@fuzzed(
+    text=mutated(
+        ["What will it be?\nweather.forecast(city='Bergen')\n\nAnd?\nweather.forecast(city='a', days=2)\n"]
+    )
+    | hostile_text
+)
+def test_any_examples_are_drafted_or_refused(text: str) -> None:
+    read_or_told(lambda: list(drafted(examples(text, "x.txt"), [make_doc()], "mine")), UsageError)
+
+
+_OPENAPI = {
+    "openapi": "3.1.0",
+    "components": {
+        "schemas": {
+            "A": {
+                "type": "object",
+                "properties": {
+                    "a": {"$ref": "#/components/schemas/A"},
+                    "b": {"type": ["string", "null"], "enum": ["x"]},
+                },
+            }
+        }
+    },
+    "paths": {
+        "/a/{id}": {
+            "parameters": [{"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}],
+            "post": {
+                "operationId": "make",
+                "summary": "Make it.",
+                "requestBody": {
+                    "content": {
+                        "application/json": {
+                            "schema": {"allOf": [{"$ref": "#/components/schemas/A"}, {"required": ["b"]}]}
+                        }
+                    }
+                },
+            },
+        }
+    },
+}
+_TOOLS = {
+    "tools": [
+        {
+            "type": "function",
+            "function": {
+                "name": "f",
+                "parameters": {
+                    "type": "object",
+                    "properties": {
+                        "x": {"anyOf": [{"type": "null"}, {"type": "array", "items": {"type": "number"}}]}
+                    },
+                    "required": ["x"],
+                },
+            },
+        }
+    ]
+}
+
+
+@fuzzed(value=changed([_OPENAPI, _TOOLS]))
+def test_any_document_is_described_or_refused(value: object) -> None:
+    docs = read_or_told(lambda: list(documents.read(value, "a.json")), UsageError)
+    if isinstance(docs, list):
+        json.dumps([doc.parameters for doc in docs])
+
+
+@fuzzed(
+    told=mutated(
+        [
+            "Do it.\n\nArgs:\n    a: The a.\n    b (int): The b.\n",
+            "Do it.\n\n:param a: x\n:returns: y",
+            "Do\n--\n\nParameters\n----------\na : int\n    x\n",
+        ]
+    )
+    | hostile_text
+)
+def test_any_docstring_is_described_or_refused(told: str) -> None:
+    def function(a: int, b: list[str] | None = None) -> None:
+        """Gets another docstring."""
+
+    function.__doc__ = told
+    doc = read_or_told(lambda: of_function(function), UsageError)
+    assert doc is None or isinstance(doc, FunctionDoc)
+
+
+# Secrets
+
+
+@fuzzed(
+    before=hostile_text,
+    secret=st.text(st.sampled_from("abcXYZ019-_.~+/="), min_size=6, max_size=30),
+    after=hostile_text,
+)
+def test_no_secret_is_left(before: str, secret: str, after: str) -> None:
+    for text in (f"{before}{secret}{after}", f"{before}{secret}{secret}{after}", f"Bearer {secret}"):
+        assert secret not in redacted(text, secret) or secret in "***"

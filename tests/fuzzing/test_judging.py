@@ -1,0 +1,342 @@
+"""Whatever a model answered gets verdicts: the same twice, in words that can be printed, that can be kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from pytest_fcbench.answers import Aside, Completion, Driven, Fault, Mode, Names, Party, Step, Transcript
+from pytest_fcbench.complexeval import builtin
+from pytest_fcbench.complexeval.questions import Equivalence, completeness, correctness, equivalence
+from pytest_fcbench.conversation import Manner
+from pytest_fcbench.entries import (
+    Answers,
+    Comparison,
+    Entry,
+    ExpectedCall,
+    ExpectedCalls,
+    ExpectedResponse,
+    ExpectedResults,
+    FunctionDoc,
+    PathCall,
+    Scene,
+)
+from pytest_fcbench.executables.outcomes import (
+    Limit,
+    Outcome,
+    Raised,
+    Responded,
+    Response,
+    Returned,
+    Stopped,
+    Unanswered,
+    Unreached,
+)
+from pytest_fcbench.judges import ratings
+from pytest_fcbench.judges.questions import Question, Unfit
+from pytest_fcbench.matchers import answer, ast, chat, execution, relevance, rest, sql, state
+from pytest_fcbench.matchers.differences import between
+from pytest_fcbench.scorecard.records import from_json, record, to_json
+from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Rated, printable
+from tests.complexeval import test_builtin, test_conversation
+from tests.complexeval.talking import CORRECTED, OFFICIAL
+from tests.factories import make_doc, make_entry
+from tests.fuzzing.strategies import changed, hostile_text, json_values, mutated, words
+from tests.fuzzing.targets import fuzzed
+from tests.fuzzing.test_reading import completions, docs, names, syntaxes, texts
+from tests.matchers import test_state
+from tests.matchers.sql.shop import TABLES
+from tests.matchers.sql.test_statements import CALL_ARGUMENTS
+
+faults = st.none() | st.none() | st.sampled_from(Fault)
+answers = st.builds(lambda said, fault: replace(said, fault=fault), completions, faults)
+
+
+def transcripts(entry: str = "core:x", most: int = 1) -> st.SearchStrategy[Transcript]:
+    """Conversations of at most so many turns; of one answer where that is one."""
+    steps = (
+        st.builds(Step, answers)
+        if most == 1
+        else st.builds(
+            Step, answers, st.lists(texts, max_size=3).map(tuple), st.lists(words, max_size=3).map(tuple)
+        )
+    )
+    turns = st.lists(steps, min_size=1, max_size=min(most, 3)).map(tuple)
+    return st.builds(
+        Transcript,
+        st.just(entry),
+        words,
+        st.sampled_from(Mode),
+        names,
+        syntaxes,
+        st.lists(turns, min_size=1, max_size=most).map(tuple),
+    )
+
+
+def assert_sound(entry: Entry, transcript: Transcript, judgement: Judgement, again: Judgement) -> None:
+    """The laws of every judgement."""
+    assert repr(again) == repr(judgement)
+    for verdict in (judgement.official, judgement.corrected):
+        assert isinstance(verdict, (Passed, Failed, NotScored))
+        if not isinstance(verdict, Passed):
+            assert verdict.reason == printable(verdict.reason)
+            verdict.reason.encode()
+    manner = Manner(transcript.model, transcript.mode, transcript.names, transcript.syntax)
+    kept = json.dumps(to_json(record(entry, manner, judgement, transcript)))
+    assert kept.isascii()
+    assert json.dumps(to_json(from_json(json.loads(kept)))) == kept
+
+
+_ACCEPTED = st.dictionaries(
+    st.sampled_from(["city", "days", "x", "a"]) | words,
+    st.lists(json_values, max_size=3) | json_values,
+    max_size=3,
+)
+_CALLED = st.builds(ExpectedCall, st.sampled_from(["weather.forecast", "a.b"]) | words, _ACCEPTED)
+_CATEGORIES = ("simple_python", "simple_java", "simple_javascript", "multiple", "parallel", "live_simple")
+
+
+@fuzzed(
+    category=st.sampled_from(_CATEGORIES),
+    offered=st.just([make_doc()]) | st.lists(docs, min_size=1, max_size=2),
+    expected=st.lists(_CALLED, min_size=1, max_size=3),
+    transcript=transcripts(),
+    set_aside=st.none() | words,
+)
+def test_calls_are_matched(
+    category: str,
+    offered: list[object],
+    expected: list[ExpectedCall],
+    transcript: Transcript,
+    set_aside: str | None,
+) -> None:
+    entry = make_entry(category, functions=offered, expect=[], set_aside=set_aside)  # type: ignore[arg-type]
+    entry = replace(entry, expectation=ExpectedCalls(tuple(expected)))
+    assert_sound(entry, transcript, ast.judge(entry, transcript), ast.judge(entry, transcript))
+
+
+@fuzzed(
+    category=st.sampled_from(["irrelevance", "live_irrelevance", "live_relevance"]),
+    offered=st.just([make_doc()]) | st.lists(docs, max_size=2),
+    transcript=transcripts(),
+)
+def test_abstentions_are_matched(category: str, offered: list[object], transcript: Transcript) -> None:
+    entry = make_entry(category, functions=offered)  # type: ignore[arg-type]
+    assert_sound(entry, transcript, relevance.judge(entry, transcript), relevance.judge(entry, transcript))
+
+
+_SAID = (
+    mutated(
+        [
+            "{'answer': 'Oslo', 'context': 'It was told.'}",
+            '{"answer": ["a", 1], "context": {}}',
+            "I do not know. {“answer”: “$1,234.50”, “context”: “x”}",
+            "The answer is 1,234.5 dollars, not €7.",
+        ]
+    )
+    | texts
+)
+
+
+@fuzzed(
+    transcript=transcripts(most=2), said=_SAID, right=st.lists(words | hostile_text, min_size=1, max_size=3)
+)
+def test_answers_in_words_are_matched(transcript: Transcript, said: str, right: list[str]) -> None:
+    entry = replace(make_entry("memory_kv"), expectation=Answers(tuple(right)), scene=Scene((), {}))
+    last = Step(Completion(text=said), ("f()",) if transcript.last.tool_calls else ())
+    for held in (transcript, replace(transcript, turns=((last,),))):
+        assert_sound(entry, held, answer.judge(entry, held), answer.judge(entry, held))
+
+
+_OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(
+    st.builds(Returned, json_values),
+    st.builds(Raised, words),
+    st.builds(Stopped, st.sampled_from(Limit), words),
+    st.builds(Unanswered, words),
+)
+
+
+@fuzzed(
+    transcript=transcripts(),
+    outcomes=st.lists(_OUTCOMES, min_size=1, max_size=4),
+    kinds=st.lists(st.sampled_from(Comparison), min_size=1, max_size=3),
+    category=st.sampled_from(["exec_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple"]),
+)
+def test_results_are_matched(
+    transcript: Transcript, outcomes: list[Outcome], kinds: list[Comparison], category: str
+) -> None:
+    calls = tuple(f"weather.forecast(city='{n}')" for n in range(len(kinds)))
+    entry = replace(make_entry(category, expect=[]), expectation=ExpectedResults(calls, tuple(kinds)))
+
+    def execute(calls: Sequence[str], recorded: Sequence[PathCall]) -> Sequence[Outcome]:
+        return [outcomes[sum(map(ord, call)) % len(outcomes)] for call in calls]
+
+    first, again = (execution.judge(entry, transcript, execute) for _ in range(2))
+    assert_sound(entry, transcript, first, again)
+
+
+_BODIES = json_values.map(json.dumps) | mutated(
+    ['{"a": [1, {"b": null}], "c": "d"}', "[]", '[{"a": 1}, {"a": 2}]']
+)
+_RESPONSES: st.SearchStrategy[Response] = st.one_of(
+    st.builds(Responded, words, words, st.sampled_from([200, 200, 200, 404]), _BODIES),
+    st.builds(Raised, words),
+    st.builds(Unanswered, words),
+    st.builds(Unreached, words),
+)
+
+
+@fuzzed(transcript=transcripts(), truth=_RESPONSES, found=_RESPONSES, said=texts)
+def test_responses_are_matched(transcript: Transcript, truth: Response, found: Response, said: str) -> None:
+    call = "requests.get(url='https://a.example/')"
+    entry = replace(make_entry("rest", expect=[]), expectation=ExpectedResponse(call))
+
+    def perform(made: str) -> Response:
+        return truth if made == call else found
+
+    spoken = Step(Completion(text=f"[requests.get(url='https://a.example/?{said}')]"))
+    for held in (transcript, replace(transcript, turns=((spoken,),))):
+        assert_sound(entry, held, rest.judge(entry, held, perform), rest.judge(entry, held, perform))
+
+
+@fuzzed(made=CALL_ARGUMENTS, right=CALL_ARGUMENTS, transcript=transcripts())
+def test_statements_are_matched(
+    made: dict[str, object], right: dict[str, object], transcript: Transcript
+) -> None:
+    doc = make_doc("sql.execute", {name: {"type": "any"} for name in (*made, *right)})
+    expected = ExpectedCall("sql.execute", {name: [value] for name, value in right.items()})
+    entry = replace(
+        make_entry("sql", functions=[doc], expect=[]), tables=TABLES, expectation=ExpectedCalls((expected,))
+    )
+    spoken = Step(Completion(text=f"[sql.execute(**{made!r})]"))
+    named = Step(Completion(text=f"[sql.execute({', '.join(f'{k}={v!r}' for k, v in made.items())})]"))
+    for step in (spoken, named, transcript.turns[-1][-1]):
+        held = replace(transcript, turns=((step,),), syntax="python")
+        assert_sound(entry, held, sql.judge(entry, held), sql.judge(entry, held))
+
+
+_REPLIES = (
+    mutated(
+        [
+            '{"score": 1, "reason": "."}',
+            '```json\n{"score": 2, "reason": "so"}\n```',
+            '{"same": true, "reason": "."}',
+        ]
+    )
+    | texts
+)
+
+
+@fuzzed(transcript=transcripts(), reply=_REPLIES, fault=faults)
+def test_words_are_rated(transcript: Transcript, reply: str, fault: Fault | None) -> None:
+    entry = make_entry("chatable", functions=[])
+    asked = chat.question(entry, transcript)
+    aside = Aside(Party.JUDGE, "0" * 64, Completion(reply, fault=fault))
+    held = replace(transcript, asides=(aside,))
+    assert_sound(entry, held, chat.judge(entry, held), chat.judge(entry, held))
+    with suppress(Unfit):
+        assert 0 <= asked.answer(Completion(reply)).score <= 2
+
+
+@fuzzed(
+    reply=_REPLIES | json_values.map(json.dumps),
+    history=st.lists(st.dictionaries(words, json_values, max_size=2), max_size=2),
+    said=words,
+)
+def test_any_reply_of_a_judge_is_read(reply: str, history: list[dict[str, object]], said: str) -> None:
+    entry = make_entry("chatable", functions=[], query=said)
+    call = {"name": "f", "arguments": history[0] if history else {}}
+    asked: tuple[Question[Equivalence] | Question[Rated], ...] = (
+        equivalence(entry, call, call, history),
+        completeness(entry, said),
+        correctness(entry, history, said),
+        ratings.relevance(entry, said),
+    )
+    for question in asked:
+        with suppress(Unfit):
+            question.answer(Completion(reply))
+
+
+# Several turns
+
+_CALLS = st.sampled_from(
+    [
+        "ls()",
+        "cd(folder='drafts')",
+        "touch(file_name='a')",
+        "rm(file_name='notes.txt')",
+        "pwd()",
+        "fillFuelTank(fuelAmount=1)",
+        "startEngine(ignitionMode='START')",
+        "get_ticket(ticket_id=1)",
+        "close_ticket(ticket_id=1)",
+        "add(a=1, b=2)",
+    ]
+)
+_TURN = st.lists(_CALLS | texts, max_size=3)
+
+
+@fuzzed(
+    truth=st.lists(st.lists(_CALLS, max_size=3), min_size=1, max_size=3),
+    made=st.lists(st.lists(_TURN, min_size=1, max_size=3), min_size=1, max_size=3),
+    syntax=syntaxes,
+    last=answers,
+)
+def test_conversations_are_matched(
+    truth: list[list[str]], made: list[list[list[str]]], syntax: str, last: Completion
+) -> None:
+    entry = test_state.entry_of(truth)
+    turns = [
+        [
+            Step(
+                Completion(f"[{', '.join(calls)}]" if calls else "Done."), tuple(calls), ("{}",) * len(calls)
+            )
+            for calls in turn
+        ]
+        for turn in made
+    ]
+    turns[-1].append(Step(last))
+    transcript = Transcript(entry.key, "test", Mode.PROMPT, Names.DOTTED, syntax, tuple(map(tuple, turns)))
+    judgement = state.judge(entry, transcript, test_state.fresh)
+    assert_sound(entry, transcript, judgement, state.judge(entry, transcript, test_state.fresh))
+
+
+@fuzzed(one=json_values, edits=changed([{"a": [1, {"b": "c"}], "d": {"e": None}}]))
+def test_any_two_states_are_told_apart(one: object, edits: object) -> None:
+    for expected, found in ((one, edits), (edits, one), (edits, edits)):
+        for difference in between(expected, found):
+            assert difference.at.isprintable() or printable(difference.at)
+
+
+# Along golden paths
+
+_BREAKS = test_conversation.test_no_answer_breaks_it.hypothesis.inner_test
+
+
+@fuzzed(
+    driven=st.sampled_from([OFFICIAL, CORRECTED]),
+    syntax=syntaxes,
+    answers=test_conversation.ANSWERS,
+    replies=st.lists(test_conversation.ASIDES, min_size=1, max_size=3),
+    asks=st.booleans(),
+)
+def test_walks_are_walked(
+    driven: Driven, syntax: str, answers: list[Completion], replies: list[Completion], asks: bool
+) -> None:
+    _BREAKS(driven=driven, syntax=syntax, answers=answers, replies=replies, asks=asks)
+
+
+@fuzzed(
+    doc=docs,
+    made=st.dictionaries(words, json_values, max_size=3),
+    expected=st.dictionaries(words, json_values, max_size=3),
+)
+def test_arguments_are_compared_by_rules(
+    doc: FunctionDoc, made: dict[str, object], expected: dict[str, object]
+) -> None:
+    for found in (builtin.compare(test_builtin.DOC, made, expected), builtin.compare(doc, made, expected)):
+        assert printable(found.reason)
