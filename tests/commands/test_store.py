@@ -341,7 +341,7 @@ def test_what_is_imported_is_exported(folder: Path, capsys: pytest.CaptureFixtur
     assert run("import", "given", MODEL) == 0
     assert capsys.readouterr().out == (
         "3 answers came in, 0 were already there\n"
-        "judge them with: pytest --fcbench-model=openai/x --fcbench-suite=bfcl --fcbench-mode=fc "
+        "judge them with: pytest --fcbench-model=openai/x --fcbench-mode=fc --fcbench-suite=bfcl "
         "--fcbench-offline\n"
     )
     assert run("export", "out", MODEL) == 0

@@ -52,7 +52,7 @@ def test_extras_are_those_of_the_project() -> None:
         extra: _of(extra) for extra in extras.EXTRAS
     }
     assert PROJECT["optional-dependencies"]["all"] == [f"pytest-fcbench[{','.join(extras.EXTRAS)}]"]
-    assert "pytest-fcbench[all]" in PROJECT["optional-dependencies"]["dev"]
+    assert "pytest-fcbench[all,docs]" in PROJECT["optional-dependencies"]["dev"]
 
 
 def test_each_dependency_has_its_reason() -> None:
