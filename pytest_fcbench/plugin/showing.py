@@ -162,6 +162,11 @@ class Showing:
             self._write_scorecard(terminalreporter)
             if self._saved:
                 _tell_of_report(self._config, f"report saved to: {self._saved}", 0)
+        elif self._empty_shard:
+            shard = self._run.settings.shard
+            terminalreporter.write_line(
+                f"shard {shard} holds none of these entries, and its scorecard says so"
+            )
         elif self._owns_report:
             _tell_of_report(self._config, "", 99)
         return (yield)

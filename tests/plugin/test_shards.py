@@ -80,6 +80,7 @@ def test_a_shard_without_entries_says_so_in_a_scorecard(project: Project) -> Non
     chosen = ("--fcbench-model=lexical", "--fcbench-category=parallel")
     result = project.run(*chosen, "--fcbench-shard=1/1000")
     assert result.ret == 0
+    result.stdout.fnmatch_lines(["shard 1/1000 holds none of these entries, and its scorecard says so"])
     assert _told(project, "scorecard.json")["shard"] == "1/1000"
     assert not project.records()
 
