@@ -9,7 +9,8 @@ is as without this module.
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from execnet import HostNotFound
@@ -40,6 +41,18 @@ def notice_loss(gateway: BaseGateway) -> None:
             connection.setsockopt(socket.IPPROTO_TCP, option, value)
     if option := getattr(socket, "TCP_USER_TIMEOUT", None):  # what was sent is waited for no longer than that
         connection.setsockopt(socket.IPPROTO_TCP, option, 1000 * (_IDLE_S + _EVERY_S * _TIMES))
+
+
+def forgive_death(node: WorkerController) -> None:
+    """Let tests be sent to a worker that died a moment ago: that it died is the next thing to be told, and its
+    tests go to others then."""
+    send = node.send_runtest_some
+
+    def sent(indices: Sequence[int]) -> None:
+        with suppress(OSError):
+            send(indices)
+
+    node.send_runtest_some: Callable[[Sequence[int]], None] = sent  # type: ignore[misc]
 
 
 def go_on_without(session: DSession) -> None:

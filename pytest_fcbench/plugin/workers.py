@@ -10,7 +10,7 @@ from pytest_fcbench.answers import Transcript
 from pytest_fcbench.dispatch.link import LinkServer
 from pytest_fcbench.entries import Entry
 from pytest_fcbench.plugin.benchmark import ENTRY, STOPPED, Benchmark, item_id_of
-from pytest_fcbench.plugin.hosts import go_on_without, is_local, notice_loss
+from pytest_fcbench.plugin.hosts import forgive_death, go_on_without, is_local, notice_loss
 
 if TYPE_CHECKING:
     from xdist.remote import WorkerInteractor
@@ -45,6 +45,7 @@ class Workers:
         self._benchmark.run.share = local / len(node.nodemanager.specs)
         self._tell = self._benchmark.run.share < 1
         node.workerinput["fcbench_tell"] = self._tell
+        forgive_death(node)
         if is_local(node.gateway.spec):
             self._server = self._server or LinkServer(self._transcript, self._expect)
             node.workerinput["fcbench_link"] = self._server.offer

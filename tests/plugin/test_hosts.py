@@ -6,13 +6,13 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.plugin.hosts import notice_loss
+from pytest_fcbench.plugin.hosts import forgive_death, notice_loss
 from tests.plugin.conftest import Project
 from tests.plugin.test_served import options
 from tests.served import served
@@ -101,3 +101,15 @@ def test_the_kernel_is_told_to_look_after_a_connection() -> None:
         if hasattr(socket, "TCP_KEEPIDLE"):
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 15
     notice_loss(Gateway(None))  # type: ignore[arg-type]
+
+
+def test_tests_may_be_sent_to_a_worker_that_has_just_died() -> None:
+    class Node:
+        def send_runtest_some(self, indices: Sequence[int]) -> None:
+            raise OSError("cannot send (already closed?)")
+
+    node = Node()
+    with pytest.raises(OSError, match="already closed"):
+        node.send_runtest_some([1])
+    forgive_death(node)  # type: ignore[arg-type]
+    node.send_runtest_some([1])
