@@ -9,7 +9,7 @@ is as without this module.
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -44,15 +44,15 @@ def notice_loss(gateway: BaseGateway) -> None:
 
 
 def forgive_death(node: WorkerController) -> None:
-    """Let tests be sent to a worker that died a moment ago: that it died is the next thing to be told, and its
+    """Let commands be sent to a worker that died a moment ago: that it died is what is told next, and its
     tests go to others then."""
-    send = node.send_runtest_some
+    send = node.sendcommand
 
-    def sent(indices: Sequence[int]) -> None:
+    def sent(name: str, **values: object) -> None:
         with suppress(OSError):
-            send(indices)
+            send(name, **values)
 
-    node.send_runtest_some: Callable[[Sequence[int]], None] = sent  # type: ignore[misc]
+    node.sendcommand = sent
 
 
 def go_on_without(session: DSession) -> None:

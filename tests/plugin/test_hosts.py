@@ -6,7 +6,7 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -103,13 +103,13 @@ def test_the_kernel_is_told_to_look_after_a_connection() -> None:
     notice_loss(Gateway(None))  # type: ignore[arg-type]
 
 
-def test_tests_may_be_sent_to_a_worker_that_has_just_died() -> None:
+def test_commands_may_be_sent_to_a_worker_that_has_just_died() -> None:
     class Node:
-        def send_runtest_some(self, indices: Sequence[int]) -> None:
+        def sendcommand(self, name: str, **values: object) -> None:
             raise OSError("cannot send (already closed?)")
 
     node = Node()
     with pytest.raises(OSError, match="already closed"):
-        node.send_runtest_some([1])
-    forgive_death(node)  # type: ignore[arg-type]
-    node.send_runtest_some([1])
+        node.sendcommand("runtests", indices=[1])
+    forgive_death(node)
+    node.sendcommand("runtests", indices=[1])
