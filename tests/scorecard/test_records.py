@@ -21,6 +21,7 @@ from pytest_fcbench.answers import (
     Step,
     Transcript,
     completion_from_json,
+    completion_to_json,
 )
 from pytest_fcbench.conversation import Manner
 from pytest_fcbench.entries import CATEGORIES
@@ -280,12 +281,9 @@ _PATH = st.none() | st.builds(
 )
 _AS_WRITTEN = st.none() | st.builds(Judgement, _VERDICT, _VERDICT)
 _RATED = st.none() | st.builds(Rated, st.integers(0, 2), _TEXT) | st.builds(NotScored, _TEXT, _REASON)
-_ASIDES = st.builds(
-    Aside,
-    st.sampled_from(Party),
-    _TEXT,
-    st.builds(Completion, text=st.none() | _TEXT, fault=st.none() | st.sampled_from(Fault)),
-)
+_COMPLETION = st.builds(Completion, text=st.none() | _TEXT, fault=st.none() | st.sampled_from(Fault))
+_ASIDES = st.builds(Aside, st.sampled_from(Party), _TEXT, _COMPLETION)
+_ANSWER = st.builds(lambda more, answer: more | answer, _TABLE, _COMPLETION.map(completion_to_json))
 RECORDS = st.builds(
     Record,
     entry=_TEXT,
@@ -302,7 +300,7 @@ RECORDS = st.builds(
         st.builds(Usage, st.none() | st.floats(0, 1e6), _COUNT, _COUNT, st.none() | st.floats(0, 1e6)),
         max_size=3,
     ).map(tuple),
-    turns=st.lists(st.lists(_TABLE, max_size=2).map(tuple), max_size=3).map(tuple),
+    turns=st.lists(st.lists(_ANSWER, max_size=2).map(tuple), max_size=3).map(tuple),
     cluster=st.none() | _TEXT,
     asides=st.lists(_ASIDES, max_size=2).map(tuple),
 )
