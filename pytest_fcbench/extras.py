@@ -15,12 +15,16 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+def missing(extra: str) -> list[str]:
+    """The packages of an extra that are not installed."""
+    return [package for package in EXTRAS[extra] if find_spec(package) is None]
+
+
 def need(extra: str, by: str) -> None:
     """Raises ``UsageError`` where a package of an extra is not installed; ``by`` is what needs it.
 
     To be called before anything is asked or written.
     """
-    missing = [package for package in EXTRAS[extra] if find_spec(package) is None]
-    if missing:
-        packages = f"package{'s' * (len(missing) > 1)} {' and '.join(missing)}"
+    if lacking := missing(extra):
+        packages = f"package{'s' * (len(lacking) > 1)} {' and '.join(lacking)}"
         raise UsageError(f"{by} needs the {packages}: pip install 'pytest-fcbench[{extra}]'")

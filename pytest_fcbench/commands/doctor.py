@@ -23,11 +23,13 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from pytest_fcbench import extras
 from pytest_fcbench.answers import Mode, Transcript
 from pytest_fcbench.commands.settings import declare, given, without_prefix
 from pytest_fcbench.config import Settings, config_file, load
 from pytest_fcbench.entries import CATEGORIES
 from pytest_fcbench.errors import FcbenchError, NotScoredError
+from pytest_fcbench.extras import EXTRAS
 from pytest_fcbench.models import registry
 from pytest_fcbench.options import OPTIONS
 from pytest_fcbench.run import HINTS, Run
@@ -129,7 +131,6 @@ def _python() -> Finding:
 def _packages() -> Iterator[Finding]:
     """Whether what is installed is what this version asks for, and which extras are whole."""
     wanted = [Requirement(text) for text in metadata.distribution(PROJECT).requires or ()]
-    extras = metadata.distribution(PROJECT).metadata.get_all("Provides-Extra") or []
     needed = [each for each in wanted if each.marker is None or each.marker.evaluate({"extra": ""})]
     wrong = [trouble for each in needed if (trouble := _trouble(each))]
     if wrong:
@@ -138,18 +139,10 @@ def _packages() -> Iterator[Finding]:
         yield Finding(
             "packages", State.GOOD, f"{PROJECT} {metadata.version(PROJECT)}, all {len(needed)} it needs"
         )
-    whole = [name for name in extras if not any(map(_trouble, _of_extra(wanted, name)))]
-    lacking = [name for name in extras if name not in whole]
+    lacking = [name for name in EXTRAS if extras.missing(name)]
+    whole = [name for name in EXTRAS if name not in lacking]
     told = f"installed: {', '.join(whole) or 'none'}; not installed: {', '.join(lacking) or 'none'}"
     yield Finding("extras", State.GOOD, told)
-
-
-def _of_extra(wanted: list[Requirement], extra: str) -> list[Requirement]:
-    return [
-        each
-        for each in wanted
-        if each.marker and each.marker.evaluate({"extra": extra}) and not each.marker.evaluate({"extra": ""})
-    ]
 
 
 def _trouble(wanted: Requirement) -> str | None:
@@ -158,8 +151,7 @@ def _trouble(wanted: Requirement) -> str | None:
         found = metadata.version(wanted.name)
     except metadata.PackageNotFoundError:
         return f"{wanted.name} is not installed"
-    # Extras of our own name this project itself.
-    if wanted.name != PROJECT and not wanted.specifier.contains(found, prereleases=True):
+    if not wanted.specifier.contains(found, prereleases=True):
         return f"{wanted.name} {found} is installed, {wanted.specifier} is needed"
     return None
 
