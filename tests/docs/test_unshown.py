@@ -1,0 +1,74 @@
+"""Commands that the pages show without what they print: each is run as far as it goes here.
+
+A run of pytest is planned instead of asked (``--fcbench-plan``), since nobody here has the models. What needs
+official data, weights, a judge or a network is not run; that its options exist, ``test_agreement`` says.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import PAGES, run
+
+ELSEWHERE = re.compile(
+    r"=\.\.\.|bfcl|complexfuncbench|minilm|--judge |--audit |--model my-ft"
+    r"|^fcbench (pull|serve|contamination|export)|^pytest tests |shop_suite"
+)
+"""What is not to be had here, or is run by tests of its own."""
+FILES = ("gpt-4o-mini.json", "gpt-4o-mini-fc.json", "before.json", "after.json", "a.json", "b.json")
+CONFIGURATION = """\
+model: my-ft
+models:
+  my-ft: {model: hosted_vllm/my-ft, api_base: "http://localhost:8000/v1"}
+"""
+
+
+def _commands() -> Iterator[str]:
+    for path in PAGES:
+        text = path.read_text(encoding="utf-8").replace("\\\n", " ")
+        for line in re.findall(r"^    ((?:pytest|fcbench) .*)$", text, re.MULTILINE):
+            command = re.split(r"\s+#", line)[0].strip()
+            if not ELSEWHERE.search(command):
+                yield command
+
+
+COMMANDS = sorted(set(_commands()))
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    run("fcbench init --ci none", folder, folder)
+    run("pytest benchmarks -m 'parallel or multi_turn_base' --fcbench-model=lexical", folder, folder)
+    for name in FILES:
+        shutil.copy(folder / "scorecard.json", folder / name)
+    (folder / "fcbench.yaml").write_text(CONFIGURATION)
+    return folder
+
+
+def _code(command: str, folder: Path) -> tuple[int, str]:
+    planned = f"{command} --fcbench-plan" if command.startswith("pytest ") else command
+    told = run(f"{planned}; echo code $?", folder, folder)
+    return int(told.split()[-1]), told
+
+
+def test_there_are_such_commands() -> None:
+    assert len(COMMANDS) > 15
+    assert {command.split()[0] for command in COMMANDS} == {"pytest", "fcbench"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_it_runs(command: str, project: Path) -> None:
+    code, told = _code(command, project)
+    assert code == 0, told
+    assert "Traceback" not in told
+
+
+def test_one_that_does_not_run_is_noticed(project: Path) -> None:
+    for command in ("pytest benchmarks --fcbench-model=orcale", "fcbench compare a.json gone.json"):
+        assert _code(command, project)[0] != 0
