@@ -249,18 +249,11 @@ def from_json(value: Mapping[str, object]) -> Record:
         ),
         trial=_whole(_number(value["trial"])),
         steps=tuple(_usage(_table(step)) for step in steps),
-        turns=tuple(tuple(map(_held, _list(turn))) for turn in turns),
+        turns=tuple(tuple(map(_table, _list(turn))) for turn in turns),
         marks=tuple(map(str, _list(value["marks"]))),
         cluster=_text(value.get("cluster")),
         asides=tuple(_aside(_table(aside)) for aside in _list(value.get("asides", []))),
     )
-
-
-def _held(value: object) -> Mapping[str, object]:
-    """A completion as it is kept: it is read where it is looked at, and must be one then."""
-    told = _table(value)
-    completion_from_json(told)
-    return told
 
 
 def _aside(value: Mapping[str, object]) -> Aside:
