@@ -25,7 +25,7 @@ from pytest_fcbench.contamination.report import Study
 from pytest_fcbench.contamination.wire import Endpoint
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.progress import Progress, Screen, Ticker
-from pytest_fcbench.dispatch.store import AnswerStore, StoredModel, identity_of
+from pytest_fcbench.dispatch.store import AnswerStore, StoredModel
 from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.errors import FcbenchError, NotScoredError, UsageError, unknown
 from pytest_fcbench.scorecard import tables
@@ -162,9 +162,11 @@ def _answers(
         concurrency=settings.concurrency,
     )
     limited = LimitedModel(model, limits, preflight=True)
-    identity = identity_of(
-        f"{settings.model} (prompt log-probabilities)", settings.api_base, {"endpoint": model.endpoint}
-    )
+    identity = {
+        "model": f"{settings.model} (prompt log-probabilities)",
+        "api_base": settings.api_base,
+        "parameters": {"endpoint": model.endpoint},
+    }
     store = AnswerStore(settings.store) if settings.store else None
     asking = StoredModel(limited, store, identity) if store else limited
     done: list[bool] = []

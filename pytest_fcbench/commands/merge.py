@@ -39,7 +39,7 @@ def _merge(chosen: argparse.Namespace) -> int:
     if chosen.to.resolve() in {path.resolve() for path in chosen.scorecards}:
         raise UsageError(f"{chosen.to} is one of the parts; name another file with --to")
     settings = settings_of_no_model(chosen)
-    merged = merge(list(map(files.load, chosen.scorecards)), replacing=chosen.replace)
+    merged = merge(chosen.scorecards, replacing=chosen.replace)
     if merged.missing and not chosen.partial:
         missing = ", ".join(map(str, merged.missing))
         raise UsageError(f"no scorecard of shard {missing}; give it too, or go on without it by --partial")

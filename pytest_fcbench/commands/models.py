@@ -56,7 +56,7 @@ def _models(chosen: argparse.Namespace) -> int:
 
 
 def _built_in() -> Iterator[str]:
-    yield "Without a network"
+    yield "Built in"
     for name, told in BUILT_IN.items():
         yield f"  {name:<22} {told}"
 

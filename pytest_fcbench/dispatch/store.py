@@ -253,11 +253,6 @@ class StoredModel:
         return completion
 
 
-def identity_of(model: str, api_base: str | None, parameters: Mapping[str, object]) -> Mapping[str, object]:
-    """What can change an answer beside the request."""
-    return {"model": model, "api_base": api_base, "parameters": parameters}
-
-
 _SECRET = re.compile(r"key|token$|secret|password|headers?$", re.IGNORECASE)
 
 

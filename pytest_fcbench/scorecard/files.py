@@ -67,7 +67,11 @@ class Scorecard:
 
 def load(path: Path) -> Scorecard:
     """A scorecard or a baseline. Raises ``UsageError`` that names the file and what is wrong with it."""
-    found = parsed(path)
+    return read(path, parsed(path))
+
+
+def read(path: Path, found: object) -> Scorecard:
+    """That of a parsed file. Raises ``UsageError``."""
     try:
         if not isinstance(found, Mapping) or not isinstance(found.get("fcbench"), Mapping):
             raise UsageError(f"{path}: not a scorecard: it has no section 'fcbench'")

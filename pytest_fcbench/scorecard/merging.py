@@ -6,11 +6,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from pytest_fcbench.errors import UsageError
 from pytest_fcbench.scorecard.facts import RunFacts
-from pytest_fcbench.scorecard.files import Scorecard, parsed
+from pytest_fcbench.scorecard.files import Scorecard, parsed, read
 from pytest_fcbench.scorecard.records import Record, in_order
 from pytest_fcbench.scorecard.trials import trials_of
 from pytest_fcbench.sharding import Shard
@@ -46,17 +47,19 @@ class Merged:
         return any(_foreign(test) and not _fine(test) for test in self.report["tests"])
 
 
-def merge(parts: Sequence[Scorecard], *, replacing: bool = False) -> Merged:
+def merge(paths: Sequence[Path], *, replacing: bool = False) -> Merged:
     """Join the scorecards of one run. With ``replacing``, of an entry that stands in several the last counts.
 
     Raises ``UsageError`` where parts are of different runs, hold no answers, or have an entry in common.
     """
+    found = list(map(parsed, paths))
+    parts = list(map(read, paths, found))
     for part in parts:
         if part.created_s is None:
             raise UsageError(f"{part.path}: a baseline keeps verdicts only; merge the scorecards themselves")
     records = _records(parts, replacing=replacing)
     missing = tuple(_missing(parts))
-    reports = [_report(part) for part in parts]
+    reports = [report for report in found if isinstance(report, Mapping)]
     unfinished = "; ".join(filter(None, (_absent(missing), *map(_cut_short, parts, reports)))) or None
     notes = dict.fromkeys((*(note for part in parts for note in part.facts.notes), unfinished))
     return Merged(
@@ -138,11 +141,6 @@ def _missing(parts: Sequence[Scorecard]) -> Iterator[Shard]:
         )
     for of in ways:
         yield from (shard for n in range(1, of + 1) if (shard := Shard(n, of)) not in shards)
-
-
-def _report(part: Scorecard) -> Mapping[str, Any]:
-    found = parsed(part.path)
-    return found if isinstance(found, Mapping) else {}
 
 
 def _absent(shards: Sequence[Shard]) -> str | None:

@@ -16,9 +16,10 @@ from pytest_fcbench import cli
 from pytest_fcbench.answers import Completion, Mode, Names, Step, ToolCall
 from pytest_fcbench.commands.show import lines, path_lines, printable_line
 from pytest_fcbench.config import load
-from pytest_fcbench.dispatch.store import AnswerStore, StoredModel, identity_of
+from pytest_fcbench.dispatch.store import AnswerStore, StoredModel
 from pytest_fcbench.entries import CATEGORIES, Entry, GoldenPath, PathCall
 from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.models import registry
 from pytest_fcbench.models.model import run_through
 from pytest_fcbench.models.oracle import OracleModel
 from pytest_fcbench.run import Run
@@ -174,7 +175,7 @@ def test_stored_answers_are_shown_and_nobody_is_asked(
     run = Run(settings)
     entry = replace(run.suites["core"].load(CATEGORIES["multi_turn_base"])[0], trial=2)
     store = AnswerStore(tmp_path / ".fcbench/answers.sqlite")
-    identity = identity_of(settings.model, settings.api_base, settings.parameters)
+    identity = registry.identity(settings)
     model = StoredModel(OracleModel(Mode.FC, Names.UNDERSCORED), store, identity, immediate=True)
     talk = run.converse(entry)
     request = next(talk)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.plugin.hosts import forgive_death, notice_loss
+from pytest_fcbench.plugin.hosts import forgive_death, go_on_without, notice_loss
 from tests.plugin.conftest import Project, size
 from tests.plugin.test_served import options
 from tests.served import served
@@ -109,3 +109,12 @@ def test_commands_may_be_sent_to_a_worker_that_has_just_died() -> None:
         node.sendcommand("runtests", indices=[1])
     forgive_death(node)
     node.sendcommand("runtests", indices=[1])
+
+
+def test_an_xdist_that_works_otherwise_is_left_alone() -> None:
+    class Session:
+        pass
+
+    session = Session()
+    go_on_without(session)
+    assert not vars(session)

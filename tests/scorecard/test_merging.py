@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.errors import UsageError
 from pytest_fcbench.scorecard.facts import RunFacts
 from pytest_fcbench.scorecard.files import Scorecard, baseline, load
-from pytest_fcbench.scorecard.merging import merge
+from pytest_fcbench.scorecard.merging import Merged, merge
 from pytest_fcbench.scorecard.records import Record
 from pytest_fcbench.sharding import Shard
 from pytest_fcbench.verdicts import Failed, Passed, Profile
@@ -40,6 +40,10 @@ def _part(
     return load(path)
 
 
+def _merged(parts: Sequence[Scorecard], *, replacing: bool = False) -> Merged:
+    return merge([part.path for part in parts], replacing=replacing)
+
+
 def _record(number: int, *, passed: bool = True, category: str = "live_simple") -> Record:
     return make_record(Passed() if passed else WRONG, category=category, number=number)
 
@@ -52,7 +56,7 @@ def two(tmp_path: Path) -> tuple[Scorecard, Scorecard]:
 
 
 def test_the_whole_spans_the_time_of_its_parts(two: tuple[Scorecard, Scorecard]) -> None:
-    merged = merge(two)
+    merged = _merged(two)
     assert (merged.report["created"], merged.report["duration"]) == (107.0, 9.0)
     assert merged.report["summary"] == {"passed": 3, "total": 3, "collected": 3}
     assert (merged.facts.shard, merged.missing, merged.unfinished) == (None, (), None)
@@ -69,7 +73,7 @@ def test_it_matters_neither_how_entries_fall_nor_who_comes_first(
         for k in range(4)
     ]
     whole = _part(folder / "whole.json", records)
-    merged = merge([parts[k] for k in order])
+    merged = _merged([parts[k] for k in order])
     assert merged.records == whole.records
     again = Scorecard(Path("x"), merged.facts, merged.records, merged.sizes)
     for profile in Profile:
@@ -77,7 +81,7 @@ def test_it_matters_neither_how_entries_fall_nor_who_comes_first(
 
 
 def test_a_missing_shard_is_named_and_leaves_the_run_unfinished(tmp_path: Path) -> None:
-    merged = merge([_part(tmp_path / "2.json", [_record(0)], replace(FACTS, shard="2/3"))])
+    merged = _merged([_part(tmp_path / "2.json", [_record(0)], replace(FACTS, shard="2/3"))])
     assert merged.missing == (Shard(1, 3), Shard(3, 3))
     assert merged.unfinished == "without shard 1/3, 3/3"
     assert merged.facts.notes[-1] == merged.unfinished
@@ -85,7 +89,7 @@ def test_a_missing_shard_is_named_and_leaves_the_run_unfinished(tmp_path: Path) 
 
 def test_a_run_that_ended_early_is_told(tmp_path: Path) -> None:
     counts = {"total": 2, "collected": 9, "deselected": 3}
-    merged = merge([_part(tmp_path / "1.json", [_record(0)], summary=counts)])
+    merged = _merged([_part(tmp_path / "1.json", [_record(0)], summary=counts)])
     assert merged.unfinished == f"only 2 of 6 tests of {tmp_path / '1.json'} were run"
 
 
@@ -94,7 +98,7 @@ def test_parts_need_not_be_shards(tmp_path: Path) -> None:
     asked = _part(
         tmp_path / "a.json", [_record(0, category="web_search_base")], replace(FACTS, search="core")
     )
-    merged = merge([_part(tmp_path / "b.json", [_record(0)], size=3), asked])
+    merged = _merged([_part(tmp_path / "b.json", [_record(0)], size=3), asked])
     assert merged.facts.search == "core"
     assert merged.size_of("live_simple") == 3
     assert len(merged.records) == 2
@@ -104,10 +108,10 @@ def test_an_entry_in_two_parts_is_refused_or_the_last_one_counts(tmp_path: Path)
     first = _part(tmp_path / "1.json", [_record(0, passed=False), _record(1)])
     again = _part(tmp_path / "2.json", [_record(0)])
     with pytest.raises(UsageError, match=r"1\.json and .*2\.json both have core:live_simple_0; .*--replace"):
-        merge([first, again])
-    merged = merge([first, again], replacing=True)
+        _merged([first, again])
+    merged = _merged([first, again], replacing=True)
     assert [record.verdict(Profile.OFFICIAL).status for record in merged.records] == ["passed", "passed"]
-    merged = merge([again, first], replacing=True)
+    merged = _merged([again, first], replacing=True)
     assert [record.verdict(Profile.OFFICIAL).status for record in merged.records] == ["failed", "passed"]
 
 
@@ -127,16 +131,16 @@ def test_parts_of_different_runs_are_not_joined(tmp_path: Path, what: str) -> No
     first = _part(tmp_path / "1.json", [_record(0)], facts)
     other = _part(tmp_path / "2.json", [_record(1)], replace(facts, **DIFFERENT[what]))  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=rf"1\.json and .*2\.json are not of one run: {what} is "):
-        merge([first, other])
+        _merged([first, other])
 
 
 def test_trials_and_sizes_must_agree_too(tmp_path: Path) -> None:
     first = _part(tmp_path / "1.json", [_record(0)], size=4)
     tried = [replace(_record(1), trial=trial) for trial in (1, 2)]
     with pytest.raises(UsageError, match="trials is 1 in one, 2 in the other"):
-        merge([first, _part(tmp_path / "2.json", tried, size=4)])
+        _merged([first, _part(tmp_path / "2.json", tried, size=4)])
     with pytest.raises(UsageError, match="number of tests of live_simple is 4 in one, 5 in the other"):
-        merge([first, _part(tmp_path / "3.json", [_record(1)], size=5)])
+        _merged([first, _part(tmp_path / "3.json", [_record(1)], size=5)])
 
 
 def test_shards_of_different_runs_and_baselines_are_refused(
@@ -144,11 +148,11 @@ def test_shards_of_different_runs_and_baselines_are_refused(
 ) -> None:
     third = _part(tmp_path / "3.json", [_record(2)], replace(FACTS, shard="3/4"))
     with pytest.raises(UsageError, match=r"is shard 2/2, .*3\.json is shard 3/4: shards of one run"):
-        merge([*two, third])
+        _merged([*two, third])
     kept = tmp_path / "kept.json"
     kept.write_text(baseline(two[0]))
     with pytest.raises(UsageError, match=r"kept\.json: a baseline keeps verdicts only"):
-        merge([two[1], load(kept)])
+        _merged([two[1], load(kept)])
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -158,11 +162,11 @@ def test_a_test_of_another_kind_counts_as_it_failed(
     report = json.loads(two[0].path.read_text())
     report["tests"][-1]["outcome"] = "failed"
     two[0].path.write_text(json.dumps(report))
-    merged = merge([two[at] for at in order])
+    merged = _merged([two[at] for at in order])
     assert merged.foreign_failures
     assert merged.report["summary"]["failed"] == 1
 
 
 def test_a_warning_of_many_parts_is_told_once(tmp_path: Path) -> None:
     parts = [_part(tmp_path / f"{n}.json", [_record(n)], warnings=[{"message": "old"}]) for n in range(3)]
-    assert merge(parts).report["warnings"] == [{"message": "old"}]
+    assert _merged(parts).report["warnings"] == [{"message": "old"}]
