@@ -59,7 +59,7 @@ def go_on_without(session: DSession) -> None:
     """Have the tests of a machine, should it be lost, carried out by the others; end the run in order where
     they take no more."""
     start_again = getattr(session, "_clone_node", None)
-    if start_again is session.__dict__.get("_clone_node"):  # replaced already, or there is none
+    if start_again is None or start_again is session.__dict__.get("_clone_node"):
         return
 
     def replaced(lost: WorkerController) -> WorkerController | None:
