@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.entries import Entry
-from pytest_fcbench.executables.outcomes import Execute, Perform
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.execution.outcomes import Execute, Perform
 from pytest_fcbench.matchers import execution, rest
-from pytest_fcbench.run import Ask, Score
+from pytest_fcbench.run.session import Ask, Score
 
 
 @pytest.mark.fcbench("exec_simple")

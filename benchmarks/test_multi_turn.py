@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.entries import Entry
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.matchers import state
 from pytest_fcbench.matchers.state import Fresh
-from pytest_fcbench.run import Ask, Score
+from pytest_fcbench.run.session import Ask, Score
 
 
 @pytest.mark.fcbench("multi_turn_base")

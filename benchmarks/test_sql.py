@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.entries import Entry
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.matchers import sql
-from pytest_fcbench.run import Ask, Score
+from pytest_fcbench.run.session import Ask, Score
 
 
 @pytest.mark.fcbench("sql")

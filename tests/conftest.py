@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from pytest_fcbench.errors import PackError
-from pytest_fcbench.executables.performing import Performer
-from pytest_fcbench.executables.pool import Pool
+from pytest_fcbench.domain.errors import PackError
+from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.suites import bfcl, packs
 
 pytest_plugins = ["pytester"]

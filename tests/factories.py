@@ -12,16 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_fcbench.answers import AskModel, Completion, Mode, Names, Step, ToolCall, Transcript
-from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
-from pytest_fcbench.entries import (
+from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
+from pytest_fcbench.domain.entry import (
     CATEGORIES,
     AnyCall,
     Entry,
     Expectation,
     ExpectedCall,
     ExpectedCalls,
-    FunctionDoc,
     GoldenPath,
     Message,
     NoCall,
@@ -30,16 +28,12 @@ from pytest_fcbench.entries import (
     Scene,
     Trajectory,
 )
-from pytest_fcbench.errors import PackError
-from pytest_fcbench.models.model import Model
-from pytest_fcbench.prompt_formats import FORMATS
-from pytest_fcbench.scorecard.document import section
-from pytest_fcbench.scorecard.facts import RunFacts
-from pytest_fcbench.scorecard.files import Scorecard
-from pytest_fcbench.scorecard.records import Record, Usage, to_json
-from pytest_fcbench.suites import packs
-from pytest_fcbench.suites.packs.wheel import WheelSource
-from pytest_fcbench.verdicts import (
+from pytest_fcbench.domain.errors import PackError
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.prompt_format import FORMATS
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import AskModel, Completion, Step, ToolCall, Transcript
+from pytest_fcbench.domain.verdict import (
     CallVerdict,
     Difference,
     Failed,
@@ -49,6 +43,13 @@ from pytest_fcbench.verdicts import (
     Profile,
     Verdict,
 )
+from pytest_fcbench.models.protocol import Model
+from pytest_fcbench.scorecard.record import Record, Usage, to_json
+from pytest_fcbench.scorecard.render.document import section
+from pytest_fcbench.scorecard.run_facts import RunFacts
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.suites import packs
+from pytest_fcbench.suites.packs.wheel import WheelSource
 
 FACTS = RunFacts(
     fcbench="0.1.0",

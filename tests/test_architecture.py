@@ -5,250 +5,104 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.house import (
+    PAGE,
+    ROOMS,
+    count_floors,
+    find_circles,
+    import_graph,
+    imported_names,
+    replace_table,
+    room_arrows,
+    room_of,
+)
 
 PACKAGE = ROOT / "pytest_fcbench"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
-ROOMS = {
-    "prompt_formats": set(),
-    "entries": {"prompt_formats"},
-    "answers": {"entries"},
-    "verdicts": set(),
-    "errors": set(),
-    "options": set(),
-    "sharding": {"entries"},
-    "extras": {"errors"},
-    "redaction": set(),
-    "prices": set(),
-    "codecs": {"entries", "answers", "prompt_formats"},
-    "conversation": {"entries", "answers", "codecs"},
-    "environments": {"entries", "codecs"},
-    "matchers": {
-        "entries",
-        "answers",
-        "verdicts",
-        "codecs",
-        "schemas",
-        "environments",
-        "executables",
-        "judges",
-    },
-    "executables": {"entries", "codecs", "web"},
-    "schemas": {"entries"},
-    "suites": {
-        "entries",
-        "answers",
-        "codecs",
-        "environments",
-        "errors",
-        "executables",
-        "describing",
-        "prompt_formats",
-        "schemas",
-        "web",
-    },
-    "models": {
-        "entries",
-        "answers",
-        "errors",
-        "codecs",
-        "complexeval",
-        "conversation",
-        "describing",
-        "environments",
-        "suites",
-        "config",
-        "extras",
-        "redaction",
-        "scorecard",
-        "web",
-    },
-    "dispatch": {"entries", "answers", "errors", "conversation", "models", "prices", "redaction"},
-    "describing": {"entries", "errors"},
-    "web": {"errors", "extras", "redaction"},
-    "searching": {"entries", "answers", "conversation", "environments"},
-    "selection": {"entries", "config", "errors", "matchers", "suites"},
-    "others": {"entries", "answers", "config", "models", "scorecard", "suites", "web"},
-    "judges": {"entries", "answers", "verdicts", "codecs", "conversation"},
-    "complexeval": {
-        "entries",
-        "answers",
-        "schemas",
-        "verdicts",
-        "codecs",
-        "conversation",
-        "judges",
-        "matchers",
-    },
-    "asking": {
-        "entries",
-        "answers",
-        "verdicts",
-        "conversation",
-        "complexeval",
-        "environments",
-        "errors",
-        "executables",
-        "judges",
-        "matchers",
-        "searching",
-        "suites",
-    },
-    "auditing": {
-        "entries",
-        "answers",
-        "verdicts",
-        "errors",
-        "schemas",
-        "codecs",
-        "conversation",
-        "environments",
-        "executables",
-        "matchers",
-        "asking",
-        "suites",
-        "models",
-        "scorecard",
-        "charts",
-    },
-    "diagnosis": {
-        "entries",
-        "answers",
-        "verdicts",
-        "errors",
-        "environments",
-        "matchers",
-        "judges",
-        "scorecard",
-    },
-    "server": {
-        "entries",
-        "answers",
-        "errors",
-        "codecs",
-        "conversation",
-        "asking",
-        "suites",
-        "models",
-        "verdicts",
-        "web",
-    },
-    "charts": {"verdicts"},
-    "scorecard": {
-        "entries",
-        "answers",
-        "verdicts",
-        "errors",
-        "conversation",
-        "prices",
-        "prompt_formats",
-        "charts",
-        "sharding",
-    },
-    "contamination": {
-        "entries",
-        "answers",
-        "verdicts",
-        "errors",
-        "models",
-        "redaction",
-        "scorecard",
-        "charts",
-    },
-    "report": {"entries", "answers", "verdicts", "errors", "scorecard", "prices", "charts"},
-    "official": {
-        "entries",
-        "answers",
-        "verdicts",
-        "codecs",
-        "environments",
-        "executables",
-        "matchers",
-        "prompt_formats",
-        "scorecard",
-    },
-    "config": {
-        "entries",
-        "answers",
-        "verdicts",
-        "errors",
-        "codecs",
-        "options",
-        "prices",
-        "scorecard",
-        "sharding",
-        "suites",
-    },
-}
-"""Which rooms a room may import; the others (run, plugin, commands, cli) stand on top."""
-
 ONLY = {
-    "pytest": {f"plugin/{name}.py" for name in ("__init__", "benchmark", "pointed", "showing", "workers")},
-    "aiohttp": {"server/app.py", "models/http.py"},
+    "pytest": {
+        f"plugin/{name}.py" for name in ("__init__", "entry_files", "items", "reporting", "xdist_workers")
+    },
+    "aiohttp": {"server/app.py", "models/providers/http.py"},
     "httpx": {"suites/packs/hub.py"},
     "huggingface_hub": {"suites/packs/hub.py"},
-    "litellm": {"models/litellm.py"},
-    "tree_sitter": {"codecs/trees.py", "codecs/java.py", "codecs/javascript.py"},
-    "tree_sitter_java": {"codecs/trees.py"},
-    "tree_sitter_javascript": {"codecs/trees.py"},
-    "matplotlib": {"charts/drawing.py", "charts/plots.py"},
-    "mpmath": {"environments/math.py"},
+    "litellm": {"models/providers/litellm.py"},
+    "tree_sitter": {"codecs/syntax_trees.py", "codecs/java.py", "codecs/javascript.py"},
+    "tree_sitter_java": {"codecs/syntax_trees.py"},
+    "tree_sitter_javascript": {"codecs/syntax_trees.py"},
+    "matplotlib": {"scorecard/render/charts/drawing.py", "scorecard/render/charts/plots.py"},
+    "mpmath": {"environments/api/math.py"},
     "scipy": set(),
-    "safetensors": {"models/sentences.py"},
-    "tokenizers": {"models/sentences.py"},
+    "safetensors": {"models/sentence_vectors.py"},
+    "tokenizers": {"models/sentence_vectors.py"},
     "rapidfuzz": set(),
     "numpy": {
-        "auditing/duplicates.py",
-        "scorecard/formats.py",
-        "scorecard/paired.py",
-        "contamination/comparison.py",
-        "models/sentences.py",
+        "tools/audit/duplicates.py",
+        "scorecard/aggregate/format_sensitivity.py",
+        "scorecard/compare/paired.py",
+        "tools/contamination/comparison.py",
+        "models/sentence_vectors.py",
     },
-    "jinja2": {"report/page.py"},
-    "pydantic": {"describing/code.py"},
-    "docstring_parser": {"describing/code.py"},
+    "jinja2": {"scorecard/render/html/page.py"},
+    "pydantic": {"codecs/function_docs/python_code.py"},
+    "docstring_parser": {"codecs/function_docs/python_code.py"},
     "sqlglot": {"matchers/sql/statements.py"},
-    "bs4": {"web/reading.py"},
-    "markdownify": {"web/reading.py"},
+    "bs4": {"web/page_content.py"},
+    "markdownify": {"web/page_content.py"},
     "ddgs": {"web/search.py"},
     "bfcl_eval": set(),
     "requests": {"web/client.py"},
-    "resource": {"executables/child.py"},
-    "subprocess": {"executables/pool.py", "suites/packs/wheel.py"},
+    "resource": {"execution/sandbox/child.py"},
+    "subprocess": {"execution/sandbox/pool.py", "suites/packs/wheel.py"},
     "urllib3": {"web/client.py"},
 }
 """Which files may import a package."""
-
-
-def imports(path: Path) -> Iterator[str]:
-    """Dotted names of everything a file imports, also inside functions."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def room(dotted: str) -> str:
-    return dotted.split(".")[1] if "." in dotted else ""
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_point_one_way(path: Path) -> None:
     name = path.relative_to(PACKAGE).as_posix()
     own = name.split("/")[0].removesuffix(".py")
-    for imported in imports(path):
+    for imported in imported_names(path):
         top = imported.split(".")[0]
         if top in ONLY:
             assert name in ONLY[top], f"{name} imports {imported}"
-        if top == "pytest_fcbench" and own in ROOMS and room(imported) != own:
-            assert room(imported) in ROOMS[own], f"{name} imports {imported}"
+        if top == "pytest_fcbench" and own in ROOMS and room_of(imported) not in ("", own):
+            assert room_of(imported) in ROOMS[own].imports, f"{name} imports {imported}"
+
+
+def test_the_table_of_rooms_is_what_the_code_has() -> None:
+    """No room is missing or left over, and no arrow is allowed that nobody needs."""
+    arrows = room_arrows(import_graph())
+    assert {room for arrow in arrows for room in arrow} == set(ROOMS)
+    assert {(name, target) for name, room in ROOMS.items() for target in room.imports} == arrows
+
+
+def test_rooms_import_downwards_only() -> None:
+    order = list(ROOMS)
+    for name, room in ROOMS.items():
+        assert room.imports <= set(order[: order.index(name)]), name
+
+
+def test_no_files_import_each_other() -> None:
+    assert find_circles(import_graph()) == []
+
+
+def test_architecture_page_shows_the_table_of_rooms() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page == replace_table(page), "run: python -m tests.house --write"
+
+
+def test_circles_and_floors_are_found() -> None:
+    circle = {"a": frozenset({"b"}), "b": frozenset({"a"}), "c": frozenset({"a"})}
+    assert find_circles(circle) == [frozenset({"a", "b"})]
+    assert count_floors(frozenset({("a", "b"), ("b", "c"), ("a", "c")})) == 3
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -260,19 +114,19 @@ def test_no_text_is_ever_evaluated(path: Path) -> None:
 
 def test_matchers_start_no_process() -> None:
     """They know what became of calls, not how they are carried out."""
-    named = {name for path in PACKAGE.glob("matchers/**/*.py") for name in imports(path)}
-    used = {name.rpartition(".")[0] for name in named if room(name) == "executables"}
-    assert used == {"pytest_fcbench.executables.outcomes"}
+    named = {name for path in PACKAGE.glob("matchers/**/*.py") for name in imported_names(path)}
+    used = {name.rpartition(".")[0] for name in named if room_of(name) == "execution"}
+    assert used == {"pytest_fcbench.execution.outcomes"}
 
 
-ENVIRONMENTS = sorted((PACKAGE / "environments").glob("*.py"))
+ENVIRONMENTS = sorted((PACKAGE / "environments").rglob("*.py"))
 
 
 @pytest.mark.parametrize("path", ENVIRONMENTS, ids=lambda path: path.stem)
 def test_environments_know_nothing_outside_themselves(path: Path) -> None:
     """No file, no network, no process, no clock; chance only from a seed."""
     outside = {"io", "locale", "os", "pathlib", "secrets", "shutil", "socket", "subprocess", "sys", "time"}
-    assert not outside & {imported.split(".")[0] for imported in imports(path)}
+    assert not outside & {imported.split(".")[0] for imported in imported_names(path)}
     for node in ast.walk(ast.parse(path.read_text())):
         match node:
             case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
@@ -281,20 +135,20 @@ def test_environments_know_nothing_outside_themselves(path: Path) -> None:
 
 def test_only_what_draws_loads_matplotlib() -> None:
     """Commands, tables and the plugin do without; a page with charts brings it when it is written."""
-    rooms = ("charts/pages", "commands/*", "contamination/*", "plugin/*", "scorecard/*")
+    rooms = ("scorecard/render/charts/pages", "cli/**/*", "tools/contamination/*", "plugin/*", "scorecard/*")
     paths = (path for room in rooms for path in PACKAGE.glob(f"{room}.py"))
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths]
     code = f"import sys, {', '.join(names)}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "matplotlib" not in done.stdout.split()
-    assert "pytest_fcbench.commands.report" in done.stdout.split()
+    assert "pytest_fcbench.cli.commands.report" in done.stdout.split()
 
 
 def test_the_import_rules_can_fail(tmp_path: Path) -> None:
     path = tmp_path / "x.py"
     path.write_text("import litellm\nfrom pytest_fcbench.scorecard import gate\n")
-    assert list(imports(path)) == ["litellm", "pytest_fcbench.scorecard.gate"]
-    assert room("pytest_fcbench.scorecard.gate") == "scorecard"
+    assert list(imported_names(path)) == ["litellm", "pytest_fcbench.scorecard.gate"]
+    assert room_of("pytest_fcbench.scorecard.gate") == "scorecard"
 
 
 HEAVY = (
@@ -326,7 +180,7 @@ def test_an_unrelated_run_loads_nothing_heavy(tmp_path: Path) -> None:
         "def test_plain(request):\n"
         f"    assert [name for name in {HEAVY!r} if name in sys.modules] == []\n"
         "    ours = {m for m in sys.modules if m.startswith('pytest_fcbench')}\n"
-        "    assert ours == {'pytest_fcbench', 'pytest_fcbench.plugin', 'pytest_fcbench.options'}\n"
+        "    assert ours == {'pytest_fcbench', 'pytest_fcbench.plugin', 'pytest_fcbench.config.options'}\n"
         "    assert [mark.name for mark in request.node.iter_markers()] == []\n"
     )
     command = [

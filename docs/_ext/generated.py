@@ -13,8 +13,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from pytest_fcbench.cli import COMMANDS
-from pytest_fcbench.options import OPTIONS
+from pytest_fcbench.cli.main import COMMANDS
+from pytest_fcbench.config.options import OPTIONS
 
 
 def options() -> Iterator[str]:
@@ -40,7 +40,7 @@ def commands() -> Iterator[str]:
 
 def schema() -> Iterator[str]:
     """The fields of a scorecard as Markdown tables, one for each kind of object."""
-    text = files("pytest_fcbench.scorecard").joinpath("schema.json").read_text(encoding="utf-8")
+    text = files("pytest_fcbench.scorecard.render").joinpath("schema.json").read_text(encoding="utf-8")
     top: Mapping[str, Any] = json.loads(text)
     yield from _fields("the document", top)
     for name, definition in top.get("$defs", {}).items():

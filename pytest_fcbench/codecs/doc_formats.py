@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
-from pytest_fcbench.prompt_formats import Docs
+from pytest_fcbench.domain.prompt_format import Docs
 
 
 def written(docs: Sequence[Mapping[str, object]], form: Docs) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pytest_fcbench.answers import Call, Completion
-from pytest_fcbench.codecs.reading import Calls, Undecodable
-from pytest_fcbench.codecs.syntaxes import read_official
-from pytest_fcbench.entries import Language
+from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable
+from pytest_fcbench.codecs.decoders.registry import read_official
+from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.transcript import Call, Completion
 
 
 def calls_to_make(completion: Completion, syntax: str) -> tuple[str, ...]:

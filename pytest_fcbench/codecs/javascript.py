@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pytest_fcbench.answers import Call
-from pytest_fcbench.codecs.reading import LONGEST_LITERAL, Undecodable, WrongFormat
-from pytest_fcbench.codecs.trees import field, parse, parts, refuse_depth, text_of, walk
-from pytest_fcbench.codecs.wrapping import bracketed, unbracketed
+from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Undecodable, WrongFormat
+from pytest_fcbench.codecs.decoders.wrapping import bracketed, unbracketed
+from pytest_fcbench.codecs.syntax_trees import field, parse, parts, refuse_depth, text_of, walk
+from pytest_fcbench.domain.transcript import Call
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -12,11 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from pytest_fcbench.answers import AskModel, Completion, Mode, Names, ToolCall, as_wire
 from pytest_fcbench.codecs import doc_formats
 from pytest_fcbench.codecs.wording import Notes, Wording
-from pytest_fcbench.entries import Answers, Entry, FunctionDoc, Language, Rule, Schema
-from pytest_fcbench.prompt_formats import PLAIN, PromptFormat
+from pytest_fcbench.domain.entry import Answers, Entry, Rule
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
+from pytest_fcbench.domain.prompt_format import PLAIN, PromptFormat
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall, as_wire
 
 WireDoc: TypeAlias = dict[str, object]
 

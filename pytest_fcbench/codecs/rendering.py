@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from xml.sax.saxutils import escape, quoteattr
 
-from pytest_fcbench.answers import Call, Completion, Mode, Names, ToolCall
+from pytest_fcbench.codecs.decoders.wrapping import CLOSING, OPENING
 from pytest_fcbench.codecs.presenting import shown
-from pytest_fcbench.codecs.wrapping import CLOSING, OPENING
-from pytest_fcbench.entries import Entry, Language, Schema
-from pytest_fcbench.prompt_formats import PromptFormat, Returned
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.function_doc import Language, Schema
+from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 
 
 def render(calls: Sequence[Call], entry: Entry, mode: Mode, names: Names) -> Completion:

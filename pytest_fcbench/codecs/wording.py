@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pytest_fcbench.entries import Language
-from pytest_fcbench.prompt_formats import PLAIN, Docs, Layout, PromptFormat, Returned, Style
+from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.prompt_format import PLAIN, Docs, Layout, PromptFormat, Returned, Style
 
 
 @dataclass(frozen=True, slots=True)

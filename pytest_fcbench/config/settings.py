@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_fcbench.answers import Mode, Names
-from pytest_fcbench.entries import Category
-from pytest_fcbench.prices import Price
-from pytest_fcbench.scorecard.gate import Rule
-from pytest_fcbench.sharding import Shard
-from pytest_fcbench.verdicts import Profile
+from pytest_fcbench.domain.entry import Category
+from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.shard import Shard
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.scorecard.gate.gate import Rule
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TypeVar
 
-from pytest_fcbench import entries
 from pytest_fcbench.config.layers import Given, Layers
-from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category
-from pytest_fcbench.errors import SuiteError, UsageError, unknown
-from pytest_fcbench.prices import Price
-from pytest_fcbench.scorecard import rules
-from pytest_fcbench.scorecard.gate import Rule
-from pytest_fcbench.sharding import Shard
+from pytest_fcbench.domain import entry
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category
+from pytest_fcbench.domain.errors import SuiteError, UsageError, unknown
+from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.shard import Shard
+from pytest_fcbench.scorecard.gate import rules
+from pytest_fcbench.scorecard.gate.gate import Rule
 from pytest_fcbench.suites import SUITES
-from pytest_fcbench.suites.fields import Field
+from pytest_fcbench.suites.formats.fields import Field
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -36,7 +36,7 @@ def secret(layers: Layers, option: str, told: str) -> str | None:
     return os.environ.get(name) if name else None
 
 
-_OF_OWN_SUITES = tuple(each for each in CATEGORIES.values() if each.rule is not entries.Rule.VARIATION)
+_OF_OWN_SUITES = tuple(each for each in CATEGORIES.values() if each.rule is not entry.Rule.VARIATION)
 """What is run of a team's own suites where no category is named: all that they can have."""
 
 

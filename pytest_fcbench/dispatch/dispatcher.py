@@ -8,12 +8,11 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 
-from pytest_fcbench.answers import AskModel, Completion, Transcript
-from pytest_fcbench.conversation import Asking
-from pytest_fcbench.entries import Entry
-from pytest_fcbench.errors import NotScoredError, RunStoppedError
-from pytest_fcbench.models.model import Model, run_through
-from pytest_fcbench.redaction import redacted
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError, RunStoppedError
+from pytest_fcbench.domain.redaction import redacted
+from pytest_fcbench.domain.transcript import Asking, AskModel, Completion, Transcript
+from pytest_fcbench.models.protocol import Model, run_through
 
 _AHEAD = 8
 """How many conversations, as a multiple of the cap, may be started and not yet asked for: enough to keep

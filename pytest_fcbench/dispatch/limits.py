@@ -7,12 +7,12 @@ import threading
 from dataclasses import dataclass, field
 from random import Random
 
-from pytest_fcbench.answers import AskModel, Completion
-from pytest_fcbench.dispatch.ledger import SAFE, Ledger, estimated_tokens
+from pytest_fcbench.dispatch.budget import SAFE, Ledger, estimated_tokens
 from pytest_fcbench.dispatch.pace import Pace, backoff
-from pytest_fcbench.entries import Entry
-from pytest_fcbench.errors import CallError, NotScoredError
-from pytest_fcbench.models.model import Model
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import CallError, NotScoredError
+from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.models.protocol import Model
 
 _PROBES = 3
 """How many entries may be refused as malformed before the endpoint is held to be the wrong one."""

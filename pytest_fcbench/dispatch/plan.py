@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_fcbench.answers import AskModel
-from pytest_fcbench.dispatch.ledger import TYPICAL, estimated_tokens
-from pytest_fcbench.entries import Entry
-from pytest_fcbench.prices import Price
+from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.transcript import AskModel
 
 _OUTPUT_TOKENS = 75
 """Of an answer: the mean of gpt-4o-mini on the official single-turn entries, function calling."""

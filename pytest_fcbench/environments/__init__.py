@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_fcbench.entries import Entry, Scene
+from pytest_fcbench.domain.entry import Entry, Scene
+from pytest_fcbench.environments.api.file_system import FileSystem
+from pytest_fcbench.environments.api.math import Math
+from pytest_fcbench.environments.api.messages import Messages
+from pytest_fcbench.environments.api.posting import Posting
+from pytest_fcbench.environments.api.tickets import Tickets
+from pytest_fcbench.environments.api.trading import Trading
+from pytest_fcbench.environments.api.travel import Travel
+from pytest_fcbench.environments.api.vehicle import Vehicle
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.environments.file_system import FileSystem
-from pytest_fcbench.environments.math import Math
-from pytest_fcbench.environments.memory_kv import MemoryKv
-from pytest_fcbench.environments.memory_rec_sum import MemoryRecSum
-from pytest_fcbench.environments.memory_vector import MemoryVector
-from pytest_fcbench.environments.messages import Messages
-from pytest_fcbench.environments.posting import Posting
-from pytest_fcbench.environments.tickets import Tickets
-from pytest_fcbench.environments.trading import Trading
-from pytest_fcbench.environments.travel import Travel
-from pytest_fcbench.environments.vehicle import Vehicle
+from pytest_fcbench.environments.memory.kv import MemoryKv
+from pytest_fcbench.environments.memory.rec_sum import MemoryRecSum
+from pytest_fcbench.environments.memory.vector import MemoryVector
 from pytest_fcbench.environments.web_search import WebSearch
 from pytest_fcbench.environments.world import World
 

@@ -10,7 +10,7 @@ import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from pytest_fcbench.codecs.calling import carried_out
+from pytest_fcbench.codecs.call_evaluation import carried_out
 from pytest_fcbench.environments.environment import Environment, functions_of
 from pytest_fcbench.environments.world import Unanswered
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pytest_fcbench.environments.vectors import Embed, hashed
+from pytest_fcbench.environments.memory.vectors import Embed, hashed
 
 Table = Mapping[str, Any]
 """JSON values by name."""

@@ -27,12 +27,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from pytest_fcbench.answers import WEBS, Completion, Fault, Transcript, completion_to_json
-from pytest_fcbench.codecs.reading import LONGEST_LITERAL, Unreadable
-from pytest_fcbench.codecs.syntaxes import Offer, read_corrected
-from pytest_fcbench.entries import Answers, Entry
-from pytest_fcbench.matchers.scoring import OVERFLOW, not_scored
-from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Verdict
+from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Unreadable
+from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.domain.entry import Answers, Entry
+from pytest_fcbench.domain.transcript import WEBS, Completion, Fault, Transcript, completion_to_json
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
+from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
 
 INFERENCE_ERROR = "agentic:inference_error"
 NO_LAST_MESSAGE = "agentic:no_last_message"

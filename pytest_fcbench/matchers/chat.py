@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_fcbench.answers import Transcript
-from pytest_fcbench.entries import Entry
-from pytest_fcbench.judges import ratings
-from pytest_fcbench.judges.questions import Question, recalled
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.transcript import Transcript
+from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Rated
 from pytest_fcbench.matchers import relevance
-from pytest_fcbench.verdicts import Failed, Judgement, Passed, Rated
+from pytest_fcbench.matchers.judging import ratings
+from pytest_fcbench.matchers.judging.questions import Question, recalled
 
 EMPTY = "chat:empty"
 

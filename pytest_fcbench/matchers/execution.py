@@ -36,12 +36,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeGuard
 
-from pytest_fcbench.answers import Call, Fault, Names, Transcript
-from pytest_fcbench.codecs import python_calls
+from pytest_fcbench.codecs.decoders import python
+from pytest_fcbench.codecs.decoders.outcome import Prose, Undecodable, Unreadable
+from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
 from pytest_fcbench.codecs.execution_text import official_texts
-from pytest_fcbench.codecs.reading import Prose, Undecodable, Unreadable
-from pytest_fcbench.codecs.syntaxes import Offer, read_corrected, read_official
-from pytest_fcbench.entries import (
+from pytest_fcbench.domain.entry import (
     AS_WRITTEN,
     CATEGORIES,
     Comparison,
@@ -49,15 +48,17 @@ from pytest_fcbench.entries import (
     ExpectedCall,
     ExpectedCalls,
     ExpectedResults,
-    Language,
     alternatives,
 )
-from pytest_fcbench.executables.outcomes import Execute, Outcome, Raised, Returned, Stopped, Unanswered
+from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.transcript import Call, Fault, Transcript
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.execution.outcomes import Execute, Outcome, Raised, Returned, Stopped, Unanswered
 from pytest_fcbench.matchers import ast
 from pytest_fcbench.matchers.ast.corrected import NO_CALL, UNREADABLE, unmatched_row
 from pytest_fcbench.matchers.ast.official import shortened
-from pytest_fcbench.matchers.scoring import OVERFLOW, not_scored
-from pytest_fcbench.verdicts import SET_ASIDE, Failed, Judgement, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
 
 LIVE_ONLY = "live_only"
 """Cause where only a web API knows what a call returns."""
@@ -95,7 +96,7 @@ def as_written(entry: Entry, transcript: Transcript) -> Judgement | None:
     if entry.category.name not in AS_WRITTEN:
         return None
     offer = Offer(entry.functions, Names.DOTTED)
-    calls = [offer.own(call) for text in entry.expectation.calls for call in python_calls.corrected(text)]
+    calls = [offer.own(call) for text in entry.expectation.calls for call in python.corrected(text)]
     accepted = [
         ExpectedCall(call.name, {name: [alternatives(value)] for name, value in call.arguments.items()})
         for call in calls

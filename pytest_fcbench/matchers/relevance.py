@@ -10,14 +10,15 @@ function, with its required parameters, no unknown ones, and values of the decla
 
 from __future__ import annotations
 
-from pytest_fcbench.answers import Call, Fault, Transcript
-from pytest_fcbench.codecs.reading import Calls, Prose, Reading, Unreadable
-from pytest_fcbench.codecs.syntaxes import Offer, read_corrected, read_official
-from pytest_fcbench.entries import Entry, FunctionDoc, Language, NoCall
+from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Reading, Unreadable
+from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
+from pytest_fcbench.domain.conformance import conforms
+from pytest_fcbench.domain.entry import Entry, NoCall
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.transcript import Call, Fault, Transcript
+from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Verdict
 from pytest_fcbench.matchers.ast.official import missing_required, shortened, unexpected, wrong_value
-from pytest_fcbench.matchers.scoring import OVERFLOW, not_scored
-from pytest_fcbench.schemas import conforms
-from pytest_fcbench.verdicts import Failed, Judgement, Passed, Verdict
+from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:

@@ -38,17 +38,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeGuard
 
-from pytest_fcbench.answers import Call, Fault, Transcript
+from pytest_fcbench.codecs.decoders.outcome import Prose, Undecodable, Unreadable
+from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
 from pytest_fcbench.codecs.execution_text import official_texts
-from pytest_fcbench.codecs.reading import Prose, Undecodable, Unreadable
-from pytest_fcbench.codecs.syntaxes import Offer, read_corrected, read_official
-from pytest_fcbench.entries import Entry, ExpectedResponse, Language
-from pytest_fcbench.executables.outcomes import Perform, Raised, Responded, Response, Unanswered, Unreached
+from pytest_fcbench.domain.entry import Entry, ExpectedResponse
+from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.transcript import Call, Fault, Transcript
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.execution.outcomes import Perform, Raised, Responded, Response, Unanswered, Unreached
 from pytest_fcbench.matchers.ast.corrected import NO_CALL, UNREADABLE
 from pytest_fcbench.matchers.ast.official import shortened
 from pytest_fcbench.matchers.execution import LIVE_ONLY, text_of
-from pytest_fcbench.matchers.scoring import OVERFLOW, not_scored
-from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
 
 _CHECKER = "executable_checker_rest"
 _DECODER = "executable_decoder"

@@ -34,14 +34,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pytest_fcbench.answers import Fault, Transcript
-from pytest_fcbench.codecs.reading import Unreadable
-from pytest_fcbench.codecs.syntaxes import Offer, read_corrected
-from pytest_fcbench.entries import Entry, FunctionDoc, Trajectory
+from pytest_fcbench.codecs.decoders.outcome import Unreadable
+from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.domain.entry import Entry, Trajectory
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.transcript import Fault, Transcript
+from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile, Verdict
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.matchers.differences import Difference, between
-from pytest_fcbench.matchers.scoring import OVERFLOW, not_scored
-from pytest_fcbench.verdicts import Failed, Judgement, Passed, Profile, Verdict
+from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
+from pytest_fcbench.matchers.state_difference import Difference, between
 
 Fresh: TypeAlias = Callable[[Entry], Environments]
 """Makes the environments of an entry in their initial state."""

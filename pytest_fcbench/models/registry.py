@@ -8,16 +8,17 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcbench.answers import Mode, Names, Party
-from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX, SYNTAXES
-from pytest_fcbench.complexeval.assignment import MEASURES
-from pytest_fcbench.config import Settings
-from pytest_fcbench.conversation import Manner
-from pytest_fcbench.errors import UsageError, unknown
-from pytest_fcbench.models import booking, lexical, oracle, python_function, replay, scripted
-from pytest_fcbench.models.litellm import LitellmModel
-from pytest_fcbench.models.model import Model
-from pytest_fcbench.models.similarity import EmbeddingModel
+from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX, SYNTAXES
+from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.transcript import Party
+from pytest_fcbench.matchers.golden_path.assignment import MEASURES
+from pytest_fcbench.models.baselines import lexical, oracle, replay, scripted
+from pytest_fcbench.models.embeddings import EmbeddingModel
+from pytest_fcbench.models.protocol import Model
+from pytest_fcbench.models.providers import booking, python_function
+from pytest_fcbench.models.providers.litellm import LitellmModel
 from pytest_fcbench.models.web import NoWebModel, RecordedWeb, Sources, WebModel, open_web
 from pytest_fcbench.web import recording, search
 

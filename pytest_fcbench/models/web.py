@@ -18,15 +18,15 @@ from pathlib import Path
 from threading import Lock
 from typing import TypeAlias
 
-from pytest_fcbench.answers import AskModel, Completion
-from pytest_fcbench.entries import Entry
-from pytest_fcbench.errors import CallError, NotScoredError
-from pytest_fcbench.models.model import Model
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import CallError, NotScoredError
+from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.web import recording
 from pytest_fcbench.web.client import Bounds, Client, Refused, Unreachable
 from pytest_fcbench.web.page import Page
 from pytest_fcbench.web.search import Search, SmallWebSearch
-from pytest_fcbench.web.server import SmallWeb
+from pytest_fcbench.web.small_web import SmallWeb
 
 Answer: TypeAlias = Mapping[str, object]
 
@@ -48,7 +48,7 @@ class Sources:
             assert isinstance(most, int)
             found = self.search.search(str(arguments["keywords"]), most, str(arguments["region"]))
             return {"results": [{k: v for k, v in asdict(hit).items() if v is not None} for hit in found]}
-        from pytest_fcbench.web.reading import Unshown, content  # brings parsers, which few runs need
+        from pytest_fcbench.web.page_content import Unshown, content
 
         try:
             return {"content": content(self.pages.get(str(arguments["url"])), str(arguments["mode"]))}

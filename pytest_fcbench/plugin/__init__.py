@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.options import GROUPS, OPTIONS, Option
+from pytest_fcbench.config.options import GROUPS, OPTIONS, Option
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,12 +40,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "fcbench(category): puts every entry of the category to the model")
     given = {option.key: getattr(config.option, option.dest) for option in OPTIONS}
     if any(value is not None for value in given.values()) or (config.rootpath / "fcbench.yaml").is_file():
-        from pytest_fcbench.config import config_file, load, own_suites
-        from pytest_fcbench.errors import FcbenchError
-        from pytest_fcbench.plugin.benchmark import Benchmark
-        from pytest_fcbench.plugin.pointed import Pointed, pointed
-        from pytest_fcbench.plugin.showing import Showing
-        from pytest_fcbench.plugin.workers import Workers
+        from pytest_fcbench.config.loading import config_file, load, own_suites
+        from pytest_fcbench.domain.errors import FcbenchError
+        from pytest_fcbench.plugin.entry_files import Pointed, pointed
+        from pytest_fcbench.plugin.items import Benchmark
+        from pytest_fcbench.plugin.reporting import Showing
+        from pytest_fcbench.plugin.xdist_workers import Workers
 
         file = config_file(config.rootpath, given["config"])
         try:

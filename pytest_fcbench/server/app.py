@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
-from pytest_fcbench.answers import AskModel, Mode, Names
-from pytest_fcbench.errors import NotScoredError
+from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.server import replies
 from pytest_fcbench.server.faults import Draw, Kind
 from pytest_fcbench.server.lookup import Asked, Lookup, Models, Refused, read_body

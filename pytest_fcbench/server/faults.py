@@ -10,7 +10,7 @@ from enum import StrEnum
 from random import Random
 from typing import TypeAlias
 
-from pytest_fcbench.errors import UsageError, unknown
+from pytest_fcbench.domain.errors import UsageError, unknown
 
 Latency: TypeAlias = Callable[[float], float]
 """Seconds before an answer, from a number in [0, 1)."""

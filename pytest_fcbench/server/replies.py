@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from pytest_fcbench.answers import Completion, ToolCall
+from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.server.lookup import Asked, estimated_tokens
 
 

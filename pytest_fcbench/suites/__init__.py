@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from pytest_fcbench.entries import CATEGORIES, SELECTIONS
-from pytest_fcbench.errors import UsageError, unknown
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.errors import UsageError, unknown
 from pytest_fcbench.suites import bfcl, complexfuncbench, core
-from pytest_fcbench.suites.own import open_own
+from pytest_fcbench.suites.custom import open_own
 from pytest_fcbench.suites.packs import Source
 from pytest_fcbench.suites.suite import Suite
 

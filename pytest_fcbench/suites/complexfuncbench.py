@@ -24,21 +24,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcbench.entries import (
-    CATEGORIES,
-    Category,
-    Entry,
-    FunctionDoc,
-    GoldenPath,
-    Lookup,
-    Message,
-    PathCall,
-)
+from pytest_fcbench.domain.conformance import misfit
+from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, GoldenPath, Lookup, Message, PathCall
+from pytest_fcbench.domain.errors import SuiteError, unknown
+from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.environments.world import World
-from pytest_fcbench.errors import SuiteError, unknown
-from pytest_fcbench.schemas import misfit
 from pytest_fcbench.suites import core
-from pytest_fcbench.suites.fields import Field
+from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.packs import installed
 from pytest_fcbench.suites.packs.hub import HubSource
 from pytest_fcbench.suites.suite import Suite

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_fcbench.codecs.wording import Wording
-from pytest_fcbench.entries import Category, Entry
+from pytest_fcbench.domain.entry import Category, Entry
 from pytest_fcbench.environments.world import World
 
 

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
-from pytest_fcbench.errors import UsageError
+from pytest_fcbench.domain.errors import UsageError
 
 
 def key(name: object, arguments: object) -> str:

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pytest_fcbench import extras
-from pytest_fcbench.errors import CallError, UsageError
-from pytest_fcbench.redaction import redacted
+from pytest_fcbench.domain import extras
+from pytest_fcbench.domain.errors import CallError, UsageError
+from pytest_fcbench.domain.redaction import redacted
 from pytest_fcbench.web.client import Bounds, Client, Refused, Reply, Unreachable
-from pytest_fcbench.web.server import ENGINE
+from pytest_fcbench.web.small_web import ENGINE
 
 
 @dataclass(frozen=True, slots=True)

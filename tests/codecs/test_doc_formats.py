@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs.doc_formats import written
-from pytest_fcbench.prompt_formats import Docs
+from pytest_fcbench.domain.prompt_format import Docs
 
 DOC = {
     "name": "garden.water",

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from pytest_fcbench.answers import Call, Completion, ToolCall
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.execution_text import calls_to_make, official_texts
-from pytest_fcbench.codecs.reading import Undecodable
+from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from tests.factories import tool_calls
 
 TEXT_SYNTAXES = ("python", "hermes", "xlam", "glm")

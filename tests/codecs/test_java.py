@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import Call
 from pytest_fcbench.codecs import java
-from pytest_fcbench.codecs.reading import LONGEST_LITERAL, Undecodable, WrongFormat
+from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Undecodable, WrongFormat
+from pytest_fcbench.domain.transcript import Call
 from tests.codecs.hostile import HOSTILE, must_end, source_text, wild_text
 
 KINDS = (

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.answers import AskModel, Completion, Mode, Names, ToolCall
 from pytest_fcbench.codecs.presenting import (
     answered,
     ask,
@@ -21,8 +20,11 @@ from pytest_fcbench.codecs.presenting import (
     tool_calls,
 )
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
-from pytest_fcbench.entries import Answers, Entry, FunctionDoc, Language, Message
-from pytest_fcbench.prompt_formats import Docs, Layout, Returned, Style
+from pytest_fcbench.domain.entry import Answers, Entry, Message
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.prompt_format import Docs, Layout, Returned, Style
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
 from tests.factories import make_doc, make_entry, make_golden_path
 
 PROMPTS = Prompts(

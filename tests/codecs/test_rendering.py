@@ -12,13 +12,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import Call, Completion, Mode, Names, ToolCall
 from pytest_fcbench.codecs import java, javascript
-from pytest_fcbench.codecs.reading import Calls, Prose
+from pytest_fcbench.codecs.decoders.outcome import Calls, Prose
+from pytest_fcbench.codecs.decoders.registry import (
+    DEFAULT_SYNTAX,
+    SYNTAXES,
+    Offer,
+    read_corrected,
+    read_official,
+)
 from pytest_fcbench.codecs.rendering import in_format, render
-from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX, SYNTAXES, Offer, read_corrected, read_official
-from pytest_fcbench.entries import Entry, Language, Variation
-from pytest_fcbench.prompt_formats import PromptFormat, Returned
+from pytest_fcbench.domain.entry import Entry, Variation
+from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from tests.factories import make_doc, make_entry
 
 CATEGORY = {

@@ -12,10 +12,10 @@ import pickle
 import sys
 import threading
 
-from pytest_fcbench.answers import Transcript
-from pytest_fcbench.dispatch.link import Link, LinkServer, Offer
-from pytest_fcbench.entries import Entry
-from pytest_fcbench.errors import NotScoredError
+from pytest_fcbench.dispatch.worker_link import Link, LinkServer, Offer
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.transcript import Transcript
 from tests.factories import make_entry, make_transcript
 
 

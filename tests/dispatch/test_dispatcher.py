@@ -12,13 +12,13 @@ from random import Random
 
 import pytest
 
-from pytest_fcbench.answers import AskModel, Completion, Mode, Names, Step, Transcript
-from pytest_fcbench.conversation import Asking
 from pytest_fcbench.dispatch.dispatcher import NOT_HELD, Dispatcher
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
-from pytest_fcbench.entries import Entry
-from pytest_fcbench.errors import CallError, NotScoredError, RunStoppedError
-from pytest_fcbench.models.model import Model
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import CallError, NotScoredError, RunStoppedError
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import Asking, AskModel, Completion, Step, Transcript
+from pytest_fcbench.models.protocol import Model
 from tests.dispatch.clock import Attempt, wait_until
 from tests.factories import make_entry
 

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import AskModel, Completion
-from pytest_fcbench.dispatch.ledger import SAFE, Ledger, estimated_tokens
+from pytest_fcbench.dispatch.budget import SAFE, Ledger, estimated_tokens
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
-from pytest_fcbench.entries import Entry
-from pytest_fcbench.errors import CallError, NotScoredError
-from pytest_fcbench.prices import Price
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import CallError, NotScoredError
+from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.transcript import AskModel, Completion
 from tests.dispatch import clock
 from tests.factories import make_entry
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_fcbench.answers import AskModel
-from pytest_fcbench.dispatch.ledger import TYPICAL, estimated_tokens
+from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
 from pytest_fcbench.dispatch.plan import Plan, lines, plan
-from pytest_fcbench.entries import Entry, Message
-from pytest_fcbench.prices import Price
+from pytest_fcbench.domain.entry import Entry, Message
+from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.transcript import AskModel
 from tests.factories import make_entry
 
 REQUEST = AskModel(({"role": "user", "content": "x" * 600},))

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pytest_fcbench.cli import COMMANDS
-from pytest_fcbench.commands.init import WORKFLOWS
-from pytest_fcbench.config import FILE, load
-from pytest_fcbench.entries import CATEGORIES, SELECTIONS
-from pytest_fcbench.options import OPTIONS
-from pytest_fcbench.scorecard.formulas import OVERALL
+from pytest_fcbench.cli.commands.init import WORKFLOWS
+from pytest_fcbench.cli.main import COMMANDS
+from pytest_fcbench.config.loading import FILE, load
+from pytest_fcbench.config.options import OPTIONS
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
 from tests.conftest import ROOT
 from tests.docs.pages import ENDPOINT, PAGES, page, prepare, run
 from tests.served import served
@@ -119,7 +119,7 @@ def test_the_schema_table_has_every_field() -> None:
     """Made when the site is built, by the same function."""
     from docs._ext.generated import commands, options, schema
 
-    schema_file = files("pytest_fcbench.scorecard").joinpath("schema.json").read_text(encoding="utf-8")
+    schema_file = files("pytest_fcbench.scorecard.render").joinpath("schema.json").read_text(encoding="utf-8")
     table = "\n".join(schema())
     for name, definition in json.loads(schema_file)["$defs"].items():
         assert f"**{name}**" in table

@@ -11,13 +11,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from pytest_fcbench.entries import CATEGORIES
-from pytest_fcbench.suites.entry_schema import entry_schema
-from pytest_fcbench.suites.fields import yaml_value
-from pytest_fcbench.suites.own import open_own
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.suites.custom import open_own
+from pytest_fcbench.suites.formats.entry_schema import entry_schema
+from pytest_fcbench.suites.formats.fields import yaml_value
 from tests.conftest import ROOT
 from tests.docs.pages import matches, page, run, walk
-from tests.plugin.test_pointed import SHOP
+from tests.plugin.test_entry_files import SHOP
 
 PAGE = page(ROOT / "docs" / "own-suites.md")
 

@@ -10,20 +10,22 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.answers import Completion, Mode, Names, Step, Transcript
-from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
-from pytest_fcbench.complexeval.verdict import judge as judge_path
-from pytest_fcbench.entries import Answers, Comparison, FunctionDoc, PathCall, Scene
-from pytest_fcbench.executables.performing import Performer
-from pytest_fcbench.executables.pool import Pool
+from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
+from pytest_fcbench.domain.entry import Answers, Comparison, PathCall, Scene
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import Completion, Step, Transcript
+from pytest_fcbench.domain.verdict import Judgement, Verdict
+from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.matchers import answer as final_answer
 from pytest_fcbench.matchers import ast as by_calls
 from pytest_fcbench.matchers import chat, execution, relevance, rest, sql, state
-from pytest_fcbench.verdicts import Judgement, Verdict
-from tests.complexeval.cases import make_path_entry
-from tests.complexeval.talking import CORRECTED, OFFICIAL, call, held
+from pytest_fcbench.matchers.golden_path.verdict import judge as judge_path
 from tests.conftest import ROOT
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
+from tests.matchers.golden_path.cases import make_path_entry
+from tests.matchers.golden_path.talking import CORRECTED, OFFICIAL, call, held
 from tests.matchers.outcomes import outcome
 from tests.matchers.sql import shop
 from tests.matchers.test_execution import entry_of as executed_entry

@@ -51,7 +51,7 @@ def test_every_page_is_there_and_loads_nothing_from_elsewhere(site: Path) -> Non
         page = _Loaded()
         page.feed((site / f"{name}.html").read_text(encoding="utf-8"))
         assert [address for address in page.addresses if re.match(r"(\w+:)?//", address)] == []
-    assert 'id="pytest_fcbench.entries.Entry"' in (site / "api.html").read_text(encoding="utf-8")
+    assert 'id="pytest_fcbench.domain.entry.Entry"' in (site / "api.html").read_text(encoding="utf-8")
     assert "fcbench-concurrency" in (site / "options.html").read_text(encoding="utf-8")
 
 

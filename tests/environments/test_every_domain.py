@@ -17,11 +17,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.entries import CATEGORIES, Entry, FunctionDoc, Scene, Schema, Trajectory
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Scene, Trajectory
+from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.environments import DOMAINS, opened
-from pytest_fcbench.environments.docs import documented
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.environments.world import Filler, World
 from tests.conftest import ROOT
 

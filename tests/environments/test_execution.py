@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcbench.environments.api.file_system import FileSystem
+from pytest_fcbench.environments.api.math import Math
+from pytest_fcbench.environments.api.posting import Posting
 from pytest_fcbench.environments.environment import Environment, functions_of
 from pytest_fcbench.environments.execution import Environments, rendered
-from pytest_fcbench.environments.file_system import FileSystem
-from pytest_fcbench.environments.math import Math
-from pytest_fcbench.environments.posting import Posting
 from pytest_fcbench.environments.world import World
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.execution import rendered
-from pytest_fcbench.executables import apis, rest
-from pytest_fcbench.executables.performing import wanted_by
-from pytest_fcbench.executables.rest import NoRequestError
+from pytest_fcbench.execution.rest import apis, request
+from pytest_fcbench.execution.rest.performer import wanted_by
+from pytest_fcbench.execution.rest.request import NoRequestError
 from pytest_fcbench.server.lookup import Refused as NotServed
 from pytest_fcbench.server.lookup import read_body
 from pytest_fcbench.web.addresses import Refused, checked, sendable
 from pytest_fcbench.web.client import Reply
-from pytest_fcbench.web.reading import MODES, MOST, Unshown, content
+from pytest_fcbench.web.page_content import MODES, MOST, Unshown, content
 from tests.environments.test_every_domain import CONFIG, DOCS, KNOWN, TOGETHER, WORLD, environments, snapshot
 from tests.fuzzing.strategies import hostile_text, json_values, mutated, mutated_bytes, python_values, words
 from tests.fuzzing.targets import fuzzed
@@ -92,7 +92,7 @@ _REQUESTS = (
 @fuzzed(call=mutated(_REQUESTS) | hostile_text)
 def test_any_text_is_a_request_or_none(call: str) -> None:
     with suppress(NoRequestError):
-        assert all(isinstance(part, str) for pair in rest.read(call).params for part in pair)
+        assert all(isinstance(part, str) for pair in request.read(call).params for part in pair)
     with suppress(NoRequestError, Refused):
         _, asked, scheme = wanted_by(call)
         assert scheme in ("http", "https")

@@ -15,37 +15,38 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from pytest_fcbench import config
-from pytest_fcbench.auditing import review
-from pytest_fcbench.describing import documents
-from pytest_fcbench.describing.code import of_function
-from pytest_fcbench.diagnosis.document import labels
-from pytest_fcbench.dispatch.store import AnswerStore
-from pytest_fcbench.entries import FunctionDoc
-from pytest_fcbench.errors import FcbenchError, PackError, SuiteError, UsageError
-from pytest_fcbench.models import replay, scripted
-from pytest_fcbench.models.official_results import turns_of
-from pytest_fcbench.options import OPTIONS
-from pytest_fcbench.redaction import redacted
-from pytest_fcbench.scorecard import files as scorecards
-from pytest_fcbench.scorecard.compare import compare, tables
-from pytest_fcbench.scorecard.rules import parse
+from pytest_fcbench.codecs.function_docs import openapi
+from pytest_fcbench.codecs.function_docs.python_code import of_function
+from pytest_fcbench.config import loading
+from pytest_fcbench.config.options import OPTIONS
+from pytest_fcbench.dispatch.answer_store import AnswerStore
+from pytest_fcbench.domain.errors import FcbenchError, PackError, SuiteError, UsageError
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.redaction import redacted
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
+from pytest_fcbench.models.baselines import replay, scripted
+from pytest_fcbench.models.baselines.official_results import turns_of
+from pytest_fcbench.scorecard import scorecard_files as scorecards
+from pytest_fcbench.scorecard.compare.comparison import compare, tables
+from pytest_fcbench.scorecard.gate.rules import parse
 from pytest_fcbench.server.faults import latency, shares
-from pytest_fcbench.suites import core, packs, web_pages
+from pytest_fcbench.suites import core, packs
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
-from pytest_fcbench.suites.build.drafting import drafted, examples
 from pytest_fcbench.suites.complexfuncbench import read as read_complex
-from pytest_fcbench.suites.files import read as read_entries
-from pytest_fcbench.suites.own import files_of, is_suite, open_own
-from pytest_fcbench.verdicts import Failed, NotScored, Passed, Profile
+from pytest_fcbench.suites.custom import files_of, is_suite, open_own
+from pytest_fcbench.suites.formats import web_pages
+from pytest_fcbench.suites.formats.entry_files import read as read_entries
+from pytest_fcbench.tools.audit import review
+from pytest_fcbench.tools.authoring.drafting import drafted, examples
+from pytest_fcbench.tools.diagnosis.document import labels
 from pytest_fcbench.web import recording
 from tests.factories import DEMO, FACTS, PACKAGE, make_doc, make_path_record, make_record, make_scorecard
 from tests.fuzzing.strategies import changed, hostile_text, mutated, mutated_bytes, words
 from tests.fuzzing.targets import fuzzed
 from tests.fuzzing.test_reading import completions
+from tests.suites.formats.test_entry_schema import FOLDER, LINE, VALIDATOR, WRITTEN, entries_of
 from tests.suites.test_complexfuncbench import RECORD
-from tests.suites.test_entry_schema import FOLDER, LINE, VALIDATOR, WRITTEN, entries_of
-from tests.suites.test_own import LINES
+from tests.suites.test_custom import LINES
 
 
 @contextmanager
@@ -196,11 +197,11 @@ def test_any_configuration_is_read_or_refused(text: str, given: dict[str, str]) 
             if option.key in given
         }
         for read in (
-            lambda: config.load({}, path, place),
-            lambda: config.load(options, path, place),
-            lambda: config.load(options, None, place),
-            lambda: config.released(path),
-            lambda: config.own_suites(path),
+            lambda: loading.load({}, path, place),
+            lambda: loading.load(options, path, place),
+            lambda: loading.load(options, None, place),
+            lambda: loading.released(path),
+            lambda: loading.own_suites(path),
         ):
             read_or_told(read, UsageError)
 
@@ -298,7 +299,7 @@ def test_any_results_are_read_or_refused(rows: list[object], content: bytes) -> 
     )
 )
 def test_any_script_is_read_or_refused(value: object) -> None:
-    from pytest_fcbench.answers import Mode, Names
+    from pytest_fcbench.domain.prompting import Mode, Names
 
     with folder() as place:
         path = place / "script.yaml"
@@ -343,7 +344,7 @@ def test_any_recording_is_read_or_refused(value: object) -> None:
 
 @fuzzed(key=words, entry=words, model=words, completion=completions)
 def test_a_store_gives_back_what_it_was_given(key: str, entry: str, model: str, completion: object) -> None:
-    from pytest_fcbench.answers import Completion, completion_to_json
+    from pytest_fcbench.domain.transcript import Completion, completion_to_json
 
     assert isinstance(completion, Completion)
     with folder() as place:
@@ -508,7 +509,7 @@ _TOOLS = {
 
 @fuzzed(value=changed([_OPENAPI, _TOOLS]))
 def test_any_document_is_described_or_refused(value: object) -> None:
-    docs = read_or_told(lambda: list(documents.read(value, "a.json")), UsageError)
+    docs = read_or_told(lambda: list(openapi.read(value, "a.json")), UsageError)
     if isinstance(docs, list):
         json.dumps([doc.parameters for doc in docs])
 

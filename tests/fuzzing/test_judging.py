@@ -9,11 +9,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import Aside, Completion, Driven, Fault, Mode, Names, Party, Step, Transcript
-from pytest_fcbench.complexeval import builtin
-from pytest_fcbench.complexeval.questions import Equivalence, completeness, correctness, equivalence
-from pytest_fcbench.conversation import Manner
-from pytest_fcbench.entries import (
+from pytest_fcbench.domain.entry import (
     Answers,
     Comparison,
     Entry,
@@ -21,11 +17,14 @@ from pytest_fcbench.entries import (
     ExpectedCalls,
     ExpectedResponse,
     ExpectedResults,
-    FunctionDoc,
     PathCall,
     Scene,
 )
-from pytest_fcbench.executables.outcomes import (
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.transcript import Aside, Completion, Driven, Fault, Party, Step, Transcript
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Rated, printable
+from pytest_fcbench.execution.outcomes import (
     Limit,
     Outcome,
     Raised,
@@ -36,19 +35,21 @@ from pytest_fcbench.executables.outcomes import (
     Unanswered,
     Unreached,
 )
-from pytest_fcbench.judges import ratings
-from pytest_fcbench.judges.questions import Question, Unfit
 from pytest_fcbench.matchers import answer, ast, chat, execution, relevance, rest, sql, state
-from pytest_fcbench.matchers.differences import between
-from pytest_fcbench.scorecard.records import from_json, record, to_json
-from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Rated, printable
-from tests.complexeval import test_builtin, test_conversation
-from tests.complexeval.talking import CORRECTED, OFFICIAL
+from pytest_fcbench.matchers.equivalence import builtin
+from pytest_fcbench.matchers.golden_path.questions import Equivalence, completeness, correctness, equivalence
+from pytest_fcbench.matchers.judging import ratings
+from pytest_fcbench.matchers.judging.questions import Question, Unfit
+from pytest_fcbench.matchers.state_difference import between
+from pytest_fcbench.scorecard.record import from_json, record, to_json
+from tests.conversations import test_golden_path
 from tests.factories import make_doc, make_entry
 from tests.fuzzing.strategies import changed, hostile_text, json_values, mutated, words
 from tests.fuzzing.targets import fuzzed
 from tests.fuzzing.test_reading import completions, docs, names, syntaxes, texts
 from tests.matchers import test_state
+from tests.matchers.equivalence import test_builtin
+from tests.matchers.golden_path.talking import CORRECTED, OFFICIAL
 from tests.matchers.sql.shop import TABLES
 from tests.matchers.sql.test_statements import CALL_ARGUMENTS
 
@@ -314,14 +315,14 @@ def test_any_two_states_are_told_apart(one: object, edits: object) -> None:
 
 # Along golden paths
 
-_BREAKS = test_conversation.test_no_answer_breaks_it.hypothesis.inner_test
+_BREAKS = test_golden_path.test_no_answer_breaks_it.hypothesis.inner_test
 
 
 @fuzzed(
     driven=st.sampled_from([OFFICIAL, CORRECTED]),
     syntax=syntaxes,
-    answers=test_conversation.ANSWERS,
-    replies=st.lists(test_conversation.ASIDES, min_size=1, max_size=3),
+    answers=test_golden_path.ANSWERS,
+    replies=st.lists(test_golden_path.ASIDES, min_size=1, max_size=3),
     asks=st.booleans(),
 )
 def test_walks_are_walked(

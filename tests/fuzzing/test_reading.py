@@ -9,20 +9,22 @@ from contextlib import suppress
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import Call, Completion, Mode, Names, ToolCall
 from pytest_fcbench.codecs import java, javascript
-from pytest_fcbench.codecs.calling import carried_out
+from pytest_fcbench.codecs.call_evaluation import carried_out
+from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Undecodable, Unreadable
+from pytest_fcbench.codecs.decoders.registry import SYNTAXES, Offer, read_corrected, read_official
 from pytest_fcbench.codecs.execution_text import calls_to_make, official_texts
 from pytest_fcbench.codecs.presenting import ask, described, system_prompt, tool
-from pytest_fcbench.codecs.reading import Calls, Prose, Undecodable, Unreadable
 from pytest_fcbench.codecs.rendering import in_format
-from pytest_fcbench.codecs.syntaxes import SYNTAXES, Offer, read_corrected, read_official
-from pytest_fcbench.complexeval.reading import Reader
-from pytest_fcbench.entries import CATEGORIES, FunctionDoc, Language
-from pytest_fcbench.executables.lambdas import read_function
-from pytest_fcbench.prompt_formats import FORMATS, PromptFormat, Returned
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, Returned
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.execution.functions.lambdas import read_function
+from pytest_fcbench.matchers.golden_path.answers import Reader
 from pytest_fcbench.suites import core
-from pytest_fcbench.verdicts import Profile
 from tests.codecs.test_rendering import assert_read_back, assert_read_back_from, literals, some_calls
 from tests.codecs.test_rendering import json_values as readable_values
 from tests.factories import make_doc, make_entry

@@ -8,16 +8,16 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from pytest_fcbench.report.island import Told
-from pytest_fcbench.report.page import page
-from pytest_fcbench.scorecard import github, terminal
-from pytest_fcbench.scorecard.files import Scorecard
-from pytest_fcbench.scorecard.gate import Evidence
-from pytest_fcbench.scorecard.records import Record, from_json, to_json
-from pytest_fcbench.verdicts import Profile
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.scorecard.gate.gate import Evidence
+from pytest_fcbench.scorecard.record import Record, from_json, to_json
+from pytest_fcbench.scorecard.render import github, terminal
+from pytest_fcbench.scorecard.render.html.island import Told
+from pytest_fcbench.scorecard.render.html.page import page
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import FACTS
 from tests.fuzzing.targets import fuzzed
-from tests.scorecard.test_records import RECORDS
+from tests.scorecard.test_record import RECORDS
 
 records = st.lists(
     RECORDS.map(lambda record: replace(record, turns=())),

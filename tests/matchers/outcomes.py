@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Verdict
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Verdict
 
 
 def outcome(verdict: Verdict) -> str | None:

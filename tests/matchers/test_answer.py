@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import Completion, Fault, Mode, Names, Step, ToolCall, Transcript
-from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
-from pytest_fcbench.entries import Answers, Entry, Facts, Scene
+from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
+from pytest_fcbench.domain.entry import Answers, Entry, Facts, Scene
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import Completion, Fault, Step, ToolCall, Transcript
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
 from pytest_fcbench.matchers import answer
-from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Verdict
 from tests.factories import make_entry
 
 

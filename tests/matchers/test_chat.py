@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.answers import Aside, Completion, Fault, Party
-from pytest_fcbench.judges.questions import put
+from pytest_fcbench.domain.transcript import Aside, Completion, Fault, Party
+from pytest_fcbench.domain.verdict import SET_ASIDE, NotScored, Rated
 from pytest_fcbench.matchers import chat
-from pytest_fcbench.verdicts import SET_ASIDE, NotScored, Rated
+from pytest_fcbench.matchers.judging.questions import put
 from tests.factories import make_entry, make_transcript, tool_calls
 from tests.matchers.outcomes import outcomes
 

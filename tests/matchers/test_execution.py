@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import Completion, Fault, ToolCall
-from pytest_fcbench.entries import CATEGORIES, Comparison, Entry, ExpectedResults, PathCall
-from pytest_fcbench.executables.outcomes import Outcome, Returned
-from pytest_fcbench.executables.pool import Limits, Pool
+from pytest_fcbench.domain.entry import CATEGORIES, Comparison, Entry, ExpectedResults, PathCall
+from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
+from pytest_fcbench.execution.outcomes import Outcome, Returned
+from pytest_fcbench.execution.sandbox.pool import Limits, Pool
 from pytest_fcbench.matchers import execution
-from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profile
 from tests.factories import make_doc, make_entry, make_transcript
 from tests.matchers.outcomes import outcomes
 

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, settings
 
-from pytest_fcbench.answers import Completion, Fault, Mode, ToolCall
-from pytest_fcbench.entries import FunctionDoc
+from pytest_fcbench.domain.conformance import conforms
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed
 from pytest_fcbench.matchers.relevance import judge
-from pytest_fcbench.schemas import conforms
-from pytest_fcbench.verdicts import Failed, NotScored, Passed
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
 from tests.matchers.outcomes import outcomes

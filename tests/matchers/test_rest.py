@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import Completion, Fault, ToolCall
-from pytest_fcbench.entries import CATEGORIES, Entry, ExpectedResponse
-from pytest_fcbench.executables.outcomes import Raised, Responded, Response, Unanswered, Unreached
-from pytest_fcbench.executables.performing import Performer
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedResponse
+from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
+from pytest_fcbench.domain.verdict import Failed
+from pytest_fcbench.execution.outcomes import Raised, Responded, Response, Unanswered, Unreached
+from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.matchers import rest
-from pytest_fcbench.verdicts import Failed
 from tests.factories import make_doc, make_entry, make_transcript
 from tests.matchers.outcomes import outcomes
 

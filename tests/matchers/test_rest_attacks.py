@@ -13,11 +13,11 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from pytest_fcbench.answers import Completion, ToolCall
-from pytest_fcbench.entries import CATEGORIES, Entry, ExpectedResponse
-from pytest_fcbench.executables.apis import APIS
-from pytest_fcbench.executables.outcomes import Responded
-from pytest_fcbench.executables.performing import Performer
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedResponse
+from pytest_fcbench.domain.transcript import Completion, ToolCall
+from pytest_fcbench.execution.outcomes import Responded
+from pytest_fcbench.execution.rest.apis import APIS
+from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.matchers import rest
 from tests.factories import make_doc, make_entry, make_transcript
 from tests.matchers.outcomes import outcomes

@@ -10,14 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import Completion, Fault, Mode, Names, Step, ToolCall, Transcript
-from pytest_fcbench.entries import CATEGORIES, Entry, FunctionDoc, Message, Scene, Trajectory
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message, Scene, Trajectory
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import Completion, Fault, Step, ToolCall, Transcript
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.environments import DOMAINS, opened
-from pytest_fcbench.environments.docs import documented
 from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.matchers.state import judge, match
-from pytest_fcbench.verdicts import Failed, Judgement, NotScored, Passed, Profile, Verdict
 from tests.factories import make_entry, make_transcript
 from tests.matchers.outcomes import outcome, outcomes
 

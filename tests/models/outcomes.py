@@ -6,19 +6,19 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import NamedTuple
 
-from pytest_fcbench.answers import Driven, Party
-from pytest_fcbench.asking import Memories, asking, judge
-from pytest_fcbench.conversation import Asking, Manner
+from pytest_fcbench.conversations.entry import Memories, asking, judge
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
-from pytest_fcbench.entries import Category, Entry, ExpectedResponse
+from pytest_fcbench.domain.entry import Category, Entry, ExpectedResponse
+from pytest_fcbench.domain.prompting import Manner
+from pytest_fcbench.domain.transcript import Asking, Driven, Party
+from pytest_fcbench.domain.verdict import Judgement, Profile
 from pytest_fcbench.environments import opened
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.executables.performing import Performer
-from pytest_fcbench.executables.pool import Pool
-from pytest_fcbench.models.model import Model
-from pytest_fcbench.models.parties import Parties
+from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.sandbox.pool import Pool
+from pytest_fcbench.models.protocol import Model
+from pytest_fcbench.models.routing import Parties
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.verdicts import Judgement, Profile
 from tests.server.asking import WEB
 
 

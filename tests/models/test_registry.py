@@ -7,25 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench import config
-from pytest_fcbench.answers import Mode, Names, Party, Step, Transcript
-from pytest_fcbench.conversation import Manner
-from pytest_fcbench.errors import UsageError
+from pytest_fcbench.config import loading
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.transcript import Party, Step, Transcript
 from pytest_fcbench.matchers import ast
 from pytest_fcbench.models import registry
-from pytest_fcbench.models.lexical import LexicalModel
-from pytest_fcbench.models.litellm import LitellmModel
-from pytest_fcbench.models.oracle import OracleModel
-from pytest_fcbench.models.replay import ReplayModel
-from pytest_fcbench.models.scripted import ScriptedModel
-from pytest_fcbench.scorecard.records import record
+from pytest_fcbench.models.baselines.lexical import LexicalModel
+from pytest_fcbench.models.baselines.oracle import OracleModel
+from pytest_fcbench.models.baselines.replay import ReplayModel
+from pytest_fcbench.models.baselines.scripted import ScriptedModel
+from pytest_fcbench.models.providers.litellm import LitellmModel
+from pytest_fcbench.scorecard.record import record
 from tests.factories import answer_of, make_entry, make_transcript, tool_calls, write_scorecard
 
 HERMES = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
 
 def _chosen(**options: object) -> registry.Chosen:
-    return registry.choose(config.load(options, None))
+    return registry.choose(loading.load(options, None))
 
 
 def _results(folder: Path, *results: object) -> Path:
@@ -205,13 +205,13 @@ def test_a_replayed_scorecard_has_the_verdicts_of_its_run(tmp_path: Path) -> Non
 @pytest.mark.parametrize("judge", ["oracle", "lexical", "replay:scorecard.json"])
 def test_who_looks_at_entries_cannot_judge(judge: str) -> None:
     with pytest.raises(UsageError, match=f"--fcbench-judge={judge}: answers entries, not questions"):
-        registry.others(config.load({"judge": judge, "store": "none"}, None))
+        registry.others(loading.load({"judge": judge, "store": "none"}, None))
 
 
 @pytest.mark.parametrize("slip", ["structred", "Rapidfuzz", "rapid-fuzz"])
 def test_a_slip_is_no_embedding_model(slip: str) -> None:
     with pytest.raises(UsageError, match="similarity") as error:
-        registry.others(config.load({"similarity": slip}, None))
+        registry.others(loading.load({"similarity": slip}, None))
     assert slip in str(error.value)
 
 
@@ -221,7 +221,7 @@ def test_an_embedding_model_and_a_judge_are_parties_of_their_own() -> None:
         "similarity": "text-embedding-3-small",
         "similarity_api_base": "http://x",
     }
-    others = registry.others(config.load(given, None))
+    others = registry.others(loading.load(given, None))
     assert {party: identity["model"] for party, (_, identity) in others.items()} == {
         Party.JUDGE: "openai/wise",
         Party.SIMILARITY: "text-embedding-3-small",
@@ -230,20 +230,20 @@ def test_an_embedding_model_and_a_judge_are_parties_of_their_own() -> None:
 
 
 def test_by_default_there_are_none() -> None:
-    assert registry.others(config.load({}, None)) == {}
+    assert registry.others(loading.load({}, None)) == {}
 
 
 def test_live_replies_need_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RAPID_API_KEY", raising=False)
     with pytest.raises(UsageError, match="RAPID_API_KEY"):
-        registry.others(config.load({"responses": "live"}, None))
+        registry.others(loading.load({"responses": "live"}, None))
     monkeypatch.setenv("RAPID_API_KEY", "a-key")
-    assert list(registry.others(config.load({"responses": "live"}, None))) == [Party.PROVIDER]
+    assert list(registry.others(loading.load({"responses": "live"}, None))) == [Party.PROVIDER]
 
 
 def test_only_those_who_are_needed_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RAPID_API_KEY", raising=False)
-    settings = config.load({"judge": "openai/wise", "responses": "live", "similarity": "openai/bge"}, None)
+    settings = loading.load({"judge": "openai/wise", "responses": "live", "similarity": "openai/bge"}, None)
     assert registry.named(settings) == {Party.JUDGE, Party.SIMILARITY, Party.PROVIDER}
     assert list(registry.others(settings, [Party.JUDGE])) == [Party.JUDGE]
-    assert registry.others(config.load({}, None), [Party.JUDGE]) == {}
+    assert registry.others(loading.load({}, None), [Party.JUDGE]) == {}

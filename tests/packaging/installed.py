@@ -43,7 +43,7 @@ class Environment:
 
     def fcbench(self, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         """A command of ours."""
-        return self.run("pytest_fcbench.cli", *words, cwd=cwd)
+        return self.run("pytest_fcbench.cli.main", *words, cwd=cwd)
 
 
 def environment(folder: Path, wheel: Path, extras: Sequence[str] = ()) -> Environment:

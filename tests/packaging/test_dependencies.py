@@ -9,8 +9,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from pytest_fcbench import extras
-from pytest_fcbench.errors import UsageError
+from pytest_fcbench.domain import extras
+from pytest_fcbench.domain.errors import UsageError
 from tests.conftest import ROOT
 from tests.packaging.test_files import PROJECT
 from tests.test_architecture import SOURCES, imports

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.extras import EXTRAS
+from pytest_fcbench.domain.extras import EXTRAS
 from pytest_fcbench.suites import bfcl
 from tests.packaging.installed import Environment, environment
 from tests.plugin.conftest import SCORED, size

@@ -16,17 +16,17 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_fcbench.answers import Completion, Names, Transcript, part_from_json
-from pytest_fcbench.config import cache_folder
-from pytest_fcbench.conversation import Manner
-from pytest_fcbench.entries import AS_WRITTEN, CATEGORIES, Entry
-from pytest_fcbench.executables.pool import Pool
+from pytest_fcbench.config.loading import cache_folder
+from pytest_fcbench.domain.entry import AS_WRITTEN, CATEGORIES, Entry
+from pytest_fcbench.domain.prompting import Manner, Names
+from pytest_fcbench.domain.transcript import Completion, Transcript, part_from_json
+from pytest_fcbench.domain.verdict import Judgement
+from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.matchers import ast, execution
-from pytest_fcbench.scorecard import records
-from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.scorecard import record
+from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.suites import open_suite
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.verdicts import Judgement
 from tests.factories import FACTS, make_transcript, write_scorecard
 from tests.parity import comparison
 from tests.parity.test_exec_published import answers, as_read_then, syntax_of
@@ -47,7 +47,7 @@ def found(oracle: Path, suite: Suite, pool: Pool) -> dict[str, list[Record]]:
 
 def _record(model: str, entry: Entry, judgement: Judgement, transcript: Transcript) -> Record:
     manner = Manner(model, transcript.mode, transcript.names, transcript.syntax)
-    return records.record(entry, manner, judgement, transcript)
+    return record.record(entry, manner, judgement, transcript)
 
 
 def _written(oracle: Path, suite: Suite) -> Iterator[tuple[str, Entry, Transcript]]:

@@ -13,14 +13,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fcbench.answers import Call, Completion, Names, part_from_json
-from pytest_fcbench.codecs.reading import WRONG_FORMAT, Calls, Unreadable
-from pytest_fcbench.codecs.syntaxes import read_official
-from pytest_fcbench.entries import CATEGORIES, Entry, ExpectedCalls, Language, NoCall
+from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls, Unreadable
+from pytest_fcbench.codecs.decoders.registry import read_official
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCalls, NoCall
+from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.transcript import Call, Completion, part_from_json
+from pytest_fcbench.domain.verdict import Failed, Verdict
 from pytest_fcbench.matchers import relevance
 from pytest_fcbench.matchers.ast import official
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.verdicts import Failed, Verdict
 
 _VENDOR_SYNTAX = {"other:HermesHandler": "hermes", "other:xLAMHandler": "xlam", "other:GLMHandler": "glm"}
 

@@ -17,7 +17,7 @@ import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from tests.complexeval.stand_ins import api_reply, embedding, judged_equal
+from tests.matchers.golden_path.stand_ins import api_reply, embedding, judged_equal
 
 
 def stub(name: str, **members: object) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.matchers import answer
-from pytest_fcbench.verdicts import Failed
 from tests.parity.comparison import records
 from tests.parity.conftest import oracle_files
 

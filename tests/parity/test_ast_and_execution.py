@@ -6,14 +6,14 @@ from collections import Counter
 
 import pytest
 
-from pytest_fcbench.entries import AS_WRITTEN
-from pytest_fcbench.executables.pool import Pool
-from pytest_fcbench.scorecard import execution
-from pytest_fcbench.scorecard.aggregate import aggregate
-from pytest_fcbench.scorecard.correlation import Correlation, correlated
-from pytest_fcbench.scorecard.records import Record
+from pytest_fcbench.domain.entry import AS_WRITTEN
+from pytest_fcbench.domain.verdict import Passed, Profile
+from pytest_fcbench.execution.sandbox.pool import Pool
+from pytest_fcbench.scorecard.aggregate import execution
+from pytest_fcbench.scorecard.aggregate.correlation import Correlation, correlated
+from pytest_fcbench.scorecard.aggregate.scores import aggregate
+from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.verdicts import Passed, Profile
 from tests.parity import comparison
 from tests.parity.ast_and_execution import found
 from tests.parity.conftest import oracle_files

@@ -13,14 +13,15 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.answers import AskModel, Completion, Driven, Party
-from pytest_fcbench.complexeval import builtin, verdict
-from pytest_fcbench.entries import FunctionDoc
-from pytest_fcbench.verdicts import Failed, Passed, Profile
-from tests.complexeval.cases import Case, as_record, make_case
-from tests.complexeval.stand_ins import api_reply, judged_equal, similarity
-from tests.complexeval.talking import held
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.transcript import AskModel, Completion, Driven, Party
+from pytest_fcbench.domain.verdict import Failed, Passed, Profile
+from pytest_fcbench.matchers.equivalence import builtin
+from pytest_fcbench.matchers.golden_path import verdict
 from tests.conftest import ROOT
+from tests.matchers.golden_path.cases import Case, as_record, make_case
+from tests.matchers.golden_path.stand_ins import api_reply, judged_equal, similarity
+from tests.matchers.golden_path.talking import held
 
 OFFICIAL = os.environ.get("FCBENCH_COMPLEXEVAL")
 CASES = 4000

@@ -27,15 +27,15 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.answers import Completion, part_from_json
-from pytest_fcbench.codecs import python_calls
-from pytest_fcbench.codecs.reading import Undecodable
-from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Entry, ExpectedResults
-from pytest_fcbench.executables.formulas import FORMULAS
-from pytest_fcbench.executables.pool import Pool
+from pytest_fcbench.codecs.decoders import python
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, ExpectedResults
+from pytest_fcbench.domain.transcript import Completion, part_from_json
+from pytest_fcbench.domain.verdict import Failed
+from pytest_fcbench.execution.functions.formulas import FORMULAS
+from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.matchers import execution
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.verdicts import Failed
 from tests.factories import make_transcript
 from tests.parity.comparison import records
 from tests.parity.conftest import oracle_files
@@ -92,7 +92,7 @@ def as_read_then(model: str, text: str) -> str:
         bare = re.sub(r"'([^']*)'", r"\1", text).replace("\n    ", "")
         bare = bare.replace("['", "[") if bare.startswith("['") else bare
         try:
-            python_calls.official(bare)
+            python.official(bare)
         except Undecodable:
             return text if text.startswith("[") else "not a list"
         return bare

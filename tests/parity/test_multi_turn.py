@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.answers import Mode, Names
-from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
-from pytest_fcbench.conversation import Manner, converse, performed
-from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Entry
+from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
+from pytest_fcbench.conversations.turns import converse, performed
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
+from pytest_fcbench.domain.prompting import Manner, Mode, Names
 from pytest_fcbench.environments import opened
-from pytest_fcbench.models.model import run_through
-from pytest_fcbench.models.oracle import OracleModel
+from pytest_fcbench.models.baselines.oracle import OracleModel
+from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites.suite import Suite
 from tests.parity.comparison import Comparison, records
 from tests.parity.conftest import oracle_files

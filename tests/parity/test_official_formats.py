@@ -21,10 +21,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.answers import AskModel, Mode, Names
-from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Answers
-from pytest_fcbench.models.model import run_through
-from pytest_fcbench.models.oracle import OracleModel
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Answers
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import AskModel
+from pytest_fcbench.models.baselines.oracle import OracleModel
+from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites.suite import Suite
 from tests.conftest import ROOT
 from tests.parity.comparison import records
@@ -57,7 +58,7 @@ def _run(cache: Path, scorecard: Path, categories: str, *options: str) -> Path:
 
 def _export(cache: Path, folder: Path, scorecards: Mapping[str, Path]) -> Path:
     """The official formats of scorecards by the official id of the model."""
-    command = [sys.executable, "-m", "pytest_fcbench.cli", "export", "official", f"--to={folder}"]
+    command = [sys.executable, "-m", "pytest_fcbench.cli.main", "export", "official", f"--to={folder}"]
     command += map(str, scorecards.values())
     for name in scorecards:
         command += [f"--as={name}", f"--title={MODELS[name]}", f"--link={LINK}", "--price=0.15,0.6"]

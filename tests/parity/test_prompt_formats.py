@@ -16,13 +16,15 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.answers import Call, Completion, Mode, Names
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.codecs.reading import WRONG_FORMAT, Calls
+from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls
+from pytest_fcbench.codecs.decoders.registry import read_official
 from pytest_fcbench.codecs.rendering import in_format
-from pytest_fcbench.codecs.syntaxes import read_official
-from pytest_fcbench.entries import CATEGORIES, Language
-from pytest_fcbench.prompt_formats import FORMATS, PromptFormat, Returned
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, Returned
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import Call, Completion
 from pytest_fcbench.suites.bfcl import official_rows
 from pytest_fcbench.suites.suite import Suite
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 
-from pytest_fcbench.answers import AskModel, Driven, Mode, Names
-from pytest_fcbench.asking import asking
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
-from pytest_fcbench.conversation import Manner
-from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Entry
+from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
+from pytest_fcbench.conversations.entry import asking
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
+from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.transcript import AskModel, Driven
+from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.verdicts import Profile
 
 OFFICIAL_SHA256 = "2ae1518e27066424e0fd28d38a33ccc7a54b09a617a29f048a03991320c350f5"
 """Of the messages, tools and prompts that bfcl-eval 2026.3.23 itself builds: for each entry of the 13

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.answers import Completion, Mode, Names, Step, Transcript
-from pytest_fcbench.entries import Trajectory
+from pytest_fcbench.domain.entry import Trajectory
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import Completion, Step, Transcript
+from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.environments import opened
 from pytest_fcbench.matchers import state
-from pytest_fcbench.matchers.taxonomy import FailureClass as C
-from pytest_fcbench.matchers.taxonomy import classify
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.verdicts import Failed, Profile
+from pytest_fcbench.tools.diagnosis.failure_classes import FailureClass as C
+from pytest_fcbench.tools.diagnosis.failure_classes import classify
 from tests.parity.comparison import records
 from tests.parity.conftest import oracle_files
 from tests.parity.trajectories import entries_of

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pytest_fcbench.entries import CATEGORIES, Entry, Trajectory
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Trajectory
+from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.environments import opened
+from pytest_fcbench.environments.api.file_system import FileSystem
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.environments.file_system import FileSystem
 from pytest_fcbench.matchers import state
-from pytest_fcbench.matchers.differences import between
-from pytest_fcbench.official.scores import listed
+from pytest_fcbench.matchers.state_difference import between
 from pytest_fcbench.suites import open_suite
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.verdicts import Failed, Profile
+from pytest_fcbench.tools.official_export.scores import listed
 from tests.parity.comparison import Comparison, records
 
 _OFFICIAL = {

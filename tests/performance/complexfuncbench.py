@@ -33,8 +33,9 @@ from pathlib import Path
 
 import psutil
 
-from pytest_fcbench.answers import AskModel, Mode, Names
-from pytest_fcbench.models.oracle import OracleModel
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import AskModel
+from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server.lookup import asked_with
 from pytest_fcbench.suites import open_suite, packs
 from pytest_fcbench.suites.complexfuncbench import NAME, SOURCE

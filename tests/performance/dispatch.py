@@ -26,9 +26,9 @@ from pathlib import Path
 
 import psutil
 
-from pytest_fcbench.answers import Mode, Names
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.entries import Entry
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.suites import core
 from tests.conftest import ROOT
 from tests.served import served, stats

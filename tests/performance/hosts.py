@@ -85,7 +85,7 @@ def _running(*processes: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def _servers(folder: Path, latency: str) -> list[subprocess.Popen[bytes]]:
-    serve = ("-m", "pytest_fcbench.cli", "serve", "--model", "oracle", "--latency", latency)
+    serve = ("-m", "pytest_fcbench.cli.main", "serve", "--model", "oracle", "--latency", latency)
     return [_on(host, folder, *serve) for host in HOSTS]
 
 
@@ -150,7 +150,7 @@ def _in_shards(folder: Path) -> None:
         for run in runs:
             run.wait(_LONGEST_S)
     parts = [str(folder / host / "scorecard.json") for host in ("one", "two")]
-    merge = [sys.executable, "-m", "pytest_fcbench.cli", "merge", *parts, "--to", "merged.json"]
+    merge = [sys.executable, "-m", "pytest_fcbench.cli.main", "merge", *parts, "--to", "merged.json"]
     code = subprocess.run(merge, cwd=folder, stdout=subprocess.DEVNULL, check=False).returncode
     _told("two shards on two hosts, merged", folder / "merged.json", started, code)
 
@@ -162,7 +162,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, network(), ExitStack() as stack:
         folder = Path(name)
         for host in HOSTS:
-            init = [sys.executable, "-m", "pytest_fcbench.cli", "init", str(folder / host), "--ci", "none"]
+            init = [
+                sys.executable,
+                "-m",
+                "pytest_fcbench.cli.main",
+                "init",
+                str(folder / host),
+                "--ci",
+                "none",
+            ]
             subprocess.run(init, check=True, stdout=subprocess.DEVNULL)
         stack.enter_context(_running(*_servers(folder, latency)))
         time.sleep(5)

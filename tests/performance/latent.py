@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.answers import AskModel, Completion
-from pytest_fcbench.entries import Entry
-from pytest_fcbench.models.litellm import imported
-from pytest_fcbench.models.model import Model
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.models.protocol import Model
+from pytest_fcbench.models.providers.litellm import imported
 from pytest_fcbench.models.registry import Chosen
-from pytest_fcbench.plugin.benchmark import Benchmark
+from pytest_fcbench.plugin.items import Benchmark
 
 
 @dataclass

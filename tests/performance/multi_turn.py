@@ -28,11 +28,12 @@ from collections.abc import Callable, Mapping, Sequence
 from heapq import heapreplace
 from pathlib import Path
 
-from pytest_fcbench.answers import AskModel, Mode, Names
-from pytest_fcbench.config import cache_folder
-from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Trajectory
+from pytest_fcbench.config.loading import cache_folder
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Trajectory
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.environments import opened
-from pytest_fcbench.models.oracle import OracleModel
+from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server.lookup import asked_with
 from pytest_fcbench.suites import open_suite
 from tests.conftest import ROOT

@@ -18,16 +18,16 @@ from pathlib import Path
 
 from selenium.webdriver import Chrome
 
-from pytest_fcbench import cli
-from pytest_fcbench.answers import completion_to_json
-from pytest_fcbench.entries import Entry
-from pytest_fcbench.report.island import Told
-from pytest_fcbench.report.page import page
-from pytest_fcbench.scorecard import files
-from pytest_fcbench.scorecard.records import Record, Usage
-from pytest_fcbench.verdicts import Failed, Passed, Profile
+from pytest_fcbench.cli import main as cli
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.transcript import completion_to_json
+from pytest_fcbench.domain.verdict import Failed, Passed, Profile
+from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.render.html.island import Told
+from pytest_fcbench.scorecard.render.html.page import page
 from tests.factories import make_doc, make_entry, make_record, tool_calls, write_scorecard
-from tests.report.browser import open_page, opened, programs
+from tests.scorecard.render.html.browser import open_page, opened, programs
 
 _CATEGORIES = ("simple_python", "multiple", "parallel", "live_simple", "live_multiple", "irrelevance")
 _FILTER = """
@@ -106,7 +106,9 @@ def main() -> None:
         else:
             paths, told = made_up(chosen.entries, chosen.models, Path(folder))
             started = time.perf_counter()
-            report.write_text(page(list(map(files.load, paths)), told, Profile.OFFICIAL), encoding="utf-8")
+            report.write_text(
+                page(list(map(scorecard_files.load, paths)), told, Profile.OFFICIAL), encoding="utf-8"
+            )
         print(f"made in {time.perf_counter() - started:.1f} s, {report.stat().st_size / 1e6:.1f} MB")
         if programs() is None:
             print("no chromium and chromedriver here: not opened")

@@ -83,7 +83,7 @@ def generate(count: int, folder: Path) -> None:
 def _steps() -> Iterator[tuple[str, Sequence[str]]]:
     pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "many.jsonl"]
     scripted = [*pytest, "--fcbench-model=scripted:answers.yaml", "--fcbench-gate=many>=0.85"]
-    command = [sys.executable, "-m", "pytest_fcbench.cli"]
+    command = [sys.executable, "-m", "pytest_fcbench.cli.main"]
     yield "collect", [*pytest, "--fcbench-model=oracle", "--collect-only", "-qq"]
     yield "run, scripted", [*scripted, "--fcbench-scorecard=whole.json"]
     yield "run, -n 2", [*scripted, "-n", "2", "--fcbench-scorecard=two.json"]

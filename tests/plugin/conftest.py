@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.models import litellm
+from pytest_fcbench.models.providers import litellm
 from pytest_fcbench.suites import core
 from tests.conftest import ROOT
 
@@ -61,7 +61,7 @@ class Project:
 
     def fcbench(self, *options: str) -> subprocess.CompletedProcess[str]:
         """Run a command in a process of its own."""
-        command = [sys.executable, "-m", "pytest_fcbench.cli", *options]
+        command = [sys.executable, "-m", "pytest_fcbench.cli.main", *options]
         return subprocess.run(command, cwd=self.path, capture_output=True, text=True, check=False)
 
     def scorecard(self, name: str = "scorecard.json") -> Mapping[str, object]:

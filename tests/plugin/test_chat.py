@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.entries import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.suites import core
 from tests.loopback import Answer, Body, Endpoint, Reply, error, message, serving
 from tests.plugin.conftest import Project

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.answers import AskModel, Mode, Names, ToolCall
-from pytest_fcbench.entries import CATEGORIES, Entry, GoldenPath
-from pytest_fcbench.models.model import run_through
-from pytest_fcbench.models.oracle import OracleModel
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import AskModel, ToolCall
+from pytest_fcbench.models.baselines.oracle import OracleModel
+from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites import core
-from tests.complexeval.stand_ins import embedding
 from tests.loopback import Answer, Body, Endpoint, Reply, error, message, serving
+from tests.matchers.golden_path.stand_ins import embedding
 from tests.plugin.conftest import Project
 
 HOTELS = core.open_suite(Path()).load(CATEGORIES["hotels"])

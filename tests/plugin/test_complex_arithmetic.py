@@ -17,14 +17,15 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.answers import Driven, Mode, Names, Transcript
-from pytest_fcbench.asking import asking
+from pytest_fcbench.conversations.entry import asking
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
-from pytest_fcbench.models import scripted
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import Driven, Transcript
+from pytest_fcbench.models.baselines import scripted
 from pytest_fcbench.suites import open_suite, packs
 from pytest_fcbench.suites.complexfuncbench import DOMAINS, NAME, SOURCE
-from tests.complexeval.talking import FC, kinds
 from tests.complexfuncbench import FUNCTIONS, make_record, templates
+from tests.matchers.golden_path.talking import FC, kinds
 from tests.plugin.conftest import Project
 
 PROFILES = ("official", "corrected")

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pytest_fcbench.entries import SELECTIONS
+from pytest_fcbench.domain.entry import SELECTIONS
 from tests.loopback import Body, Endpoint, Reply, error, message, serving
 from tests.plugin.conftest import Project, size
 from tests.plugin.test_live import first_function, live

@@ -12,9 +12,9 @@ import jsonschema
 import pytest
 from jsonschema.protocols import Validator
 
-from pytest_fcbench.scorecard.document import json_schema
-from pytest_fcbench.scorecard.intervals import of_share
-from pytest_fcbench.scorecard.records import Usage
+from pytest_fcbench.scorecard.aggregate.intervals import of_share
+from pytest_fcbench.scorecard.record import Usage
+from pytest_fcbench.scorecard.render.document import json_schema
 from pytest_fcbench.suites import core
 from tests.factories import make_record, write_scorecard
 from tests.plugin.conftest import Project, size

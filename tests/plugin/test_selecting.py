@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.entries import CATEGORIES, SELECTIONS
-from pytest_fcbench.prompt_formats import FORMATS
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.prompt_format import FORMATS
 from tests.plugin.conftest import SCORED, Project, size
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.entries import CATEGORIES
-from pytest_fcbench.scorecard.files import Scorecard, baseline
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Verdict
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, baseline
 from pytest_fcbench.suites import core
-from pytest_fcbench.verdicts import Failed, NotScored, Passed, Verdict
 from tests.factories import FACTS, make_record
 from tests.plugin.conftest import Project
 

@@ -7,20 +7,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcbench.answers import AskModel, Driven, Mode, Names, Party
-from pytest_fcbench.asking import Memories, asking
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
-from pytest_fcbench.conversation import Manner, requests
-from pytest_fcbench.entries import Entry
+from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
+from pytest_fcbench.conversations.entry import Memories, asking
+from pytest_fcbench.conversations.turns import requests
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.transcript import AskModel, Driven, Party
+from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.environments.world import World
-from pytest_fcbench.models.model import Model, run_through
-from pytest_fcbench.models.parties import Parties
+from pytest_fcbench.models.protocol import Model, run_through
+from pytest_fcbench.models.routing import Parties
 from pytest_fcbench.models.web import OwnWeb, WebModel
 from pytest_fcbench.server.lookup import Body, read_body
-from pytest_fcbench.suites import core, web_pages
+from pytest_fcbench.suites import core
+from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.verdicts import Profile
 
 Sent: TypeAlias = dict[str, object]
 

@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pytest_fcbench.answers import Mode, Names, ToolCall
-from pytest_fcbench.models.lexical import LexicalModel
-from pytest_fcbench.models.oracle import ABSTENTION, OracleModel
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import ToolCall
+from pytest_fcbench.models.baselines.lexical import LexicalModel
+from pytest_fcbench.models.baselines.oracle import ABSTENTION, OracleModel
 from pytest_fcbench.server.app import ENTRY_HEADER, MOST_BYTES
 from pytest_fcbench.server.faults import Kind, draws, latency
 from tests.factories import answer_of

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.errors import UsageError
+from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.server.faults import Draw, Kind, draws, latency, shares
 
 CHANCES = st.floats(0, 1, exclude_max=True)

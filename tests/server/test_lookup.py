@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import AskModel, Completion, Mode, Names
-from pytest_fcbench.entries import Entry, Group
-from pytest_fcbench.errors import NotScoredError
-from pytest_fcbench.models.lexical import LexicalModel
-from pytest_fcbench.models.oracle import OracleModel
+from pytest_fcbench.domain.entry import Entry, Group
+from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.models.baselines.lexical import LexicalModel
+from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server.lookup import (
     MANNERS,
     Lookup,

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from pytest_fcbench.answers import Completion, Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.server.lookup import Asked
 from pytest_fcbench.server.replies import reply
 from tests.factories import make_entry, tool_calls

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench import cli
+from pytest_fcbench.cli import main
 from tests.conftest import ROOT
 from tests.served import started, wait_for
 
@@ -61,7 +61,7 @@ def test_a_signal_ends_it_with_exit_code_0_even_with_requests_in_flight(ending: 
 def test_a_port_in_use_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        assert cli.main(["serve", "--model", "oracle", "--port", str(port)]) == 1
+        assert main.main(["serve", "--model", "oracle", "--port", str(port)]) == 1
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith(f"fcbench: --port={port}: ")
@@ -71,7 +71,7 @@ def test_a_port_in_use_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("port", ["-1", "65536"])
 def test_a_port_that_cannot_be_is_told(port: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["serve", "--model", "oracle", f"--port={port}"]) == 1
+    assert main.main(["serve", "--model", "oracle", f"--port={port}"]) == 1
     assert "port must be 0-65535" in capsys.readouterr().err
 
 
@@ -101,7 +101,7 @@ def test_a_port_that_cannot_be_is_told(port: str, capsys: pytest.CaptureFixture[
 )
 def test_wrong_words_exit_with_2(options: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        cli.main(["serve", *options])
+        main.main(["serve", *options])
     assert ended.value.code == 2
     assert says in capsys.readouterr().err
 
@@ -110,11 +110,16 @@ def test_a_missing_pack_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("FCBENCH_CACHE", str(tmp_path))
-    assert cli.main(["serve", "--model", "oracle", "--suite", "bfcl"]) == 1
+    assert main.main(["serve", "--model", "oracle", "--suite", "bfcl"]) == 1
     assert "run 'fcbench pull bfcl'" in capsys.readouterr().err
 
 
 def test_other_commands_do_not_load_the_server() -> None:
-    code = "import sys, pytest_fcbench.cli as c; c.main(['pull', '--list']); print('aiohttp' in sys.modules)"
+    code = (
+        "import sys\n"
+        "from pytest_fcbench.cli.main import main\n"
+        "main(['pull', '--list'])\n"
+        "print('aiohttp' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.endswith("False\n")

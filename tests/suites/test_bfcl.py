@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fcbench import suites
 from pytest_fcbench.codecs.wording import Notes
-from pytest_fcbench.entries import (
+from pytest_fcbench.domain.entry import (
     CATEGORIES,
     SELECTIONS,
     AnyCall,
@@ -22,20 +22,19 @@ from pytest_fcbench.entries import (
     ExpectedCalls,
     ExpectedResponse,
     ExpectedResults,
-    FunctionDoc,
     Group,
-    Language,
     Message,
     NoCall,
     Rule,
 )
-from pytest_fcbench.errors import PackError, PackMissing, SuiteError
-from pytest_fcbench.executables.apis import APIS
-from pytest_fcbench.executables.rest import read
-from pytest_fcbench.prompt_formats import FORMATS, Docs, Layout, PromptFormat, Returned, told_by
+from pytest_fcbench.domain.errors import PackError, PackMissing, SuiteError
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.prompt_format import FORMATS, Docs, Layout, PromptFormat, Returned, told_by
+from pytest_fcbench.execution.rest.apis import APIS
+from pytest_fcbench.execution.rest.request import read
 from pytest_fcbench.suites import bfcl, packs
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
-from pytest_fcbench.suites.fields import yaml_value
+from pytest_fcbench.suites.formats.fields import yaml_value
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.web.addresses import checked
 from tests.factories import pinned, write_tree

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.entries import CATEGORIES, Answers
+from pytest_fcbench.domain.entry import CATEGORIES, Answers
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.suite import Suite
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.entries import CATEGORIES, Entry, Rule, Trajectory
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Rule, Trajectory
+from pytest_fcbench.domain.errors import PackError
 from pytest_fcbench.environments import DOMAINS, opened
-from pytest_fcbench.environments.docs import documented
+from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.environments.world import Filler, World, world_from_json
-from pytest_fcbench.errors import PackError
 from pytest_fcbench.suites import open_suite
 from pytest_fcbench.suites.bfcl.world import CLASSES, SOURCES, read_world
 from pytest_fcbench.suites.suite import Suite

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Entry, GoldenPath, Group, Lookup
-from pytest_fcbench.errors import PackError, SuiteError
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, GoldenPath, Group, Lookup
+from pytest_fcbench.domain.errors import PackError, SuiteError
 from pytest_fcbench.suites import PACKS, core, open_suite, packs
 from pytest_fcbench.suites.complexfuncbench import DOMAINS, FILE, JUDGED, SOURCE, read
 from tests.complexfuncbench import COUNTS, FUNCTIONS, Record, records, write

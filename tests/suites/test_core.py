@@ -10,23 +10,21 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench import suites
-from pytest_fcbench.entries import (
+from pytest_fcbench.domain.entry import (
     CATEGORIES,
     SELECTIONS,
     Entry,
     ExpectedCall,
     ExpectedCalls,
-    FunctionDoc,
     Group,
-    Language,
     Rule,
-    Schema,
     Variation,
 )
-from pytest_fcbench.prompt_formats import FORMATS, PromptFormat, told_by
-from pytest_fcbench.suites.build.languages import UNKNOWN, language
-from pytest_fcbench.suites.build.multi_turn import MADE_OF
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
+from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, told_by
+from pytest_fcbench.suites.derived_multi_turn import MADE_OF
 from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.tools.authoring.languages import UNKNOWN, language
 
 
 @pytest.fixture(scope="module")

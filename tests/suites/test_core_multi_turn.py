@@ -11,16 +11,17 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench import suites
-from pytest_fcbench.answers import AskModel, Mode, Names, Transcript
-from pytest_fcbench.codecs.syntaxes import DEFAULT_SYNTAX
-from pytest_fcbench.conversation import Manner, converse, performed
-from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Entry, Trajectory
+from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
+from pytest_fcbench.conversations.turns import converse, performed
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, Trajectory
+from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.transcript import AskModel, Transcript
+from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile
 from pytest_fcbench.environments import DOMAINS, opened
-from pytest_fcbench.environments.docs import documented
+from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.matchers import state
-from pytest_fcbench.models.model import run_through
-from pytest_fcbench.models.oracle import OracleModel
-from pytest_fcbench.verdicts import Failed, Judgement, Passed, Profile
+from pytest_fcbench.models.baselines.oracle import OracleModel
+from pytest_fcbench.models.protocol import run_through
 from tests.parity.trajectories import is_error
 
 _SUITE = suites.open_suite("core", Path("no cache is needed"))

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from pytest_fcbench import suites
-from pytest_fcbench.answers import Mode, Names
 from pytest_fcbench.codecs.presenting import sanitised
-from pytest_fcbench.entries import CATEGORIES, Entry, GoldenPath, Group, PathCall
-from pytest_fcbench.models.lexical import LexicalModel
-from pytest_fcbench.schemas import conforms
+from pytest_fcbench.domain.conformance import conforms
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath, Group, PathCall
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.models.baselines.lexical import LexicalModel
 from tests.factories import answer_of
 
 _SUITE = suites.open_suite("core", Path("no cache is needed"))

@@ -10,14 +10,15 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-from pytest_fcbench.entries import CATEGORIES
-from pytest_fcbench.suites import core, web_pages, web_questions
-from pytest_fcbench.suites.fields import Field, yaml_value
-from pytest_fcbench.suites.web_questions import Hop, Question
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.suites import core
+from pytest_fcbench.suites.formats import web_pages, web_questions
+from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.web_questions import Hop, Question
 from pytest_fcbench.web.client import Reply
-from pytest_fcbench.web.index import Index
 from pytest_fcbench.web.page import Page
-from pytest_fcbench.web.reading import MOST, Unshown, content
+from pytest_fcbench.web.page_content import MOST, Unshown, content
+from pytest_fcbench.web.search_index import Index
 
 SUITE = core.open_suite(Path())
 assert SUITE.web is not None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.errors import UsageError
+from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.web.recording import Recording, key, read
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20)

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from pytest_fcbench.errors import CallError, UsageError
+from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.web import search
 from pytest_fcbench.web.client import Bounds, Client
 from pytest_fcbench.web.search import KEY_ENV, DuckDuckGo, Hit, SerpApi

@@ -7,12 +7,12 @@ docstrings list every rule and every difference.
 
 from __future__ import annotations
 
-from pytest_fcbench.answers import Fault, Transcript
-from pytest_fcbench.codecs.syntaxes import Offer, read_corrected, read_official
-from pytest_fcbench.entries import Entry, ExpectedCalls
+from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
+from pytest_fcbench.domain.entry import Entry, ExpectedCalls
+from pytest_fcbench.domain.transcript import Fault, Transcript
+from pytest_fcbench.domain.verdict import Judgement, Verdict
 from pytest_fcbench.matchers.ast import corrected, official
-from pytest_fcbench.matchers.scoring import OVERFLOW, not_scored
-from pytest_fcbench.verdicts import Judgement, Verdict
+from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:

@@ -16,10 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_fcbench.answers import Call
 from pytest_fcbench.codecs import java, javascript
-from pytest_fcbench.codecs.reading import Calls, Prose, Reading, Unreadable
-from pytest_fcbench.entries import Entry, ExpectedCall, ExpectedCalls, FunctionDoc, Language, Schema
+from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Reading, Unreadable
+from pytest_fcbench.domain.conformance import element_type
+from pytest_fcbench.domain.entry import Entry, ExpectedCall, ExpectedCalls
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
+from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.matchers.ast.official import (
     missing_optional,
     missing_required,
@@ -30,9 +33,7 @@ from pytest_fcbench.matchers.ast.official import (
     wrong_name,
     wrong_value,
 )
-from pytest_fcbench.matchers.text import standardized
-from pytest_fcbench.schemas import element_type
-from pytest_fcbench.verdicts import Failed, Passed, Verdict
+from pytest_fcbench.matchers.text_normalization import standardized
 
 UNREADABLE = "unreadable"
 NO_CALL = "no_call"

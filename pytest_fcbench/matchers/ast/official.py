@@ -26,13 +26,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pytest_fcbench.answers import Call, Names
 from pytest_fcbench.codecs import java, javascript
-from pytest_fcbench.codecs.reading import Calls, Unreadable
-from pytest_fcbench.entries import Entry, ExpectedCall, ExpectedCalls, FunctionDoc, Language, Rule, Schema
-from pytest_fcbench.matchers.text import standardized
-from pytest_fcbench.schemas import TYPES, element_type
-from pytest_fcbench.verdicts import Failed, Passed, Verdict
+from pytest_fcbench.codecs.decoders.outcome import Calls, Unreadable
+from pytest_fcbench.domain.conformance import TYPES, element_type
+from pytest_fcbench.domain.entry import Entry, ExpectedCall, ExpectedCalls, Rule
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
+from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
+from pytest_fcbench.matchers.text_normalization import standardized
 
 
 def match(entry: Entry, expectation: ExpectedCalls, reading: Calls | Unreadable, names: Names) -> Verdict:

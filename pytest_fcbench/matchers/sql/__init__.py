@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_fcbench.answers import Call, Transcript
-from pytest_fcbench.codecs.reading import Calls
-from pytest_fcbench.codecs.syntaxes import Offer, read_corrected
-from pytest_fcbench.entries import Entry, ExpectedCall, ExpectedCalls
+from pytest_fcbench.codecs.decoders.outcome import Calls
+from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.domain.entry import Entry, ExpectedCall, ExpectedCalls
+from pytest_fcbench.domain.transcript import Call, Transcript
+from pytest_fcbench.domain.verdict import Judgement, NotScored
 from pytest_fcbench.matchers import ast
-from pytest_fcbench.verdicts import Judgement, NotScored
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
@@ -27,7 +27,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     call = None if isinstance(as_written.corrected, NotScored) else call_of(entry, transcript)
     if call is None:
         return as_written
-    from pytest_fcbench.matchers.sql import corrected  # with a parser that nothing else needs
+    from pytest_fcbench.matchers.sql import corrected
 
     verdict = corrected.match(entry, wanted(entry), call, as_written.corrected)
     return replace(as_written, corrected=verdict)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import TypeVar
 
-from pytest_fcbench.answers import Call
-from pytest_fcbench.entries import Entry, ExpectedCall, Table
+from pytest_fcbench.domain.entry import Entry, ExpectedCall, Table
+from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.matchers.sql.database import Outcome, carry_out, same_rows, same_state
 from pytest_fcbench.matchers.sql.derivation import derived
 from pytest_fcbench.matchers.sql.statements import NoStatement, Schema, Statement, translate
-from pytest_fcbench.verdicts import Failed, Passed, Verdict
 
 T = TypeVar("T")
 R = TypeVar("R")

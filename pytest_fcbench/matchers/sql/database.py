@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pytest_fcbench.entries import Table
+from pytest_fcbench.domain.entry import Table
 from pytest_fcbench.matchers.sql.statements import REFUSED, Keyword, NoStatement, Statement
 
 ERROR = "sql:error"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
 
-from pytest_fcbench.entries import Table
+from pytest_fcbench.domain.entry import Table
 from pytest_fcbench.matchers.sql.statements import CANNOT_TRANSLATE, Keyword, NoStatement, Statement, Value
 
 _MOST_ROWS = 2_000

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
-from pytest_fcbench.entries import (
+from pytest_fcbench.domain.entry import (
     CATEGORIES,
     SELECTIONS,
     AnyCall,
@@ -22,9 +22,7 @@ from pytest_fcbench.entries import (
     ExpectedCalls,
     ExpectedResponse,
     ExpectedResults,
-    FunctionDoc,
     Group,
-    Language,
     Message,
     NoCall,
     PathCall,
@@ -32,18 +30,19 @@ from pytest_fcbench.entries import (
     Scene,
     Trajectory,
 )
+from pytest_fcbench.domain.errors import SuiteError, unknown
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.prompt_format import FORMATS, Docs, Layout, Returned, Style
 from pytest_fcbench.environments.world import World, world_from_json
-from pytest_fcbench.errors import SuiteError, unknown
-from pytest_fcbench.executables import lookups
-from pytest_fcbench.prompt_formats import FORMATS, Docs, Layout, Returned, Style
-from pytest_fcbench.suites import web_questions
+from pytest_fcbench.execution.functions import lookups
 from pytest_fcbench.suites.bfcl import memory, web_search
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.bfcl.world import CLASSES
-from pytest_fcbench.suites.build.variations import in_every_format, variation_id
-from pytest_fcbench.suites.fields import Field, yaml_value
+from pytest_fcbench.suites.formats import web_questions
+from pytest_fcbench.suites.formats.fields import Field, yaml_value
 from pytest_fcbench.suites.packs import Pack, installed
 from pytest_fcbench.suites.packs.wheel import CONSTANTS, WheelSource
+from pytest_fcbench.suites.prompt_variations import in_every_format, variation_id
 from pytest_fcbench.suites.suite import Suite
 
 SOURCE = WheelSource(

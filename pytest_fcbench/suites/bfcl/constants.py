@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from pytest_fcbench.errors import PackError
+from pytest_fcbench.domain.errors import PackError
 from pytest_fcbench.suites.bfcl import world
 
 _PROMPTS = "bfcl_eval/constants/default_prompts.py"

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from pytest_fcbench.entries import Category, Entry, FunctionDoc, Message
-from pytest_fcbench.suites.memories import Question, Scenario, of_category, place_of
+from pytest_fcbench.domain.entry import Category, Entry, Message
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.suites.formats.memory import Question, Scenario, of_category, place_of
 
 QUESTIONS = "BFCL_v4_memory.json"
 ANSWERS = "possible_answer/BFCL_v4_memory.json"

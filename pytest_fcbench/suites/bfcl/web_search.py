@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from pytest_fcbench.entries import Answers, Category, Entry, FunctionDoc, Message
-from pytest_fcbench.suites import web_questions
+from pytest_fcbench.domain.entry import Answers, Category, Entry, Message
+from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.suites.bfcl.memory import Row, Rows
+from pytest_fcbench.suites.formats import web_questions
 
 QUESTIONS = "BFCL_v4_web_search.json"
 _ANSWERS = f"possible_answer/{QUESTIONS}"

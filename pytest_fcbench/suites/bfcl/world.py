@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from pytest_fcbench.errors import PackError
+from pytest_fcbench.domain.errors import PackError
 
 _FOLDER = "bfcl_eval/eval_checker/multi_turn_eval/func_source_code"
 _FILLER = f"{_FOLDER}/long_context.py"

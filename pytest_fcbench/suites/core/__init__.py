@@ -10,17 +10,18 @@ from pathlib import Path
 from typing import TypeVar
 
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
-from pytest_fcbench.entries import CATEGORIES, SELECTIONS, Category, Entry, Language, Rule
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, Rule
+from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.prompt_format import Docs, Layout, Returned, Style
 from pytest_fcbench.environments.world import World, world_from_json
-from pytest_fcbench.prompt_formats import Docs, Layout, Returned, Style
-from pytest_fcbench.suites import files
-from pytest_fcbench.suites.build.augmenting import clustered
-from pytest_fcbench.suites.build.filler import filler
-from pytest_fcbench.suites.build.multi_turn import MADE_OF, made
-from pytest_fcbench.suites.build.variations import in_every_format
-from pytest_fcbench.suites.fields import Field, yaml_value
+from pytest_fcbench.suites.clusters import clustered
+from pytest_fcbench.suites.core.filler import filler
+from pytest_fcbench.suites.derived_multi_turn import MADE_OF, made
+from pytest_fcbench.suites.formats import entry_files
+from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.multi_turn import Withheld, missable
+from pytest_fcbench.suites.prompt_variations import in_every_format
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.suites.trajectories import Withheld, missable
 
 NAME = "core"
 VERSION = "9"
@@ -67,7 +68,7 @@ def _load(category: Category) -> tuple[Entry, ...]:
         return tuple(made(category.name, map(missable, _written(tuple(paths)))))
     if category.rule is Rule.STATE:
         return tuple(entry for entry, _ in _written(tuple(paths)))
-    return clustered([entry for path in paths for entry in files.entries(_file(path), NAME, category)])
+    return clustered([entry for path in paths for entry in entry_files.entries(_file(path), NAME, category)])
 
 
 @cache
@@ -85,7 +86,7 @@ def _varied(path: Path) -> Iterator[Entry]:
 @cache
 def _written(paths: tuple[Path, ...]) -> Sequence[tuple[Entry, Withheld | None]]:
     """Multi-turn entries whose turns are worded by hand, with what can be withheld from each."""
-    return [each for path in paths for each in files.trajectories_of(_file(path), NAME, world())]
+    return [each for path in paths for each in entry_files.trajectories_of(_file(path), NAME, world())]
 
 
 def _sha256() -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pytest_fcbench.errors import PackError, SuiteError, UsageError
+from pytest_fcbench.domain.errors import PackError, SuiteError, UsageError
 from pytest_fcbench.suites.packs.pack import LARGEST, Manifest
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from pytest_fcbench.errors import PackError, PackMissing
+from pytest_fcbench.domain.errors import PackError, PackMissing
 
 LARGEST = 512 * 2**20
 """Bytes of a pack; more are refused."""

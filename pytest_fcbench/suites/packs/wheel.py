@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from pytest_fcbench.errors import PackError, UsageError
+from pytest_fcbench.domain.errors import PackError, UsageError
 from pytest_fcbench.suites.packs.pack import LARGEST, Manifest, write
 
 CONSTANTS = "constants.json"

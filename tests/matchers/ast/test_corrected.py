@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import Call
-from pytest_fcbench.codecs.reading import Calls, Prose, Unreadable
-from pytest_fcbench.entries import Entry, ExpectedCalls
+from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
+from pytest_fcbench.domain.entry import Entry, ExpectedCalls
+from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.matchers.ast import corrected
 from pytest_fcbench.matchers.ast.corrected import agree
-from pytest_fcbench.verdicts import Failed, Passed, Verdict
 from tests.factories import make_doc, make_entry
 
 SIMPLE = "simple_function_checker"

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.answers import Completion, Fault, Mode, Names, ToolCall
-from pytest_fcbench.codecs.syntaxes import SYNTAXES
-from pytest_fcbench.entries import Entry
+from pytest_fcbench.codecs.decoders.registry import SYNTAXES
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed
 from pytest_fcbench.matchers.ast import judge
-from pytest_fcbench.verdicts import Failed, NotScored, Passed
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
 from tests.matchers.outcomes import outcomes

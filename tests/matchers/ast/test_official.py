@@ -8,11 +8,12 @@ from itertools import permutations
 
 import pytest
 
-from pytest_fcbench.answers import Call, Names
-from pytest_fcbench.codecs.reading import WRONG_FORMAT, Calls, Unreadable
-from pytest_fcbench.entries import Entry, ExpectedCalls
+from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls, Unreadable
+from pytest_fcbench.domain.entry import Entry, ExpectedCalls
+from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.matchers.ast import official
-from pytest_fcbench.verdicts import Failed, Passed, Verdict
 from tests.factories import make_doc, make_entry
 
 SIMPLE = "simple_function_checker"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_fcbench.entries import Entry, FunctionDoc, Table
+from pytest_fcbench.domain.entry import Entry, Table
+from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.matchers.sql.database import Outcome, carry_out
 from pytest_fcbench.matchers.sql.statements import Statement, translate
 from tests.factories import make_doc, make_entry

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.entries import Table
+from pytest_fcbench.domain.entry import Table
 from pytest_fcbench.matchers.sql.database import carry_out, same_rows, same_state
 from pytest_fcbench.matchers.sql.statements import Keyword, NoStatement, Statement
 from tests.matchers.sql.shop import TABLES, done, statement

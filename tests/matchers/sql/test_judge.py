@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench import suites
-from pytest_fcbench.answers import Completion, Fault
-from pytest_fcbench.entries import CATEGORIES, Entry, ExpectedCalls
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCalls
+from pytest_fcbench.domain.transcript import Completion, Fault
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.matchers import sql
-from pytest_fcbench.verdicts import SET_ASIDE, Failed, Judgement, NotScored, Passed
 from tests.factories import make_transcript, tool_calls
 from tests.matchers.outcomes import outcomes
 from tests.matchers.sql.shop import DOC, accepting, call, expecting

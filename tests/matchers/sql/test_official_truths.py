@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench import suites
-from pytest_fcbench.entries import CATEGORIES, Entry, ExpectedCalls
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCalls
+from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.matchers import sql
 from pytest_fcbench.matchers.sql.database import carry_out
 from pytest_fcbench.matchers.sql.derivation import derived
 from pytest_fcbench.matchers.sql.statements import Keyword, translate
-from pytest_fcbench.verdicts import Failed
 from tests.factories import make_transcript, tool_calls
 
 

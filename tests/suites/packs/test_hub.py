@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
-from pytest_fcbench import cli
-from pytest_fcbench.commands import pull
-from pytest_fcbench.errors import PackError, PackMissing, SuiteError, UsageError
+from pytest_fcbench.cli import main
+from pytest_fcbench.cli.commands import pull
+from pytest_fcbench.domain.errors import PackError, PackMissing, SuiteError, UsageError
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.packs import Pack
 from pytest_fcbench.suites.packs.hub import HubSource
@@ -452,7 +452,7 @@ def test_the_command_says_what_was_got_and_what_changed(
     first, second = hashlib.sha256(OLD).hexdigest(), hashlib.sha256(NEW).hexdigest()
 
     def said(*arguments: str) -> list[str]:
-        assert cli.main(["pull", *arguments]) == 0
+        assert main.main(["pull", *arguments]) == 0
         return capsys.readouterr().out.splitlines()
 
     assert said("rides", "--revision", commit(1)) == [
@@ -479,8 +479,8 @@ def _fcbench(hub: Hub, cache: Path, *arguments: str, **environment: str) -> subp
         "    if event == 'socket.connect' and arguments[1][0] not in ('127.0.0.1', '::1'):\n"
         "        sys.exit(f'connects to {arguments[1]}')\n"
         "sys.addaudithook(only_loopback)\n"
-        "from pytest_fcbench import cli\n"
-        "sys.exit(cli.main(sys.argv[1:]))\n"
+        "from pytest_fcbench.cli import main\n"
+        "sys.exit(main.main(sys.argv[1:]))\n"
     )
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
@@ -509,7 +509,7 @@ def test_the_command_does_not_ask_when_it_must_not(hub: Hub, cache: Path) -> Non
 def test_suites_and_commands_do_without_the_library() -> None:
     """Only a pull brings it."""
     code = (
-        "import sys, pytest_fcbench.suites, pytest_fcbench.cli, pytest_fcbench.commands.pull;"
+        "import sys, pytest_fcbench.suites, pytest_fcbench.cli.main, pytest_fcbench.cli.commands.pull;"
         "print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.errors import PackError, PackMissing
+from pytest_fcbench.domain.errors import PackError, PackMissing
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.packs import Pack
 from pytest_fcbench.suites.packs.wheel import CONSTANTS, WheelSource

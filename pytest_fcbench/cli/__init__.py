@@ -1,0 +1,1 @@
+"""The ``fcbench`` command: ``main``, one module per command, and what commands share."""

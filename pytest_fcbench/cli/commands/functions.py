@@ -1,0 +1,98 @@
+"""``fcbench functions``: function docs from code, an OpenAPI file or a list of tools."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+
+from pytest_fcbench.codecs.function_docs import openapi, python_code
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.run import output_files
+from pytest_fcbench.suites.formats.fields import yaml_value
+
+if TYPE_CHECKING:
+    from pytest_fcbench.cli.command import Commands
+
+
+def register(commands: Commands) -> None:
+    """Declare the command."""
+    functions = commands.add_parser(
+        "functions", help="write function docs from code, OpenAPI or OpenAI tools"
+    )
+    functions.add_argument(
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="module:function, module:Class, module, or a file of JSON or YAML",
+    )
+    functions.add_argument(
+        "--to", type=Path, metavar="FILE", help="write them there instead of to the terminal"
+    )
+    functions.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    functions.set_defaults(run=_functions)
+
+
+def _functions(chosen: argparse.Namespace) -> int:
+    docs = described(chosen.sources)
+    text = written(tuple(docs.values()))
+    if chosen.to:
+        output_files.write_new({chosen.to: text}, force=chosen.force)
+        print(f"{chosen.to}: {len(docs)} function{'s' * (len(docs) != 1)}")
+    else:
+        print(text, end="")
+    for doc in docs.values():
+        for gap in _gaps(doc):
+            print(f"note: {doc.name}: {gap}", file=sys.stderr)
+    return 0
+
+
+def described(sources: Sequence[str]) -> Mapping[str, FunctionDoc]:
+    """The docs of all functions that sources name, by name. Raises ``FcbenchError``."""
+    docs: dict[str, FunctionDoc] = {}
+    for source in sources:
+        for doc in _read(source):
+            if doc.name in docs:
+                raise UsageError(f"{source}: a function {doc.name!r} is there already; leave one of both out")
+            docs[doc.name] = doc
+    return docs
+
+
+def _read(source: str) -> Iterator[FunctionDoc]:
+    path = Path(source)
+    if path.suffix in (".json", ".yaml", ".yml"):
+        return openapi.read(yaml_value(path), source)
+    if path.suffix == ".py":
+        raise UsageError(f"{source}: name the module, not its file: {path.stem} or {path.stem}:function")
+    return python_code.named(source, Path.cwd())
+
+
+def written(docs: Sequence[FunctionDoc]) -> str:
+    """Function docs in the entry format, under ``functions``."""
+    listed = [
+        {"name": doc.name, "description": doc.description, "parameters": _plain(doc.parameters)}
+        for doc in docs
+    ]
+    return yaml.safe_dump({"functions": listed}, sort_keys=False, allow_unicode=True, width=100)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _plain(member) for key, member in value.items()}
+    return [_plain(member) for member in value] if isinstance(value, (list, tuple)) else value
+
+
+def _gaps(doc: FunctionDoc) -> Iterator[str]:
+    """What a model is not told."""
+    if not doc.description:
+        yield "has no description"
+    for name, schema in doc.properties.items():
+        if not schema.get("description"):
+            yield f"{name} has no description"
+        if schema.get("type") == "any":
+            yield f"{name} has no type"

@@ -1,0 +1,107 @@
+"""``fcbench models``: who can be asked, and what is known of them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_fcbench.cli.run_options import ASKING_NOBODY, declare, without_prefix
+from pytest_fcbench.config.loading import Settings, config_file, load, profiles
+from pytest_fcbench.domain import price as prices
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.verdict import printable
+
+if TYPE_CHECKING:
+    from pytest_fcbench.cli.command import Commands
+
+BUILT_IN: Mapping[str, str] = {
+    "oracle": "answers from the ground truth; no network",
+    "lexical": "matches words, the floor that any model must beat; no network",
+    "scripted:FILE": "answers from a YAML file; no network",
+    "python:MODULE:FUNCTION": "a function of yours that gets messages and tools",
+    "replay:PATH": "answers that were given before: a scorecard or official result files; no network",
+}
+_MOST = 40
+"""How many ids are told without --all."""
+
+
+def register(commands: Commands) -> None:
+    """Declare the command."""
+    models = commands.add_parser("models", help="who can be asked: ours, your profiles, ids of litellm")
+    models.add_argument("word", nargs="?", metavar="WORD", help="ids of litellm that have it in their name")
+    models.add_argument("--all", action="store_true", help=f"more than {_MOST} of them")
+    declare(models, ("config",))
+    models.set_defaults(run=_models)
+
+
+def _models(chosen: argparse.Namespace) -> int:
+    if chosen.word is not None:
+        lines = list(_of_litellm(chosen.word))
+        if not lines:
+            raise UsageError(
+                f"litellm knows no id with {chosen.word!r} in it; a server of your own is reached by a "
+                "prefix, such as hosted_vllm/NAME with an api_base"
+            )
+    else:
+        lines = [*_built_in(), *_profiles(chosen), *_hint()]
+    shown = lines if chosen.all or chosen.word is None else lines[:_MOST]
+    for line in shown:
+        print(printable(line))
+    if len(shown) < len(lines):
+        print(f"and {len(lines) - len(shown)} more; --all shows them")
+    return 0
+
+
+def _built_in() -> Iterator[str]:
+    yield "Built in"
+    for name, told in BUILT_IN.items():
+        yield f"  {name:<22} {told}"
+
+
+def _profiles(chosen: argparse.Namespace) -> Iterator[str]:
+    try:
+        file = config_file(Path(), chosen.config)
+        described = profiles(file)
+        known = {name: load({"model": name, **ASKING_NOBODY}, file) for name in described}
+    except UsageError as error:
+        raise without_prefix(error) from None
+    yield ""
+    yield f"Profiles of {file or 'fcbench.yaml'}" + ("" if known else ": none")
+    for name, settings in known.items():
+        yield f"  {name:<16} {', '.join(_described(settings, described[name].get('api_key_env')))}"
+
+
+def _described(settings: Settings, key: str | None) -> Iterator[str]:
+    yield settings.model
+    if settings.api_base:
+        yield f"at {settings.api_base}"
+    if key:
+        yield f"key in {key}" + ("" if key in os.environ else " (not set)")
+    yield _price(settings.price or prices.known(settings.model))
+
+
+def _price(price: prices.Price | None) -> str:
+    if price is None:
+        return "price not known"
+    if price.hour is not None:
+        return f"${price.hour:g} an hour"
+    return f"${price.input:g} in, ${price.output:g} out per million tokens"
+
+
+def _hint() -> Iterator[str]:
+    chat = sum(found.get("mode") == "chat" for found in prices.table().values())
+    yield ""
+    yield f"Any id of litellm, of which {chat:,} are known to chat: fcbench models WORD lists them"
+
+
+def _of_litellm(word: str) -> Iterator[str]:
+    """Ids whose name holds the word, with tools, room and price where that is known."""
+    for name, found in sorted(prices.table().items()):
+        if word.lower() in name.lower() and found.get("mode") == "chat":
+            tools = "tools" if found.get("supports_function_calling") else "no tools known"
+            room = found.get("max_input_tokens")
+            tokens = f"{room:,} tokens" if isinstance(room, int) else "room not known"
+            yield f"{name:<48} {tools:<14}  {tokens:<18}  {_price(prices.known(name))}"

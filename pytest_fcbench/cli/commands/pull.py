@@ -1,0 +1,72 @@
+"""``fcbench pull``: get the official data of a suite."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_fcbench.config.loading import cache_folder
+from pytest_fcbench.domain.errors import PackError, UsageError, unknown
+from pytest_fcbench.suites import PACKS, packs
+from pytest_fcbench.suites.packs import Pack
+
+if TYPE_CHECKING:
+    from pytest_fcbench.cli.command import Commands
+
+
+def register(commands: Commands) -> None:
+    """Declare the command."""
+    pull = commands.add_parser("pull", help="get the official data of a suite, or list what there is")
+    pull.add_argument("pack", nargs="?", metavar="PACK", help=f"one of: {', '.join(PACKS)}")
+    pull.add_argument(
+        "--from", dest="origin", type=Path, metavar="PATH", help="the data as a file or a folder, no network"
+    )
+    pull.add_argument("--revision", metavar="COMMIT", help="of a dataset on the hub, instead of its newest")
+    pull.add_argument("--list", action="store_true", help="list packs and where they are")
+    pull.set_defaults(run=_pull)
+
+
+def _pull(chosen: argparse.Namespace) -> int:
+    if chosen.list:
+        return _list_packs()
+    if chosen.pack is None:
+        raise UsageError(f"name a pack to pull ({', '.join(PACKS)}), or --list")
+    if chosen.pack not in PACKS:
+        raise UsageError(unknown("pack", chosen.pack, PACKS))
+    source, cache = PACKS[chosen.pack], cache_folder()
+    before = None
+    with suppress(PackError):
+        before = packs.installed(source, cache)
+    pack = packs.pull(source, cache, chosen.origin, chosen.revision)
+    count = "1 file" if len(pack.files) == 1 else f"{len(pack.files)} files"
+    print(f"{pack.name} {pack.version}: {count}, content sha256 {pack.content_sha256}")
+    if pack.provenance:
+        print(f"from {pack.provenance}")
+    if before:
+        _tell_change(before, pack)
+    print(f"in {pack.folder}")
+    print(f"run it with: pytest benchmarks --fcbench-suite={pack.name}")
+    return 0
+
+
+def _tell_change(before: Pack, now: Pack) -> None:
+    """Scores of different content must not be compared without knowing it."""
+    if before.content_sha256 != now.content_sha256:
+        print(f"CHANGED: it was {before.version}, content sha256 {before.content_sha256}")
+    elif before.version != now.version:
+        print(f"changed in name only: it was {before.version}, the content is the same")
+
+
+def _list_packs() -> int:
+    width = max(map(len, PACKS))
+    for source in PACKS.values():
+        version = ""
+        try:
+            pack = packs.installed(source, cache_folder())
+            state, version = f"in {pack.folder}", f" {pack.version}" if pack.provenance else ""
+        except PackError as error:
+            state = str(error)
+        print(f"{source.name:<{width}} {source.title}{version}  {state}")
+    return 0

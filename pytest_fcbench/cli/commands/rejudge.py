@@ -1,0 +1,170 @@
+"""``fcbench rejudge``: the answers of a scorecard judged by today's rules, and what that changes.
+
+The exit code is that of ``diff``: 0 where nothing changed, 1 where a verdict (status or code, in either
+profile) or the identity of a suite did, 2 where it could not be found out. So a CI job that keeps a
+scorecard sees whether a new release, a new pack or a matcher of its own moves scores that were published.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_fcbench.cli.held_conversations import entries_of, replayed
+from pytest_fcbench.cli.run_options import declare, without_prefix
+from pytest_fcbench.conversations.entry import judge
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
+from pytest_fcbench.domain.redaction import redacted
+from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile, printable
+from pytest_fcbench.run.output_files import write
+from pytest_fcbench.run.session import Run
+from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.scorecard.aggregate.scores import Score
+from pytest_fcbench.scorecard.compare.changes import NO_ENTRY, Change, Kind, changes, moved
+from pytest_fcbench.scorecard.record import Record, from_json, to_json
+from pytest_fcbench.scorecard.render import tables
+from pytest_fcbench.scorecard.render.document import section
+from pytest_fcbench.scorecard.render.tables import Table
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, word
+
+if TYPE_CHECKING:
+    from pytest_fcbench.cli.command import Commands
+
+
+def register(commands: Commands) -> None:
+    """Declare the command."""
+    rejudge = commands.add_parser("rejudge", help="judge the answers of a scorecard again; say what changed")
+    rejudge.add_argument("scorecard", type=Path, metavar="SCORECARD", help="scorecard.json of a run")
+    rejudge.add_argument("--to", type=Path, metavar="FILE", help="write the scorecard with the new verdicts")
+    declare(rejudge, ("config",))
+    rejudge.set_defaults(run=_rejudge)
+
+
+def _rejudge(chosen: argparse.Namespace) -> int:
+    try:
+        old = scorecard_files.load(chosen.scorecard)
+        run = replayed(chosen, old, old.records)
+        new = {record.item_id: record for record in _judged(run, old.records)}
+        found = list(changes(old.records, new))
+        for line in _lines(old, new, run, found):
+            print(printable(line))
+        if chosen.to is not None:
+            write(chosen.to, json.dumps(_rewritten(old, new, run)))
+            print(f"written to {chosen.to}")
+        run.close()
+    except FcbenchError as error:
+        raise without_prefix(UsageError(str(error))) from None  # 1 means that something changed
+    return 1 if found or any(_renewed(old, run)) else 0
+
+
+def _judged(run: Run, records: Sequence[Record]) -> Iterator[Record]:
+    """The Records with today's verdicts; one without an answer stays as it is."""
+    entries = entries_of(run, records)
+    for record in records:
+        entry = entries.get(record.entry)
+        if entry is None:
+            reason = f"{record.suite} {run.suites[record.suite].version} has no entry {record.entry}"
+            yield replace(record, verdicts=Judgement.both(NotScored(NO_ENTRY, reason)))
+        elif record.turns:
+            yield replace(record, verdicts=_judgement(run, replace(entry, trial=record.trial)))
+        else:
+            yield record
+
+
+def _judgement(run: Run, entry: Entry) -> Judgement:
+    """As in a run, what goes wrong with one entry leaves it without a score."""
+    try:
+        return judge(entry, run.dispatcher.transcript(entry), run.environments, run.execute, run.perform)
+    except NotScoredError as error:
+        return Judgement.both(NotScored(error.cause, error.reason))
+    except Exception as error:  # noqa: BLE001 - the others are judged all the same
+        return Judgement.both(NotScored("internal_error", redacted(f"{type(error).__name__}: {error}")))
+
+
+def _renewed(card: Scorecard, run: Run) -> Iterator[str]:
+    """What is another in the suites than the scorecard says."""
+    for name, suite in run.facts.suites.items():
+        told = card.facts.suites.get(name, {})
+        for key, what in (("version", "version"), ("pack_hash", "content sha256")):
+            old, new = (str(facts.get(key))[:12] for facts in (told, suite))
+            if told.get(key) != suite[key]:
+                yield f"suite {name}: {what} {old} → {new}"
+
+
+# What is told
+
+
+def _lines(card: Scorecard, new: Mapping[str, Record], run: Run, found: Sequence[Change]) -> Iterator[str]:
+    facts = card.facts
+    kept = sum(record == new[record.item_id] and not record.turns for record in card.records)
+    yield f"{card.path}: {facts.model} ({facts.mode}, {facts.names} names), judged by {facts.fcbench}"
+    yield f"{len(card.records) - kept} judged again by {run.facts.fcbench}" + (
+        f"; {kept} not scored and without an answer stay as they are" if kept else ""
+    )
+    yield from _renewed(card, run)
+    for kind in Kind:
+        yield from _group(kind, [change for change in found if change.kind is kind])
+    yield from _scores(card, new)
+    if not found:
+        yield "no verdict changed"
+
+
+def _group(kind: Kind, found: Sequence[Change]) -> Iterator[str]:
+    """A line for each entry and way, with the profiles it is so in."""
+    ways: dict[tuple[str, str], list[str]] = {}
+    for change in found:
+        way = f"{word(change.old)} → {word(change.new)}"
+        ways.setdefault((change.item_id, way), []).append(change.profile)
+    if found:
+        yield ""
+        yield f"{kind} ({len({change.item_id for change in found})})"
+    for (item_id, way), profiles in ways.items():
+        yield f"  {item_id:<32}  {'both' if len(profiles) == len(Profile) else profiles[0]:<9}  {way}"
+
+
+def _scores(card: Scorecard, new: Mapping[str, Record]) -> Iterator[str]:
+    again = replace(card, records=tuple(new.values()))
+    rows = [
+        (name, profile.value, _cell(before), _cell(after))
+        for profile in Profile
+        for name, before, after in moved(card.scores(profile), again.scores(profile))
+    ]
+    if rows:
+        yield ""
+        yield from tables.text(Table("", ("scores that changed", "profile", "old", "new"), tuple(rows)))
+
+
+def _cell(score: Score) -> str:
+    share = "-" if score.accuracy is None else f"{score.accuracy:.2%}"
+    return f"{score.passed} of {score.scored}  {share:>7}"
+
+
+# What is written
+
+
+def _rewritten(card: Scorecard, new: Mapping[str, Record], run: Run) -> dict[str, Any]:
+    """The report with the new verdicts and scores.
+
+    What pytest says of the run (outcomes, durations, exit code) stays, as do answers, costs and latencies.
+    The outcomes of a gate spoke of the old scores, so they are not taken over.
+    """
+    report: dict[str, Any] = json.loads(card.path.read_text(encoding="utf-8"))
+    for test in report["tests"]:
+        if told := test.get("metadata", {}).get("fcbench"):
+            again = to_json(new[from_json(told).item_id])
+            told |= {key: again[key] for key in ("verdicts", "paths", "as_written", "rating")}
+    note = f"judged again by pytest-fcbench {version('pytest-fcbench')}"
+    facts = replace(
+        card.facts,
+        fcbench=version("pytest-fcbench"),
+        suites=run.facts.suites,
+        notes=tuple(dict.fromkeys((*card.facts.notes, note))),
+    )
+    report["fcbench"] |= section(facts, list(new.values()), run.selection.size_of, [])
+    return report

@@ -1,0 +1,98 @@
+"""``fcbench sample``: multi-turn entries from random walks through environments."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from pytest_fcbench import environments
+from pytest_fcbench.cli.judge_options import ENDPOINT, LIMITS, judge_of
+from pytest_fcbench.cli.question_wording import worded
+from pytest_fcbench.cli.run_options import declare, suites_known, unknown_suite
+from pytest_fcbench.config.loading import cache_folder
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.run import output_files
+from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.tools.authoring.entry_writing import drafted
+from pytest_fcbench.tools.authoring.sampling import Walk, walks
+
+if TYPE_CHECKING:
+    from pytest_fcbench.cli.command import Commands
+
+
+def register(commands: Commands) -> None:
+    """Declare the command."""
+    sample = commands.add_parser(
+        "sample", help="draft multi-turn entries by random walks through environments"
+    )
+    sample.add_argument("entry", metavar="SUITE:ID", help="a multi-turn entry, in whose environments to walk")
+    sample.add_argument("--count", type=int, default=5, metavar="N", help="walks (5)")
+    sample.add_argument("--turns", type=int, default=3, metavar="N", help="turns of a walk (3)")
+    sample.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed, the same walks (1)")
+    sample.add_argument("--first", type=int, default=0, metavar="N", help="number of the first entry (0)")
+    sample.add_argument("--to", type=Path, metavar="FILE", help="write entries there")
+    sample.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    sample.add_argument(
+        "--writer",
+        metavar="MODEL",
+        help="a model that words the questions; where and how to ask it: --judge-api-base and below",
+    )
+    declare(sample, ("config", *ENDPOINT, *LIMITS))
+    sample.set_defaults(run=_sample)
+
+
+def _sample(chosen: argparse.Namespace) -> int:
+    for name in ("count", "turns"):
+        if getattr(chosen, name) < 1:
+            raise UsageError(f"--{name}={getattr(chosen, name)}: must be 1 or more")
+    writer = judge_of(chosen, judge=chosen.writer) if chosen.writer else None
+    suite = _suite(chosen)
+    entry = _entry(suite, chosen.entry)
+    assert entry.scene is not None
+    start = environments.opened(entry, suite.world)
+    draw = Random(chosen.seed)  # noqa: S311 - chance that can be repeated
+    found = list(walks(start, entry.functions, draw, chosen.count, chosen.turns))
+    questions, notes = worded(writer, found) if writer else ({}, [])
+    for line in (*_told(found, chosen.count), *notes):
+        print(printable(line))
+    if chosen.to:
+        text = drafted(entry.scene, found, entry.key, chosen.first, questions)
+        output_files.write_new({chosen.to: text}, force=chosen.force)
+        left = sum(len(walk.turns) for walk in found) - len(questions)
+        print(f"{chosen.to}: {len(found)} entries, {left} turns to be worded")
+    return 0 if found else 1
+
+
+def _suite(chosen: argparse.Namespace) -> Suite:
+    name, _, rest = chosen.entry.partition(":")
+    known = suites_known(chosen)
+    if not rest or name not in known:
+        raise UsageError(f"{chosen.entry!r}: {unknown_suite(name, known)} An entry is named suite:id.")
+    return known[name](cache_folder())
+
+
+def _entry(suite: Suite, key: str) -> Entry:
+    for category in suite.categories:
+        if not category.single_turn:
+            for entry in suite.load(category):
+                if entry.key == key and entry.scene is not None:
+                    return entry
+    raise UsageError(f"{suite.name} {suite.version} has no multi-turn entry {key.partition(':')[2]!r}")
+
+
+def _told(found: list[Walk], wanted: int) -> list[str]:
+    lines: list[str] = []
+    for number, walk in enumerate(found):
+        lines.append(f"walk {number}")
+        for turn, calls in enumerate(walk.turns):
+            lines += [f"  turn {turn}  {call.text}" for call in calls]
+    if len(found) < wanted:
+        lines.append(f"{len(found)} of {wanted} walks were found; others would repeat these or lead nowhere")
+    edges = Counter(edge for walk in found for edge in walk.edges)
+    lines += [f"  {source} -> {target}  {times}" for (source, target), times in sorted(edges.items())]
+    return lines

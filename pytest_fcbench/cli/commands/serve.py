@@ -1,0 +1,85 @@
+"""``fcbench serve``: a model server on loopback, for trying the way through litellm without a network."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import socket
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_fcbench import suites
+from pytest_fcbench.config.loading import cache_folder, config_file, own_suites
+from pytest_fcbench.domain.errors import FcbenchError, UsageError, unknown
+from pytest_fcbench.models.baselines import scripted
+from pytest_fcbench.models.baselines.lexical import LexicalModel
+from pytest_fcbench.models.baselines.oracle import OracleModel
+from pytest_fcbench.server import faults
+from pytest_fcbench.server.lookup import MANNERS, Lookup, Models
+
+if TYPE_CHECKING:
+    from pytest_fcbench.cli.command import Commands
+
+_HOST = "127.0.0.1"
+
+
+def register(commands: Commands) -> None:
+    """Declare the command."""
+    serve = commands.add_parser("serve", help="serve a model without a network as an OpenAI endpoint")
+    add = serve.add_argument
+    add("--model", required=True, help="oracle, lexical or scripted:FILE")
+    add("--suite", action="append", help=f"whose entries it knows, repeatable: {', '.join(suites.SUITES)}")
+    add("--port", type=int, default=8000, help=f"a port of {_HOST}; 0 takes a free one (default 8000)")
+    add("--latency", default="0", metavar="SECONDS", help="before an answer: 1, 0.5-2 or exp:0.8 (a mean)")
+    kinds = f"a share of requests that goes wrong, repeatable: {', '.join(faults.Kind)}"
+    add("--fault", action="extend", nargs="+", default=[], metavar="KIND:SHARE", help=kinds)
+    add("--retry-after", type=float, default=1, metavar="SECONDS", help="what a 429 says (default 1)")
+    add("--seed", type=int, default=0, help="the same seed gives the same faults (default 0)")
+    serve.set_defaults(run=_serve)
+
+
+def _serve(chosen: argparse.Namespace) -> int:
+    models = _models(chosen.model)
+    draws = faults.draws(faults.shares(chosen.fault), faults.latency(chosen.latency), chosen.seed)
+    if not 0 <= chosen.retry_after < math.inf:
+        raise UsageError(f"--retry-after={chosen.retry_after}: must be a number of seconds from 0 on")
+    names = list(dict.fromkeys(chosen.suite or ["core"]))
+    own = own_suites(config_file(Path(), None))
+    lookup = Lookup([suites.open_suite(name, cache_folder(), own) for name in names], models)
+
+    from pytest_fcbench.server.app import ChatServer
+
+    with _listening(chosen.port) as listening:
+        model = chosen.model.partition(":")[0]
+        api_base = f"http://{_HOST}:{listening.getsockname()[1]}/v1"
+        ready = (
+            f"serving {model} ({', '.join(names)}) on {api_base}\n"
+            f"try it with: OPENAI_API_KEY=unused pytest benchmarks "
+            f"--fcbench-model=openai/{model} --fcbench-api-base={api_base} --fcbench-store=none "
+            f"{' '.join(f'--fcbench-suite={name}' for name in names)}"
+        )
+        server = ChatServer(model, models, lookup, draws, chosen.retry_after)
+        server.run(listening, lambda _: print(ready, flush=True))
+    return 0
+
+
+def _models(name: str) -> Models:
+    """The model of that name in each manner. Raises ``UsageError``."""
+    if name == "oracle":
+        return OracleModel
+    if name == "lexical":
+        return LexicalModel
+    kind, _, path = name.partition(":")
+    if kind != "scripted" or not path:
+        raise UsageError(f"--model={name}: {unknown('model', name, ('oracle', 'lexical', 'scripted:FILE'))}")
+    loaded = cache(partial(scripted.load, Path(path)))
+    loaded(*MANNERS[0])  # so that a wrong file is told now
+    return loaded
+
+
+def _listening(port: int) -> socket.socket:
+    try:
+        return socket.create_server((_HOST, port))
+    except (OSError, OverflowError) as error:
+        raise FcbenchError(f"--port={port}: {error}; give another one, or 0 for any free one") from None

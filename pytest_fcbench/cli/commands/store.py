@@ -1,0 +1,272 @@
+"""``fcbench store``: look at stored answers, delete them, take them to official result files and back."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shlex
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_fcbench.cli.run_options import ASKED, PLACE, declare, given, settings_of, without_prefix
+from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.config.options import OPTIONS
+from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept, StoredModel
+from pytest_fcbench.dispatch.dispatcher import NOT_HELD, Dispatcher
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
+from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
+from pytest_fcbench.domain.prompting import Manner
+from pytest_fcbench.domain.redaction import redacted
+from pytest_fcbench.domain.transcript import Completion, Transcript
+from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.models import registry
+from pytest_fcbench.models.baselines.official_results import as_judged, path_of, row_of
+from pytest_fcbench.models.baselines.replay import ReplayModel
+from pytest_fcbench.run.output_files import write_new
+from pytest_fcbench.run.session import Run
+
+if TYPE_CHECKING:
+    from pytest_fcbench.cli.command import Commands
+
+_SUITE = "bfcl"
+
+
+def register(commands: Commands) -> None:
+    """Declare the command."""
+    store = commands.add_parser("store", help="stored answers: size, list, prune, export, import")
+    actions = store.add_subparsers(required=True, metavar="ACTION")
+
+    size = actions.add_parser("size", help="how large the store is")
+    declare(size, PLACE)
+    size.set_defaults(run=_run, action=_size)
+
+    listed = actions.add_parser("list", help="answers by model and category")
+    declare(listed, (*PLACE, "model"))
+    listed.set_defaults(run=_run, action=_list)
+
+    prune = actions.add_parser("prune", help="delete the answers that meet all conditions given")
+    declare(prune, (*PLACE, "model"))
+    prune.add_argument("--older-than", type=_seconds, metavar="AGE", help="30d, 12h or 2w")
+    prune.add_argument("--entry", metavar="GLOB", help="pattern of entry ids, such as 'bfcl:live_*'")
+    prune.add_argument("--all", action="store_true", help="delete every answer")
+    prune.set_defaults(run=_run, action=_prune)
+
+    export = actions.add_parser("export", help="write stored answers as official result files")
+    export.set_defaults(run=_run, action=_export)
+    taken = actions.add_parser("import", help="store the answers of one model's official result files")
+    taken.set_defaults(run=_run, action=_import)
+    for parser, folder in ((export, "gets a folder for the model"), (taken, "one model's results")):
+        parser.add_argument("folder", type=Path, metavar="FOLDER", help=folder)
+        declare(parser, ("model",), required=parser is taken)
+        declare(parser, (*PLACE, *ASKED))
+        parser.add_argument("--suite", choices=[_SUITE], default=_SUITE, help=f"always {_SUITE}")
+        parser.add_argument("--force", action="store_true", help="replace what is already there")
+
+
+def _seconds(age: str) -> int:
+    found = re.fullmatch(r"([0-9]{1,6})([hdw])", age)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{age!r} is not an age such as 30d, 12h or 2w")
+    return int(found[1]) * {"h": 3600, "d": 86_400, "w": 604_800}[found[2]]
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    settings = settings_of(chosen, _SUITE)
+    try:
+        chosen.action(chosen, settings)
+    except UsageError as error:
+        raise without_prefix(error) from None
+    return 0
+
+
+@contextmanager
+def _opened(settings: Settings, *, new: bool = False) -> Iterator[AnswerStore]:
+    if settings.store is None:
+        raise UsageError("no answers are kept (store: none); name a file with --store")
+    store = AnswerStore(settings.store, new=new)
+    try:
+        yield store
+    except (sqlite3.Error, json.JSONDecodeError) as error:
+        hint = "; another process holds it, try again later" if "locked" in str(error) else ""
+        raise FcbenchError(f"{store.path}: {error}{hint}") from None
+    finally:
+        store.close()
+
+
+# Looking and deleting
+
+
+def _size(chosen: argparse.Namespace, settings: Settings) -> None:
+    with _opened(settings) as store:
+        models = Counter(kept.model for kept in store.kept())
+        print(f"{store.path}: {store.size:,} bytes, {models.total():,} answers")
+    for model, number in sorted(models.items()):
+        print(f"{number:>9,}  {printable(model)}")
+
+
+def _list(chosen: argparse.Namespace, settings: Settings) -> None:
+    groups: dict[str, dict[str, list[Kept]]] = {}
+    with _opened(settings) as store:
+        for kept in store.kept(_model(chosen, settings)):
+            groups.setdefault(kept.model, {}).setdefault(_category(kept.entry), []).append(kept)
+    if not groups:
+        print(f"{store.path}: no answers" + (f" of {settings.model}" if chosen.model is not None else ""))
+    row = "  {:<27}{:>9}{:>12}{:>12}  {:<16}  {}".format
+    for model, categories in sorted(groups.items()):
+        print(printable(model))
+        print(row("", "answers", "tokens in", "tokens out", "first written", "last written"))
+        for category, group in sorted(categories.items()):
+            tokens_in = sum(kept.input_tokens or 0 for kept in group)
+            tokens_out = sum(kept.output_tokens or 0 for kept in group)
+            times = sorted(kept.written for kept in group)
+            span = (datetime.fromtimestamp(time).strftime("%Y-%m-%d %H:%M") for time in (times[0], times[-1]))
+            print(row(printable(category), f"{len(group):,}", f"{tokens_in:,}", f"{tokens_out:,}", *span))
+
+
+def _model(chosen: argparse.Namespace, settings: Settings) -> str | None:
+    """The id of the model that was named; answers of a profile are kept under its model's id."""
+    return None if chosen.model is None else settings.model
+
+
+def _category(entry: str) -> str:
+    """``bfcl:live_simple`` of ``bfcl:live_simple_3-1-0-t2``; else what stands before the number."""
+    suite, _, entry_id = entry.partition(":")
+    known = [name for name in CATEGORIES if entry_id.startswith(f"{name}_")]
+    if known:
+        return f"{suite}:{max(known, key=len)}"
+    return re.sub(r"[_-]\d[\d-]*(t\d+)?$", "", entry)
+
+
+def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
+    narrowed = any(given is not None for given in (chosen.model, chosen.older_than, chosen.entry))
+    if narrowed == chosen.all:
+        raise UsageError("say what to delete: --model, --older-than and --entry, or --all without these")
+    before = None if chosen.older_than is None else time.time() - chosen.older_than
+    with _opened(settings) as store:
+        gone = store.delete(_model(chosen, settings), chosen.entry, before)
+        print(f"{gone:,} answers are deleted", flush=True)
+        store.shrink()
+        print(f"{store.path}: {store.size:,} bytes, {sum(1 for _ in store.kept()):,} answers")
+
+
+# Official result files
+
+
+def _export(chosen: argparse.Namespace, settings: Settings) -> None:
+    run = _asked(settings)
+    suite, manner = run.suites[_SUITE], run.chosen.manner
+    folder = chosen.folder / settings.label.replace("/", "_")
+    files: dict[Path, list[str]] = {}
+    missing = 0
+    with _opened(settings) as store:
+        model = StoredModel(
+            run.chosen.model, store, registry.identity(settings), offline=True, immediate=True
+        )
+        for category in suite.categories:
+            entries = suite.load(category)
+            held = _conversations(model, run, entries)
+            rows = [json.dumps(row_of(entry, as_judged(transcript))) for entry, transcript in held]
+            missing += len(entries) - len(rows)
+            if rows:
+                files[folder / path_of(category)] = rows
+    if not files:
+        raise UsageError(
+            f"{store.path} has no answer that a run of {settings.label} with these settings would find "
+            f"(mode {manner.mode}); 'fcbench store list' says what there is"
+        )
+    write_new({path: "".join(f"{row}\n" for row in rows) for path, rows in files.items()}, force=chosen.force)
+    for path, rows in files.items():
+        print(f"{len(rows):>6,}  {path}")
+    print(f"{sum(map(len, files.values())):,} answers are written; {missing:,} entries have none")
+
+
+def _import(chosen: argparse.Namespace, settings: Settings) -> None:
+    _asked(settings)
+    if not chosen.folder.exists():
+        raise UsageError(f"{chosen.folder} does not exist")
+    run = _official(replace(settings, model=f"replay:{chosen.folder}"))
+    found, suite = run.chosen, run.suites[_SUITE]
+    assert isinstance(found.model, ReplayModel)
+    results = found.model.answers
+    named = [e for category in suite.categories for e in suite.load(category) if e.key in results]
+    # What was asked in these depends on conversations that result files need not hold.
+    entries = [entry for entry in named if entry.after is None]
+    if not named:
+        raise UsageError(f"{chosen.folder}: none of its {len(results):,} ids is an entry of {_SUITE}")
+    with _opened(settings, new=True) as store:
+        model = StoredModel(
+            found.model, store, registry.identity(settings), refresh=chosen.force, immediate=True
+        )
+        answers: list[Completion] = []
+        reused = 0
+        for entry in entries:
+            before = model.reused
+            for _, transcript in _conversations(model, run, [entry]):
+                answers += transcript.completions
+                reused += model.reused - before
+    faults = sum(answer.fault is not None for answer in answers)
+    print(f"{len(answers) - faults - reused:,} answers came in, {reused:,} were already there")
+    if faults:
+        print(f"{faults:,} results are errors of a call, which are not kept")
+    if later := len(named) - len(entries):
+        print(f"{later:,} go on from earlier conversations; judge them with replay:{chosen.folder}")
+    if unknown := len(results) - len(named):
+        print(f"{unknown:,} ids are no entry of {_SUITE}")
+    print(f"judge them with: {_judging(chosen, settings, found.manner)}")
+
+
+def _judging(chosen: argparse.Namespace, settings: Settings, manner: Manner) -> str:
+    """The command of a run that finds what was imported."""
+    plain = registry.choose(replace(settings, mode=manner.mode)).manner
+    seen = {
+        key: value for key in ("names", "syntax") if (value := getattr(manner, key)) != getattr(plain, key)
+    }
+    options = {**given(chosen), "mode": manner.mode, **seen}
+    words = ["pytest"]
+    for option in OPTIONS:
+        value = options[option.key]
+        words += [f"{option.flag}={one}" for one in (value if isinstance(value, list) else [value]) if one]
+    return redacted(shlex.join([*words, "--fcbench-offline"]))
+
+
+# What a run would ask
+
+
+def _official(settings: Settings) -> Run:
+    """The run that would put the official entries to the model."""
+    return Run(replace(settings, suites=(_SUITE,)))
+
+
+def _asked(settings: Settings) -> Run:
+    """As ``_official``. Raises ``UsageError`` for a model whose answers no run keeps."""
+    run = _official(settings)
+    if not run.asks:
+        raise UsageError(
+            f"answers of {settings.label!r} are not kept; name a model that is asked with --model"
+        )
+    return run
+
+
+_UNANSWERED = ("offline", "no_result", "no_search", "prompting_only", NOT_HELD)
+"""Causes for which an entry has no answer, which is no fault of the store."""
+
+
+def _conversations(
+    model: StoredModel, run: Run, entries: Iterable[Entry]
+) -> Iterator[tuple[Entry, Transcript]]:
+    """Whole conversations, of several trials the first; entries that lack an answer are left out."""
+    dispatcher = Dispatcher(model, run.converse)
+    for entry in entries:
+        try:
+            yield entry, dispatcher.transcript(entry)
+        except NotScoredError as error:
+            if error.cause not in _UNANSWERED:
+                raise

@@ -1,0 +1,1 @@
+"""Call syntaxes: how the text of an answer is read as calls."""

@@ -1,0 +1,120 @@
+"""Calls written as JSON: ``[{"function": "f", "parameters": {"x": 1}}]`` (format sensitivity).
+
+``official`` follows ``ast_parse`` and ``parse_json_function_call``, oddities included:
+
+- text around the list is dropped, from the first ``[`` to the last ``]``; then what looks like a list of
+  objects is searched for lazily, so an object that ends a list inside of a call (``"x": [{"a": 1}]``) ends
+  the search, and what was found is no JSON;
+- what is no JSON is no call, like ``[]``, and so are elements that are no objects;
+- an object without one of the two keys makes the whole answer undecodable.
+
+The official pattern for lists takes time that doubles with each ``}, {`` of a text that does not end as it
+should; the same place is found here in one pass.
+
+``corrected`` takes any fence and any words around, one object for a list of one, objects one after the
+other, and calls without parameters. A list that is no JSON cannot be read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+
+from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat, as_call
+from pytest_fcbench.codecs.decoders.wrapping import bracketed
+from pytest_fcbench.domain.transcript import Call
+
+
+def official(text: str) -> tuple[Call, ...]:
+    """Read a text as BFCL does. Raises ``Undecodable`` and ``WrongFormat``."""
+    return official_inside(bracketed(text))
+
+
+def official_inside(text: str) -> tuple[Call, ...]:
+    """The same of what stands between tags."""
+    first, last = text.find("["), text.rfind("]")
+    if 0 <= first < last:
+        text = text[first : last + 1]
+    if (found := _list_of_objects(text)) is not None:
+        text = found
+    try:
+        value: object = json.loads(text)
+    except json.JSONDecodeError:
+        return ()
+    except (ValueError, RecursionError) as error:
+        raise Undecodable(f"not JSON: {str(error) or type(error).__name__}") from None
+    if not isinstance(value, list | dict | str):
+        raise Undecodable(f"expected a JSON list of calls, found {type(value).__name__}")
+    # All are decoded before the form of any is looked at, as officially.
+    items = [item for item in value if isinstance(item, dict)]
+    for item in items:
+        if "function" not in item or "parameters" not in item:
+            raise Undecodable("a call needs 'function' and 'parameters'")
+        if isinstance(item["function"], list | dict):
+            raise Undecodable("a function's name is text")
+    return tuple(_official_call(item["function"], item["parameters"]) for item in items)
+
+
+def _official_call(name: object, parameters: object) -> Call:
+    if not isinstance(parameters, dict):
+        raise WrongFormat(f"the parameters of {name!r:.80} are {type(parameters).__name__}, not an object")
+    return Call(name if isinstance(name, str) else json.dumps(name), parameters)
+
+
+_START = re.compile(r"\[\s*\{")
+_NEXT = re.compile(r"\s*(\]|,\s*\{)?")
+
+
+def _list_of_objects(text: str) -> str | None:
+    r"""What the pattern ``\[\s*{.*?}\s*(?:,\s*{.*?}\s*)*\]`` finds first, None where it finds nothing.
+
+    An object may end at any brace behind its beginning; the pattern takes the first one from which it comes
+    to ``]``, either at once or through an end of the next object. ``reached[i]`` is where it comes to by the
+    first such end from the ``i``-th brace on.
+    """
+    ends = [found.start() for found in re.finditer("}", text)]
+    reached: list[int | None] = [None] * (len(ends) + 1)
+    for index, end in reversed(list(enumerate(ends))):
+        after = _NEXT.match(text, end + 1)
+        stop = None
+        if after and after[1] == "]":
+            stop = after.end()
+        elif after and after[1]:
+            stop = reached[bisect_left(ends, after.end())]
+        reached[index] = reached[index + 1] if stop is None else stop
+    start = _START.search(text)
+    stop = reached[bisect_left(ends, start.end())] if start else None
+    return text[start.start() : stop] if start and stop is not None else None
+
+
+_VALUE = re.compile(r"\[\s*[{\]]|\{\s*\"")
+"""Where a list of calls, an empty list or a call may begin; other brackets stand in prose."""
+
+
+def corrected(text: str) -> tuple[Call, ...]:
+    """Read a text leniently. Raises ``Undecodable``."""
+    values = list(_values(text))
+    if not values:
+        raise Undecodable("there is no JSON list of calls")
+    items = [item for value in values for item in (value if isinstance(value, list) else [value])]
+    return tuple(map(_corrected_call, items))
+
+
+def _values(text: str) -> Iterator[object]:
+    """JSON values one after the other, whatever stands between them. Raises ``Undecodable`` at one that is
+    broken: what comes behind it could lie inside of it."""
+    decoder, at = json.JSONDecoder(), 0
+    while found := _VALUE.search(text, at):
+        try:
+            value, at = decoder.raw_decode(text, found.start())
+        except (ValueError, RecursionError) as error:
+            raise Undecodable(f"not JSON: {str(error) or type(error).__name__}") from None
+        yield value
+
+
+def _corrected_call(item: object) -> Call:
+    if not isinstance(item, Mapping) or not isinstance(name := item.get("function"), str):
+        raise Undecodable('expected objects with "function" and "parameters"')
+    return as_call(name, item.get("parameters", {}))

@@ -1,0 +1,54 @@
+"""What an answer turned out to be when read: calls, prose, or something unreadable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pytest_fcbench.domain.transcript import Call
+
+
+class Undecodable(Exception):  # noqa: N818 - a parser's "no", not a fault of ours
+    """The text is not calls in the expected syntax; the message says what is in the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The answer is these calls, in order; none at all is possible (``[]``)."""
+
+    calls: tuple[Call, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """The answer is text that does not try to call anything."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """The answer cannot be read as calls; ``code`` is the official decoder's error type."""
+
+    reason: str
+    code: str = "ast_decoder:decoder_failed"
+
+
+Reading: TypeAlias = Calls | Prose | Unreadable
+
+LONGEST_LITERAL = 5_000
+"""Longer text is no literal: some of the official patterns take time that grows with its square."""
+
+WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format"
+
+
+def as_call(name: str, arguments: object) -> Call:
+    """A call from a name and decoded arguments; raises ``WrongFormat`` unless they are an object."""
+    if not isinstance(arguments, Mapping):
+        raise WrongFormat(f"the arguments of {name!r} are {type(arguments).__name__}, not an object")
+    return Call(name, {str(key): value for key, value in arguments.items()})
+
+
+class WrongFormat(Exception):  # noqa: N818 - a parser's "no", not a fault of ours
+    """The text was decoded, but to something that is not calls with named arguments."""

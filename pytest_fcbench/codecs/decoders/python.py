@@ -1,0 +1,248 @@
+"""Calls written as Python text: ``[f(x=1), g.h(y='a')]``. Nothing is ever evaluated.
+
+Two readings of the same text. ``official`` follows BFCL's ``ast_parse`` and ``resolve_ast_by_type``
+step by step, oddities included:
+
+- positional arguments are dropped, ``**d`` becomes an argument without a name;
+- a unary operator always negates (``+5`` reads -5, ``not True`` reads -1);
+- a bare name reads as its text (``true`` is "true"), a call without keywords as its source;
+- f-strings, attributes, lambdas, comprehensions as values make the whole answer undecodable.
+
+Where the official code evaluates arithmetic (``2*3``), the constants are folded here node by node with
+limits on size; an expression that would need a name, a call or a huge result is undecodable.
+
+``corrected`` keeps positional arguments, takes operators for what they are, reads JSON's ``true``,
+``false`` and ``null``, and keeps the source text of any expression that is not a literal.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.wrapping import bracketed, unfenced
+from pytest_fcbench.domain.transcript import Call
+
+Binary: TypeAlias = Callable[[object, object], object]
+
+OPERATORS: Mapping[type[ast.operator], Binary] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.BitOr: operator.or_,
+    ast.BitAnd: operator.and_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+}
+_MAX_BITS = 14_000  # Python writes no integer of more than 4,300 digits
+_MAX_SIZE = 100_000
+_JSON_NAMES: Mapping[str, object] = {"true": True, "false": False, "null": None}
+
+
+def official(text: str) -> tuple[Call, ...]:
+    """Read a text as BFCL does (``default_decode_ast_prompting``). Raises ``Undecodable``."""
+    return official_inside(bracketed(text))
+
+
+def official_inside(text: str) -> tuple[Call, ...]:
+    """The same of what stands between tags, where no bracket is added."""
+    body = _parse(text.strip().strip("'"))
+    nodes = [body] if isinstance(body, ast.Call) else getattr(body, "elts", None)
+    if nodes is None:
+        raise Undecodable(f"expected a list of calls, found {type(body).__name__}")
+    return _each(nodes, _official_call)
+
+
+def corrected(text: str) -> tuple[Call, ...]:
+    """Read a text leniently: any fence, any white space, positional arguments. Raises ``Undecodable``."""
+    text = unfenced(text)
+    try:
+        body = _parse(bracketed(text))
+    except Undecodable:
+        body = _parse(f"[{text}]")
+    if not isinstance(body, ast.List):
+        raise Undecodable(f"expected a list of calls, found {type(body).__name__}")
+    return _each(body.elts, _corrected_call)
+
+
+def _parse(text: str) -> ast.expr:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in a model's strings are not our warnings
+            return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise Undecodable(f"not Python calls: {str(error) or type(error).__name__}") from None
+
+
+def _each(nodes: list[ast.expr], read: Callable[[ast.Call], Call]) -> tuple[Call, ...]:
+    calls = []
+    try:
+        for node in nodes:
+            if not isinstance(node, ast.Call):
+                raise Undecodable(f"expected a call, found {type(node).__name__}")
+            calls.append(read(node))
+    except RecursionError:
+        raise Undecodable("the arguments are nested too deeply") from None
+    except ValueError as error:  # ast.unparse of an integer with too many digits
+        raise Undecodable(str(error)) from None
+    return tuple(calls)
+
+
+def _constant(value: object) -> object:
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        raise Undecodable("an integer is too large")
+    return "..." if value is Ellipsis else value
+
+
+def _dotted_name(node: ast.expr) -> str:
+    """``a.b.c`` of an attribute chain; a base that is no name is left out (the official reading)."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Name):
+        parts.append(node.id)
+    return ".".join(reversed(parts))
+
+
+def _official_call(node: ast.Call) -> Call:
+    arguments = {keyword.arg or "**": _official_value(keyword.value) for keyword in node.keywords}
+    return Call(_dotted_name(node.func), arguments)
+
+
+def _corrected_call(node: ast.Call) -> Call:
+    arguments = {keyword.arg or "**": _corrected_value(keyword.value) for keyword in node.keywords}
+    return Call(_dotted_name(node.func), arguments, tuple(_corrected_value(arg) for arg in node.args))
+
+
+def _official_value(node: ast.expr) -> object:
+    match node:
+        case ast.Constant(value=value):
+            return _constant(value)
+        case ast.UnaryOp(operand=ast.Constant(value=value)) if isinstance(value, (int, float, complex)):
+            return computed(operator.sub, 0, _constant(value))
+        case ast.List(elts=elements):
+            return [_official_value(element) for element in elements]
+        case ast.Tuple(elts=elements):
+            return tuple(_official_value(element) for element in elements)
+        case ast.Dict(keys=keys, values=values):
+            return _mapping([_official_key(key) for key in keys], [_official_value(v) for v in values])
+        case ast.BinOp():
+            return folded(node)
+        case ast.Name(id=name):
+            return name
+        case ast.Call(keywords=[]):
+            return ast.unparse(node)
+        case ast.Call():
+            call = _official_call(node)
+            return {call.name: dict(call.arguments)}
+        case ast.Subscript(value=value, slice=index):
+            return f"{ast.unparse(value)}[{ast.unparse(index)}]"
+    raise Undecodable(f"{type(node).__name__} is not a value")
+
+
+def _official_key(node: ast.expr | None) -> object:
+    if node is None:
+        raise Undecodable("** inside a dict is not a value")
+    return _official_value(node)
+
+
+def _corrected_value(node: ast.expr) -> object:
+    match node:
+        case ast.Constant(value=value):
+            return _constant(value)
+        case ast.List(elts=elements) | ast.Set(elts=elements):
+            return [_corrected_value(element) for element in elements]
+        case ast.Tuple(elts=elements):
+            return tuple(_corrected_value(element) for element in elements)
+        case ast.Dict(keys=keys, values=values) if None not in keys:
+            return _mapping(
+                [_corrected_value(key) for key in keys if key is not None],
+                [_corrected_value(value) for value in values],
+            )
+        case ast.Name(id=name):
+            return _JSON_NAMES.get(name, name)
+        case ast.Call(keywords=[_, *_], args=[]):
+            call = _corrected_call(node)
+            return {call.name: dict(call.arguments)}
+        case ast.JoinedStr(values=[]):
+            return ""
+        case ast.JoinedStr(values=[ast.Constant(value=str(text))]):
+            return text
+    try:
+        return folded(node)
+    except Undecodable:
+        return ast.unparse(node)
+
+
+def _mapping(keys: list[object], values: list[object]) -> dict[object, object]:
+    try:
+        return dict(zip(keys, values, strict=True))
+    except TypeError as error:
+        raise Undecodable(f"not a dict: {error}") from None
+
+
+def folded(node: ast.expr) -> object:
+    """The value of an expression of constants, computed without evaluating text."""
+    match node:
+        case ast.Constant(value=value):
+            return _constant(value)
+        case ast.List(elts=elements):
+            return [folded(element) for element in elements]
+        case ast.Tuple(elts=elements):
+            return tuple(folded(element) for element in elements)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return computed(operator.sub, 0, folded(operand))
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return computed(operator.add, 0, folded(operand))
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            return computed(operator.xor, -1, folded(operand))
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return not folded(operand)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+            return computed(OPERATORS[type(op)], folded(left), folded(right))
+    raise Undecodable(f"{type(node).__name__} in arithmetic would have to be evaluated")
+
+
+def computed(compute: Binary, left: object, right: object) -> object:
+    """The result of an operator. Raises ``Undecodable`` where it fails or would be too large."""
+    if _too_large(compute, left, right):
+        raise Undecodable("the result of the arithmetic is too large")
+    try:
+        return compute(left, right)
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise Undecodable(f"arithmetic failed: {error}") from None
+
+
+def _too_large(compute: Binary, left: object, right: object) -> bool:
+    """Whether the result could take more than a few kilobytes. Formatting (``'%9d' % x``) always could."""
+    if isinstance(left, (str, bytes)) and compute is operator.mod:
+        return True
+    if isinstance(left, int) and isinstance(right, int):
+        if compute is operator.pow:
+            return left.bit_length() * abs(right) > _MAX_BITS
+        if compute is operator.lshift:
+            return left.bit_length() + right > _MAX_BITS
+        return left.bit_length() + right.bit_length() > _MAX_BITS
+    sequence, count = (left, right) if isinstance(right, int) else (right, left)
+    if isinstance(sequence, (str, bytes, list, tuple)) and isinstance(count, int):
+        return size(sequence) * count > _MAX_SIZE
+    return False
+
+
+def size(value: object) -> int:
+    """Characters and elements, at every depth."""
+    if isinstance(value, Mapping):
+        return 1 + sum(size(key) + size(member) for key, member in value.items())
+    if isinstance(value, (list, tuple, set)):
+        return 1 + sum(map(size, value))
+    return len(value) if isinstance(value, (str, bytes)) else 1

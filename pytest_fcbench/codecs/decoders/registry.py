@@ -1,0 +1,243 @@
+"""Reading an answer as calls: one entry point for every syntax and both profiles.
+
+The official reading knows only *decoded* or *failed*. The corrected reading keeps apart what the
+official one mixes up: text that does not try to call anything (``Prose``, an abstention) and a call
+that cannot be read (``Unreadable``, never an abstention).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import TypeAlias
+
+from pytest_fcbench.codecs import java, javascript
+from pytest_fcbench.codecs.decoders import json_calls, native, python, xml_calls
+from pytest_fcbench.codecs.decoders.outcome import (
+    WRONG_FORMAT,
+    Calls,
+    Prose,
+    Reading,
+    Undecodable,
+    Unreadable,
+    WrongFormat,
+    as_call,
+)
+from pytest_fcbench.codecs.decoders.wrapping import CLOSING, OPENING, between, bracketed, unfenced
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
+
+TextReader: TypeAlias = Callable[[str], tuple[Call, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """One way to write calls as text: its readers by language, and the mode it belongs to."""
+
+    mode: Mode
+    official: Mapping[Language, TextReader]
+    corrected: Mapping[Language, TextReader]
+
+
+def _native(reader: TextReader, other: TextReader | None = None) -> Syntax:
+    """A model's own syntax: ``reader`` for Python, ``other`` for Java and JavaScript."""
+    readers = dict.fromkeys(Language, other or reader) | {Language.PYTHON: reader}
+    return Syntax(Mode.FC, readers, readers)
+
+
+def _tagged(read: TextReader) -> TextReader:
+    """Official: of what stands between the first tags."""
+
+    def within(text: str) -> tuple[Call, ...]:
+        text = bracketed(text)
+        place = between(text, OPENING, CLOSING)
+        if place is None:
+            raise Undecodable(f"there is no {OPENING} tag")
+        return read(text[slice(*place)].strip())
+
+    return within
+
+
+def _all_tagged(read: TextReader) -> TextReader:
+    """Of what stands between all tags, the last of which may be left open."""
+
+    def within(text: str) -> tuple[Call, ...]:
+        _, *parts = text.split(OPENING)
+        if not parts:
+            raise Undecodable(f"there is no {OPENING} tag")
+        return tuple(call for part in parts for call in read(part.partition(CLOSING)[0]))
+
+    return within
+
+
+def _returned(official: TextReader, corrected: TextReader) -> Syntax:
+    """A return format; all entries that are put in one are Python's."""
+    return Syntax(Mode.PROMPT, dict.fromkeys(Language, official), dict.fromkeys(Language, corrected))
+
+
+_INSIDE: Mapping[Returned, tuple[TextReader, TextReader]] = {
+    Returned.PYTHON: (python.official_inside, python.corrected),
+    Returned.JSON: (json_calls.official_inside, json_calls.corrected),
+    Returned.VERBOSE_XML: (xml_calls.official_verbose, xml_calls.corrected_verbose),
+    Returned.CONCISE_XML: (xml_calls.official_concise, xml_calls.corrected_concise),
+}
+"""Both readers of each return format, of what stands between tags."""
+
+_FORMATS: Mapping[str, Syntax] = {
+    "json": _returned(json_calls.official, json_calls.corrected),
+    "verbose_xml": _returned(xml_calls.official_verbose, xml_calls.corrected_verbose),
+    "concise_xml": _returned(xml_calls.official_concise, xml_calls.corrected_concise),
+    **{
+        PromptFormat(returned, tagged=True).syntax: _returned(_tagged(official), _all_tagged(corrected))
+        for returned, (official, corrected) in _INSIDE.items()
+    },
+}
+"""How calls are written in the prompt formats beside ``python``."""
+
+SYNTAXES: Mapping[str, Syntax | None] = MappingProxyType(
+    {
+        "tool_calls": None,
+        "python": Syntax(
+            Mode.PROMPT,
+            {
+                Language.PYTHON: python.official,
+                Language.JAVA: java.official_call,
+                Language.JAVASCRIPT: javascript.official_call,
+            },
+            {
+                Language.PYTHON: python.corrected,
+                Language.JAVA: java.calls,
+                Language.JAVASCRIPT: javascript.calls,
+            },
+        ),
+        "hermes": _native(native.hermes, native.hermes_texts),
+        "xlam": _native(native.xlam),
+        "glm": _native(native.glm),
+        **_FORMATS,
+    }
+)
+"""How calls can be written in an answer. ``tool_calls`` (None) is the interface's own field; ``python``
+is the text the prompting mode asks for, written in the entry's language; prompt formats ask for others."""
+
+OF_RUNS = tuple(name for name in SYNTAXES if name not in _FORMATS)
+"""Those in which a run can be answered; the others belong to single entries."""
+
+DEFAULT_SYNTAX: Mapping[Mode, str] = {Mode.FC: "tool_calls", Mode.PROMPT: "python"}
+
+
+def read_official(completion: Completion, syntax: str, language: Language) -> Calls | Unreadable:
+    """The answer as the official handlers read it (``decode_ast`` of the OpenAI and the OSS handlers)."""
+    reader = SYNTAXES[syntax]
+    try:
+        if reader is None:
+            return Calls(_official_tool_calls(completion))
+        if completion.text is None:
+            raise Undecodable("there is no text")
+        return Calls(reader.official[language](completion.text))
+    except Undecodable as error:
+        return Unreadable(str(error))
+    except (RecursionError, MemoryError):
+        return Unreadable("the answer is nested too deeply")
+    except WrongFormat as error:
+        return Unreadable(str(error), WRONG_FORMAT)
+
+
+def _official_tool_calls(completion: Completion) -> tuple[Call, ...]:
+    if completion.tool_calls is not None:
+        # All arguments are decoded before any is looked at, as the official decoder does.
+        decoded = [_decoded(call) for call in completion.tool_calls]
+        return tuple(as_call(name, arguments) for name, arguments in decoded)
+    if completion.text == "":
+        return ()
+    raise Undecodable(f"the reply is text, not tool calls: {completion.text!r:.80}")
+
+
+def _decoded(call: ToolCall | str) -> tuple[str, object]:
+    if isinstance(call, str):
+        raise Undecodable("there is text among the tool calls")
+    if isinstance(call.arguments, str):
+        return call.name, native.from_json(call.arguments)
+    return call.name, call.arguments
+
+
+def _called(call: ToolCall) -> Call:
+    if isinstance(call.arguments, str) and not call.arguments.strip():
+        return Call(call.name, {})  # what some endpoints send for a call without arguments
+    return as_call(*_decoded(call))
+
+
+_QUOTED_NAME = re.compile(r"[\"'](?:name|function)[\"']\s?:\s?[\"']([^\"']+)[\"']")
+_NAME_OF_CALL = re.compile(r"(?<![^\s()\[\],'\"`=])([^\s()\[\],'\"`=]++)\s?\(\s{0,9}\w++\s?=")
+
+
+@dataclass(frozen=True)
+class Offer:
+    """The functions of an entry under the names that were shown."""
+
+    functions: tuple[FunctionDoc, ...]
+    names: Names
+
+    @cached_property
+    def by_name(self) -> Mapping[str, FunctionDoc]:
+        """Docs by shown name and by own name (dots and all); the first doc wins."""
+        found = {self.names.shown(doc.name): doc for doc in reversed(self.functions)}
+        return {doc.name: doc for doc in reversed(self.functions)} | found
+
+    def own(self, call: Call) -> Call:
+        """The call under the function's own name, positional arguments given the names of the doc.
+
+        A call that gives a parameter twice keeps the surplus in ``positional``.
+        """
+        doc = self.by_name.get(call.name)
+        if doc is None:
+            return call
+        placed = dict(zip(doc.properties, call.positional, strict=False))
+        twice = [value for name, value in placed.items() if name in call.arguments]
+        surplus = (*twice, *call.positional[len(placed) :])
+        return replace(call, name=doc.name, arguments=placed | dict(call.arguments), positional=surplus)
+
+    def attempted_in(self, text: str, *, calls_are_text: bool) -> bool:
+        """Whether the text looks like a call of an offered function gone wrong, not like prose about it.
+
+        A tool-call tag or the name in a JSON object; where calls are asked for as text, also a name
+        followed by ``(`` and a named argument.
+        """
+        if "<tool_call" in text or "<function" in text:
+            return True
+        named = _QUOTED_NAME.findall(text)
+        if calls_are_text:
+            named += _NAME_OF_CALL.findall(text)
+        return any(name in self.by_name for name in named)
+
+
+def read_corrected(completion: Completion, syntax: str, language: Language, offer: Offer) -> Reading:
+    """The answer read leniently, names mapped back, abstention kept apart from garbage."""
+    reader = SYNTAXES[syntax]
+    parts = completion.tool_calls or ()
+    tool_calls = [part for part in parts if isinstance(part, ToolCall)]
+    text = "\n".join([completion.text or "", *(part for part in parts if isinstance(part, str))]).strip()
+    try:
+        if tool_calls:
+            return Calls(tuple(offer.own(_called(call)) for call in tool_calls))
+        if reader is None:
+            raise Undecodable("the reply is text, not tool calls")
+        found = reader.corrected[language](text) if text else ()
+    except (Undecodable, WrongFormat) as error:
+        attempted = bool(tool_calls) or offer.attempted_in(text, calls_are_text=reader is not None)
+        return Unreadable(str(error)) if attempted else Prose(text)
+    except (RecursionError, MemoryError):
+        return Unreadable("the answer is nested too deeply")
+    if _is_remark(text, found, offer):
+        return Prose(text)
+    return Calls(tuple(offer.own(call) for call in found))
+
+
+def _is_remark(text: str, found: tuple[Call, ...], offer: Offer) -> bool:
+    """Words that read as calls only by chance, such as ``Hello (world)``: no bracket, no offered function."""
+    bare = not unfenced(text).startswith(("[", "<tool_call>", "{", "<functions>", OPENING))
+    return bare and not any(call.name in offer.by_name or call.arguments for call in found)

@@ -1,0 +1,145 @@
+"""Function docs from Python code: signatures and type hints give the types, docstrings the words.
+
+The environments of this project have a stricter derivation of their own (``environments/docs``), in which
+every parameter must be described and which needs no further package.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from inspect import Parameter
+from pathlib import Path
+from typing import TypeAlias, cast, get_type_hints
+
+from docstring_parser import parse
+
+from pytest_fcbench.codecs.function_docs import json_schema
+from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.function_doc import FunctionDoc
+
+Function: TypeAlias = Callable[..., object]
+
+
+def named(source: str, folder: Path) -> Iterator[FunctionDoc]:
+    """The docs of ``module:function``, of the methods of ``module:Class``, of all functions of ``module``.
+
+    Raises ``UsageError``.
+    """
+    name, _, inner = source.partition(":")
+    if not inner:
+        module = imported(name, folder)
+        names = [each for each in _names(module) if inspect.isfunction(getattr(module, each))]
+        if not names:
+            raise UsageError(f"{name} has no function of its own; name one as {name}:function")
+        for each in names:
+            yield of_function(getattr(module, each))
+        return
+    found = found_in(source, folder)
+    if isinstance(found, type):
+        yield from methods(found)
+    elif callable(found):
+        yield of_function(found, inner.rpartition(".")[2])
+    else:
+        raise UsageError(f"{source} is no function and no class, it is {type(found).__name__}")
+
+
+def found_in(source: str, folder: Path) -> object:
+    """What ``module:name`` names. Raises ``UsageError``."""
+    name, _, inner = source.partition(":")
+    found: object = imported(name, folder)
+    for part in inner.split("."):
+        if not hasattr(found, part):
+            raise UsageError(unknown(f"function of {name}", inner, _names(imported(name, folder))))
+        found = getattr(found, part)
+    return found
+
+
+def methods(owner: type) -> Iterator[FunctionDoc]:
+    """The docs of the public methods of a class, in the order in which they are written."""
+    for name, value in vars(owner).items():
+        if not name.startswith("_") and callable(getattr(owner, name)) and not isinstance(value, type):
+            yield of_function(
+                getattr(owner, name), name, bound=not isinstance(value, (staticmethod, classmethod))
+            )
+
+
+def of_function(function: Function, name: str | None = None, *, bound: bool = False) -> FunctionDoc:
+    """The doc of one function; ``bound`` leaves its first parameter out. Raises ``UsageError``."""
+    called = name or function.__name__
+    said = parse(inspect.getdoc(function) or "")
+    described = {
+        param.arg_name.lstrip("*"): " ".join((param.description or "").split()) for param in said.params
+    }
+    hints = _hints(function, called)
+    properties: dict[str, object] = {}
+    required: list[str] = []
+    for parameter in list(inspect.signature(function).parameters.values())[bound:]:
+        if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD, Parameter.POSITIONAL_ONLY):
+            raise UsageError(
+                f"{called}: no call can give {parameter} by its name; write it as a plain parameter"
+            )
+        schema = _schema(
+            hints.get(parameter.name), described.get(parameter.name, ""), f"{called}: {parameter.name}"
+        )
+        if parameter.default is Parameter.empty:
+            required.append(parameter.name)
+        elif _is_plain(parameter.default):
+            schema["default"] = parameter.default
+        properties[parameter.name] = schema
+    words = " ".join(filter(None, (said.short_description, said.long_description)))
+    whole = {"type": "dict", "properties": properties, "required": required}
+    return FunctionDoc(called, " ".join(words.split()), whole)
+
+
+def _schema(hint: object, words: str, where: str) -> dict[str, object]:
+    if hint is None:
+        return json_schema.parameter({}, {}, words)
+    from pydantic import TypeAdapter  # takes a while, and only code of a team needs it
+    from pydantic.errors import PydanticUserError
+
+    try:
+        schema: Mapping[str, object] = TypeAdapter(cast("type[object]", hint)).json_schema()
+    except PydanticUserError as error:
+        why = error.message.splitlines()[0]
+        raise UsageError(f"{where}: no JSON can hold {hint}; give it another type hint: {why}") from None
+    return json_schema.parameter(schema, schema, words)
+
+
+def _hints(function: Function, called: str) -> Mapping[str, object]:
+    try:
+        return get_type_hints(function, include_extras=True)
+    except (NameError, AttributeError, TypeError) as error:
+        raise UsageError(f"{called}: a type hint names what its module does not know: {error}") from None
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    return type(value) in (str, int, float, bool)
+
+
+def imported(name: str, folder: Path) -> object:
+    """A module, looked for in a folder first. Raises ``UsageError``."""
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    try:
+        module = importlib.import_module(name)
+    except Exception as error:  # noqa: BLE001 - a module is a program of the user, which may fail in any way
+        raise UsageError(f"{name} cannot be imported: {type(error).__name__}: {error}") from None
+    here = folder.joinpath(*name.split(".")).with_suffix(".py")
+    if here.is_file() and (loaded := module.__file__) and not here.samefile(loaded):
+        raise UsageError(f"{here}: there is a module {name} in {loaded} already; rename one of them")
+    return module
+
+
+def _names(module: object) -> list[str]:
+    """The functions and classes that a module has itself."""
+    own = getattr(module, "__name__", None)
+    return [
+        name
+        for name, value in vars(module).items()
+        if callable(value) and not name.startswith("_") and getattr(value, "__module__", None) == own
+    ]

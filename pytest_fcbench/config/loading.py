@@ -1,0 +1,189 @@
+"""Command line, fcbench.yaml and environment, read once into one frozen ``Settings``.
+
+An option is ``--fcbench-api-base`` on the command line and ``api_base`` in fcbench.yaml; a named model
+profile there (``models: {my-ft: {model: hosted_vllm/my-ft, ...}}``) may hold the options that describe a
+model, and when it was ``released``. The command line wins over the profile, the profile over the file's top
+level, that over defaults.
+No other room reads options; the environment is read here and in ``redaction``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
+
+from pytest_fcbench.codecs.decoders.registry import OF_RUNS
+from pytest_fcbench.config import values
+from pytest_fcbench.config.layers import BY_KEY, Layers, file_layers, own_of, profile_of, released_of
+from pytest_fcbench.config.settings import Settings
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.suites import SUITES
+
+__all__ = [
+    "FILE",
+    "Settings",
+    "cache_folder",
+    "config_file",
+    "load",
+    "load_judge",
+    "own_suites",
+    "profiles",
+    "released",
+]
+
+FILE = "fcbench.yaml"
+
+V = TypeVar("V")
+
+
+def cache_folder() -> Path:
+    """Where packs are kept: ``FCBENCH_CACHE``, else the user's cache folder."""
+    if folder := os.environ.get("FCBENCH_CACHE"):
+        return Path(folder)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("fcbench", appauthor=False)
+
+
+def config_file(root: Path, given: str | None) -> Path | None:
+    """The configuration file of a run. Raises ``UsageError`` if one was named and is not there."""
+    if given is not None:
+        if not Path(given).is_file():
+            raise UsageError(f"--fcbench-config={given}: there is no such file")
+        return Path(given)
+    return root / FILE if (root / FILE).is_file() else None
+
+
+def load(
+    command_line: Mapping[str, object],
+    file: Path | None,
+    root: Path = Path(),
+    pointed: Mapping[str, Path] = MappingProxyType({}),
+) -> Settings:
+    """Settings from options given on the command line (by key, None where not given) and a file.
+
+    The store lies in ``root`` unless another is named. ``pointed`` are suites that take the place of others.
+
+    Raises ``UsageError``: the value, the rule, the valid names; for the file also its line.
+    """
+    top, profiles = file_layers(file)
+    layers = Layers(command_line, profile_of("model", command_line, top, profiles), top, pointed)
+    meant = {key: value for key, value in command_line.items() if key in _SHARED_WITH_JUDGE}
+    return _settings(layers, root, judge=load_judge(meant, file, root))
+
+
+_SHARED_WITH_JUDGE = (
+    *("judge", "judge_api_base", "judge_api_key_env"),
+    *("retries", "timeout", "store", "offline", "refresh"),
+)
+"""Options on the command line that hold for the judge of a run too."""
+
+
+def load_judge(command_line: Mapping[str, object], file: Path | None, root: Path = Path()) -> Settings | None:
+    """The settings under which the judge is asked, as the model of a run; None where none is named.
+
+    ``judge``, ``judge_api_base`` and ``judge_api_key_env`` take the place of the model's; a profile may
+    describe the judge, and ``builtin`` names nobody: those are rules of ours. What the file's top level says
+    of the model does not hold for the judge, and on the command line (by key) only options that are meant
+    for it may stand.
+
+    Raises ``UsageError``.
+    """
+    top, profiles = file_layers(file)
+    if (Layers(command_line, {}, top).text("judge") or "none").lower() in ("none", "builtin"):
+        return None
+    profile = profile_of("judge", command_line, top, profiles)
+    general = {key: value for key, value in top.items() if key not in BY_KEY or not BY_KEY[key].of_model}
+    return _settings(Layers(_of_judge(command_line), profile, _of_judge(general)), root, "judge_")
+
+
+_OF_JUDGE = {"model": "judge", "api_base": "judge_api_base", "api_key_env": "judge_api_key_env"}
+
+
+def _of_judge(layer: Mapping[str, V]) -> dict[str, V]:
+    """A layer in which the judge stands where the model stood."""
+    others = {key: value for key, value in layer.items() if key not in _OF_JUDGE}
+    return others | {key: layer[own] for key, own in _OF_JUDGE.items() if own in layer}
+
+
+def _settings(layers: Layers, root: Path, prefix: str = "", judge: Settings | None = None) -> Settings:
+    asked = layers.text("model") or "lexical"
+    scorecard = layers.text("scorecard") or "scorecard.json"
+    store = layers.text("store") or str(root / ".fcbench" / "answers.sqlite")
+    if layers.on("offline") and (layers.on("refresh") or store.lower() == "none"):
+        raise UsageError("offline judges stored answers: it goes neither with refresh nor without a store")
+    suites = tuple(layers.pointed or layers.choices("suite", (*SUITES, *layers.own)) or ("core",))
+    return Settings(
+        model=layers.profile["model"].text() if layers.profile else asked,
+        label=asked,
+        suites=suites,
+        own=layers.own,
+        categories=values.categories(layers, suites),
+        mode=values.one_of(layers, "mode", Mode),
+        names=values.one_of(layers, "names", Names),
+        syntax=layers.choice("syntax", OF_RUNS),
+        profile=values.one_of(layers, "profile", Profile) or Profile.OFFICIAL,
+        gate=values.gate(layers),
+        baseline=Path(baseline) if (baseline := layers.text("baseline")) else None,
+        judge=judge,
+        similarity=layers.text("similarity") or "structured",
+        similarity_api_base=layers.text("similarity_api_base"),
+        similarity_api_key=values.secret(layers, "similarity_api_key_env", "similarity_api_key_env"),
+        live=layers.choice("responses", ("recorded", "live")) == "live",
+        embedding=layers.text("embedding") or "lexical",
+        search=values.search(layers),
+        search_record=Path(record) if (record := layers.text("search_record")) else None,
+        smoke=layers.on("smoke"),
+        shard=values.shard(layers),
+        api_base=layers.text("api_base"),
+        api_key_env=layers.text("api_key_env"),
+        api_key=values.secret(layers, "api_key_env", f"{prefix}api_key_env"),
+        parameters=values.parameters(layers),
+        price=values.price(layers, asked),
+        trials=values.count(layers, "trials", 1, least=1),
+        concurrency=values.count(layers, "concurrency", 8, least=1),
+        rpm=values.positive(layers, "rpm"),
+        tpm=values.positive(layers, "tpm"),
+        retries=values.count(layers, "retries", 8),
+        timeout_s=values.positive(layers, "timeout") or 600.0,
+        entry_timeout_s=values.positive(layers, "entry_timeout") or 3600.0,
+        max_usd=values.positive(layers, "max_usd"),
+        plan=layers.on("plan"),
+        preflight=not layers.on("no_preflight"),
+        tag=layers.on("tag"),
+        store=None if store.lower() == "none" else Path(store),
+        offline=layers.on("offline"),
+        refresh=layers.on("refresh"),
+        annotate=os.environ.get("GITHUB_ACTIONS") == "true",
+        step_summary=Path(summary) if (summary := os.environ.get("GITHUB_STEP_SUMMARY")) else None,
+        scorecard=None if scorecard.lower() == "none" else scorecard,
+        failures=values.count(layers, "failures", 60),
+        cache=cache_folder(),
+    )
+
+
+def released(file: Path | None) -> Mapping[str, date]:
+    """When models came out, by the name of their profile in a file; those of which it says so.
+
+    Raises ``UsageError``.
+    """
+    _, profiles = file_layers(file)
+    return {name: day for name, profile in profiles.items() if (day := released_of(profile))}
+
+
+def profiles(file: Path | None) -> Mapping[str, Mapping[str, str]]:
+    """The model profiles of a file by name, with what each says as text. Raises ``UsageError``."""
+    _, found = file_layers(file)
+    return {name: {key: str(told.value) for key, told in profile.items()} for name, profile in found.items()}
+
+
+def own_suites(file: Path | None) -> Mapping[str, Path]:
+    """Suites of a team's own that a configuration file names, where each is. Raises ``UsageError``."""
+    top, _ = file_layers(file)
+    return own_of(top)

@@ -1,0 +1,103 @@
+"""How an entry with a golden path is put to a model: the walk of a profile with messages around it.
+
+Official (``runner/gpt_runner.py``): one user message, no system prompt, the functions as tools under names
+without the characters that interfaces refuse; replies as JSON, other scripts as they are. Prompting mode is
+ours: the function docs stand in the suite's system prompt, as everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pytest_fcbench.codecs import presenting
+from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.prompting import Manner, Mode
+from pytest_fcbench.domain.transcript import (
+    Aside,
+    Asking,
+    AskModel,
+    Completion,
+    Driven,
+    Step,
+    Transcript,
+    as_wire,
+)
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.matchers.golden_path.answers import Reader
+from pytest_fcbench.matchers.golden_path.profiles import walk
+from pytest_fcbench.matchers.golden_path.walk import Shown
+
+
+def converse(entry: Entry, manner: Manner, wording: Wording, driven: Driven) -> Asking:
+    """The conversation about an entry, by the rules of the profile that drives it.
+
+    Other parties are asked the same once only, so that a verdict can be found again from their answers.
+    """
+    opening = _opening(entry, wording, manner.mode)
+    messages = list(opening.messages)
+    reader = Reader(entry.functions, manner.syntax)
+    steps: list[Step] = []
+    asides: dict[str, Aside] = {}
+    profile = Profile(driven.profile)
+    walking = walk(entry, manner.syntax, driven, profile)
+    demand = next(walking)
+    while True:
+        if isinstance(demand, Shown):
+            if steps:
+                steps[-1] = replace(steps[-1], results=demand.texts)
+                messages += _replies(steps[-1], manner.syntax, len(steps) - 1)
+            completion = yield AskModel(tuple(messages), opening.tools, 0, len(steps))
+            messages.append(_answered(completion, manner.syntax, len(steps)))
+            steps.append(Step(completion, reader.read(completion, profile).texts))
+        else:
+            if demand.digest not in asides:
+                asides[demand.digest] = Aside(demand.party, demand.digest, (yield demand))
+            completion = asides[demand.digest].completion
+        try:
+            demand = walking.send(completion)
+        except StopIteration:
+            break
+    turns = (tuple(steps),)
+    return Transcript(
+        entry.key,
+        manner.model,
+        manner.mode,
+        manner.names,
+        manner.syntax,
+        turns,
+        tuple(asides.values()),
+        driven,
+    )
+
+
+def _opening(entry: Entry, wording: Wording, mode: Mode) -> AskModel:
+    docs: list[Mapping[str, object]] = [
+        {
+            "name": presenting.sanitised(doc.name, mode),
+            "description": doc.description,
+            "parameters": doc.parameters,
+            **doc.extra,
+        }
+        for doc in entry.functions
+    ]
+    messages = [as_wire(message) for message in entry.turns[0]]
+    if mode is Mode.FC:
+        return AskModel(tuple(messages), tuple({"type": "function", "function": doc} for doc in docs))
+    prompt = wording.system_prompt.replace("{functions}", json.dumps(docs, indent=4))
+    return AskModel(({"role": "system", "content": prompt}, *messages))
+
+
+def _answered(completion: Completion, syntax: str, step: int) -> Mapping[str, object]:
+    calls = presenting.tool_calls(completion) if syntax == "tool_calls" else ()
+    return presenting.answered(completion, calls, 0, step)
+
+
+def _replies(step: Step, syntax: str, number: int) -> list[Mapping[str, object]]:
+    """The messages that answer the calls of a step; text that could not be read is answered as the user."""
+    calls = presenting.tool_calls(step.completion) if syntax == "tool_calls" else ()
+    if not step.calls and not calls:
+        return [{"role": "user", "content": text} for text in step.results]
+    return presenting.results(calls, step.calls, step.results, 0, number)

@@ -1,0 +1,118 @@
+"""How an entry is put to a model: a generator without I/O, the same for one question and for many turns.
+
+A conversation yields ``AskModel`` and is sent the ``Completion``, yields ``CallFunctions`` and is sent the
+``Results``, and returns the ``Transcript``. Any driver can run it; a test steps it by hand. Function
+calling and prompting differ by the manner, not by the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+
+from pytest_fcbench.codecs import presenting
+from pytest_fcbench.codecs.execution_text import calls_to_make
+from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.prompting import Manner
+from pytest_fcbench.domain.transcript import (
+    Asking,
+    AskModel,
+    CallFunctions,
+    Completion,
+    Conversation,
+    Results,
+    Step,
+    Transcript,
+    as_wire,
+)
+
+MOST_STEPS = 20
+"""A conversation is ended by force when more steps than these were carried out in a turn (official)."""
+
+_UNREAD = "Error: the calls of this message cannot be read, so none was carried out."
+"""Interfaces want an answer to each tool call before anything else is said."""
+
+
+def converse(entry: Entry, manner: Manner, wording: Wording, told: str = "") -> Conversation:
+    """The conversation about an entry. Official: ``base_handler.inference_multi_turn_*``.
+
+    ``told`` is what the system says ahead of everything else.
+
+    A turn goes on while the answers are calls that can be read; each gets its results. A single-turn entry
+    has nothing to carry out, so its only answer ends it.
+    """
+    manner = manner.of(entry)
+    opening = presenting.ask(entry, wording, manner.mode, manner.names, told)
+    messages, tools = list(opening.messages), list(opening.tools)
+    turns: list[tuple[Step, ...]] = []
+    for number, said in enumerate(entry.turns):
+        if number:
+            messages += map(as_wire, said)
+        if late := entry.scene.withheld.get(number) if entry.scene else None:
+            shown = presenting.revealed(late, wording, manner.mode, manner.names)
+            messages += shown.messages
+            tools += shown.tools
+        steps: list[Step] = []
+        turns.append(())
+        while True:
+            completion = yield from _ask(AskModel(tuple(messages), tuple(tools), number, len(steps)))
+            tool_calls = presenting.tool_calls(completion) if manner.syntax == "tool_calls" else ()
+            messages.append(presenting.answered(completion, tool_calls, number, len(steps)))
+            calls = calls_to_make(completion, manner.syntax) if entry.scene and not completion.fault else ()
+            results = yield from _call(calls)
+            steps.append(Step(completion, calls, results))
+            turns[-1] = tuple(steps)
+            texts = results or (_UNREAD,) * len(tool_calls)
+            messages += presenting.results(tool_calls, calls, texts, number, len(steps) - 1)
+            if not calls:
+                break
+            if len(steps) > MOST_STEPS:
+                return _transcript(entry, manner, turns)
+        if completion.fault:
+            break
+    return _transcript(entry, manner, turns)
+
+
+def _ask(request: AskModel) -> Generator[AskModel, Completion | Results, Completion]:
+    reply = yield request
+    assert isinstance(reply, Completion), "a driver answers a question with a completion"
+    return reply
+
+
+def _call(
+    calls: tuple[str, ...],
+) -> Generator[CallFunctions, Completion | Results, tuple[str, ...]]:
+    if not calls:
+        return ()
+    reply = yield CallFunctions(calls)
+    assert isinstance(reply, Results), "a driver answers calls with results"
+    return reply.texts
+
+
+def _transcript(entry: Entry, manner: Manner, turns: Sequence[tuple[Step, ...]]) -> Transcript:
+    return Transcript(entry.key, manner.model, manner.mode, manner.names, manner.syntax, tuple(turns))
+
+
+def requests(asking: Asking, answer: Callable[[AskModel], Completion]) -> Iterator[AskModel]:
+    """Every request that a conversation comes to with these answers."""
+    request = next(asking)
+    while True:
+        yield request
+        try:
+            request = asking.send(answer(request))
+        except StopIteration:
+            return
+
+
+def performed(conversation: Conversation, perform: Callable[[Sequence[str]], tuple[str, ...]]) -> Asking:
+    """The same conversation with its calls carried out by ``perform``; only the questions are left."""
+    demand = next(conversation)
+    try:
+        while True:
+            if isinstance(demand, CallFunctions):
+                demand = conversation.send(Results(perform(demand.calls)))
+            else:
+                demand = conversation.send((yield demand))
+    except StopIteration as done:
+        transcript: Transcript = done.value
+        return transcript

@@ -1,0 +1,275 @@
+"""Answers on disk: nothing is bought twice, and a run killed at any moment goes on where it was.
+
+One SQLite file in WAL mode, which several processes may use at once. An answer is keyed by a digest of
+everything that can change it, and is written before anybody sees it. Keys and secrets are not in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError, UsageError
+from pytest_fcbench.domain.transcript import AskModel, Completion, completion_from_json, completion_to_json
+from pytest_fcbench.models.protocol import Model
+
+_APPLICATION_ID = 0x0FCBE1
+_VERSION = 1
+_TABLE = """
+CREATE TABLE IF NOT EXISTS answers (
+    key TEXT PRIMARY KEY,
+    entry TEXT NOT NULL,
+    model TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    written REAL NOT NULL
+) WITHOUT ROWID
+"""
+
+
+_PATIENCE_S = 30.0
+"""How long a statement waits for another process that writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is known of a stored answer beside the answer."""
+
+    entry: str
+    """Its item id: ``suite:id``, with ``-t2`` for the second of several trials."""
+    model: str
+    input_tokens: int | None
+    output_tokens: int | None
+    written: float
+    """Seconds since 1970."""
+
+
+class AnswerStore:
+    """Completions by key; ``new`` says whether a missing file is made.
+
+    Raises ``UsageError`` for a file that is not one of ours; it stays as it is.
+    """
+
+    def __init__(self, path: Path, *, new: bool = True) -> None:
+        self.path = path
+        if not new and not path.is_file():
+            raise UsageError(f"{path}: there is no such file; name the store with --fcbench-store")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._database = self._connect()
+            self._open(new)
+            self._reads = self._connect()
+        except (OSError, sqlite3.Error) as error:
+            raise UsageError(f"{path}: {error}; {_WAY_OUT}") from None
+
+        self._writer = ThreadPoolExecutor(1, "fcbench-store")
+
+    def _connect(self) -> sqlite3.Connection:
+        """A connection that one thread uses at a time, whichever it is."""
+        return sqlite3.connect(self.path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False)
+
+    def _open(self, new: bool) -> None:
+        (found,) = self._database.execute("PRAGMA application_id").fetchone()
+        (version,) = self._database.execute("PRAGMA user_version").fetchone()
+        (tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if (found, version) == (_APPLICATION_ID, _VERSION) and tables:
+            return
+        if tables or not new:
+            self._database.close()
+            raise UsageError(f"{self.path} is not a store of this version of fcbench; {_WAY_OUT}")
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        self._database.execute(f"PRAGMA user_version = {_VERSION}")
+        self._database.execute(_TABLE)
+
+    def get(self, key: str) -> Completion | None:
+        """The stored completion, or None."""
+        row = self._reads.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return None
+        answer = json.loads(row[0])
+        usage = {name: answer.pop(name) for name in ("latency_s", "input_tokens", "output_tokens")}
+        return replace(completion_from_json(answer), **usage)
+
+    def put(self, key: str, entry: str, model: str, completion: Completion) -> None:
+        """Keep a completion; it is on disk when this returns."""
+        answer = completion_to_json(completion) | {
+            "latency_s": completion.latency_s,
+            "input_tokens": completion.input_tokens,
+            "output_tokens": completion.output_tokens,
+        }
+        self._database.execute(
+            "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)",
+            (key, _storable(entry), _storable(model), json.dumps(answer), time.time()),
+        )
+
+    async def keep(self, key: str, entry: str, model: str, completion: Completion) -> None:
+        """As ``put``, from a thread of its own: a disk that takes its time must not hold up the loop."""
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._writer, self.put, key, entry, model, completion)
+
+    def kept(self, model: str | None = None) -> Iterator[Kept]:
+        """What there is, of one model or of all."""
+        rows = self._database.execute(
+            "SELECT entry, model, answer, written FROM answers WHERE :model IS NULL OR model = :model",
+            {"model": model and _storable(model)},
+        )
+        for entry, of, answer, written in rows:
+            usage = json.loads(answer)
+            yield Kept(entry, of, usage["input_tokens"], usage["output_tokens"], written)
+
+    def delete(
+        self, model: str | None = None, entries: str | None = None, before: float | None = None
+    ) -> int:
+        """Delete what meets all conditions given, everything without one. Gives how many that were.
+
+        ``entries`` is a pattern of item ids (``bfcl:live_*``), ``before`` is in seconds since 1970.
+        """
+        return self._database.execute(
+            "DELETE FROM answers WHERE (:model IS NULL OR model = :model)"
+            " AND (:entries IS NULL OR entry GLOB :entries) AND (:before IS NULL OR written < :before)",
+            {"model": model and _storable(model), "entries": entries, "before": before},
+        ).rowcount
+
+    def shrink(self) -> None:
+        """Give back the space of deleted answers."""
+        self._database.execute("VACUUM")
+        # The smaller file is in the -wal until it is merged.
+        self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk, with what is not yet merged into the file (``-wal``)."""
+        wal = self.path.with_name(f"{self.path.name}-wal")
+        return sum(file.stat().st_size for file in (self.path, wal) if file.exists())
+
+    def close(self) -> None:
+        """Let go of the file, when all that was to be kept is there."""
+        self._writer.shutdown()
+        self._reads.close()
+        self._database.close()
+
+
+def _storable(text: str) -> str:
+    """A text with the lone surrogates escaped that a JSON escape can bring in, and SQLite has no form for."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Replies:
+    """What web APIs answered, beside the answers of models."""
+
+    store: AnswerStore
+    offline: bool = False
+    """Whether nothing may be asked that is not kept."""
+    refresh: bool = False
+    """Ask everything again and keep the new replies."""
+
+    def get(self, key: str) -> str | None:
+        """The reply that was kept under a key."""
+        kept = None if self.refresh else self.store.get(_reply_key(key))
+        return kept.text if kept else None
+
+    def put(self, key: str, host: str, text: str) -> None:
+        """Keep a reply; it is on disk when this returns."""
+        self.store.put(_reply_key(key), f"web:{host}", "web", Completion(text=text))
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.store.close()
+
+
+def _reply_key(key: str) -> str:
+    return hashlib.sha256(json.dumps(["web", key]).encode()).hexdigest()
+
+
+_WAY_OUT = "move it away, or name another file with --fcbench-store (none keeps no answers)"
+
+
+@dataclass
+class StoredModel:
+    """A model whose answers are kept, and given again where the same is asked.
+
+    ``identity`` is what can change an answer beside the request: id, endpoint, parameters.
+    """
+
+    model: Model
+    store: AnswerStore
+    identity: Mapping[str, object]
+    offline: bool = False
+    """Ask nothing: an entry without a stored answer is not scored."""
+    refresh: bool = False
+    """Ask everything again and keep the new answers."""
+    immediate: bool = False
+    """Whether the model never waits; then nothing is waited for here either."""
+    reused: int = 0
+    full: NotScoredError | None = None
+    """Why nothing is asked any more: an answer that is paid for could not be kept."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The model's, and how many answers were not bought again."""
+        reused = f"{self.reused} answers came from {self.store.path.name}"
+        return (*self.model.notes, reused) if self.reused else self.model.notes
+
+    def kept(self, entry: Entry, request: AskModel) -> Completion | None:
+        """The stored answer, where nothing would have to be asked."""
+        return self._kept(digest(self.identity, entry, request))
+
+    def _kept(self, key: str) -> Completion | None:
+        return None if self.refresh else self.store.get(key)
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        """The stored answer, or a new one that is stored first: one that cannot be kept is not scored."""
+        key = digest(self.identity, entry, request)
+        if stored := self._kept(key):
+            self.reused += 1
+            return stored
+        if self.offline:
+            raise NotScoredError("offline", f"{self.store.path.name} has no answer for {entry.item_id}")
+        if self.full:
+            raise NotScoredError(self.full.cause, self.full.reason)
+        completion = await self.model.complete(entry, request)
+        if completion.fault is None:
+            kept = key, entry.item_id, str(self.identity.get("model")), completion
+            try:
+                if self.immediate:
+                    self.store.put(*kept)
+                else:
+                    await self.store.keep(*kept)
+            except sqlite3.Error as error:
+                failed = NotScoredError("store", f"{self.store.path}: {error}")
+                if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+                    self.full = failed
+                raise failed from None
+        return completion
+
+
+_SECRET = re.compile(r"key|token$|secret|password|headers?$", re.IGNORECASE)
+
+
+def digest(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
+    """The key of an answer. Parameters that hold secrets do not change an answer and are left out.
+
+    Entry and trial are in it because each is a draw of its own, also where two entries ask the same. The
+    first of several trials is what a run with one finds.
+    """
+    parameters = identity.get("parameters")
+    if isinstance(parameters, Mapping):
+        kept = {name: value for name, value in parameters.items() if not _SECRET.search(name)}
+        identity = {**identity, "parameters": kept}
+    asked = [
+        dict(identity),
+        [entry.key, entry.trial or 1],
+        [dict(message) for message in request.messages],
+        [dict(tool) for tool in request.tools],
+    ]
+    return hashlib.sha256(json.dumps(asked, sort_keys=True, default=repr).encode()).hexdigest()

@@ -1,0 +1,170 @@
+"""Transcripts for xdist workers: the controller holds all conversations, a worker asks it for the results.
+
+The link is a local socket that only this user's processes can open, and only with the key of the run
+(``multiprocessing.connection`` proves it without sending it). Address and key travel with xdist's own
+``workerinput``.
+"""
+
+from __future__ import annotations
+
+import pickle
+import secrets
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
+from pathlib import Path
+from typing import TypedDict
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError, RunStoppedError
+from pytest_fcbench.domain.transcript import Transcript
+
+
+class Offer(TypedDict):
+    """What a worker needs to connect, in types that xdist can carry."""
+
+    address: str | tuple[str, int]
+    key: bytes
+
+
+class LinkServer:
+    """The controller's end: answers each worker in a thread of its own."""
+
+    def __init__(
+        self,
+        transcript: Callable[[Entry], Transcript],
+        expect: Callable[[list[Entry]], None] = lambda entries: None,
+    ) -> None:
+        self._expect = expect
+        self._transcript = transcript
+        self._key = secrets.token_bytes(32)
+        # Short, because the path of a socket must be, and closed to other users.
+        self._folder = tempfile.TemporaryDirectory(prefix="fcbench-", ignore_cleanup_errors=True)
+        self._listener = _listen(Path(self._folder.name))
+        self._address = self._listener.address
+        self._closed = False
+        threading.Thread(target=self._accept, name="fcbench-link", daemon=True).start()
+
+    @property
+    def offer(self) -> Offer:
+        """For the workers of this machine."""
+        return {"address": self._address, "key": self._key}
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection = self._listener.accept()
+            except OSError:
+                if self._closed:
+                    return
+                time.sleep(0.1)  # out of file descriptors, for example: others may become free
+                continue
+            if self._closed:
+                connection.close()
+                return
+            threading.Thread(target=self._serve, args=(connection,), name="fcbench-link", daemon=True).start()
+
+    def _serve(self, connection: Connection) -> None:
+        """One worker until it ends. The key is asked for here, where a silent peer keeps nobody waiting."""
+        with connection, suppress(AuthenticationError, AssertionError, EOFError, OSError):
+            deliver_challenge(connection, self._key)
+            answer_challenge(connection, self._key)
+            while True:
+                asked: Entry | list[Entry] = connection.recv()
+                if isinstance(asked, list):
+                    self._expect(asked)
+                else:
+                    connection.send_bytes(self._answer(asked))
+
+    def _answer(self, entry: Entry) -> bytes:
+        try:
+            return pickle.dumps(self._outcome(entry))
+        except Exception as error:  # noqa: BLE001 - a model's arguments can be nested deeper than pickle goes
+            reason = f"the answer cannot be sent: {type(error).__name__}: {error}"
+            return pickle.dumps(NotScoredError("internal_error", reason))
+
+    def _outcome(self, entry: Entry) -> Transcript | NotScoredError:
+        try:
+            return self._transcript(entry)
+        except NotScoredError as error:
+            return error
+        except BaseException as error:  # noqa: BLE001 - told where the entry is judged
+            return NotScoredError("internal_error", f"{type(error).__name__}: {error}")
+
+    def close(self) -> None:
+        """Take no more workers. Those that are connected end with their processes."""
+        if self._closed:
+            return
+        self._closed = True
+        with suppress(OSError):  # accept() only wakes for somebody
+            Client(self._address).close()
+        self._listener.close()
+        self._folder.cleanup()
+
+
+def _listen(folder: Path) -> Listener:
+    """A socket in the folder; where paths are too long or there are no such sockets, one on loopback."""
+    try:
+        return Listener(str(folder / "link"), family="AF_UNIX", backlog=64)
+    except (OSError, ValueError):
+        return Listener(("127.0.0.1", 0), family="AF_INET", backlog=64)
+
+
+class Link:
+    """A worker's end. One thread asks at a time."""
+
+    def __init__(self, offer: Offer, connection: Connection) -> None:
+        self._offer = offer
+        self._connection: Connection | None = connection
+        self._closed = False
+
+    @classmethod
+    def connect(cls, offer: Offer) -> Link | None:
+        """The link of an offer; None where its address cannot be reached (on another machine)."""
+        try:
+            return cls(offer, _connected(offer))
+        except (AuthenticationError, AssertionError, EOFError, OSError):
+            return None
+
+    def expect(self, entries: Iterable[Entry]) -> None:
+        """Say which transcripts will be asked for, in which order."""
+        if self._connection is not None:
+            with suppress(OSError):  # the next question tells that the controller is gone
+                self._connection.send(list(entries))
+
+    def transcript(self, entry: Entry) -> Transcript:
+        """The finished conversation about an entry. Raises ``NotScoredError``."""
+        try:
+            if self._closed:
+                raise EOFError
+            self._connection = self._connection or _connected(self._offer)
+            self._connection.send(entry)
+            outcome: Transcript | NotScoredError = self._connection.recv()
+        except (AuthenticationError, EOFError, OSError):
+            self._drop()
+            reason = "the process that asks the model has ended or closed the link"
+            raise RunStoppedError("controller_lost", reason) from None
+        except BaseException:
+            self._drop()  # interrupted: what comes later would be taken for the next entry's
+            raise
+        if isinstance(outcome, NotScoredError):
+            raise outcome
+        return outcome
+
+    def close(self) -> None:
+        """Let go of the controller."""
+        self._closed = True
+        self._drop()
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _connected(offer: Offer) -> Connection:
+    return Client(offer["address"], authkey=offer["key"])

@@ -1,0 +1,1 @@
+"""What passes between the rooms: entries, transcripts, verdicts, prices, errors."""

@@ -1,0 +1,139 @@
+"""The type words of function docs, and whether a value has the type its schema declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
+
+TYPES: Mapping[Language, Mapping[str, type]] = {
+    Language.PYTHON: {
+        "string": str,
+        "integer": int,
+        "float": float,
+        "boolean": bool,
+        "array": list,
+        "tuple": list,
+        "dict": dict,
+        "any": str,
+        # Words of JSON Schema, which the official table does not have:
+        "number": float,
+        "object": dict,
+        "list": list,
+        "bool": bool,
+    },
+    Language.JAVA: {
+        "byte": int,
+        "short": int,
+        "integer": int,
+        "float": float,
+        "double": float,
+        "long": int,
+        "boolean": bool,
+        "char": str,
+        "Array": list,
+        "ArrayList": list,
+        "HashMap": dict,
+        "String": str,
+        "any": str,
+    },
+    Language.JAVASCRIPT: {
+        "String": str,
+        "integer": int,
+        "float": float,
+        "Bigint": int,
+        "Boolean": bool,
+        "dict": dict,
+        "array": list,
+        "any": str,
+    },
+}
+"""The Python type that stands for each type word (BFCL's ``PYTHON_TYPE_MAPPING``, ``JAVA_TYPE_CONVERSION``
+and ``JS_TYPE_CONVERSION``)."""
+
+WITH_ELEMENTS: Mapping[Language, tuple[str, ...]] = {
+    Language.PYTHON: ("array", "tuple", "list"),
+    Language.JAVA: ("Array", "ArrayList"),
+    Language.JAVASCRIPT: ("array",),
+}
+"""Type words of collections whose elements have a declared type too."""
+
+
+def element_type(language: Language, schema: Schema) -> str | None:
+    """The declared type of a collection's elements, in the words of the language."""
+    items = schema.get("items")
+    if schema.get("type") not in WITH_ELEMENTS[language] or not isinstance(items, Mapping):
+        return None
+    element = items.get("type")
+    return element if isinstance(element, str) else None
+
+
+def conforms(value: object, schema: Schema, language: Language = Language.PYTHON) -> bool:
+    """Whether a value has the type its schema declares and is in its enum; elements and members too.
+
+    A whole number is a float, and ``5.0`` an integer; a boolean is neither. ``any`` takes every value in
+    Python and source text in the other languages; no type or an unknown one takes every value.
+    """
+    declared = schema.get("type")
+    expected = TYPES[language].get(declared) if isinstance(declared, str) else None
+    if expected is None or (declared == "any" and language is Language.PYTHON):
+        return True
+    if not _is_a(value, expected):
+        return False
+    options = schema.get("enum")
+    if isinstance(options, list) and expected is not list and value not in options:
+        return False
+    items, properties = schema.get("items"), schema.get("properties")
+    if isinstance(value, (list, tuple)) and isinstance(items, Mapping):
+        return all(conforms(item, items, language) for item in value)
+    if isinstance(value, Mapping) and isinstance(properties, Mapping):
+        return all(conforms(value[key], properties[key], language) for key in value if key in properties)
+    return True
+
+
+def has_type(value: object, schema: Schema) -> bool:
+    """Whether a value has the outermost type of its schema, whatever is in it."""
+    return conforms(value, {"type": schema.get("type")})
+
+
+def misfit(
+    name: str,
+    arguments: Mapping[str, object],
+    docs: Mapping[str, FunctionDoc],
+    fits: Callable[[object, Schema], bool] = has_type,
+) -> str | None:
+    """What a call first has not as its function doc says, as a sentence; None if there is nothing."""
+    doc = docs.get(name)
+    if doc is None:
+        return f"There is no function {name}; the functions are {', '.join(docs)}."
+    if missing := [required for required in doc.required if required not in arguments]:
+        return f"{name} needs {', '.join(missing)}, which the call does not give."
+    if surplus := [given for given in arguments if given not in doc.properties]:
+        return f"{name} has no parameter {', '.join(surplus)}."
+    for given, value in arguments.items():
+        if not fits(value, doc.properties[given]):
+            declared = doc.properties[given].get("type")
+            return f"The parameter {given} of {name} must be of type {declared}, not {json_type(value)}."
+    return None
+
+
+def json_type(value: object) -> str:
+    """The name of a value's type in JSON."""
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "boolean"
+    kinds = {str: "string", int: "number", float: "number", list: "array", tuple: "array"}
+    return kinds.get(type(value), "object")
+
+
+def _is_a(value: object, expected: type) -> bool:
+    if expected is bool:
+        return isinstance(value, bool)
+    if isinstance(value, bool):
+        return False
+    if expected is float:
+        return isinstance(value, (int, float))
+    if expected is int:
+        return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    if expected is list:
+        return isinstance(value, (list, tuple))
+    return isinstance(value, Mapping if expected is dict else expected)

@@ -1,0 +1,422 @@
+"""What is asked: entries, their categories, function docs and what a right answer is.
+
+Next to the bottom: imports ``prompt_formats`` only. The vocabulary is the field's (BFCL, Patil et al. 2025):
+an *entry* belongs to a *category*, offers *function docs* and carries an *expectation*.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.prompt_format import PromptFormat
+
+
+class Group(StrEnum):
+    """The part of the benchmark a category is reported under."""
+
+    NON_LIVE = "non_live"
+    LIVE = "live"
+    MULTI_TURN = "multi_turn"
+    AGENTIC = "agentic"
+    COMPLEX = "complex"
+    EXECUTABLE = "executable"
+    V1 = "v1"
+    """Parts of BFCL's first version that its scores leave out today."""
+    FORMAT = "format_sensitivity"
+    """Entries of other categories, put in many formats."""
+
+
+class Rule(StrEnum):
+    """How the answers of a category are judged."""
+
+    SIMPLE = "simple"
+    """Exactly one call of the only function."""
+    MULTIPLE = "multiple"
+    """Exactly one call of the right function among several."""
+    PARALLEL = "parallel"
+    """Several calls in any order."""
+    IRRELEVANCE = "irrelevance"
+    """No call at all."""
+    RELEVANCE = "relevance"
+    """At least one call; its arguments are not compared with a truth."""
+    STATE = "state"
+    """Calls are carried out, turn by turn; what they changed and what they returned is compared."""
+    ANSWER = "answer"
+    """Calls are carried out until words come; these are compared with right answers."""
+    PATH = "path"
+    """Calls are compared, step by step, with those of a golden path, whose recorded replies answer them."""
+    EXECUTION = "execution"
+    """Calls are carried out, each by itself; what they return is compared with what those of the truth do."""
+    REST = "rest"
+    """Exactly one call, which asks a web API; the answer is compared in shape."""
+    SQL = "sql"
+    """Exactly one call, whose arguments are the parts of a statement of SQL."""
+    CHAT = "chat"
+    """No function is offered; words are the answer."""
+    VARIATION = "variation"
+    """As in the category that the entry is taken from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One category: the unit that is selected, marked, counted and reported."""
+
+    name: str
+    group: Group
+    rule: Rule
+    language: Language = Language.PYTHON
+    long_context: bool = False
+    """Whether its environments are filled up with material that no task needs."""
+    scored: bool = True
+    """Whether it belongs to the benchmark; others run only where they are named."""
+
+    @property
+    def expects_calls(self) -> bool:
+        """Whether entries of this category carry the calls of a right answer."""
+        return self.rule not in (Rule.IRRELEVANCE, Rule.RELEVANCE, Rule.CHAT, Rule.ANSWER)
+
+    @property
+    def single_turn(self) -> bool:
+        """Whether one question gets one answer."""
+        return self.rule not in (Rule.STATE, Rule.ANSWER, Rule.PATH)
+
+
+_ALL = (
+    Category("simple_python", Group.NON_LIVE, Rule.SIMPLE),
+    Category("simple_java", Group.NON_LIVE, Rule.SIMPLE, Language.JAVA),
+    Category("simple_javascript", Group.NON_LIVE, Rule.SIMPLE, Language.JAVASCRIPT),
+    Category("multiple", Group.NON_LIVE, Rule.MULTIPLE),
+    Category("parallel", Group.NON_LIVE, Rule.PARALLEL),
+    Category("parallel_multiple", Group.NON_LIVE, Rule.PARALLEL),
+    Category("irrelevance", Group.NON_LIVE, Rule.IRRELEVANCE),
+    Category("live_simple", Group.LIVE, Rule.SIMPLE),
+    Category("live_multiple", Group.LIVE, Rule.MULTIPLE),
+    Category("live_parallel", Group.LIVE, Rule.PARALLEL),
+    Category("live_parallel_multiple", Group.LIVE, Rule.PARALLEL),
+    Category("live_irrelevance", Group.LIVE, Rule.IRRELEVANCE),
+    Category("live_relevance", Group.LIVE, Rule.RELEVANCE),
+    Category("multi_turn_base", Group.MULTI_TURN, Rule.STATE),
+    Category("multi_turn_miss_func", Group.MULTI_TURN, Rule.STATE),
+    Category("multi_turn_miss_param", Group.MULTI_TURN, Rule.STATE),
+    Category("multi_turn_long_context", Group.MULTI_TURN, Rule.STATE, long_context=True),
+    Category("multi_turn_composite", Group.MULTI_TURN, Rule.STATE, long_context=True, scored=False),
+    Category("memory_kv", Group.AGENTIC, Rule.ANSWER),
+    Category("memory_vector", Group.AGENTIC, Rule.ANSWER),
+    Category("memory_rec_sum", Group.AGENTIC, Rule.ANSWER),
+    Category("web_search_base", Group.AGENTIC, Rule.ANSWER),
+    Category("web_search_no_snippet", Group.AGENTIC, Rule.ANSWER),
+    Category("hotels", Group.COMPLEX, Rule.PATH),
+    Category("flights", Group.COMPLEX, Rule.PATH),
+    Category("car_rental", Group.COMPLEX, Rule.PATH),
+    Category("attraction", Group.COMPLEX, Rule.PATH),
+    Category("cross", Group.COMPLEX, Rule.PATH),
+    Category("exec_simple", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
+    Category("exec_multiple", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
+    Category("exec_parallel", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
+    Category("exec_parallel_multiple", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
+    Category("rest", Group.EXECUTABLE, Rule.REST, scored=False),
+    Category("sql", Group.V1, Rule.SQL, scored=False),
+    Category("chatable", Group.V1, Rule.CHAT, scored=False),
+    Category("format_sensitivity", Group.FORMAT, Rule.VARIATION, scored=False),
+)
+
+CATEGORIES: Mapping[str, Category] = {category.name: category for category in _ALL}
+"""Every category by name, in the order of every table."""
+
+AS_WRITTEN: Mapping[str, str] = {
+    "exec_simple": "simple_python",
+    "exec_multiple": "multiple",
+    "exec_parallel": "parallel",
+    "exec_parallel_multiple": "parallel_multiple",
+}
+"""The categories whose calls are carried out, each with that of the same kind whose calls are read."""
+
+SELECTIONS: Mapping[str, tuple[str, ...]] = {
+    "non_live": tuple(c.name for c in _ALL if c.group is Group.NON_LIVE),
+    "live": tuple(c.name for c in _ALL if c.group is Group.LIVE),
+    "single_turn": tuple(c.name for c in _ALL if c.single_turn and c.scored),
+    "multi_turn": tuple(c.name for c in _ALL if c.group is Group.MULTI_TURN and c.scored),
+    "memory": tuple(c.name for c in _ALL if c.name.startswith("memory_")),
+    "web_search": tuple(c.name for c in _ALL if c.name.startswith("web_search_")),
+    "agentic": tuple(c.name for c in _ALL if c.group is Group.AGENTIC),
+    "complex": tuple(c.name for c in _ALL if c.group is Group.COMPLEX),
+    "executable": tuple(c.name for c in _ALL if c.group is Group.EXECUTABLE),
+    "v1": tuple(c.name for c in _ALL if c.group is Group.V1),
+    "python": tuple(c.name for c in _ALL if c.single_turn and c.scored and c.language is Language.PYTHON),
+    "non_python": tuple(c.name for c in _ALL if c.language is not Language.PYTHON),
+}
+"""Names that select several categories at once; each is also a mark on their entries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the question."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCall:
+    """One call of a right answer (BFCL's *possible answer*).
+
+    ``accepted`` maps a parameter to its acceptable values; ``""`` among them means it may be left out.
+    A dict value is written ``{key: [acceptable, ...]}``, a list of dicts as a list of such.
+    """
+
+    name: str
+    accepted: Mapping[str, object]
+
+
+def alternatives(value: object) -> object:
+    """A value as ``ExpectedCall`` writes it: a list for a tuple, in a dict lists of what is accepted."""
+    if isinstance(value, (list, tuple)):
+        return list(map(alternatives, value))
+    if isinstance(value, Mapping):
+        return {key: [alternatives(member)] for key, member in value.items()}
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCalls:
+    """The answer must consist of these calls."""
+
+    calls: tuple[ExpectedCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoCall:
+    """No function fits: the answer must not call any."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnyCall:
+    """Some function fits: the answer must call at least one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """Calls that do what is asked, turn by turn, as Python text (``cd(folder='docs')``).
+
+    In an empty turn nothing can be called yet: a function or a value is missing.
+    """
+
+    turns: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PathCall:
+    """A call of a golden path, and the reply that was recorded for it."""
+
+    name: str
+    arguments: Mapping[str, object]
+    reply: str
+    """JSON, as a model is shown it. A suite keeps thousands of replies, which take much more room parsed."""
+
+    @classmethod
+    def replied(cls, name: str, arguments: Mapping[str, object], reply: object) -> PathCall:
+        """A call whose reply is given as a JSON value. Raises RecursionError for one that is too deep."""
+        return cls(name, arguments, reply_text(reply))
+
+    @property
+    def reply_value(self) -> object:
+        """The reply as a JSON value, parsed each time."""
+        value: object = json.loads(self.reply)
+        return value
+
+
+def reply_text(reply: object) -> str:
+    """A JSON value as the reply that a model is shown: other scripts as they are, lone surrogates escaped."""
+    return json.dumps(reply, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Calls that find out an identifier (official: *free functions*).
+
+    They may be made at any time, also ahead of their step, and may be left out.
+    """
+
+    name: str
+    where: Mapping[str, object] = field(default_factory=dict)
+    """Only calls with these arguments; such calls may not come ahead of their step."""
+    forgiven: bool = True
+    """Whether the official code forgives that it was left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenPath:
+    """The shortest way to what a request needs: steps of calls, those of a step in any order."""
+
+    steps: tuple[tuple[PathCall, ...], ...]
+    lookups: tuple[Lookup, ...] = ()
+    judged: frozenset[str] = frozenset()
+    """Parameters whose values can be right in several forms (free text, counts, prices). A value of any other
+    parameter is right only if it is equal."""
+    overlooked: frozenset[str] = frozenset()
+    """Parameters whose values must be equal too, which the official code overlooks."""
+    recorded: tuple[PathCall, ...] = ()
+    """Replies to calls that are not on the path."""
+
+    @property
+    def calls(self) -> tuple[PathCall, ...]:
+        """All calls, step after step."""
+        return tuple(call for step in self.steps for call in step)
+
+
+class Comparison(StrEnum):
+    """How what a call returns is compared."""
+
+    EXACT = "exact_match"
+    """It is equal."""
+    REAL_TIME = "real_time_match"
+    """It is a number within 20 %: it changes from day to day."""
+    STRUCTURAL = "structural_match"
+    """It has the same type and, at the top, the same keys or as many elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedResults:
+    """The answer must consist of calls that return what these return (BFCL's executable evaluation)."""
+
+    calls: tuple[str, ...]
+    """As Python text (``math_gcd(a=12, b=18)``)."""
+    kinds: tuple[Comparison, ...]
+    """For each call."""
+    recorded: tuple[PathCall, ...] = ()
+    """What web APIs answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedResponse:
+    """The answer must be a call that a web API answers as it answers this one (BFCL's REST evaluation)."""
+
+    call: str
+    """As Python text (``requests.get(url='https://...', params={...})``)."""
+    recorded: str | None = None
+    """The JSON that was answered when it was recorded; None where a service of the suite's own answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The final answer must say one of these, each of which is right."""
+
+    texts: tuple[str, ...]
+    trail: tuple[tuple[str, ...], ...] = ()
+    """Calls that lead to it, step by step, as Python text; none where only the answer is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What of a conversation is asked for in later ones, turn by turn. The conversation is not judged."""
+
+    turns: tuple[tuple[str, ...], ...]
+
+
+Expectation: TypeAlias = (
+    ExpectedCalls
+    | NoCall
+    | AnyCall
+    | Trajectory
+    | GoldenPath
+    | ExpectedResults
+    | ExpectedResponse
+    | Answers
+    | Facts
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What the calls of an entry act on, and what it keeps back."""
+
+    domains: tuple[str, ...]
+    """Names of ``environments.DOMAINS``."""
+    config: Mapping[str, Mapping[str, object]]
+    """By domain, what differs from the default state."""
+    withheld: Mapping[int, tuple[FunctionDoc, ...]] = field(default_factory=dict)
+    """Functions that are offered only from a turn on, by its index."""
+    persona: str = ""
+    """Who the model is told to be, where what it remembers of earlier conversations is shown to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a database."""
+
+    name: str
+    columns: Mapping[str, str]
+    """Each with its type, in SQLite's words."""
+    rows: tuple[tuple[object, ...], ...]
+    """Values in the order of the columns: texts, numbers, None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """What an entry is that puts one of another category in a format of its own."""
+
+    of: Category
+    format: PromptFormat
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One dataset entry: one test item."""
+
+    suite: str
+    id: str
+    category: Category
+    turns: tuple[tuple[Message, ...], ...]
+    functions: tuple[FunctionDoc, ...]
+    expectation: Expectation
+    scene: Scene | None = None
+    """Where calls are carried out; None where they are only read."""
+    tables: tuple[Table, ...] = ()
+    """What a statement of SQL acts on; none where they follow from the expectation."""
+    set_aside: str | None = None
+    """Why the corrected profile does not count this entry (known-bad data), or None."""
+    trial: int | None = None
+    """Which of several times it is put to the model, from 1 on; None where it is put once."""
+    cluster: str | None = None
+    """What it has in common with other entries of its category: a template of which they are paraphrases."""
+    parents: tuple[str, ...] = ()
+    """Keys of the entries that it was made from by code."""
+    after: Entry | None = None
+    """The conversation that comes before and whose memory this one begins with. It is held once, whatever
+    goes on from it and however often."""
+    variation: Variation | None = None
+    """Set in the categories whose rule is ``Rule.VARIATION``."""
+
+    @property
+    def rule(self) -> Rule:
+        """How its answers are judged."""
+        return self.variation.of.rule if self.variation else self.category.rule
+
+    @property
+    def key(self) -> str:
+        """``suite:id``, its name in every report."""
+        return f"{self.suite}:{self.id}"
+
+    @property
+    def item_id(self) -> str:
+        """The parameter id of its test: the key, with the trial where there are several (``-t2``)."""
+        return self.key if self.trial is None else f"{self.key}-t{self.trial}"
+
+    @property
+    def earlier(self) -> tuple[Entry, ...]:
+        """All conversations that come before, the first first."""
+        found: list[Entry] = []
+        entry = self.after
+        while entry:
+            found.insert(0, entry)
+            entry = entry.after
+        return tuple(found)
+
+    def function(self, name: str) -> FunctionDoc | None:
+        """The offered function of that name."""
+        return next((doc for doc in self.functions if doc.name == name), None)

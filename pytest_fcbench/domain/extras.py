@@ -1,0 +1,30 @@
+"""Packages that only some options and commands need, by the extra of the installation that brings them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+
+from pytest_fcbench.domain.errors import UsageError
+
+EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "completion": ("shtab",),
+    "report": ("matplotlib",),
+    "search": ("ddgs",),
+    "vector": ("safetensors", "tokenizers"),
+}
+
+
+def missing(extra: str) -> list[str]:
+    """The packages of an extra that are not installed."""
+    return [package for package in EXTRAS[extra] if find_spec(package) is None]
+
+
+def need(extra: str, by: str) -> None:
+    """Raises ``UsageError`` where a package of an extra is not installed; ``by`` is what needs it.
+
+    To be called before anything is asked or written.
+    """
+    if lacking := missing(extra):
+        packages = f"package{'s' * (len(lacking) > 1)} {' and '.join(lacking)}"
+        raise UsageError(f"{by} needs the {packages}: pip install 'pytest-fcbench[{extra}]'")

@@ -1,0 +1,45 @@
+"""Descriptions of functions, as entries offer them to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+Schema: TypeAlias = Mapping[str, object]
+"""A JSON-Schema-like description of a parameter, in the type words of the entry's language."""
+
+
+class Language(StrEnum):
+    """The language whose call syntax and literals a category asks for."""
+
+    PYTHON = "python"
+    JAVA = "java"
+    JAVASCRIPT = "javascript"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionDoc:
+    """A function as it is described to a model.
+
+    ``parameters`` is the object schema: ``{"type": "dict", "properties": {...}, "required": [...]}``.
+    """
+
+    name: str
+    description: str
+    parameters: Schema
+    extra: Mapping[str, object] = field(default_factory=dict)
+    """Keys beside the three above that the source has (``response`` for example), kept for the model."""
+
+    @property
+    def properties(self) -> Mapping[str, Schema]:
+        """Schema of each parameter, in the order of the doc."""
+        properties = self.parameters.get("properties")
+        return properties if isinstance(properties, Mapping) else {}
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Names of the parameters that every call must give."""
+        required = self.parameters.get("required")
+        return tuple(required) if isinstance(required, (list, tuple)) else ()

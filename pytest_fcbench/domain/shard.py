@@ -1,0 +1,38 @@
+"""The parts into which a run falls, for several machines that need not know of each other."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+
+from pytest_fcbench.domain.entry import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One of ``of`` parts of about the same size; ``number`` begins with 1."""
+
+    number: int
+    of: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """The shard that is written ``3/10``. Raises ``ValueError``."""
+        found = re.fullmatch(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})", text)
+        if found is None or int(found[1]) > int(found[2]):
+            raise ValueError("must be K/N with K from 1 to N, such as 3/10")
+        return cls(int(found[1]), int(found[2]))
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def holds(self, entry: Entry) -> bool:
+        """Whether the entry belongs here, by its id alone: entries that are added move no other.
+
+        All trials of an entry stay together, and so do all questions about one memory, because the
+        conversations that filled it are held once by whoever asks.
+        """
+        first = (*entry.earlier, entry)[0].key
+        digest = sha256(first.encode("utf-8", "surrogatepass")).digest()
+        return int.from_bytes(digest[:8], "big") % self.of == self.number - 1

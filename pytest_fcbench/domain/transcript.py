@@ -1,0 +1,232 @@
+"""What came back: completions, the calls read from them, transcripts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from pytest_fcbench.domain.entry import Message
+from pytest_fcbench.domain.prompting import Mode, Names
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function call read from an answer.
+
+    Argument values are what Python literals can be (tuples included); the key ``**`` stands for
+    arguments that came without a name where the syntax has one (``f(**d)``, a bare Java identifier).
+    """
+
+    name: str
+    arguments: Mapping[str, object]
+    positional: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool call as the interface returned it; ``arguments`` is usually JSON text, unparsed."""
+
+    name: str
+    arguments: object
+    id: str = ""
+
+
+class Fault(StrEnum):
+    """Why a completion is not an answer like others."""
+
+    OVERFLOW = "context_overflow"
+    """The request did not fit into the model's context: the model's own failure."""
+    INFERENCE_ERROR = "inference_error"
+    """A result file holds the error of a call that went wrong where an answer belongs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One reply of a model.
+
+    ``tool_calls`` is None where the reply had no such field, ``()`` where it was there and empty; a
+    text among them is a text part, which some vendors' replies put into the same list.
+    Latency is in seconds.
+    """
+
+    text: str | None = None
+    tool_calls: tuple[ToolCall | str, ...] | None = None
+    reasoning: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency_s: float | None = None
+    fault: Fault | None = None
+
+
+Turns: TypeAlias = tuple[tuple[Completion, ...], ...]
+"""The completions of a conversation, turn by turn."""
+
+
+class Party(StrEnum):
+    """Who is asked in a conversation."""
+
+    MODEL = "model"
+    """The model under test."""
+    JUDGE = "judge"
+    """A model that judges what rules cannot."""
+    SIMILARITY = "similarity"
+    """What measures how alike texts are."""
+    PROVIDER = "provider"
+    """The API that the functions belong to."""
+    WEB = "web"
+    """The web: a search engine and the servers of pages."""
+    OWN_WEB = "own_web"
+    """The small web that a suite brings with it."""
+
+
+WEBS = (Party.WEB, Party.OWN_WEB)
+"""Who is asked what is on the web."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskModel:
+    """What a conversation yields to get one completion. Messages and tools are in the wire form."""
+
+    messages: tuple[Mapping[str, object], ...]
+    tools: tuple[Mapping[str, object], ...] = ()
+    turn: int = 0
+    """Index of the turn, for models that do not read messages."""
+    step: int = 0
+    """Index of the step within the turn."""
+    party: Party = Party.MODEL
+
+    @property
+    def digest(self) -> str:
+        """The same for all that ask the same party the same."""
+        asked = json.dumps([self.party, self.messages, self.tools], sort_keys=True)
+        return hashlib.sha256(asked.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """What another party than the model answered in a conversation; ``digest`` is its question's."""
+
+    party: Party
+    digest: str
+    completion: Completion
+
+
+NOT_ASKED = Completion(text="nobody was asked this", fault=Fault.INFERENCE_ERROR)
+"""Stands in for what another party did not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Driven:
+    """By what means a conversation along a golden path went on; they decide what the model was shown."""
+
+    profile: str
+    """Whose rules, a ``verdicts.Profile``."""
+    judge: str = "builtin"
+    """Who compares arguments that no rule can, and rates replies in words: rules of ours (which rate none),
+    or a model by its label."""
+    similarity: str = "structured"
+    """What pairs calls with expected ones."""
+    live: bool = False
+    """Whether the API itself is asked what a call returns."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallFunctions:
+    """What a conversation yields to have calls carried out, written as Python text."""
+
+    calls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What the calls returned, as the text that a model is shown; one for each."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One completion within a turn, and what its calls returned."""
+
+    completion: Completion
+    calls: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A finished conversation: turns of steps, and how it was held."""
+
+    entry: str
+    model: str
+    mode: Mode
+    names: Names
+    syntax: str
+    """How calls are written in the answers, a name of ``codecs.SYNTAXES``."""
+    turns: tuple[tuple[Step, ...], ...]
+    asides: tuple[Aside, ...] = ()
+    """What other parties answered, in the order they were asked."""
+    driven: Driven | None = None
+    """By what means it went on; None where it follows from the entry alone."""
+
+    @property
+    def last(self) -> Completion:
+        """The last completion, by which a single-turn entry is judged."""
+        return self.turns[-1][-1].completion
+
+    @property
+    def completions(self) -> tuple[Completion, ...]:
+        """All completions in order."""
+        return tuple(completion for turn in self.answers for completion in turn)
+
+    @property
+    def answers(self) -> Turns:
+        """The completions of each turn."""
+        return tuple(tuple(step.completion for step in turn) for turn in self.turns)
+
+
+def as_wire(message: Message) -> Mapping[str, object]:
+    """A message of the question in the form chat interfaces take."""
+    return {"role": message.role, "content": message.content}
+
+
+def completion_to_json(completion: Completion) -> dict[str, object]:
+    """A completion as JSON values; tool calls are ``{name: arguments}`` as in official result files."""
+    calls = completion.tool_calls
+    return {
+        "text": completion.text,
+        "tool_calls": None
+        if calls is None
+        else [part if isinstance(part, str) else {part.name: part.arguments} for part in calls],
+        "reasoning": completion.reasoning,
+        "fault": completion.fault,
+    }
+
+
+def completion_from_json(value: Mapping[str, object]) -> Completion:
+    """The completion of an object that ``completion_to_json`` made. Raises KeyError on any other."""
+    text, calls, reasoning, fault = (value[key] for key in ("text", "tool_calls", "reasoning", "fault"))
+    return Completion(
+        text=None if text is None else str(text),
+        tool_calls=tuple(part_from_json(part) for part in calls) if isinstance(calls, list) else None,
+        reasoning=None if reasoning is None else str(reasoning),
+        fault=None if fault is None else Fault(str(fault)),
+    )
+
+
+def part_from_json(part: object) -> ToolCall | str:
+    """A tool call written ``{name: arguments}``; whatever is not one is a text part."""
+    if isinstance(part, Mapping) and part:
+        name, arguments = next(iter(part.items()))
+        return ToolCall(str(name), arguments)
+    return part if isinstance(part, str) else json.dumps(part)
+
+
+Conversation: TypeAlias = Generator[AskModel | CallFunctions, Completion | Results, Transcript]
+
+Asking: TypeAlias = Generator[AskModel, Completion, Transcript]
+"""A conversation whose calls somebody else carries out."""

@@ -1,0 +1,1 @@
+"""The eight API domains of multi-turn entries."""

@@ -1,0 +1,1 @@
+"""The three memories, and how they find what was stored."""

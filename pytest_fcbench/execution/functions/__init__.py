@@ -1,0 +1,1 @@
+"""The functions that stateless calls may name."""

@@ -1,0 +1,303 @@
+"""BFCL's pure functions: formulas of geometry, number theory, physics and money.
+
+The names and parameters are those of its entries, the results those of its library, also where that is odd.
+Arguments are whatever a model gives, so anything can raise; what may take long is ended from outside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from pytest_fcbench.execution.functions.lambdas import read_function
+
+
+def calculate_triangle_area(base: float, height: float) -> float:
+    """Half of base times height."""
+    return base * height / 2
+
+
+def geometry_area_circle(radius: float) -> float:
+    """Area of a circle."""
+    return math.pi * radius**2
+
+
+def get_distance(pointA: Sequence[float], pointB: Sequence[float]) -> float:  # noqa: N803 - BFCL's name
+    """Distance of two points of a plane; further coordinates are ignored."""
+    across, up = pointA[0] - pointB[0], pointA[1] - pointB[1]
+    distance: float = (across**2 + up**2) ** 0.5
+    return distance
+
+
+def polygon_area(vertices: Sequence[Sequence[float]]) -> float:
+    """Area by the shoelace formula, whatever the order of the vertices and whether edges cross."""
+    if len(vertices) < 3:
+        raise ValueError("a polygon has three vertices at least")
+    pairs = zip(vertices, [*vertices[1:], vertices[0]], strict=True)
+    return abs(sum(a[0] * b[1] - b[0] * a[1] for a, b in pairs)) / 2
+
+
+def maxPoints(points: Sequence[Sequence[float]]) -> int:  # noqa: N802 - BFCL's name
+    """How many of the points lie on one line."""
+    most = min(len(points), 2)
+    for index, (x, y) in enumerate(points):
+        for other, (u, v) in enumerate(points[:index]):
+            on = sum((p[0] - x) * (v - y) == (p[1] - y) * (u - x) for p in points[:other])
+            most = max(most, on + 2)
+    return most
+
+
+def math_factorial(n: int) -> int:
+    """Product of 1 to ``n``; 1 for a negative number."""
+    return math.prod(range(1, n + 1))
+
+
+def math_gcd(a: int, b: int) -> int:
+    """Greatest common divisor by Euclid's rule, so that it can be negative."""
+    while b != 0:
+        a, b = b, a % b
+    return a
+
+
+def math_lcm(a: int, b: int) -> float:
+    """Least common multiple; a float, as officially."""
+    return a * b / math_gcd(a, b)
+
+
+def get_prime_factors(number: float) -> list[int]:
+    """Prime factors in rising order. The rest is divided as a float, so large numbers lose digits."""
+    factors, divisor = [], 2
+    while number > 1:
+        while number % divisor == 0:
+            factors.append(divisor)
+            number /= divisor
+        divisor += 1
+    return factors
+
+
+def get_fibonacci_sequence(n: int) -> list[int]:
+    """The first ``n`` Fibonacci numbers from 0 on, but never fewer than two."""
+    sequence = [0, 1]
+    for _ in range(2, n):
+        sequence.append(sequence[-1] + sequence[-2])
+    return sequence
+
+
+def get_fibonacci_number(n: int) -> int:
+    """The Fibonacci number at a place; the first is 0, the second 1."""
+    if n <= 0:
+        raise ValueError("places are counted from 1 on")
+    return get_fibonacci_sequence(n)[n - 1]
+
+
+def quadratic_roots(a: float, b: float, c: float) -> list[object]:
+    """Both roots, that with the positive square root first; complex ones as real and imaginary part."""
+    discriminant = b**2 - 4 * a * c
+    if discriminant >= 0:
+        root = discriminant**0.5
+        return [(-b + root) / (2 * a), (-b - root) / (2 * a)]
+    real, imaginary = -b / (2 * a), abs(discriminant) ** 0.5 / (2 * a)
+    return [{"real": real, "imaginary": imaginary}, {"real": real, "imaginary": -imaginary}]
+
+
+def estimate_derivative(function: str, x: float) -> float:
+    """Slope of a function between ``x`` and a point so close (1e-10) that only some digits of it are right.
+
+    The function is Python text, officially evaluated; here it is read (``lambdas``).
+    """
+    value, step = read_function(function), 1e-10
+    return (value(x + step) - value(x)) / step
+
+
+def mat_mul(matA: Sequence[Sequence[float]], matB: Sequence[Sequence[float]]) -> list[list[float]]:  # noqa: N803
+    """Product of two matrices, given by rows; as many elements of a row count as the second has rows."""
+    columns = range(len(matB[0]))
+    return [
+        [sum(matA[i][k] * matB[k][j] for k in range(len(matB))) for j in columns] for i in range(len(matA))
+    ]
+
+
+def calculate_cosine_similarity(vectorA: Sequence[float], vectorB: Sequence[float]) -> float:  # noqa: N803
+    """Cosine of the angle between two vectors; surplus elements of the longer one count for its length."""
+    product = sum(a * b for a, b in zip(vectorA, vectorB, strict=False))
+    length_a: float = sum(x**2 for x in vectorA) ** 0.5
+    length_b: float = sum(x**2 for x in vectorB) ** 0.5
+    return product / (length_a * length_b)
+
+
+def sort_array(array: Sequence[float], reverse: bool = False) -> list[float]:
+    """The elements in rising or falling order; of a text its characters."""
+    return sorted(array, reverse=reverse)
+
+
+def add_binary_numbers(a: str, b: str) -> str:
+    """Sum of two numbers written in binary, written in binary."""
+    return f"{int(a, 2) + int(b, 2):b}"
+
+
+def calculate_mean(numbers: Sequence[float]) -> float:
+    """Arithmetic mean."""
+    return sum(numbers) / len(numbers)
+
+
+def calculate_standard_deviation(numbers: Sequence[float]) -> float:
+    """Standard deviation of a whole population."""
+    mean = calculate_mean(numbers)
+    deviation: float = (sum((number - mean) ** 2 for number in numbers) / len(numbers)) ** 0.5
+    return deviation
+
+
+def calc_binomial_probability(n: int, k: int, p: float) -> float:
+    """Probability of exactly ``k`` successes in ``n`` trials."""
+    ways = math_factorial(n) / (math_factorial(k) * math_factorial(n - k))
+    return ways * (p**k * (1 - p) ** (n - k))
+
+
+def calculate_permutations(n: int, k: int) -> float:
+    """Ways to arrange ``k`` of ``n`` things; a float, as officially."""
+    return math_factorial(n) / math_factorial(n - k)
+
+
+def linear_regression(x: Sequence[float], y: Sequence[float], point: float) -> float:
+    """Value at a point of the line that fits best."""
+    mean_x, mean_y = calculate_mean(x), calculate_mean(y)
+    spread = sum((value - mean_x) ** 2 for value in x)
+    slope = sum((x[i] - mean_x) * (y[i] - mean_y) for i in range(len(x))) / spread
+    return slope * point + (mean_y - slope * mean_x)
+
+
+def calculate_final_velocity(initial_velocity: float, acceleration: float, time: float) -> float:
+    """Velocity after steady acceleration."""
+    return initial_velocity + acceleration * time
+
+
+def calculate_displacement(initial_velocity: float, acceleration: float, time: float) -> float:
+    """Way covered under steady acceleration."""
+    return initial_velocity * time + 0.5 * acceleration * time**2
+
+
+def calculate_electrostatic_potential_energy(charge: float, voltage: float) -> float:
+    """Charge times voltage."""
+    return charge * voltage
+
+
+def calculate_density(mass: float, volume: float) -> float:
+    """Mass by volume."""
+    return mass / volume
+
+
+def mortgage_calculator(loan_amount: float, interest_rate: float, loan_period: int) -> float:
+    """Monthly payment of a loan over years; the rate is that of a year, as a fraction."""
+    monthly, payments = interest_rate / 12, loan_period * 12
+    grown = (1 + monthly) ** payments
+    return loan_amount * monthly * grown / (grown - 1)
+
+
+def calculate_future_value(present_value: float, interest_rate: float, periods: int) -> float:
+    """Value after periods of compound interest, the rate as a fraction."""
+    return present_value * (1 + interest_rate) ** periods
+
+
+def calculate_investment_value(
+    initial_investment: float,
+    annual_contribution: float,
+    years: int,
+    annual_return: float,
+    inflation_rate: Sequence[float],
+    adjust_for_inflation: bool = True,
+) -> float:
+    """Value of an investment after years of contributions.
+
+    Only the inflation of the last year is taken off, as officially: that of each year before is forgotten.
+    """
+    value = real = initial_investment
+    for year in range(years):
+        value = value * (1 + annual_return) + annual_contribution
+        if adjust_for_inflation:
+            real = value * (1 - inflation_rate[year])
+    return real if adjust_for_inflation else value
+
+
+_ACTIVITY = (1.2, 1.375, 1.55, 1.725, 1.9)
+"""Factor of the basal metabolic rate by activity level, from 1 on."""
+
+
+def calculate_nutritional_needs(
+    weight: float, height: float, age: float, gender: str, activity_level: int, goal: str
+) -> dict[str, float]:
+    """Energy by Harris and Benedict, 500 kcal more to gain and less to lose; 30 % protein, 25 % fat, 45 %
+    carbohydrates. Whoever is not "male" counts as female."""
+    if gender == "male":
+        basal = 88.362 + 13.397 * weight + 4.799 * height - 5.677 * age
+    else:
+        basal = 447.593 + 9.247 * weight + 3.098 * height - 4.33 * age
+    calories = basal * _ACTIVITY[activity_level - 1] + {"lose": -500, "gain": 500}.get(goal, 0)
+    return {
+        "calories": calories,
+        "proteins_g": calories * 0.3 / 4,
+        "fats_g": calories * 0.25 / 9,
+        "carbohydrates_g": calories * 0.45 / 4,
+    }
+
+
+def book_room(
+    room_type: str,
+    price: float,
+    check_in_date: str,
+    check_out_date: str,
+    customer_id: str,
+    discount_code: str | None = None,
+) -> dict[str, object]:
+    """A booking; nobody looks whether the dates make sense. DISCOUNT10 takes a tenth off."""
+    return {
+        "customer_id": customer_id,
+        "room_type": room_type,
+        "check_in_date": check_in_date,
+        "check_out_date": check_out_date,
+        "total_price": price * 0.9 if discount_code == "DISCOUNT10" else price,
+    }
+
+
+def order_food(item: Sequence[str], quantity: Sequence[int], price: Sequence[float]) -> float:
+    """What an order costs: quantity times price, added item by item."""
+    return sum(quantity[index] * price[index] for index in range(len(item)))
+
+
+FORMULAS: Mapping[str, Callable[..., object]] = {
+    function.__name__: function
+    for function in (
+        calculate_triangle_area,
+        geometry_area_circle,
+        get_distance,
+        polygon_area,
+        maxPoints,
+        math_factorial,
+        math_gcd,
+        math_lcm,
+        get_prime_factors,
+        get_fibonacci_sequence,
+        get_fibonacci_number,
+        quadratic_roots,
+        estimate_derivative,
+        mat_mul,
+        calculate_cosine_similarity,
+        sort_array,
+        add_binary_numbers,
+        calculate_mean,
+        calculate_standard_deviation,
+        calc_binomial_probability,
+        calculate_permutations,
+        linear_regression,
+        calculate_final_velocity,
+        calculate_displacement,
+        calculate_electrostatic_potential_energy,
+        calculate_density,
+        mortgage_calculator,
+        calculate_future_value,
+        calculate_investment_value,
+        calculate_nutritional_needs,
+        book_room,
+        order_food,
+    )
+}
+"""By name."""

@@ -1,0 +1,88 @@
+"""Functions of one number written as Python text (``lambda x: 3*x**2 + 1``), read without evaluating it.
+
+A body is arithmetic of numbers and the parameter, with functions and constants of ``math``. Results are as
+bounded as constants in a call are (``python_calls``); anything else is no function.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.python import OPERATORS, computed
+
+_LONGEST = 2_000
+"""Characters of a text; what models write has fifty."""
+
+_NAMES = (
+    "acos acosh asin asinh atan atan2 atanh cbrt ceil cos cosh degrees erf exp exp2 expm1 fabs floor fmod "
+    "hypot log log10 log1p log2 pow radians sin sinh sqrt tan tanh trunc"
+)
+_MATH: Mapping[str, Callable[..., float]] = {name: getattr(math, name) for name in _NAMES.split()}
+_BUILTIN: Mapping[str, Callable[..., float]] = {
+    "abs": abs,
+    "float": float,
+    "max": max,
+    "min": min,
+    "round": round,
+}
+_CONSTANTS = {"pi": math.pi, "e": math.e, "tau": math.tau}
+_BITWISE = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.LShift, ast.RShift)
+
+
+def read_function(text: object) -> Callable[[float], float]:
+    """The function of one number that a text is. Raises ``Undecodable``, also when called."""
+    if not isinstance(text, str) or len(text) > _LONGEST:
+        raise Undecodable("the function must be a short text")
+    try:
+        function = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise Undecodable(f"not a function: {error}") from None
+    match function:
+        case ast.Lambda(
+            args=ast.arguments(
+                posonlyargs=[], args=[ast.arg(arg=name)], vararg=None, kwonlyargs=[], kwarg=None, defaults=[]
+            ),
+            body=body,
+        ):
+            return lambda x: _number(body, name, x)
+    raise Undecodable("not a lambda of one parameter")
+
+
+def _number(node: ast.expr, name: str, x: float) -> float:
+    value = _value(node, name, x)
+    if not isinstance(value, (int, float)):
+        raise Undecodable(f"{type(value).__name__} is not a number")
+    return value
+
+
+def _value(node: ast.expr, name: str, x: float) -> object:
+    match node:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return computed(operator.add, 0, value)  # within bounds
+        case ast.Name(id=found) if found == name:
+            return x
+        case ast.Attribute(value=ast.Name(id="math"), attr=attribute) if attribute in _CONSTANTS:
+            return _CONSTANTS[attribute]
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_number(operand, name, x)
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _number(operand, name, x)
+        case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, _BITWISE):
+            if compute := OPERATORS.get(type(op)):
+                return computed(compute, _number(left, name, x), _number(right, name, x))
+        case ast.Call(func=called, args=arguments, keywords=[]) if function := _function(called):
+            return function(*(_number(argument, name, x) for argument in arguments))
+    raise Undecodable(f"{ast.unparse(node):.80} is not arithmetic")
+
+
+def _function(node: ast.expr) -> Callable[..., float] | None:
+    match node:
+        case ast.Attribute(value=ast.Name(id="math"), attr=attribute):
+            return _MATH.get(attribute)
+        case ast.Name(id=name):
+            return _BUILTIN.get(name)
+    return None

@@ -1,0 +1,118 @@
+"""BFCL's functions that ask a web API, and who answers them.
+
+The function that is called only says what is asked; the answer comes from a ``Provider``. ``Recorded`` knows
+the answers of a file, ``live.Live`` asks the APIs themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, Signature
+from typing import Protocol, TypeAlias
+
+from pytest_fcbench.codecs.call_evaluation import carried_out
+from pytest_fcbench.domain.entry import PathCall
+
+LOOKUPS: Mapping[str, Signature] = {
+    name: Signature([Parameter(parameter, Parameter.POSITIONAL_OR_KEYWORD) for parameter in parameters])
+    for name, parameters in {
+        "get_weather_data": ["coordinates"],
+        "get_coordinates_from_city": ["city_name"],
+        "convert_currency": ["amount", "from_currency", "to_currency"],
+        "find_term_on_urban_dictionary": ["term"],
+        "get_coordinate_by_ip_address": ["ip_address"],
+        "get_zipcode_by_ip_address": ["ip_address"],
+        "get_covid_death_by_country": ["country"],
+        "get_active_covid_case_by_country": ["country"],
+        "get_rating_by_amazon_ASIN": ["ASIN"],
+        "get_price_by_amazon_ASIN": ["ASIN"],
+        "get_product_name_by_amazon_ASIN": ["ASIN"],
+        "get_company_name_by_stock_name": ["stock_name"],
+        "get_stock_price_by_stock_name": ["stock_name"],
+        "retrieve_city_based_on_zipcode": ["zipcode"],
+        "retrieve_holiday_by_year": ["country", "year"],
+        "get_time_zone_by_coord": ["long", "lat"],
+        "get_movie_rating": ["movie_name"],
+        "get_movie_director": ["movie_name"],
+    }.items()
+} | {
+    "get_stock_history": Signature(
+        [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("stock_name", "interval")]
+        + [Parameter("diffandsplits", Parameter.POSITIONAL_OR_KEYWORD, default="true")]
+    )
+}
+"""By name, how each is called."""
+
+Arguments: TypeAlias = Mapping[str, object]
+
+
+class UnansweredError(Exception):
+    """Nobody knows what the API would answer to the function of this name, and perhaps why."""
+
+
+class FailedLookupError(Exception):
+    """The API answered, but has no such thing; officially an error of some kind."""
+
+
+class Provider(Protocol):
+    """Answers in place of web APIs."""
+
+    def answer(self, name: str, arguments: Arguments) -> object:
+        """What the function returns; a plain value. Raises ``UnansweredError`` and ``FailedLookupError``."""
+
+
+class Recorded:
+    """Answers that were recorded, for equal arguments (a tuple equals a list); else those of ``others``."""
+
+    def __init__(self, calls: Sequence[PathCall], others: Provider | None = None) -> None:
+        self._calls = calls
+        self._others = others
+
+    def answer(self, name: str, arguments: Arguments) -> object:
+        """The reply that was recorded for this call."""
+        asked = _plain(arguments)
+        for call in self._calls:
+            if call.name == name and _plain(call.arguments) == asked:
+                return call.reply_value
+        if self._others:
+            return self._others.answer(name, arguments)
+        raise UnansweredError(name)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _plain(member) for key, member in value.items()}
+    return [_plain(member) for member in value] if isinstance(value, (list, tuple)) else value
+
+
+def functions(ask: Callable[[str, Arguments], object]) -> Mapping[str, Callable[..., object]]:
+    """The functions, each of which puts its arguments under their names and asks. They raise TypeError."""
+
+    def asking(name: str, signature: Signature) -> Callable[..., object]:
+        def called(*positional: object, **named: object) -> object:
+            bound = signature.bind(*positional, **named)
+            bound.apply_defaults()
+            return ask(name, bound.arguments)
+
+        return called
+
+    return {name: asking(name, signature) for name, signature in LOOKUPS.items()}
+
+
+def recording(call: str, reply: object) -> PathCall:
+    """A call, written as text, with what the API answered."""
+    made = carried_out(call, functions(lambda name, arguments: PathCall.replied(name, arguments, reply)))
+    assert isinstance(made, PathCall)
+    return made
+
+
+def unanswered(calls: Sequence[str], recorded: Sequence[PathCall]) -> str | None:
+    """The first of the calls that asks for what was not recorded."""
+    known = functions(Recorded(recorded).answer)
+    for call in calls:
+        if call.partition("(")[0].strip() in known:
+            try:
+                carried_out(call, known)
+            except UnansweredError:
+                return call
+    return None

@@ -1,0 +1,1 @@
+"""Requests to web APIs: reading, sending, and playing recorded answers."""

@@ -1,0 +1,123 @@
+"""Asking web APIs: keys filled in late, what they answered kept.
+
+A key from the environment takes the place of whatever stands where an API wants one. It goes to that host
+only, and is in nothing that comes back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from typing import Protocol
+from urllib.parse import quote
+
+from pytest_fcbench.execution.outcomes import Raised, Responded, Response, Unanswered, Unreached
+from pytest_fcbench.execution.rest.apis import Api, Asked, has_key, identity, with_key
+from pytest_fcbench.web.client import Bounds, Client, Refused, Reply, Unreachable
+
+NOT_RECORDED = "X-Fcbench-Not-Recorded"
+"""The header of an answer by a server of this run that nobody recorded."""
+
+
+class Keep(Protocol):
+    """Where answers of web APIs are kept, as texts under keys."""
+
+    @property
+    def offline(self) -> bool:
+        """Whether nothing may be asked that is not kept."""
+
+    def get(self, key: str) -> str | None:
+        """What is kept."""
+
+    def put(self, key: str, host: str, text: str) -> None:
+        """Keep a text."""
+
+
+class Sender:
+    """Asks ``apis``, by host, and nobody else.
+
+    In the place of ``played`` hosts a server of this run answers, by its port; it needs no key of the
+    environment. ``instead`` puts servers in the place of others, which are asked as if they were those.
+    """
+
+    def __init__(
+        self,
+        apis: Mapping[str, Api],
+        *,
+        played: Mapping[str, int] | None = None,
+        instead: Mapping[str, int] | None = None,
+        keep: Keep | None = None,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._apis = apis
+        self._played = played or {}
+        self._keep = keep
+        self._pause = pause
+        self._asked_at: dict[str, float] = {}
+        local = {**self._played, **(instead or {})}
+        hosts = frozenset(apis)
+        self._following = Client(Bounds(hosts=hosts), local, pause=pause)
+        self._staying = Client(Bounds(hosts=hosts, redirects=0), local, pause=pause)
+
+    def send(self, wanted: Asked, scheme: str = "https", *, follow: bool = True) -> Response:
+        """What came back."""
+        api = self._apis.get(wanted.host)
+        if api is None:
+            return Raised(f"{wanted.host} is not among the hosts that may be asked")
+        if wanted.host in self._played:
+            return self._sent(wanted, api, scheme, follow, "")
+        # What has no key is answered otherwise, and so is what does not follow a redirect.
+        key = json.dumps([identity(wanted, api), has_key(wanted, api), scheme, follow])
+        if self._keep and (kept := self._keep.get(key)):
+            status, body = json.loads(kept)
+            return Responded(identity(wanted, api), wanted.host, status, body)
+        if self._keep and self._keep.offline:
+            return Unanswered(wanted.host, "its answer is not kept, and nothing is asked")
+        secret = ""
+        if api.key and has_key(wanted, api):
+            secret = os.environ.get(api.key.env, "").strip()
+            if not secret:
+                return Unanswered(wanted.host, f"{NO_KEY} {api.key.env}")
+            scheme = scheme if api.plain else "https"  # whatever a model wrote, a key is not for everybody
+        self._wait(wanted.host, api.pause_s)
+        response = self._sent(with_key(wanted, api, secret), api, scheme, follow, secret)
+        if self._keep and isinstance(response, Responded) and response.status < 400:
+            self._keep.put(key, wanted.host, json.dumps([response.status, response.body]))
+        return response
+
+    def _wait(self, host: str, pause_s: float) -> None:
+        left_s = self._asked_at.get(host, 0.0) + pause_s - time.monotonic()
+        if host in self._asked_at and left_s > 0:
+            self._pause(left_s)
+        self._asked_at[host] = time.monotonic()
+
+    def _sent(self, wanted: Asked, api: Api, scheme: str, follow: bool, secret: str) -> Response:
+        url = f"{scheme}://{wanted.host}{wanted.path}"
+        try:
+            client = self._following if follow else self._staying
+            reply: Reply = client.get(url, wanted.params, wanted.headers)
+        except Refused as error:
+            return Raised(_without(str(error), secret))
+        except Unreachable as error:
+            return Unreached(_without(str(error), secret))
+        if NOT_RECORDED in reply.headers:
+            return Unanswered(wanted.host)
+        body = _without(reply.body.decode("utf-8", "replace"), secret)
+        return Responded(identity(wanted, api), wanted.host, reply.status, body)
+
+
+NO_KEY = "no key for it is in the environment variable"
+
+
+def _without(text: str, secret: str) -> str:
+    """Without a key, also as it stands in a URL."""
+    for written in (secret, quote(secret, safe="")) if secret else ():
+        text = text.replace(written, "***")
+    return text
+
+
+def servers_fault(status: int) -> bool:
+    """Whether a status says that the same may be answered another time."""
+    return status == 429 or status >= 500

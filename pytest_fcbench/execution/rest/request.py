@@ -1,0 +1,131 @@
+"""The call of a web API as a model writes it, ``requests.get(url=..., params=...)``, read as a request.
+
+Nothing is sent here, and nothing evaluated. Arguments mean what they mean to that function, with these
+limits: what would read a file of this machine (``cert``, a path as ``verify``), lead elsewhere (``proxies``),
+run code (``hooks``) or send a body is refused. Certificates are always verified, and the time a call may take
+is ours.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pytest_fcbench.codecs.call_evaluation import carried_out
+from pytest_fcbench.execution.rest.apis import Params
+
+FUNCTION = "requests.get"
+"""The one function of REST entries."""
+LONGEST_CALL = 1_000_000
+"""Characters of a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A GET that is to be sent. Nothing of it was checked against the rules of ``web``."""
+
+    url: str
+    params: Params = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    follow: bool = True
+    """Whether redirects are followed."""
+
+
+class NoRequestError(Exception):
+    """The text is no call that could be sent; says why."""
+
+
+def read(call: str) -> Request:
+    """The request of a call. Raises ``NoRequestError``.
+
+    ``requests_get`` is the same function, whose dot some interfaces do not take; officially it is replaced
+    wherever it stands in the call.
+    """
+    try:
+        if len(call) > LONGEST_CALL:
+            raise ValueError(f"the call has more than {LONGEST_CALL:,} characters")
+        made = carried_out(call.replace("requests_get", FUNCTION), {FUNCTION: _get})
+    except Exception as error:  # noqa: BLE001 - a model's text can make anything go wrong
+        raise NoRequestError(f"{type(error).__name__}: {error}"[:500]) from None
+    assert isinstance(made, Request)
+    return made
+
+
+def _get(
+    url: object,
+    params: object = None,
+    *,
+    headers: object = None,
+    cookies: object = None,
+    auth: object = None,
+    timeout: object = None,
+    allow_redirects: object = True,
+    proxies: object = None,
+    verify: object = True,
+    stream: object = False,
+    **others: object,
+) -> Request:
+    """What the function of that name would send. Raises TypeError and ValueError."""
+    if not isinstance(url, str):
+        raise TypeError(f"the url is {type(url).__name__}, not text")
+    for name, value in others.items():
+        if name not in ("cert", "data", "files", "hooks", "json"):
+            raise TypeError(f"there is no argument {name!r}")
+        if value:
+            raise ValueError(f"{name} is not taken here")
+    if not isinstance(verify, bool) and verify is not None:
+        raise ValueError("verify must not name a file of this machine")
+    if proxies and (not isinstance(proxies, Mapping) or any(proxies.values())):
+        raise ValueError("proxies are not taken here")
+    _check_timeout(timeout)
+    told = dict(_pairs("headers", headers))
+    if crumbs := "; ".join(f"{name}={value}" for name, value in _pairs("cookies", cookies)):
+        told.setdefault("Cookie", crumbs)
+    if auth:
+        told["Authorization"] = _basic(auth)
+    return Request(url, tuple(_params(params)), told, bool(allow_redirects))
+
+
+def _check_timeout(timeout: object) -> None:
+    for part in timeout if isinstance(timeout, tuple) and len(timeout) == 2 else (timeout,):
+        if part is not None and (isinstance(part, bool) or not isinstance(part, (int, float)) or part <= 0):
+            raise ValueError(f"a timeout is a number of seconds above 0, not {timeout!r:.80}")
+
+
+def _pairs(what: str, value: object) -> Iterator[tuple[str, str]]:
+    if value is None:
+        return
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{what} are {type(value).__name__}, not a dict")
+    for name, text in value.items():
+        if not isinstance(name, str) or not isinstance(text, str):
+            raise TypeError(f"{what} are texts, not {name!r:.80}: {text!r:.80}")
+        yield name, text
+
+
+def _basic(auth: object) -> str:
+    match auth:
+        case (str(user), str(password)) if isinstance(auth, tuple):
+            return f"Basic {b64encode(f'{user}:{password}'.encode('latin-1')).decode()}"
+    raise TypeError(f"auth is a tuple of user name and password, not {auth!r:.80}")
+
+
+def _pair(pair: object) -> tuple[object, object]:
+    match pair:
+        case [name, value]:
+            return name, value
+    raise ValueError("params are a dict or a list of pairs")
+
+
+def _params(params: object) -> Iterator[tuple[str, str]]:
+    """Pairs as they stand in a query: of several values each by itself, None left out."""
+    if not params:
+        return
+    if not isinstance(params, (Mapping, list, tuple)):
+        raise TypeError(f"params are {type(params).__name__}, not a dict")
+    pairs = params.items() if isinstance(params, Mapping) else map(_pair, params)
+    for name, value in pairs:
+        for one in value if isinstance(value, (list, tuple, set, dict)) else (value,):
+            if one is not None:
+                yield str(name), str(one)

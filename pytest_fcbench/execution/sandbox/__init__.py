@@ -1,0 +1,1 @@
+"""Child processes in which stateless calls are carried out."""

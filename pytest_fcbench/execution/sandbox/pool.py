@@ -1,0 +1,162 @@
+"""A few child processes that carry calls out, each used again and again, replaced when it had to be ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Pipe
+
+from pytest_fcbench.domain.entry import PathCall
+from pytest_fcbench.execution.functions.custom import OWN
+from pytest_fcbench.execution.functions.lookups import FailedLookupError, Provider, Recorded, UnansweredError
+from pytest_fcbench.execution.outcomes import Limit, Outcome, Raised, Returned, Stopped, Unanswered
+from pytest_fcbench.execution.sandbox.frames import READY, receive, written
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one call may take."""
+
+    cpu_s: float = 2.0
+    wall_s: float = 10.0
+    """Waiting for the answer of a web API included."""
+    memory: int = 2**30
+    """Bytes of the whole process; Python itself takes some fifty million."""
+
+
+_START_S = 60.0
+"""How long a child may take to start on a machine that has much else to do."""
+
+
+class Pool:
+    """Children are started when they are needed. Any thread may call; ``size`` calls run at once.
+
+    ``live`` answers in place of web APIs what was not recorded.
+    """
+
+    def __init__(self, size: int = 2, limits: Limits | None = None, live: Provider | None = None) -> None:
+        self.limits = limits or (Limits(wall_s=60.0) if live else Limits())
+        self._live = live
+        self._idle: list[_Child] = []
+        self._free = threading.BoundedSemaphore(size)
+
+    def __call__(self, calls: Sequence[str], recorded: Sequence[PathCall] = ()) -> tuple[Outcome, ...]:
+        """What became of each call (an ``outcomes.Execute``)."""
+        provider = Recorded(recorded, self._live)
+        return tuple(self._run(call, provider) for call in calls)
+
+    def _run(self, call: str, provider: Provider) -> Outcome:
+        with self._free:
+            own = tuple(OWN)
+            child = self._idle.pop() if self._idle else _Child(self.limits, own)
+            if not child.knows(own):
+                child.end()
+                child = _Child(self.limits, own)
+            try:
+                outcome = child.run(call, provider)
+            except BaseException:
+                child.end()
+                raise
+            if not child.ended:
+                self._idle.append(child)
+        return outcome
+
+    def close(self) -> None:
+        """End the children."""
+        while self._idle:
+            self._idle.pop().end()
+
+
+class _Child:
+    def __init__(self, limits: Limits, own: tuple[str, ...]) -> None:
+        self._limits = limits
+        self._own = own
+        self._connection, other = Pipe()
+        with other:
+            self._process = subprocess.Popen(  # noqa: S603 - our own program
+                [
+                    *(sys.executable, "-P", "-m", "pytest_fcbench.execution.sandbox.child"),
+                    *(str(other.fileno()), str(limits.cpu_s), str(limits.memory), *own),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(other.fileno(),),
+                cwd=os.sep,
+                env=_environment(),
+            )
+        self.ended = False
+        try:
+            told = receive(self._connection) if self._connection.poll(_START_S) else ("", "")
+        except (EOFError, OSError):
+            told = "", ""
+        if told != READY:
+            self.end()
+            raise RuntimeError(f"the process that carries calls out does not start: {told[1]}".rstrip(": "))
+
+    def run(self, call: str, provider: Provider) -> Outcome:
+        """Carry out one call; the child has ended if it took too much."""
+        deadline = time.monotonic() + self._limits.wall_s
+        try:
+            self._send(call)
+            while self._connection.poll(max(0.0, deadline - time.monotonic())):
+                message = receive(self._connection)
+                if message[0] != "ask":
+                    return _outcome(message)
+                self._send(_answer(provider, *message[1:]))
+        except (EOFError, OSError):
+            signalled = -self._process.wait()
+            self.end()
+            if signalled != signal.SIGPROF:
+                return Raised(f"the process that carried it out died (signal {signalled})")
+            return Stopped(Limit.TIME, f"it takes more than {self._limits.cpu_s:g} s of processor time")
+        self.end()
+        return Stopped(Limit.TIME, f"it takes more than {self._limits.wall_s:g} s")
+
+    def knows(self, own: tuple[str, ...]) -> bool:
+        """Whether it waits for a call and has these functions. Somebody else may have ended it, which is no
+        fault of a call."""
+        return own == self._own and self._process.poll() is None
+
+    def _send(self, value: object) -> None:
+        self._connection.send_bytes(written(value))
+
+    def end(self) -> None:
+        """It holds nothing that could be lost."""
+        self.ended = True
+        self._connection.close()
+        self._process.kill()
+        self._process.wait()
+
+
+def _environment() -> dict[str, str]:
+    """What Python needs to start; no key goes there."""
+    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONHOME") if name in os.environ}
+    return kept | {"PYTHONPATH": os.pathsep.join(filter(os.path.isabs, sys.path))}
+
+
+def _answer(provider: Provider, name: str, arguments: dict[str, object]) -> tuple[object, ...]:
+    try:
+        return "answer", provider.answer(name, arguments)
+    except UnansweredError:
+        return ("unanswered",)
+    except FailedLookupError as error:
+        return "failed", str(error)
+
+
+def _outcome(message: tuple[str, object]) -> Outcome:
+    kind, told = message
+    match kind:
+        case "returned":
+            return Returned(told)
+        case "unanswered":
+            return Unanswered(str(told))
+        case "memory":
+            return Stopped(Limit.MEMORY, str(told))
+    return Raised(str(told))

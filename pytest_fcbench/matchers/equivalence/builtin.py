@@ -1,0 +1,258 @@
+"""Whether the arguments of two calls mean the same, by rules alone: the judge ``builtin``.
+
+It is there to judge without a model, always the same way. A rule says "same" only of what nobody would doubt,
+so it takes fewer variants than a model does, and a false "same" is rarer than a false "different".
+
+- A parameter that is left out, null or blank is the same as the default that its schema or its description
+  states, or as one that says nothing either, unless it is required.
+- Identifiers (by the parameter's name: ``id``, ``token``, ``slug`` ...) and texts that look like one (letters
+  and digits without a space, addresses) are the same only to the letter.
+- Numbers, money, measures, dates and times are what ``quantities`` reads. A value that writes one and a value
+  that does not are different.
+- Texts are compared by their ``words``, names of places by the rules of ``places`` where name or description
+  of the parameter speak of places.
+- Items of a list keep their order. Only ages and filters have none, also as one text with commas
+  (``children_age`` 5,7 are the children 7,5).
+- Objects are the same where all members are; the order of keys means nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
+from pytest_fcbench.domain.verdict import Difference, printable
+from pytest_fcbench.matchers.equivalence.places import same_place
+from pytest_fcbench.matchers.equivalence.quantities import quantity
+from pytest_fcbench.matchers.equivalence.words import LONGEST, is_code, words
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Whether two calls of a function mean the same, and why; ``differences`` are those that are none."""
+
+    same: bool
+    reason: str
+    differences: tuple[Difference, ...] = ()
+
+
+_DEEPEST = 50
+"""Levels of a value that rules are applied to; what lies deeper is the same only where it is equal."""
+_LONGEST_SHOWN = 80
+
+
+def compare(doc: FunctionDoc, made: Mapping[str, object], expected: Mapping[str, object]) -> Comparison:
+    """Hold the arguments of a call against those of the expected call of the same function."""
+    kinds = dict(_differing(doc.parameters, made, expected, 0))
+    if kinds:
+        reasons = (_reason(name, kind, made, expected) for name, kind in kinds.items())
+        return Comparison(
+            False,
+            printable("; ".join(reasons)),
+            tuple(
+                Difference(name, kind, _declared(doc, name), expected.get(name), made.get(name))
+                for name, kind in kinds.items()
+            ),
+        )
+    told = (
+        f"{name}: {_shown(made, name)} means {_shown(expected, name)}"
+        for name in {**expected, **made}
+        if not _equal(made.get(name), expected.get(name))
+    )
+    return Comparison(True, printable("; ".join(told) or "all arguments are equal"))
+
+
+def _declared(doc: FunctionDoc, name: str) -> str | None:
+    schema = doc.properties.get(name)
+    kind = schema.get("type") if isinstance(schema, Mapping) else None
+    return kind if isinstance(kind, str) else None
+
+
+def _reason(name: str, kind: str, made: Mapping[str, object], expected: Mapping[str, object]) -> str:
+    if kind == "param_missing":
+        return f"{name} is missing"
+    if kind == "param_hallucination":
+        return f"{name} is {_shown(made, name)}, which is not asked for"
+    return f"{name} is {_shown(made, name)}, not {_shown(expected, name)}"
+
+
+def _shown(arguments: Mapping[str, object], name: str) -> str:
+    """A value in few words."""
+    if name not in arguments:
+        return "what leaving it out means"
+    try:
+        text = json.dumps(arguments[name], ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):  # no JSON, a number of endless digits, too deep
+        return "a value that cannot be shown"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+# Objects
+
+
+def _differing(
+    parameters: Schema, made: Mapping[str, object], expected: Mapping[str, object], depth: int
+) -> Iterator[tuple[str, str]]:
+    """The members that do not mean the same, with the kind of each difference."""
+    properties, required = parameters.get("properties"), parameters.get("required")
+    for name in {**expected, **made}:
+        schema = properties.get(name) if isinstance(properties, Mapping) else None
+        schema = schema if isinstance(schema, Mapping) else {}
+        needed = isinstance(required, (list, tuple)) and name in required
+        found, wanted = (_said(values.get(name), schema, needed) for values in (made, expected))
+        if (found is None) is (wanted is None) and (
+            found is None or _same(name, schema, found, wanted, depth)
+        ):
+            continue
+        if name in made and name in expected:
+            yield name, "value_error"
+        else:
+            yield name, "param_missing" if name in expected else "param_hallucination"
+
+
+def _said(value: object, schema: Schema, needed: bool) -> object:
+    """A value, or the default where none is given; None where nothing is said."""
+    blank = value is None or (isinstance(value, str) and not value.strip())
+    return _default(schema) if blank and not needed else value
+
+
+_DEFAULT = re.compile(
+    r"""(?:\bdefaults?(?:\ value)?\s?(?:is\ set\ to|is|set\ to|to|:|=)|\(default)\s*
+    (?: `(?P<code>[^`]+)` | "(?P<text>[^"]+)" | '(?P<quoted>[^']+)'
+      | (?P<number>-?\d+(?:[.,]\d+)*) | (?P<word>[a-z][\w-]*) )
+    (?=\s*(?:\.(?:\s|$)|[;)\]\n]|$))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""A default in a description, at the end of a sentence or of what stands in brackets: what goes on there may
+say when it holds."""
+
+
+def _default(schema: Schema) -> object:
+    """The default that a schema gives or its description states; None where there is none, or several."""
+    if schema.get("default") is not None:
+        return schema["default"]
+    description = schema.get("description")
+    plain = description[:5_000].replace("*", "") if isinstance(description, str) else ""
+    stated = {found[str(found.lastgroup)] for found in _DEFAULT.finditer(plain)}
+    default = stated.pop() if len(stated) == 1 else ""
+    return default if default.casefold() not in ("", "none", "null", "empty") else None
+
+
+# Values
+
+
+def _same(name: str, schema: Schema, one: object, other: object, depth: int) -> bool:
+    """Whether two values of a parameter mean the same."""
+    if depth == _DEEPEST:
+        return _equal(one, other)
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return not any(_differing(schema, one, other, depth + 1))
+    if not _NO_ORDER.isdisjoint(_parts(name)) and (items := _items(one)) is not None:
+        return items == _items(other)
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        items_schema = schema.get("items")
+        inner = items_schema if isinstance(items_schema, Mapping) else {}
+        return len(one) == len(other) and all(
+            _same(name, inner, a, b, depth + 1) for a, b in zip(one, other, strict=True)
+        )
+    if isinstance(one, bool) or isinstance(other, bool):
+        return _truth(one) is _truth(other) is not None
+    if not _EXACT.isdisjoint(_parts(name)[-1:]):
+        return _equal(_spelled(one), _spelled(other))
+    if (amount := quantity(one)) or quantity(other):
+        return amount == quantity(other)
+    if isinstance(one, str) and isinstance(other, str):
+        return _same_text(one, other, _is_place(name, schema))
+    return _equal(one, other)
+
+
+def _equal(one: object, other: object) -> bool:
+    """Whether two JSON values are equal, however deep: true is not 1, and what is no number is itself."""
+    left = [(one, other)]
+    while left:
+        a, b = left.pop()
+        if isinstance(a, Mapping) and isinstance(b, Mapping):
+            if a.keys() != b.keys():
+                return False
+            left += [(value, b[key]) for key, value in a.items()]
+        elif isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+            if len(a) != len(b):
+                return False
+            left += zip(a, b, strict=True)
+        elif isinstance(a, bool) is not isinstance(b, bool) or not (a == b or (a != a and b != b)):
+            return False
+    return True
+
+
+_NO_ORDER = frozenset(words("age ages children filter filters tags categories amenities"))
+"""Words in the name of a parameter whose value is a group of things."""
+
+
+def _items(value: object) -> Counter[object] | None:
+    """The items of a list or of a text with commas, in no order; None where they are no single values."""
+    if isinstance(value, str):
+        items: list[object] = [*value.split(",")] if len(value) <= LONGEST else [value]
+    else:
+        items = [*value] if isinstance(value, (list, tuple)) else [value]
+    if any(isinstance(item, (list, tuple, Mapping)) for item in items):
+        return None
+    return Counter(map(_item, items))
+
+
+def _item(value: object) -> object:
+    if not isinstance(value, str):
+        return quantity(value) or repr(value)
+    return quantity(value) or (value.strip() if len(value) > LONGEST or is_code(value) else words(value))
+
+
+_TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def _truth(value: object) -> bool | None:
+    if isinstance(value, str):
+        return _TRUTH.get(value.strip().casefold())
+    return value if isinstance(value, bool) else None
+
+
+_EXACT = frozenset(
+    words(
+        "id ids uuid key keys token tokens slug hash email username login password path file filename url "
+        "uri regex pattern expression command sql version"
+    )
+)
+"""Last words in the name of a parameter whose value is no language."""
+
+_PLACES = frozenset(
+    words(
+        "address airport airports cities city countries country destination district districts landmark "
+        "location locations place places region town venue"
+    )
+)
+
+
+def _parts(name: str) -> list[str]:
+    """The words of a name: ``fromId``, ``hotel_id``."""
+    return [part.casefold() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", str(name)[-100:])]
+
+
+def _spelled(value: object) -> object:
+    """An identifier as text, whichever way it travels."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value) if isinstance(value, int) and abs(value) < 10**30 else value
+
+
+def _same_text(one: str, other: str, place: bool) -> bool:
+    if max(len(one), len(other)) > LONGEST or is_code(one) or is_code(other):
+        return one.split() == other.split()
+    return words(one) == words(other) or (place and same_place(one, other))
+
+
+def _is_place(name: str, schema: Schema) -> bool:
+    description = schema.get("description")
+    said = description[:1_000].casefold() if isinstance(description, str) else ""
+    return not _PLACES.isdisjoint(_parts(name)) or not _PLACES.isdisjoint(re.findall("[a-z]+", said))

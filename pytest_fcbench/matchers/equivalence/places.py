@@ -1,0 +1,172 @@
+"""Whether two texts name the same place.
+
+- Abbreviations in names and addresses (St, Intl, Ave) are written out.
+- Country and state behind a comma may be left out on one side, and must agree where both have them. That
+  of a well-known city is known: "Paris" is not "Paris, Texas". It must not be left out where nothing but
+  general words remain ("Museum, Norway").
+- A well-known city may stand at either end of a name ("Hyatt Regency Dallas", "Dallas Hyatt Regency").
+- Other names are known as far as ``gazetteer`` goes: cities in other languages, airports by their codes.
+  An airport is not its city.
+
+A landmark with and without its city, parts of names and nicknames are not known to be the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_fcbench.matchers.equivalence.gazetteer import (
+    Known,
+    Region,
+    airport_codes,
+    airports,
+    cities,
+    fits,
+    region_codes,
+    regions,
+)
+from pytest_fcbench.matchers.equivalence.words import Words, words
+
+_LONGEST = 300
+"""Characters of a text that can be the name or the address of a place."""
+
+_ABBREVIATIONS = {
+    "av": "avenue",
+    "ave": "avenue",
+    "blvd": "boulevard",
+    "ctr": "center",
+    "hwy": "highway",
+    "intl": "international",
+    "ln": "lane",
+    "natl": "national",
+    "pkwy": "parkway",
+    "rd": "road",
+    "sq": "square",
+    "univ": "university",
+}
+_BEFORE_A_NAME = {"st": "saint", "dr": "doctor", "mt": "mount", "ft": "fort"}
+_BEHIND_A_NAME = {"st": "street", "dr": "drive"}
+
+_GENERAL = frozenset(
+    words(
+        "airport bar beach beer bus cafe castle cathedral center central chinatown church cinema circus "
+        "city cruise dinner diving downtown fishing food garden gardens grand harbor hiking hospital "
+        "hostel hotel house inn international lake library main mall market museum music national of "
+        "old opera palace park plaza port railway resort restaurant royal shopping show skiing square "
+        "station suites surfing temple theater tour tours tower town train university wine zoo best "
+        "express four hilton holiday hyatt ibis intercontinental la madame marriott mercure novotel "
+        "radisson regency seasons shangri sheraton tussauds western"
+    )
+)
+"""Words that name nothing alone: kinds of places, what is done there, chains."""
+
+_BEARINGS = frozenset(
+    words(
+        "north south east west northern southern eastern western northeast northwest southeast "
+        "southwest central upper lower inner outer new old great greater little to from via and or"
+    )
+)
+"""Words that belong to what stands beside them: "South Boston Hotel" is not "Boston South Hotel"."""
+
+_CITY_OR_STATE = frozenset(map(words, ("New York", "Washington", "Victoria", "Quebec")))
+"""Names behind a comma that are more often a city's than a state's."""
+
+
+def same_place(one: str, other: str) -> bool:
+    """Whether both are names of one place."""
+    if max(len(one), len(other)) > _LONGEST:
+        return False
+    a, b = _place(one), _place(other)
+    if not fits(a.region, b.region):
+        return False
+    if a.name == b.name:
+        return a.region == b.region or not _GENERAL.issuperset(a.name)
+    return _moved(a.name, b.name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    name: Words
+    region: Region | None
+
+
+def _place(text: str) -> _Place:
+    parts = [part.strip() for part in re.split(r"[,()]", text) if words(part)]
+    told: Region | None = None
+    while len(parts) > 1 and (region := _read(parts, told)):
+        told = region if told is None or told.holds(region) else told
+        parts.pop()
+    known = _known(parts)
+    if known is None:
+        return _Place(tuple(word for part in parts for word in _part(part)), told)
+    region = known.region
+    return _Place(known.name, told if told and not told.holds(region) else region)
+
+
+def _read(parts: Sequence[str], told: Region | None) -> Region | None:
+    """The country or state that stands last; of several readings the one that is right for a known city."""
+    *others, last = parts
+    known = _known(others)
+    if words(last) in _CITY_OR_STATE and known is None:
+        return None
+    code = re.sub(r"\W", "", last)
+    readings = regions().get(words(last)) or (region_codes().get(code) if code.isupper() else None) or ()
+    possible = [region for region in readings if fits(region, told)]
+    right = [region for region in possible if known and fits(region, known.region)]
+    return next(iter(right or possible), None)
+
+
+def _known(parts: Sequence[str]) -> Known | None:
+    """The well-known place that all parts together name."""
+    found = [word for part in parts for word in _abbreviated(part)]
+    if (known := cities().get(tuple(found))) or not found:
+        return known
+    code, *more = parts[0].split()
+    if len(parts) == 1 and code.isupper() and [word.casefold() for word in more] in ([], ["airport"]):
+        known = airport_codes().get(code)
+    if "airport" in found:
+        known = known or airports().get(frozenset(found) - {"airport", "international"})
+    if known is None and len(countries := regions().get(tuple(found), ())) == 1:
+        known = Known(("region", str(countries[0])), countries[0])
+    return known
+
+
+def _part(text: str) -> Words:
+    found = _abbreviated(text)
+    known = cities().get(found)
+    return known.name if known else found
+
+
+def _abbreviated(text: str) -> Words:
+    """The words of a part between commas, abbreviations written out."""
+    found = words(text)
+    return tuple(_written_out(found, at) for at in range(len(found)))
+
+
+def _written_out(found: Words, at: int) -> str:
+    word, before, behind = found[at], found[:at][-1:], found[at + 1 : at + 2]
+    if word in _ABBREVIATIONS:
+        return _ABBREVIATIONS[word]
+    if behind and behind[0].isalpha() and behind[0] != "and":
+        feet = word == "ft" and before and before[0].isdigit()
+        return word if feet else _BEFORE_A_NAME.get(word, word)
+    return _BEHIND_A_NAME.get(word, word) if before else word
+
+
+def _moved(one: Words, other: Words) -> bool:
+    """Whether the same is left of both without the only city that they name."""
+    places, others = list(_cities_in(one)), list(_cities_in(other))
+    if len(places) != 1 or places != others:
+        return False
+    ((_, rest),) = places
+    return bool(rest) and _BEARINGS.isdisjoint(rest)
+
+
+def _cities_in(name: Words) -> Iterator[tuple[Words, Words]]:
+    """Each city at the start or the end of a name, and the name without it."""
+    for length in range(1, min(len(name), 5)):
+        for city, rest in ((name[:length], name[length:]), (name[-length:], name[:-length])):
+            if city in cities():
+                yield city, rest

@@ -1,0 +1,121 @@
+"""An answer along a golden path: calls, or the final response."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
+from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX, Offer, read_corrected, read_official
+from pytest_fcbench.codecs.presenting import sanitised, tool_calls
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
+from pytest_fcbench.domain.verdict import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an answer says. A call that cannot be read is there as the reason why."""
+
+    calls: tuple[Call | Unreadable, ...] = ()
+    response: str | None = None
+    """The final response, where there are no calls; None where there is nothing at all."""
+    unread: str | None = None
+    """Why text that tries to call something cannot be read."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The calls as Python text, for people and for messages without tool calls."""
+        return tuple(_text(call) if isinstance(call, Call) else "(unreadable)" for call in self.calls)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads answers in one conversation. Names are those that were shown, without the characters that
+    interfaces refuse; of two functions that are shown alike the first is meant (official)."""
+
+    functions: tuple[FunctionDoc, ...]
+    syntax: str
+    """How calls are written, a name of ``codecs.syntaxes.SYNTAXES``."""
+
+    @property
+    def _mode(self) -> Mode:
+        return Mode.PROMPT if self.syntax == DEFAULT_SYNTAX[Mode.PROMPT] else Mode.FC
+
+    @cached_property
+    def _own(self) -> Mapping[str, str]:
+        return {sanitised(doc.name, self._mode): doc.name for doc in reversed(self.functions)}
+
+    @cached_property
+    def _offer(self) -> Offer:
+        shown = tuple(replace(doc, name=sanitised(doc.name, self._mode)) for doc in self.functions)
+        return Offer(shown, Names.DOTTED)
+
+    def official(self, completion: Completion) -> Answer:
+        """As the official runner for the OpenAI interface reads it; it has none for text."""
+        if self.syntax != "tool_calls":
+            reading = read_official(completion, self.syntax, Language.PYTHON)
+            return self._of_text(reading, completion)
+        if called := tool_calls(completion):
+            return Answer(tuple(map(self._strictly, called)))
+        return Answer(response=completion.text)
+
+    def corrected(self, completion: Completion) -> Answer:
+        """Text that tries to call something is not a response; a call without arguments has none."""
+        if called := tool_calls(completion):
+            return Answer(tuple(map(self._leniently, called)))
+        reading = read_corrected(completion, self.syntax, Language.PYTHON, self._offer)
+        return self._of_text(reading, completion)
+
+    def read(self, completion: Completion, profile: Profile) -> Answer:
+        """What a completion says by the rules of a profile."""
+        return self.official(completion) if profile is Profile.OFFICIAL else self.corrected(completion)
+
+    def _of_text(self, reading: Calls | Prose | Unreadable, completion: Completion) -> Answer:
+        match reading:
+            case Calls(calls=[_, *_] as calls):
+                return Answer(tuple(self._named(self._offer.own(call)) for call in calls))
+            case Unreadable(reason=reason):
+                return Answer(response=completion.text, unread=reason)
+        return Answer(response=completion.text)
+
+    def _named(self, call: Call) -> Call:
+        return replace(call, name=self._own.get(call.name, call.name))
+
+    def _strictly(self, call: ToolCall) -> Call | Unreadable:
+        """Officially an unknown name ends the conversation, and arguments that are no object the worker."""
+        if call.name not in self._own:
+            return Unreadable(f"there is no function {call.name}", "decode_error")
+        try:
+            arguments = _decoded(call)
+        except (ValueError, RecursionError) as error:
+            return Unreadable(f"the arguments are not JSON: {error}", "decode_error")
+        if not isinstance(arguments, Mapping) and arguments not in (None, [], ""):
+            return Unreadable(f"the arguments are {type(arguments).__name__}, not an object", "crash")
+        return self._named(Call(call.name, _mapping(arguments)))
+
+    def _leniently(self, call: ToolCall) -> Call | Unreadable:
+        try:
+            arguments = {} if call.arguments in (None, "") else _decoded(call)
+        except (ValueError, RecursionError) as error:
+            return Unreadable(f"the arguments are not JSON: {error}")
+        if not isinstance(arguments, Mapping):
+            return Unreadable(f"the arguments are {type(arguments).__name__}, not an object")
+        return self._named(Call(call.name, _mapping(arguments)))
+
+
+def _decoded(call: ToolCall) -> object:
+    decoded: object = json.loads(call.arguments) if isinstance(call.arguments, str) else call.arguments
+    return decoded
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return {str(key): member for key, member in value.items()} if isinstance(value, Mapping) else {}
+
+
+def _text(call: Call) -> str:
+    arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+    return f"{sanitised(call.name, Mode.PROMPT)}({arguments})"

@@ -1,0 +1,177 @@
+"""Which expected call a call is held against, where none is equal to it.
+
+Officially every text ``{"name", "arguments"}`` is embedded (bge-large-en-v1.5) and the assignment with the
+greatest sum of similarities is taken (Hungarian method), without a threshold: also calls that have nothing in
+common are paired. How texts are compared is pluggable; the assignment is the same.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+from collections.abc import Callable, Generator, Mapping, Sequence
+from itertools import chain
+from typing import TypeAlias
+
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Party
+from pytest_fcbench.domain.verdict import NotScored
+
+Matrix: TypeAlias = Sequence[Sequence[float]]
+"""Similarities, a row for each call that was made, a column for each that is expected."""
+
+Measure: TypeAlias = Callable[[Call, Call], float]
+
+_DIGITS = 6
+"""Similarities that differ by less are alike."""
+
+_TIE = 1e-9
+"""By how much the places of calls decide between assignments that are alike."""
+
+
+class Undecided(Exception):  # noqa: N818 - a party did not answer, which is no fault of ours
+    """What decides could not be asked, so nothing can be said."""
+
+    def __init__(self, verdict: NotScored) -> None:
+        super().__init__(verdict.reason)
+        self.verdict = verdict
+
+
+def structured(made: Call, expected: Call) -> float:
+    """The name first, then how far the arguments agree: 1 to 2 with the same name, below 1 without."""
+    names = made.arguments.keys() | expected.arguments.keys()
+    alike = [
+        _alike(made.arguments[name], expected.arguments[name])
+        for name in names
+        if _both(name, made, expected)
+    ]
+    agreement = sum(alike) / len(names) if names else 1.0
+    if made.name == expected.name:
+        return 1.0 + agreement
+    return (_ratio(made.name, expected.name) + agreement) / 2.01
+
+
+def _both(name: str, made: Call, expected: Call) -> bool:
+    return name in made.arguments and name in expected.arguments
+
+
+def _alike(one: object, other: object) -> float:
+    return 1.0 if one == other else 0.9 * _ratio(str(one), str(other))
+
+
+def _ratio(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one[:_LONGEST], other[:_LONGEST], autojunk=False).ratio()
+
+
+_LONGEST = 400
+"""Characters that are compared: the time grows with their square."""
+
+
+def rapid(made: Call, expected: Call) -> float:
+    """The share of characters that two calls have in common, in order (``fuzz.ratio`` of rapidfuzz)."""
+    one, other = as_text(made), as_text(expected)
+    return 2 * _in_common(one, other) / (len(one) + len(other))
+
+
+def _in_common(one: str, other: str) -> int:
+    """The length of the longest common subsequence: a bit for each place of one text (Hyyrö 2004)."""
+    places: dict[str, int] = {}
+    for at, character in enumerate(one):
+        places[character] = places.get(character, 0) | 1 << at
+    every = unused = (1 << len(one)) - 1
+    for character in other:
+        found = unused & places.get(character, 0)
+        unused = (unused + found | unused - found) & every
+    return len(one) - unused.bit_count()
+
+
+MEASURES: Mapping[str, Measure] = {"structured": structured, "rapidfuzz": rapid}
+"""What needs nobody to be asked. Any other name is a model that embeds texts."""
+
+
+def as_text(call: Call) -> str:
+    """A call as officially embedded: argument names in order, other scripts as they are."""
+    arguments = {name: call.arguments[name] for name in sorted(call.arguments)}
+    return json.dumps({"name": call.name, "arguments": arguments}, ensure_ascii=False)
+
+
+def paired(
+    made: Sequence[Call], expected: Sequence[Call], measure: str
+) -> Generator[AskModel, Completion, list[tuple[int, int]]]:
+    """Indices of calls and of the expected ones they are held against, as many as there are on either side.
+
+    One call and one expected call need no measure. Raises ``Undecided`` where a model that embeds is not
+    there.
+    """
+    if min(len(made), len(expected)) == 0:
+        return []
+    if len(made) == len(expected) == 1:
+        return [(0, 0)]
+    if measure in MEASURES:
+        compare = MEASURES[measure]
+        return assignment([[compare(one, other) for other in expected] for one in made])
+    messages = [{"role": "made", "content": as_text(call)} for call in made]
+    messages += [{"role": "expected", "content": as_text(call)} for call in expected]
+    completion = yield AskModel(tuple(messages), party=Party.SIMILARITY)
+    return assignment(_matrix(completion, len(made), len(expected)))
+
+
+def _matrix(completion: Completion, rows: int, columns: int) -> Matrix:
+    if completion.fault:
+        raise Undecided(NotScored("similarity", f"calls could not be paired: {completion.text}"))
+    try:
+        matrix: Matrix = [[float(value) for value in row] for row in json.loads(completion.text or "")]
+    except (ValueError, TypeError, RecursionError) as error:
+        raise Undecided(NotScored("similarity", f"similarities cannot be read: {error}")) from None
+    if [len(row) for row in matrix] != [columns] * rows or not all(map(math.isfinite, chain(*matrix))):
+        raise Undecided(NotScored("similarity", f"needs {rows} x {columns} similarities"))
+    return matrix
+
+
+def assignment(matrix: Matrix) -> list[tuple[int, int]]:
+    """The pairs with the greatest sum; of assignments that are alike the one that keeps the order."""
+    if len(matrix) == 1:
+        return [(0, max(range(len(matrix[0])), key=lambda column: round(matrix[0][column], _DIGITS)))]
+    if len(matrix[0]) == 1:
+        return [(max(range(len(matrix)), key=lambda row: round(matrix[row][0], _DIGITS)), 0)]
+    costs = [
+        [-round(value, _DIGITS) + _TIE * (row - column) ** 2 for column, value in enumerate(values)]
+        for row, values in enumerate(matrix)
+    ]
+    if len(costs) <= len(costs[0]):
+        return list(enumerate(_columns(costs)))
+    return sorted((row, column) for column, row in enumerate(_columns([*zip(*costs, strict=True)])))
+
+
+def _columns(costs: Matrix) -> list[int]:
+    """A column for each row so that the sum of costs is least; at most as many rows as columns.
+
+    The Hungarian method by shortest augmenting paths (Jonker & Volgenant 1987): a new row takes the column
+    to which the way over columns that are taken is cheapest, and each row on the way moves on by one.
+    """
+    start = len(costs[0])  # a column beside all others, which the new row gives up
+    owner, row_price, column_price = [_NOBODY] * (start + 1), [0.0] * len(costs), [0.0] * (start + 1)
+    for new in range(len(costs)):
+        owner[start], column, seen = new, start, set[int]()
+        least, before = [math.inf] * start, [start] * start
+        while owner[column] != _NOBODY:
+            seen.add(column)
+            row, unseen = owner[column], [each for each in range(start) if each not in seen]
+            for each in unseen:
+                cost = costs[row][each] - row_price[row] - column_price[each]
+                if cost < least[each]:
+                    least[each], before[each] = cost, column
+            nearest = min(unseen, key=least.__getitem__)
+            further = least[nearest]
+            for each in seen:
+                row_price[owner[each]] += further
+                column_price[each] -= further
+            for each in unseen:
+                least[each] -= further
+            column = nearest
+        while column != start:
+            owner[column], column = owner[before[column]], before[column]
+    return [owner.index(row) for row in range(len(costs))]
+
+
+_NOBODY = -1

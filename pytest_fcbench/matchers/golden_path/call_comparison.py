@@ -1,0 +1,192 @@
+"""Whether a call is as good as the expected one it is held against: rule, values, replies, judge.
+
+Official: ``CompareFC.compare_single_call``. The first stage that can say something decides:
+
+- *rule*: the same function with equal arguments (lists of codes in one text are sets);
+- *value*: where a value must be equal and is not, or is not there, the call is wrong;
+- *response*: the call is right if the API gives it the same reply. Replies are those that the entry recorded
+  or, where the run is live, the API's own;
+- *judge*: rules of ours or a model say whether both calls mean the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_fcbench.domain.entry import Entry, GoldenPath, PathCall
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Driven, Party
+from pytest_fcbench.domain.verdict import CallVerdict, Difference, NotScored, Profile
+from pytest_fcbench.matchers.equivalence import builtin
+from pytest_fcbench.matchers.golden_path import questions
+from pytest_fcbench.matchers.golden_path.assignment import Undecided
+from pytest_fcbench.matchers.judging.questions import answered, put
+
+_SETS = frozenset(("categories_filter",))
+"""Parameters that hold codes with commas between them, in any order (official)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparer:
+    """Holds calls against expected ones in one conversation."""
+
+    entry: Entry
+    path: GoldenPath
+    docs: Mapping[str, FunctionDoc]
+    driven: Driven
+    profile: Profile
+
+    def compare(
+        self, step: int, made: Call, expected: PathCall, history: Sequence[Mapping[str, object]]
+    ) -> Generator[AskModel, Completion, CallVerdict]:
+        """The verdict on a call; ``history`` is the dialogue before it. Raises ``Undecided``."""
+
+        def verdict(stage: str, code: str | None = None, reason: str = "") -> CallVerdict:
+            differences = () if code is None else self._differences(made, expected)
+            pair = as_json(made), as_json(expected)
+            return CallVerdict(step, *pair, stage, code is None, code, reason, differences)
+
+        if by_rule(made, expected):
+            return verdict("rule")
+        if wrong := self._wrong_value(made, expected):
+            return verdict("value", *wrong)
+        if (yield from self._same_reply(made, expected)):
+            return verdict("response")
+        stage, same, reason = yield from self._judged(made, expected, history)
+        if same:
+            return verdict(stage)
+        code, first = _fallback(made, expected)
+        return verdict(stage, code, reason if stage == "builtin" else f"{first}; the judge: {reason}")
+
+    def _wrong_value(self, made: Call, expected: PathCall) -> tuple[str, str] | None:
+        """Code and reason where a value that must be equal is not."""
+        if made.name != expected.name:
+            return "func_error", f"{expected.name} was to be called"
+        for name in sorted(expected.arguments):
+            if not self._must_be_equal(name):
+                continue
+            if name not in made.arguments:
+                return "param_missing", f"{name} is missing"
+            if not _equal(name, made.arguments[name], expected.arguments[name]):
+                return "value_error", f"{name} has another value"
+        return None
+
+    def _must_be_equal(self, name: str) -> bool:
+        free = self.path.judged
+        if self.profile is Profile.OFFICIAL:
+            free |= self.path.overlooked
+        return name not in free
+
+    def _same_reply(self, made: Call, expected: PathCall) -> Generator[AskModel, Completion, bool]:
+        recorded = next((known for known in self._recorded() if equal(made, known)), None)
+        if recorded is not None:
+            value = recorded.reply_value
+            return value == expected.reply_value and self._counts(value)
+        if not self.driven.live:
+            return False
+        replies: list[object] = []
+        for call in (made, Call(expected.name, expected.arguments)):
+            asked = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
+            completion = yield AskModel(({"role": "call", "content": asked},), party=Party.PROVIDER)
+            if completion.fault:
+                return False
+            try:
+                replies.append(json.loads(completion.text or ""))
+            except (ValueError, RecursionError):
+                return False
+        return replies[0] == replies[1] and replies[0] != {} and self._counts(replies[0])
+
+    def _recorded(self) -> Iterator[PathCall]:
+        yield from self.path.recorded
+        yield from self.path.calls
+
+    def _counts(self, reply: object) -> bool:
+        """Officially two replies that are the same error are a match."""
+        failed = isinstance(reply, Mapping) and reply.get("status") is False
+        return self.profile is Profile.OFFICIAL or not failed
+
+    def _judged(
+        self, made: Call, expected: PathCall, history: Sequence[Mapping[str, object]]
+    ) -> Generator[AskModel, Completion, tuple[str, bool, str]]:
+        """The stage, whether both calls mean the same, and why."""
+        if self.driven.judge == "builtin":
+            doc = (
+                self.docs[expected.name] if expected.name in self.docs else FunctionDoc(expected.name, "", {})
+            )
+            found = builtin.compare(doc, made.arguments, expected.arguments)
+            return "builtin", found.same, found.reason
+        question = questions.equivalence(self.entry, as_json(made), as_json(expected), history)
+        transcript = yield from put(question, self.driven.judge, Party.JUDGE)
+        answer = answered(question, transcript)
+        if isinstance(answer, NotScored):
+            raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {answer.reason}"))
+        return "judge", answer.same, answer.reason
+
+    def _differences(self, made: Call, expected: PathCall) -> tuple[Difference, ...]:
+        if made.name != expected.name:
+            return ()
+        doc = self.docs.get(expected.name)
+        return tuple(
+            Difference(
+                name,
+                kind,
+                _declared(doc, name),
+                expected.arguments.get(name),
+                made.arguments.get(name),
+            )
+            for name, kind in _kinds(made, expected)
+        )
+
+
+def as_json(call: Call | PathCall) -> Mapping[str, object]:
+    """A call as it is shown in reports and to judges."""
+    return {"name": call.name, "arguments": dict(call.arguments)}
+
+
+def equal(made: Call, expected: PathCall) -> bool:
+    """Whether a call is the expected one; Python's equality, so 1 is 1.0 (official)."""
+    return made.name == expected.name and made.arguments == expected.arguments
+
+
+def by_rule(made: Call, expected: PathCall) -> bool:
+    """Whether a call has the expected arguments, no more and no fewer. Official: ``rule_based``."""
+    return (
+        made.name == expected.name
+        and made.arguments.keys() == expected.arguments.keys()
+        and all(_equal(name, value, expected.arguments[name]) for name, value in made.arguments.items())
+    )
+
+
+def _equal(name: str, one: object, other: object) -> bool:
+    if name in _SETS and isinstance(one, str) and isinstance(other, str):
+        return _codes(one) == _codes(other)
+    return one == other
+
+
+def _codes(text: str) -> set[str]:
+    return {code.strip() for code in text.split(",")}
+
+
+def _fallback(made: Call, expected: PathCall) -> tuple[str, str]:
+    """The error of a call that no stage took: its first difference. Official: ``get_error_message``."""
+    name, kind = next(_kinds(made, expected))
+    words = {"param_missing": "is missing", "value_error": "has another value"}
+    return kind, f"{name} {words.get(kind, 'is not asked for')}"
+
+
+def _kinds(made: Call, expected: PathCall) -> Iterator[tuple[str, str]]:
+    for name in sorted(expected.arguments):
+        if name not in made.arguments:
+            yield name, "param_missing"
+        elif made.arguments[name] != expected.arguments[name]:
+            yield name, "value_error"
+    for name in made.arguments:
+        if name not in expected.arguments:
+            yield name, "param_hallucination"
+
+
+def _declared(doc: FunctionDoc | None, name: str) -> str | None:
+    kind = doc.properties.get(name, {}).get("type") if doc else None
+    return kind if isinstance(kind, str) else None

@@ -1,0 +1,33 @@
+"""Whether a call has the form that its function doc asks for, before its values are looked at.
+
+Official: ``CompareFCBase.format_check``. It looks at names and at the outermost types that it knows, and
+takes ``true`` for a number. The corrected profile knows all types of JSON Schema and does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_fcbench.domain.conformance import has_type, misfit
+from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
+from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.verdict import Profile, printable
+
+_OFFICIAL: Mapping[object, type | tuple[type, ...]] = {
+    "string": str,
+    "number": (int, float),
+    "boolean": bool,
+    "array": list,
+}
+
+
+def format_error(call: Call, docs: Mapping[str, FunctionDoc], profile: Profile) -> str | None:
+    """What is wrong with the form of a call, in words for the model; None where nothing is."""
+    fits = _officially if profile is Profile.OFFICIAL else has_type
+    error = misfit(call.name, call.arguments, docs, fits)
+    return None if error is None else printable(error)
+
+
+def _officially(value: object, schema: Schema) -> bool:
+    kind = schema.get("type")
+    return not isinstance(kind, str) or kind not in _OFFICIAL or isinstance(value, _OFFICIAL[kind])

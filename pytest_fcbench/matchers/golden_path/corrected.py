@@ -1,0 +1,259 @@
+"""The walk as the paper describes it, with the defects of the official code repaired.
+
+- A wrong call gets the fixed reply and the conversation goes on, until the model answers without calls or
+  made calls in ``MOST_STEPS`` answers.
+- The form of a call is looked at first, and only a well-formed one is held against expected calls. What
+  cannot be read gets a reply that says so.
+- Calls of one answer can reach over several steps: a step is opened as soon as a call before it is right,
+  and as long as only lookups are left.
+- A lookup counts once. A right call that is made again gets its reply again and counts once.
+- A step counts as lookups only if all of its calls are; all lookups are forgiven, unless the path has
+  nothing else.
+- A mistake that was made good later does not fail the entry.
+- A request that outgrew the model's context is the model's failure and counts among the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+
+from pytest_fcbench.codecs.decoders.outcome import Unreadable
+from pytest_fcbench.domain.entry import Entry, GoldenPath, PathCall
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Driven, Fault
+from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, PathScore, Profile
+from pytest_fcbench.matchers.golden_path.answers import Reader
+from pytest_fcbench.matchers.golden_path.assignment import Undecided, paired
+from pytest_fcbench.matchers.golden_path.call_comparison import Comparer, as_json, equal
+from pytest_fcbench.matchers.golden_path.call_format import format_error
+from pytest_fcbench.matchers.golden_path.walk import (
+    GENERIC,
+    Dialogue,
+    Outcome,
+    Shown,
+    Walk,
+    first_open,
+    is_lookup,
+    opening,
+    path_of,
+    refused,
+    response_judged,
+    said,
+)
+
+MOST_STEPS = 30
+"""Answers with calls after which a conversation is ended; the longest paths have fewer than ten steps."""
+
+
+@dataclass
+class _State:
+    path: GoldenPath
+    opened: int = 0
+    """Number of steps whose calls are expected."""
+    pool: list[PathCall] = field(default_factory=list)
+    """Expected calls that were not made yet, of all opened steps."""
+    made: list[PathCall] = field(default_factory=list)
+    """Calls of the path that were made, lookups ahead of their step among them."""
+    taken: int = 0
+    verdicts: list[CallVerdict] = field(default_factory=list)
+
+    @classmethod
+    def at_start(cls, path: GoldenPath) -> _State:
+        state = cls(path)
+        state.open_next()
+        state.open_past_lookups()
+        return state
+
+    @property
+    def complete(self) -> bool:
+        """Whether no call is expected any more."""
+        return self.opened == len(self.path.steps) and not self.pool
+
+    def open_next(self) -> None:
+        """Expect the calls of one more step, without lookups that were made ahead of it."""
+        if self.opened < len(self.path.steps):
+            self.pool += [call for call in self.path.steps[self.opened] if not self._is_made(call)]
+            self.opened += 1
+
+    def _is_made(self, call: PathCall) -> bool:
+        return any(call is other for other in self.made)
+
+    def open_past_lookups(self) -> None:
+        """Lookups may be left out, so what comes after them is expected too."""
+        while self.opened < len(self.path.steps) and all(is_lookup(c, self.path.lookups) for c in self.pool):
+            self.open_next()
+
+    def match(self, expected: PathCall) -> None:
+        """An expected call was made."""
+        self.pool = [call for call in self.pool if call is not expected]
+        self.made.append(expected)
+
+    def known(self, call: Call) -> PathCall | None:
+        """The call of the path that this one repeats."""
+        return next((expected for expected in self.made if equal(call, expected)), None)
+
+    def ahead(self, call: Call) -> PathCall | None:
+        """The plain lookup of a later step that this call makes."""
+        plain = [lookup for lookup in self.path.lookups if not lookup.where]
+        later = (expected for expected in self.path.calls if equal(call, expected))
+        return next((e for e in later if is_lookup(e, plain) and not self._is_made(e)), None)
+
+    def score(self) -> PathScore:
+        path, left = self.path, self.missing()
+        steps = first_open(path, left) if left else len(path.steps)
+        return PathScore(
+            len(path.calls), len(self.made), len(path.steps), steps, self.taken, tuple(self.verdicts)
+        )
+
+    def missing(self) -> list[PathCall]:
+        """Calls that were not made and cannot be forgiven. On a path of lookups alone none can."""
+        lookups = self.path.lookups
+        left = self.pool + [call for step in self.path.steps[self.opened :] for call in step]
+        if all(is_lookup(call, lookups) for call in self.path.calls):
+            return left
+        return [call for call in left if not is_lookup(call, lookups)]
+
+
+def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
+    """The walk along an entry's golden path."""
+    path = path_of(entry)
+    reader = Reader(entry.functions, syntax)
+    comparer = Comparer(entry, path, {doc.name: doc for doc in entry.functions}, driven, Profile.CORRECTED)
+    state, dialogue = _State.at_start(path), opening(entry)
+    shown = Shown()
+    while state.taken < MOST_STEPS:
+        completion = yield shown
+        if completion.fault:
+            return Outcome(_fault(completion), state.score())
+        answer = reader.corrected(completion)
+        if not answer.calls and not answer.unread:
+            response = answer.response or ""
+            score = yield from response_judged(entry, driven, response, dialogue, state.score())
+            return Outcome(_finished(state), score)
+        state.taken += 1
+        if answer.unread:
+            shown = Shown((f"The calls of this message cannot be read: {answer.unread}.",))
+            state.verdicts.append(_misformed(state.taken, None, answer.unread))
+            continue
+        try:
+            replies = yield from _turn(state, answer.calls, comparer, dialogue)
+        except Undecided as undecided:
+            return Outcome(undecided.verdict, None)
+        if state.complete and (extra := _beyond(state)):
+            return Outcome(extra, state.score())
+        held = [
+            (call, reply) for call, reply in zip(answer.calls, replies, strict=True) if isinstance(call, Call)
+        ]
+        dialogue += said([call for call, _ in held], [reply for _, reply in held])
+        shown = Shown(tuple(replies))
+    return Outcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
+
+
+def _turn(
+    state: _State, calls: Sequence[Call | Unreadable], comparer: Comparer, dialogue: Dialogue
+) -> Generator[AskModel, Completion, list[str]]:
+    """The replies to the calls of an answer. Raises ``Undecided``."""
+    replies: dict[int, str] = {}
+    rest: list[tuple[int, Call]] = []
+    for index, call in enumerate(calls):
+        if isinstance(call, Unreadable):
+            replies[index] = refused(call.reason)
+            state.verdicts.append(_misformed(state.taken, None, call.reason))
+        elif reason := format_error(call, comparer.docs, Profile.CORRECTED):
+            replies[index] = refused(reason)
+            state.verdicts.append(_misformed(state.taken, call, reason))
+        else:
+            rest.append((index, call))
+    was_complete, right_before = state.complete, len(state.made)
+    rest = _exactly(state, rest, replies)
+    chosen = yield from paired(
+        [call for _, call in rest],
+        [Call(expected.name, expected.arguments) for expected in state.pool],
+        comparer.driven.similarity,
+    )
+    expected_for = {made: state.pool[expected] for made, expected in chosen}
+    for place, (index, call) in enumerate(rest):
+        replies[index] = GENERIC
+        if (expected := expected_for.get(place)) is None:
+            code = "func_hallucination" if was_complete else "unpaired"
+            state.verdicts.append(
+                CallVerdict(state.taken, as_json(call), None, "unpaired", False, code, "no call is expected")
+            )
+            continue
+        verdict = yield from comparer.compare(state.taken, call, expected, dialogue)
+        state.verdicts.append(verdict)
+        if verdict.right:
+            state.match(expected)
+            replies[index] = expected.reply
+    if len(state.made) > right_before:
+        state.open_next()
+    state.open_past_lookups()
+    return [replies[index] for index in range(len(calls))]
+
+
+def _exactly(
+    state: _State, calls: Sequence[tuple[int, Call]], replies: dict[int, str]
+) -> list[tuple[int, Call]]:
+    """Match calls that are equal to expected ones, over as many steps as they reach; give back the rest."""
+    rest, found = list(calls), True
+    while found:
+        found = False
+        for index, call in list(rest):
+            if found_call := _exact(state, call):
+                expected, stage = found_call
+                replies[index] = expected.reply
+                verdict = CallVerdict(state.taken, as_json(call), as_json(expected), stage, True)
+                state.verdicts.append(verdict)
+                rest.remove((index, call))
+                found = True
+        if found and rest and state.opened < len(state.path.steps):
+            nxt = state.path.steps[state.opened]
+            if any(equal(call, expected) for _, call in rest for expected in nxt):
+                state.open_next()
+    return rest
+
+
+def _exact(state: _State, call: Call) -> tuple[PathCall, str] | None:
+    """The call of the path that is equal to this one, and as what it counts."""
+    if expected := next((expected for expected in state.pool if equal(call, expected)), None):
+        state.match(expected)
+        return expected, "exact"
+    if expected := state.ahead(call):
+        state.made.append(expected)
+        return expected, "lookup"
+    if expected := state.known(call):
+        return expected, "repeat"
+    return None
+
+
+def _misformed(step: int, call: Call | None, reason: str) -> CallVerdict:
+    made = as_json(call) if call else {}
+    return CallVerdict(step, made, None, "format", False, "format_error", reason)
+
+
+def _beyond(state: _State) -> Failed | None:
+    """Whether the model called something new after everything was done."""
+    last = state.verdicts[-1]
+    if last.step == state.taken and last.code == "func_hallucination":
+        return Failed(last.code, f"every expected call was made, but the model calls {last.made['name']}")
+    return None
+
+
+def _fault(completion: Completion) -> Failed | NotScored:
+    if completion.fault is Fault.OVERFLOW:
+        return Failed(Fault.OVERFLOW, "the request did not fit into the model's context")
+    return NotScored(Fault.INFERENCE_ERROR, f"the result is an error: {completion.text}")
+
+
+def _finished(state: _State) -> Passed | Failed:
+    """The verdict at the final response: what is missing, and the mistake that it is missing for."""
+    missing = state.missing()
+    if not missing:
+        return Passed()
+    left = [as_json(call) for call in missing]
+    details = {"left": left}
+    for verdict in state.verdicts:
+        if not verdict.right and verdict.expected in left:
+            return Failed(str(verdict.code), f"step {verdict.step}: {verdict.reason}", details)
+    names = ", ".join(dict.fromkeys(call.name for call in missing))
+    return Failed("stop_early", f"not called: {names}", details)

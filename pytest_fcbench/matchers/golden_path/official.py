@@ -1,0 +1,292 @@
+"""The walk of the official code, bug for bug (``runner/base_runner.py``, ``gpt_runner.py``,
+``compare_method.py``).
+
+What is odd and kept:
+
+- The conversation ends at the first answer of which no call is right, unless one has a wrong form.
+- After an answer with a right call exactly one more step of the path can be matched, whether or not the
+  current one is finished.
+- Calls are paired with expected ones before their form is looked at, so a malformed call can take one away.
+- A lookup is right at any time and as often as it is made, and counts each time. One with several arguments
+  is only known if the record has them in alphabetical order.
+- A step counts as lookups if *any* of its calls is a special lookup, or if all are plain ones.
+- A mistake in the last answer with calls fails the entry, also where everything else was right.
+- Of lookups that were left out, every second is not forgiven: the list is changed while it is walked.
+- There is no limit of steps; ours is ``MOST_STEPS``.
+
+The official worker crashes in some situations and writes no result, which the score counts as no success:
+code ``crash``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pytest_fcbench.codecs.decoders.outcome import Unreadable
+from pytest_fcbench.domain.entry import Entry, GoldenPath, PathCall
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Driven
+from pytest_fcbench.domain.verdict import CallVerdict, Failed, Passed, PathScore, Profile
+from pytest_fcbench.matchers.golden_path.answers import Reader
+from pytest_fcbench.matchers.golden_path.assignment import Undecided, paired
+from pytest_fcbench.matchers.golden_path.call_comparison import Comparer, as_json, equal
+from pytest_fcbench.matchers.golden_path.call_format import format_error
+from pytest_fcbench.matchers.golden_path.walk import (
+    GENERIC,
+    Dialogue,
+    Outcome,
+    Shown,
+    Walk,
+    first_open,
+    golden_dialogue,
+    is_special,
+    opening,
+    path_of,
+    refused,
+    response_judged,
+    said,
+    same,
+)
+
+MOST_STEPS = 100
+"""Answers after which we end what could go on for ever."""
+
+
+class _Crash(Exception):  # noqa: N818 - not an error of ours
+    """The official worker would die here."""
+
+
+@dataclass
+class _Lookup:
+    """A plain lookup of the path, which may be made at any time."""
+
+    call: PathCall
+    made: bool = False
+
+
+@dataclass
+class _State:
+    path: GoldenPath
+    opened: int = 0
+    """Index of the step that was opened last; it can pass the end."""
+    pool: list[PathCall] = field(default_factory=list)
+    """Expected calls that are not matched yet, of all opened steps."""
+    lookups: dict[str, _Lookup] = field(default_factory=dict)
+    right: int = 0
+    taken: int = 0
+    verdicts: list[CallVerdict] = field(default_factory=list)
+
+    @classmethod
+    def at_start(cls, path: GoldenPath) -> _State:
+        state = cls(path, pool=list(path.steps[0]))
+        plain = {lookup.name for lookup in path.lookups if not lookup.where}
+        for call in path.calls:
+            if call.name in plain:
+                state.lookups.setdefault(_key(call.name, call.arguments), _Lookup(call))
+        if state.only_lookups():
+            state.open_next()
+        return state
+
+    def only_lookups(self) -> bool:
+        plain = {lookup.name for lookup in self.path.lookups if not lookup.where}
+        special = any(is_special(call, self.path.lookups) for call in self.pool)
+        return special or {call.name for call in self.pool} <= plain
+
+    def open_next(self) -> None:
+        self.opened += 1
+        if self.opened < len(self.path.steps):
+            self.pool += self.path.steps[self.opened]
+
+    def drop_made_lookups(self) -> None:
+        """Before each turn. Of equal calls the first one's place is taken for each (official)."""
+        places = [
+            next(place for place, other in enumerate(self.pool) if same(call, other))
+            for call in self.pool
+            if (lookup := self.lookups.get(_key(call.name, call.arguments))) and lookup.made
+        ]
+        for place in sorted(places, reverse=True):
+            del self.pool[place]
+
+    def advance(self, matched: Sequence[PathCall | Call]) -> None:
+        for call in matched:
+            self._remove(call)
+        if matched:
+            self.open_next()
+        for lookup in self.lookups.values():
+            if lookup.made:
+                self._remove(lookup.call)
+        if self.only_lookups():
+            self.open_next()
+
+    def _remove(self, call: PathCall | Call) -> None:
+        for index, expected in enumerate(self.pool):
+            if expected.name == call.name and expected.arguments == call.arguments:
+                del self.pool[index]
+                return
+
+    def forgive(self) -> None:
+        """Leave out lookups that were not made. The walk over a list that shrinks is the official one."""
+        forgiven = {lookup.name for lookup in self.path.lookups if lookup.forgiven and not lookup.where}
+        index = 0
+        while index < len(self.pool):
+            call = self.pool[index]
+            if is_special(call, self.path.lookups) or call.name in forgiven:
+                self._remove(call)
+            index += 1
+
+    def score(self) -> PathScore:
+        calls, steps = len(self.path.calls), len(self.path.steps)
+        right_steps = first_open(self.path, self.pool)
+        return PathScore(calls, self.right, steps, right_steps, self.taken, tuple(self.verdicts))
+
+
+def _key(name: str, arguments: Mapping[str, object]) -> str:
+    return json.dumps({"name": name, "arguments": arguments})
+
+
+def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
+    """The walk along an entry's golden path."""
+    path = path_of(entry)
+    reader = Reader(entry.functions, syntax)
+    docs = {doc.name: doc for doc in entry.functions}
+    comparer = Comparer(entry, path, docs, driven, Profile.OFFICIAL)
+    state, dialogue = _State.at_start(path), opening(entry)
+    shown = Shown()
+    mistakes: list[CallVerdict] = []
+    while state.taken < MOST_STEPS:
+        completion = yield shown
+        answer = reader.official(completion)
+        if completion.fault or not (answer.calls or answer.response is not None):
+            return Outcome(Failed("unknown_error", f"no answer came: {completion.text}"), None)
+        if not answer.calls:
+            verdict = _failed(mistakes) or _finished(state)
+            score = yield from response_judged(
+                entry, driven, answer.response or "", golden_dialogue(entry), state.score()
+            )
+            return Outcome(verdict, score)
+        if not state.pool:
+            reason = "every expected call was made, but the model goes on"
+            return Outcome(Failed("func_hallucination", reason), state.score())
+        unread = [call for call in answer.calls if isinstance(call, Unreadable)]
+        if unread:
+            code = "crash" if all(call.code == "crash" for call in unread) else "decode_error"
+            worst = next(call for call in unread if call.code == code)
+            return Outcome(Failed(code, worst.reason), None if code == "crash" else state.score())
+        calls = [_in_order(call) for call in answer.calls if isinstance(call, Call)]
+        state.taken += 1
+        try:
+            turn = yield from _turn(state, calls, comparer, dialogue)
+        except _Crash as crash:
+            return Outcome(Failed("crash", str(crash)), None)
+        except Undecided as undecided:
+            return Outcome(undecided.verdict, None)
+        state.verdicts += turn.verdicts
+        mistakes = [
+            verdict for verdict in turn.verdicts if not verdict.right and verdict.code != "format_error"
+        ]
+        if not turn.replies and not turn.refused:
+            return Outcome(_failed(mistakes) or _finished(state), state.score())
+        state.right += len(turn.replies)
+        replies = [turn.replies.get(index, turn.refused.get(index, GENERIC)) for index in range(len(calls))]
+        dialogue += said(calls, replies)
+        state.advance(turn.matched)
+        shown = Shown(tuple(replies))
+    return Outcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
+
+
+@dataclass
+class _Turn:
+    """What became of the calls of one answer, by index."""
+
+    replies: dict[int, str] = field(default_factory=dict)
+    """Of right calls."""
+    refused: dict[int, str] = field(default_factory=dict)
+    """Of calls with a wrong form."""
+    matched: list[PathCall | Call] = field(default_factory=list)
+    verdicts: list[CallVerdict] = field(default_factory=list)
+
+
+def _turn(
+    state: _State, calls: Sequence[Call], comparer: Comparer, dialogue: Dialogue
+) -> Generator[AskModel, Completion, _Turn]:
+    """Pair the calls of an answer with expected ones and compare them. Raises ``Undecided``, ``_Crash``."""
+    state.drop_made_lookups()
+    if not state.pool:
+        raise _Crash("nothing is expected any more once lookups that were made are dropped")
+    turn = _Turn()
+    pairs = yield from _pairs(state, calls, comparer.driven.similarity)
+    for index, expected, stage in pairs:
+        call = calls[index]
+        if reason := format_error(call, comparer.docs, Profile.OFFICIAL):
+            turn.refused[index] = refused(reason)
+            verdict = CallVerdict(
+                state.taken, as_json(call), as_json(expected), "format", False, "format_error", reason
+            )
+        elif stage:
+            verdict = CallVerdict(state.taken, as_json(call), as_json(expected), stage, True)
+        else:
+            verdict = yield from comparer.compare(state.taken, call, expected, dialogue)
+        if verdict.right:
+            turn.replies[index] = expected.reply
+            turn.matched.append(expected)
+        turn.verdicts.append(verdict)
+    held = {index for index, _, _ in pairs}
+    turn.verdicts += [
+        CallVerdict(
+            state.taken, as_json(call), None, "unpaired", False, "unpaired", "no call was left for it"
+        )
+        for index, call in enumerate(calls)
+        if index not in held
+    ]
+    return turn
+
+
+def _pairs(
+    state: _State, calls: Sequence[Call], similarity: str
+) -> Generator[AskModel, Completion, list[tuple[int, PathCall, str | None]]]:
+    """Index of each call, the expected one it is held against, and the stage that decided already.
+
+    Official: ``mapping_call``. A lookup is only thought of where an expected call before it is not equal.
+    """
+    pairs: list[tuple[int, PathCall, str | None]] = []
+    free, rest = list(state.pool), []
+    for index, call in enumerate(calls):
+        lookup = state.lookups.get(_key(call.name, call.arguments))
+        if free and equal(call, free[0]):
+            pairs.append((index, free.pop(0), "exact"))
+        elif free and lookup:
+            lookup.made = True
+            pairs.append((index, lookup.call, "lookup"))
+        elif found := next((expected for expected in free if equal(call, expected)), None):
+            free.remove(found)
+            pairs.append((index, found, "exact"))
+        else:
+            rest.append(index)
+    chosen = yield from paired(
+        [calls[index] for index in rest], [Call(call.name, call.arguments) for call in free], similarity
+    )
+    return pairs + [(rest[made], free[expected], None) for made, expected in chosen]
+
+
+def _in_order(call: Call) -> Call:
+    return Call(call.name, {name: call.arguments[name] for name in sorted(call.arguments)})
+
+
+def _failed(mistakes: Sequence[CallVerdict]) -> Failed | None:
+    """The verdict on an entry whose last answer with calls had mistakes; the first one gives the code."""
+    coded = [mistake for mistake in mistakes if mistake.expected is not None]
+    if not coded:
+        return None
+    first = coded[0]
+    errors = [{"step": m.step, "code": m.code, "reason": m.reason} for m in coded]
+    return Failed(str(first.code), f"step {first.step}: {first.reason}", {"errors": errors})
+
+
+def _finished(state: _State) -> Passed | Failed:
+    """The verdict at the final response."""
+    state.forgive()
+    if state.opened >= len(state.path.steps) and not state.pool:
+        return Passed()
+    left = ", ".join(dict.fromkeys(call.name for call in state.pool)) or "the next step"
+    return Failed("stop_early", f"not called: {left}", {"left": [as_json(call) for call in state.pool]})

@@ -1,0 +1,15 @@
+"""The walk along a golden path by the rules of each profile."""
+
+from __future__ import annotations
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.matchers.golden_path import corrected, official
+from pytest_fcbench.matchers.golden_path.walk import Walk
+
+
+def walk(entry: Entry, syntax: str, driven: Driven, profile: Profile) -> Walk:
+    """The walk of a profile."""
+    walks = {Profile.OFFICIAL: official.walk, Profile.CORRECTED: corrected.walk}
+    return walks[profile](entry, syntax, driven)

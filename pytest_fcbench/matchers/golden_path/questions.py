@@ -1,0 +1,187 @@
+"""What a judge is asked about an entry with a golden path. The criteria are those of the paper (Zhong et al.
+2025, arXiv:2501.10132: the judge that matches calls, completeness, correctness); all wording is ours.
+
+A reply of an API can have 100,000 characters, and a dialogue more than many judges can read; the official
+evaluator sends all of it. Here calls and replies of a dialogue share a number of characters: short ones are
+whole, long ones are cut to the same length.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.verdict import Rated
+from pytest_fcbench.matchers.judging.questions import Question, Unfit, cut, members
+from pytest_fcbench.matchers.judging.ratings import LONGEST, rated, request, sentence
+
+CONTEXT = 40_000
+"""Characters of all earlier calls and replies where two calls are compared: they only tell where values come
+from."""
+EVIDENCE = 240_000
+"""Characters of all calls and replies where an answer is checked against them: about 80,000 tokens, so that a
+judge with a context of 128,000 has room for the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """Whether a judge holds two calls for the same."""
+
+    same: bool
+    reason: str
+
+
+_EQUIVALENCE = """\
+A user made a request that takes several function calls. In one step an assistant made a call, and a call \
+that is known to be right was expected there. They are not written alike. Tell whether both ask the \
+function for the same thing, so that whoever gets the replies could go on with either.
+
+These are no differences:
+- a name or a text in another language;
+- another way to write the same thing: spelling, case, punctuation, a full name and its usual short form, \
+a date, time or number in another notation;
+- a place with the country, state or region that it lies in and without, a landmark with its city and \
+without;
+- keys, or list items whose order has no meaning, in another order;
+- a parameter that is left out, and its default.
+
+These are differences, however small: another date or time, another amount or count, another identifier, \
+another place (a city is not its airport, nor a district or a namesake elsewhere), a condition of the \
+request that only one of them has, another function.
+
+Judge by what the function docs say of the parameters and by the request; earlier calls and their replies \
+show where values come from. That the expected call could have been another one does not matter. Where you \
+cannot tell, they are not the same.
+
+Reply with one JSON object and nothing else, with exactly these keys:
+{"same": true or false, "reason": what decides, in one sentence}"""
+
+_COMPLETENESS = """\
+A user made a request, and an assistant that can look things up wrote a final answer. Tell how much of the \
+request the answer deals with. Whether what it says is true does not matter here, nor how well it is \
+written.
+
+Take the request apart into everything that it asks to be told, found or done. Then score:
+- 2: the answer deals with every part of it;
+- 1: it deals with some parts and passes over at least one;
+- 0: it deals with none, or only announces, asks back, apologises or says that nothing could be found out.
+
+A part that the answer says has no result (no flight that day, for example) counts as dealt with.
+
+Reply with one JSON object and nothing else, with exactly these keys:
+{"score": 0, 1 or 2, "reason": which parts are missing, in one or two sentences}"""
+
+_CORRECTNESS = """\
+A user made a request, an assistant called functions, and wrote a final answer from their replies. Tell \
+whether what the answer states agrees with the replies. Whether it deals with all of the request does not \
+matter here.
+
+Look up every fact of the answer in the replies: names, prices, times, counts, ratings, comparisons ("the \
+cheapest"). Then score:
+- 2: every fact that can be looked up is as the replies have it;
+- 1: some are, and at least one is otherwise or stands in no reply;
+- 0: none is, or the answer states no fact.
+
+Rounding, another unit or another notation is no error. Where a reply is cut, what may stand in the part \
+that is not shown is not held against the answer. What everybody knows needs no reply.
+
+Reply with one JSON object and nothing else, with exactly these keys:
+{"score": 0, 1 or 2, "reason": which facts are wrong or without source, in one or two sentences}"""
+
+
+def equivalence(
+    entry: Entry,
+    made: Mapping[str, object],
+    expected: Mapping[str, object],
+    history: Sequence[Mapping[str, object]],
+) -> Question[Equivalence]:
+    """Whether two calls, ``{"name": ..., "arguments": {...}}``, mean the same after the dialogue so far.
+
+    ``history`` is in the form of a record: the request, calls (``function_call``), their replies
+    (``content`` of an ``observation``, as JSON text), calls ...
+    """
+    names = {call.get("name") for call in (made, expected)}
+    material = {
+        "functions": {doc.name: _written(_doc(doc)) for doc in entry.functions if doc.name in names},
+        "request": request(entry),
+        "earlier steps": _steps(history, CONTEXT),
+        "call that was made": _written(made),
+        "call that was expected": _written(expected),
+    }
+    return Question(entry, _EQUIVALENCE, material, _same)
+
+
+def completeness(entry: Entry, response: str) -> Question[Rated]:
+    """How much of the request a final answer deals with."""
+    material = {"request": request(entry), "answer": cut(response, LONGEST)}
+    return Question(entry, _COMPLETENESS, material, rated)
+
+
+def correctness(entry: Entry, dialogue: Sequence[Mapping[str, object]], response: str) -> Question[Rated]:
+    """Whether a final answer agrees with the replies of a dialogue, which has the form of a record."""
+    material = {
+        "request": request(entry),
+        "calls and replies": _steps(dialogue, EVIDENCE),
+        "answer": cut(response, LONGEST),
+    }
+    return Question(entry, _CORRECTNESS, material, rated)
+
+
+# Replies of the judge
+
+
+def _same(reply: Mapping[str, object]) -> Equivalence:
+    same, reason = members(reply, "same", "reason")
+    if not isinstance(same, bool):
+        raise Unfit("must have as same true or false")
+    return Equivalence(same, sentence(reason))
+
+
+# Material
+
+
+def _doc(doc: FunctionDoc) -> Mapping[str, object]:
+    return {"description": doc.description, "parameters": doc.parameters}
+
+
+def _written(value: object) -> str:
+    return cut(_json(value), LONGEST)
+
+
+def _json(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=repr)
+    except (ValueError, RecursionError):
+        return "(cannot be written as JSON)"
+
+
+def _steps(dialogue: Sequence[Mapping[str, object]], most: int) -> list[Mapping[str, object]]:
+    """Each call of a dialogue with its reply; together they have at most so many characters."""
+    made = [turn for turn in dialogue if "function_call" in turn]
+    steps = [step for step, turn in enumerate(made, 1) for _ in _listed(turn, "function_call")]
+    calls = [_json(call) for turn in made for call in _listed(turn, "function_call")]
+    replies = [str(reply) for turn in dialogue for reply in _listed(turn, "content")]
+    longest = fair([len(text) for text in (*calls, *replies)], most)
+    return [
+        {"step": step, "call": cut(call, longest), "reply": cut(reply, longest)}
+        for step, call, reply in zip(steps, calls, replies, strict=False)
+    ]
+
+
+def _listed(turn: Mapping[str, object], key: str) -> Sequence[object]:
+    value = turn.get(key)
+    return value if isinstance(value, (list, tuple)) else ()
+
+
+def fair(lengths: Sequence[int], most: int) -> int:
+    """The length to cut texts to so that together they have at most ``most``; short ones stay whole."""
+    left = most
+    for at, length in enumerate(sorted(lengths)):
+        share = left // (len(lengths) - at)
+        if length > share:
+            return share
+        left -= length
+    return most

@@ -1,0 +1,56 @@
+"""Both verdicts on a conversation along a golden path: each profile's walk once more over what was answered.
+
+The profiles show a model different things: where one ends the conversation, the other goes on. So the verdict
+of the profile that did not drive holds as long as the model was shown what that profile would have shown it;
+beyond that nobody knows what it would have answered, and the entry is not scored (``other_rules``).
+"""
+
+from __future__ import annotations
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.transcript import NOT_ASKED, Driven, Transcript
+from pytest_fcbench.domain.verdict import OTHER_RULES, Judgement, NotScored, Profile
+from pytest_fcbench.matchers.golden_path.profiles import walk
+from pytest_fcbench.matchers.golden_path.walk import Outcome, Shown
+from pytest_fcbench.matchers.known_bad import not_scored
+
+
+def judge(entry: Entry, transcript: Transcript) -> Judgement:
+    """Both verdicts, and how far the model came. ``entry`` must have a golden path."""
+    driven = transcript.driven or Driven(Profile.OFFICIAL.value)
+    official = _outcome(entry, transcript, driven, Profile.OFFICIAL)
+    corrected = _outcome(entry, transcript, driven, Profile.CORRECTED)
+    if unscored := not_scored(entry, transcript):
+        return Judgement(official.verdict, unscored, official.score)
+    return Judgement(official.verdict, corrected.verdict, official.score, corrected.score)
+
+
+def _outcome(entry: Entry, transcript: Transcript, driven: Driven, profile: Profile) -> Outcome:
+    walking = walk(entry, transcript.syntax, driven, profile)
+    answers = {aside.digest: aside.completion for aside in transcript.asides}
+    steps = transcript.turns[0]
+    demand, number, missed = next(walking), 0, False
+    try:
+        while True:
+            if not isinstance(demand, Shown):
+                completion = answers.get(demand.digest, NOT_ASKED)
+                missed |= completion is NOT_ASKED
+                demand = walking.send(completion)
+                continue
+            if number == len(steps) or (number and demand.texts != steps[number - 1].results):
+                return Outcome(_diverged(driven, profile, number), None)
+            completion, number = steps[number].completion, number + 1
+            demand = walking.send(completion)
+    except StopIteration as done:
+        outcome: Outcome = done.value
+    if missed and isinstance(outcome.verdict, NotScored):
+        return Outcome(_diverged(driven, profile, number), None)
+    return outcome
+
+
+def _diverged(driven: Driven, profile: Profile, step: int) -> NotScored:
+    return NotScored(
+        OTHER_RULES,
+        f"the conversation was held by the {driven.profile} rules; by the {profile} ones the model would "
+        f"have been shown something else after answer {step}",
+    )

@@ -1,0 +1,60 @@
+"""How good an answer in words is: a judge's score from 0 to 2.
+
+Of a reply where there is nothing to call (BFCL v1, category ``chatable``) it is how well it answers the
+message. The official code had no evaluator for these, so no verdict hangs on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.verdict import Rated
+from pytest_fcbench.matchers.judging.questions import Question, Unfit, cut, members
+
+MOST = 2
+LONGEST = 8_000
+"""Characters of an answer, or of what else is to be read in full."""
+
+_RELEVANCE = """\
+A user wrote to an assistant that has no functions to call, and the assistant replied in words. Tell how \
+well the reply answers what the user wrote.
+
+Score:
+- 2: the reply is about what the user wrote and gives what it asks for; where that cannot be had without \
+functions or current facts, it says so and helps as far as it can;
+- 1: it is about what the user wrote, but gives only a part of what could be given, or says something that \
+everybody knows to be wrong;
+- 0: it is about something else, says nothing, or refuses or asks back without need.
+
+Length and style do not matter.
+
+Reply with one JSON object and nothing else, with exactly these keys:
+{"score": 0, 1 or 2, "reason": what decides, in one or two sentences}"""
+
+
+def relevance(entry: Entry, reply: str) -> Question[Rated]:
+    """How well a reply answers the message of an entry."""
+    material = {"message": cut(request(entry), LONGEST), "reply": cut(reply, LONGEST)}
+    return Question(entry, _RELEVANCE, material, rated)
+
+
+def rated(reply: Mapping[str, object]) -> Rated:
+    """The score in a judge's reply. Raises ``Unfit``."""
+    score, reason = members(reply, "score", "reason")
+    if isinstance(score, bool) or not isinstance(score, int) or not 0 <= score <= MOST:
+        raise Unfit(f"must have as score {', '.join(map(str, range(MOST)))} or {MOST}")
+    return Rated(score, sentence(reason))
+
+
+def sentence(reason: object) -> str:
+    """A reason in a judge's reply. Raises ``Unfit``."""
+    if not isinstance(reason, str) or not reason.strip():
+        raise Unfit("must have as reason a text")
+    return reason.strip()
+
+
+def request(entry: Entry) -> str:
+    """What the user says in an entry."""
+    said = (message.content for turn in entry.turns for message in turn if message.role == "user")
+    return "\n\n".join(said)

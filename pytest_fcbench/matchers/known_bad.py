@@ -1,0 +1,21 @@
+"""What all matchers ask before they look at an answer."""
+
+from __future__ import annotations
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.transcript import Fault, Transcript
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored
+
+OVERFLOW = Failed(Fault.OVERFLOW, "the request did not fit into the model's context")
+
+
+def not_scored(entry: Entry, transcript: Transcript) -> NotScored | None:
+    """Why the corrected profile does not score this answer, or None.
+
+    The official code judges the text of an inference error like any answer, so it passes irrelevance.
+    """
+    if entry.set_aside:
+        return NotScored(SET_ASIDE, entry.set_aside)
+    if transcript.last.fault is Fault.INFERENCE_ERROR:
+        return NotScored(Fault.INFERENCE_ERROR, f"the result is an error: {transcript.last.text}")
+    return None

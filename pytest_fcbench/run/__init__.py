@@ -1,0 +1,1 @@
+"""One benchmark run: what is asked, who answers, and the Records that come of it."""

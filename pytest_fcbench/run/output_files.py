@@ -1,0 +1,43 @@
+"""What commands write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from pytest_fcbench.domain.errors import FcbenchError, UsageError
+
+
+def write(path: Path, text: str) -> None:
+    """Write a whole file or leave what is there. Raises ``UsageError`` for no name, else ``FcbenchError``.
+
+    A device or a pipe is written to; it cannot be left as it was.
+    """
+    if not path.name:
+        raise UsageError(f"{path} is a folder; name a file in it")
+    special = path.exists() and not path.is_file() and not path.is_dir()
+    part = path if special else path.with_name(f"{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, encoding="utf-8", errors="backslashreplace")
+        if not special:
+            part.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            if not special:
+                part.unlink()
+        raise FcbenchError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def write_new(files: Mapping[Path, str], *, force: bool) -> None:
+    """Write texts by path; with ``force`` over those that are there.
+
+    Raises ``UsageError`` before anything is written where one is there, ``FcbenchError`` where one cannot
+    be written.
+    """
+    there = next((path for path in files if path.exists()), None)
+    if there and not force:
+        raise UsageError(f"{there} is already there; name another folder, or replace it with --force")
+    for path, text in files.items():
+        write(path, text)

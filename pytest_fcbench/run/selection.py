@@ -1,0 +1,85 @@
+"""Which entries a run asks: those of its suites and categories, its part of them, each as often as told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
+from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.matchers.execution import LIVE_ONLY
+from pytest_fcbench.suites.suite import Suite
+
+_SMOKE = 10
+"""Which part of the entries a smoke run takes: of ten paraphrases in a row the first."""
+
+
+@dataclass(slots=True)
+class Selection:
+    """The entries of a run, read when they are first looked at."""
+
+    settings: Settings
+    suites: Mapping[str, Suite]
+    _loaded: dict[tuple[str, str], tuple[Entry, ...]] = field(default_factory=dict)
+    _by_id: dict[str, Entry] = field(default_factory=dict)
+    _by_file: dict[str, dict[Path, list[Entry]]] = field(default_factory=dict)
+
+    def entries(self, name: str) -> Sequence[Entry]:
+        """Entries of a category in all selected suites that belong to this run's shard; none if the category
+        is not selected.
+
+        Raises ``UsageError`` for a name that is no category.
+        """
+        if name not in CATEGORIES:
+            raise UsageError(unknown("category", name, CATEGORIES))
+        if CATEGORIES[name] not in self.settings.categories:
+            return ()
+        found = [entry for suite in self.suites.values() for entry in self._load(suite, CATEGORIES[name])]
+        shard = self.settings.shard
+        return found if shard is None else [entry for entry in found if shard.holds(entry)]
+
+    def by_file(self, suite: str) -> Mapping[Path, Sequence[Entry]]:
+        """The entries of a suite by the file that each stands in, where the suite knows it."""
+        if suite in self._by_file:
+            return self._by_file[suite]
+        found = self._by_file[suite] = {}
+        if file_of := self.suites[suite].file_of:
+            for category in self.settings.categories:
+                for entry in self.entries(category.name):
+                    if entry.suite == suite:
+                        found.setdefault(file_of(entry), []).append(entry)
+        return found
+
+    def find(self, item_id: str) -> Entry | None:
+        """The entry of that item id among those that were loaded."""
+        return self._by_id.get(item_id)
+
+    def size_of(self, category: str) -> int:
+        """Number of tests of a category in the selected suites, whatever the shard: entries times trials."""
+        return sum(len(self._load(suite, CATEGORIES[category])) for suite in self.suites.values())
+
+    def _load(self, suite: Suite, category: Category) -> tuple[Entry, ...]:
+        key = suite.name, category.name
+        if key not in self._loaded:
+            loaded = suite.load(category) if category in suite.categories else ()
+            chosen = loaded[::_SMOKE] if self.settings.smoke else loaded
+            if self.settings.live:
+                chosen = tuple(map(_asked_live, chosen))
+            self._loaded[key] = tuple(self._trials(chosen))
+            self._by_id |= {entry.item_id: entry for entry in self._loaded[key]}
+        return self._loaded[key]
+
+    def _trials(self, entries: Sequence[Entry]) -> Iterator[Entry]:
+        for entry in entries:
+            if self.settings.trials == 1:
+                yield entry
+            else:
+                yield from (replace(entry, trial=n) for n in range(1, self.settings.trials + 1))
+
+
+def _asked_live(entry: Entry) -> Entry:
+    """An entry that was set aside only because nobody recorded what a web API answers is no longer."""
+    recorded = not (entry.set_aside or "").startswith(f"{LIVE_ONLY}:")
+    return entry if recorded else replace(entry, set_aside=None)

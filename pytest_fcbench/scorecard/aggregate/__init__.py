@@ -1,0 +1,1 @@
+"""From Records to scores, intervals, costs and rates."""

@@ -1,0 +1,105 @@
+"""Calls as they are written (AST) against what they return (execution), for the same answers.
+
+Where calls are carried out, the answer is also compared with the calls of the truth, argument by argument. So
+each executable entry has two verdicts in each profile. BFCL's paper (Patil et al. 2025, Figure 3) has the
+correlation of both kinds over models, of categories with entries of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from pytest_fcbench.domain.entry import AS_WRITTEN, Group
+from pytest_fcbench.domain.verdict import NotScored, Profile
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores
+from pytest_fcbench.scorecard.record import Record, by_category
+from pytest_fcbench.scorecard.render.tables import Table
+from pytest_fcbench.scorecard.render.wording import number
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Entries by which of the two verdicts passed; only those that have both."""
+
+    both: int
+    written: int
+    """The call is that of the truth, but does not return what it should."""
+    executed: int
+    """The call is another one, but returns the same."""
+    neither: int
+
+    @property
+    def n(self) -> int:
+        """All of them."""
+        return self.both + self.written + self.executed + self.neither
+
+    @property
+    def shares(self) -> tuple[float, float] | None:
+        """Shares of the entries that pass as they are written, and by what they return; None of none."""
+        return ((self.both + self.written) / self.n, (self.both + self.executed) / self.n) if self.n else None
+
+    @property
+    def agreement(self) -> float | None:
+        """Share of the entries with the same verdict."""
+        return (self.both + self.neither) / self.n if self.n else None
+
+
+def sides(records: Iterable[Record], profile: Profile) -> Sides:
+    """The entries of these Records together."""
+    counts = {(a, b): 0 for a in (True, False) for b in (True, False)}
+    for record in records:
+        if as_written := record.verdicts.as_written:
+            written, executed = as_written.under(profile), record.verdict(profile)
+            if not isinstance(written, NotScored) and not isinstance(executed, NotScored):
+                counts[written.passed, executed.passed] += 1
+    return Sides(counts[True, True], counts[True, False], counts[False, True], counts[False, False])
+
+
+def parts(records: Iterable[Record], profile: Profile) -> dict[str, Sides]:
+    """By category, and of all; nothing where no entry has both verdicts."""
+    asked = [record for record in records if record.group == Group.EXECUTABLE]
+    found = {name: sides(part, profile) for name, part in by_category(asked).items()}
+    known = {name: of for name, of in found.items() if of.n}
+    return {**known, "all": sides(asked, profile)} if known else {}
+
+
+COLUMNS = ("entries", "both", "AST only", "exec only", "neither", "AST", "execution", "agree")
+"""Those of a table about sides."""
+LEGEND = "AST: the calls are those of the truth, argument by argument; no verdict depends on it"
+"""What the columns mean."""
+
+
+def row(of: Sides) -> tuple[str, ...]:
+    """The cells of ``COLUMNS``."""
+    counts = (of.n, of.both, of.written, of.executed, of.neither)
+    shares = (*(of.shares or (None, None)), of.agreement)
+    return (*(f"{count:,}" for count in counts), *(number(share, ".2%") for share in shares))
+
+
+def table(records: Sequence[Record], profile: Profile) -> Table | None:
+    """A row for each category and for all; None where no entry has both verdicts."""
+    found = parts(records, profile)
+    if not found:
+        return None
+    return Table(
+        f"calls as written (AST) and carried out ({profile} profile)",
+        ("", *COLUMNS),
+        tuple((name, *row(of)) for name, of in found.items()),
+        (LEGEND,),
+    )
+
+
+def by_kind(scores: ProfileScores) -> tuple[float, float] | None:
+    """Mean accuracies of the categories whose calls are read, and of those of the same kind whose calls are
+    carried out, over the kinds of which both were scored; None of none."""
+    pairs = [
+        (read.accuracy, run.accuracy)
+        for executable, written in AS_WRITTEN.items()
+        if (read := scores.categories.get(written))
+        and (run := scores.categories.get(executable))
+        and read.accuracy is not None
+        and run.accuracy is not None
+    ]
+    return (fmean(a for a, _ in pairs), fmean(b for _, b in pairs)) if pairs else None

@@ -1,0 +1,177 @@
+"""Format sensitivity: how much of a score is the format in which entries are put to a model.
+
+Official (``format_sensitivity_runner``): the accuracy of each format; then, over the formats, the largest
+difference, the sample standard deviation and the sample variance, all in points and rounded to two digits.
+
+The largest of 26 accuracies differs from the smallest by chance already. So beside it stands what it stays
+below in 95 of 100 runs of a model that does not care: the verdicts on each entry, dealt out anew among the
+formats. Intervals are those of a bootstrap over entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import stdev, variance
+from typing import TypeAlias
+
+from pytest_fcbench.domain.prompt_format import DIMENSIONS, FORMATS, PLAIN, PromptFormat, told_by
+from pytest_fcbench.domain.verdict import NotScored, Profile
+from pytest_fcbench.scorecard.aggregate import intervals
+from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, Interval
+from pytest_fcbench.scorecard.aggregate.scores import Score, tally
+from pytest_fcbench.scorecard.record import Record
+
+_DRAWS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far accuracies are apart: points, squared ones for the variance."""
+
+    max_delta: float
+    std: float
+    variance: float
+
+
+def spread(accuracies: Sequence[float]) -> Spread:
+    """That of fractions, rounded as officially; nothing is apart where there is one."""
+    if len(accuracies) < 2:
+        return Spread(0.0, 0.0, 0.0)
+    return Spread(
+        max_delta=round((max(accuracies) - min(accuracies)) * 100, 2),
+        std=round(stdev(accuracies) * 100, 2),
+        variance=round(variance(accuracies) * 100**2, 2),
+    )
+
+
+Limits: TypeAlias = tuple[float, float]
+"""Of an interval of 95 % confidence, in points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one value of a dimension costs against the usual one, all else equal."""
+
+    dimension: str
+    value: str
+    usual: str
+    pairs: int
+    """Of verdicts on the same entry."""
+    gained: int
+    """Entries right with it only."""
+    lost: int
+    """Entries right with the usual one only."""
+    interval: Interval | None
+
+    @property
+    def difference(self) -> float:
+        """Of the accuracies, a fraction; less than 0 where it costs."""
+        return (self.gained - self.lost) / self.pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """All that is told of format sensitivity under one profile."""
+
+    formats: Mapping[PromptFormat, Score]
+    """Those in which anything was scored, in the official order."""
+    spread: Spread
+    max_delta: Limits | None
+    std: Limits | None
+    by_chance: float | None
+    """What the largest difference of a model that does not care stays below in 95 of 100 runs, in points."""
+    costs: tuple[Cost, ...]
+    """The dearest first."""
+
+
+def by_format(records: Iterable[Record]) -> Mapping[PromptFormat, Sequence[Record]]:
+    """Records of variations, by format, in the official order; formats of which there are any."""
+    found: dict[PromptFormat, list[Record]] = {}
+    for record in records:
+        if told := told_by(record.entry):
+            found.setdefault(told[0], []).append(record)
+    return {chosen: found[chosen] for chosen in FORMATS if chosen in found}
+
+
+def sensitivity(records: Sequence[Record], profile: Profile) -> Sensitivity | None:
+    """None where no entry was put in a format of its own, or none of these was scored."""
+    scores = {chosen: tally(part, profile) for chosen, part in by_format(records).items()}
+    accuracies = {chosen: score.accuracy for chosen, score in scores.items() if score.accuracy is not None}
+    if not accuracies:
+        return None
+    verdicts = _verdicts(records, profile)
+    max_delta, std, by_chance = _draws(verdicts, list(accuracies))
+    return Sensitivity(
+        formats={chosen: scores[chosen] for chosen in accuracies},
+        spread=spread(list(accuracies.values())),
+        max_delta=max_delta,
+        std=std,
+        by_chance=by_chance,
+        costs=tuple(sorted(_costs(verdicts), key=lambda cost: cost.difference)),
+    )
+
+
+_Verdicts: TypeAlias = Mapping[PromptFormat, Mapping[int, bool]]
+"""Of one entry, by format and trial, those that were scored."""
+
+
+def _verdicts(records: Iterable[Record], profile: Profile) -> Sequence[_Verdicts]:
+    """One for each entry that was varied."""
+    found: dict[str, dict[PromptFormat, dict[int, bool]]] = {}
+    for record in records:
+        verdict = record.verdict(profile)
+        if (told := told_by(record.entry)) and not isinstance(verdict, NotScored):
+            chosen, original = told
+            trials = found.setdefault(f"{record.suite}:{original}", {}).setdefault(chosen, {})
+            trials[record.trial or 1] = verdict.passed
+    return list(found.values())
+
+
+def _costs(verdicts: Sequence[_Verdicts]) -> Iterator[Cost]:
+    """Of each value that is not the usual one, as far as there are pairs of verdicts."""
+    for dimension in DIMENSIONS:
+        usual = getattr(PLAIN, dimension)
+        for value in dict.fromkeys(getattr(chosen, dimension) for chosen in FORMATS):
+            chosen = [each for each in FORMATS if getattr(each, dimension) == value != usual]
+            pairs = [(each, replace(each, **{dimension: usual})) for each in chosen]
+            clusters = [list(_differences(of_entry, pairs)) for of_entry in verdicts]
+            told = [difference for cluster in clusters for difference in cluster]
+            if told:
+                interval = intervals.of_difference([(sum(c), len(c)) for c in clusters if c])
+                counts = len(told), told.count(1), told.count(-1)
+                yield Cost(dimension, str(value), str(usual), *counts, interval)
+
+
+def _differences(of_entry: _Verdicts, pairs: Sequence[tuple[PromptFormat, PromptFormat]]) -> Iterator[int]:
+    """1 for a gain, -1 for a loss, of each trial that was scored in both formats of a pair."""
+    for chosen, usual in pairs:
+        right, right_usually = of_entry.get(chosen, {}), of_entry.get(usual, {})
+        yield from (right[trial] - right_usually[trial] for trial in right.keys() & right_usually.keys())
+
+
+def _draws(
+    verdicts: Sequence[_Verdicts], scored: Sequence[PromptFormat]
+) -> tuple[Limits | None, Limits | None, float | None]:
+    """Limits of the largest difference and of the deviation, and the largest difference by chance, of the
+    entries that were scored in every format; None of each where two of them or two formats are missing."""
+    complete = [
+        [sum(of_entry[chosen].values()) / len(of_entry[chosen]) for chosen in scored]
+        for of_entry in verdicts
+        if of_entry.keys() >= set(scored)
+    ]
+    n = len(complete)
+    if n < 2 or len(scored) < 2:
+        return None, None, None
+    import numpy
+
+    chance, shares = numpy.random.default_rng(0), 100 * numpy.array(complete)
+    resampled = chance.multinomial(n, [1 / n] * n, _DRAWS) @ shares / n
+    dealt = numpy.array([chance.permuted(shares, axis=1).mean(axis=0) for _ in range(_DRAWS)])
+
+    def limits(found: numpy.ndarray) -> Limits:
+        low, high = numpy.quantile(found, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+        return round(float(low), 2), round(float(high), 2)
+
+    by_chance = round(float(numpy.quantile(numpy.ptp(dealt, axis=1), CONFIDENCE)), 2)
+    return limits(numpy.ptp(resampled, axis=1)), limits(numpy.std(resampled, axis=1, ddof=1)), by_chance

@@ -1,0 +1,85 @@
+"""The official formulas from categories to groups to the overall score (reference: BFCL v4 leaderboard).
+
+``complex`` is ComplexFuncBench's own: the success rate over all entries, whatever their domain. BFCL's
+overall score has no part for it, nor for ``executable``, of which it had four until 2025, nor for ``v1``,
+what its first version had beside what counts today.
+
+A part that was not run counts as 0, as in the official tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from pytest_fcbench.domain.entry import SELECTIONS
+
+
+class Weighing(Enum):
+    """How the parts of a group count."""
+
+    EQUAL = "unweighted mean"
+    BY_COUNT = "weighted by the number of entries"
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A group's score from its parts (categories or other groups)."""
+
+    parts: tuple[str, ...]
+    weighing: Weighing = Weighing.EQUAL
+
+
+GROUPS: Mapping[str, Formula] = {
+    "simple": Formula(("simple_python", "simple_java", "simple_javascript")),
+    "non_live": Formula(("simple", "multiple", "parallel", "parallel_multiple")),
+    "live": Formula(
+        ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple"), Weighing.BY_COUNT
+    ),
+    "irrelevance_all": Formula(("irrelevance", "live_irrelevance")),
+    "multi_turn": Formula(
+        ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context")
+    ),
+    "web_search": Formula(SELECTIONS["web_search"]),
+    "memory": Formula(SELECTIONS["memory"]),
+    "agentic": Formula(("web_search", "memory")),
+    "complex": Formula(SELECTIONS["complex"], Weighing.BY_COUNT),
+    "executable_simple": Formula(("exec_simple", "rest")),
+    "executable": Formula(("executable_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple")),
+    "v1": Formula(SELECTIONS["v1"], Weighing.BY_COUNT),
+}
+"""Groups in the order they can be computed. ``live_relevance`` is reported and has no weight."""
+
+SUITES = ("core", "bfcl", "complexfuncbench")
+"""Suites that the formulas are for; where only a team's own were run, each entry counts alike."""
+
+OVERALL: Mapping[str, float] = {
+    "non_live": 0.1,
+    "live": 0.1,
+    "irrelevance_all": 0.1,
+    "multi_turn": 0.3,
+    "agentic": 0.4,
+}
+"""Weights of the overall score."""
+
+
+def weights(metric: str, size_of: Callable[[str], float]) -> Mapping[str, float]:
+    """What each category counts in ``overall``, a group or itself; what has no category here is left out.
+
+    ``size_of`` gives the number of entries by which the categories of some groups count.
+    """
+    if metric == "overall":
+        shares: Mapping[str, float] = {name: share for name, share in OVERALL.items() if name in GROUPS}
+    elif metric in GROUPS:
+        formula = GROUPS[metric]
+        equal = formula.weighing is Weighing.EQUAL
+        sizes = {part: 1.0 if equal else size_of(part) for part in formula.parts}
+        shares = {part: size / (sum(sizes.values()) or 1.0) for part, size in sizes.items()}
+    else:
+        return {metric: 1.0}
+    found: dict[str, float] = {}
+    for part, share in shares.items():
+        for name, weight in weights(part, size_of).items():
+            found[name] = found.get(name, 0.0) + share * weight
+    return found

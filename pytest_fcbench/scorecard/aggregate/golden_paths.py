@@ -1,0 +1,228 @@
+"""What is told of conversations along golden paths: calls, answers, errors, steps (arXiv:2501.10132).
+
+Call accuracy is pooled: right calls of all expected ones, over the Records that have a verdict and a path. An
+entry that was not scored is absent, as officially. Officially success rates have fixed denominators; here
+they are shares of what was scored, which is the same where all was.
+
+Errors have the classes of the paper's Figure 4, or their own name where it has none. Its Figure 5 has error
+rates by kind of parameter. A published summary names some kinds (filter, legs, token, slug, date, location);
+their full list could not be read and no script ships, so ``ROLES`` is ours: the first role that has a word of
+the parameter's name. Figure 6 is about steps: here, how many more were taken than the golden path has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import fmean
+
+from pytest_fcbench.domain.entry import Group
+from pytest_fcbench.domain.verdict import SET_ASIDE, CallVerdict, Failed, NotScored, PathScore, Profile
+from pytest_fcbench.scorecard.aggregate.intervals import Interval, of_ratio
+from pytest_fcbench.scorecard.record import Record, by_category
+
+CLASSES = ("func_error", "param_missing", "hallucination", "value_error", "stop_early")
+"""Those of the paper."""
+_CLASS = {"param_hallucination": "hallucination", "func_hallucination": "hallucination"}
+
+ROLES: Mapping[str, frozenset[str]] = {
+    role: frozenset(words.split())
+    for role, words in {
+        "filter": "filter filters categories",
+        "sort": "sort order",
+        "legs": "leg legs",
+        "token": "token key cursor",
+        "slug": "slug",
+        "date": "date day month year check on",
+        "time": "time hour minute at",
+        "identifier": "id ids code",
+        "location": "latitude longitude lat lon coordinates place location address city country "
+        "airport station origin destination point area",
+        "money": "price cost fare budget amount currency",
+        "number": "number count qty quantity adults children guests passengers age ages radius limit page",
+        "choice": "type class mode category kind scope cabin topic",
+        "text": "query text name title keyword message note",
+    }.items()
+}
+"""What a parameter is for, by words of its name."""
+OTHER = "other"
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+BEYOND = ("fewer", "0", "1", "2", "3+")
+"""Steps beyond the golden path; fewer are possible where lookups are left out or calls are made ahead."""
+
+OFFICIAL: Mapping[str, int] = {
+    "hotels": 150,
+    "flights": 150,
+    "car_rental": 150,
+    "attraction": 150,
+    "cross": 400,
+}
+"""Entries of each category of ComplexFuncBench, the official denominators."""
+_SUITE = "complexfuncbench"
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """The mean, 0 to 2, of the answers that a judge rated; None of none."""
+
+    mean: float | None
+    judged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """How many of several are wrong."""
+
+    wrong: int
+    of: int
+
+    @property
+    def rate(self) -> float:
+        """A fraction."""
+        return self.wrong / self.of
+
+
+@dataclass(frozen=True, slots=True)
+class PathScores:
+    """A category or several under one profile; trials of an entry count like entries."""
+
+    scored: int
+    """Entries with a verdict."""
+    passed: int
+    calls: int
+    """Of the golden paths of all that were scored."""
+    right: int
+    interval: Interval | None
+    """Of call accuracy, by clusters."""
+    completeness: Rating
+    correctness: Rating
+    failures: Mapping[str, int]
+    """Failed entries by class of error, the paper's first; none that did not happen."""
+    errors: Mapping[str, int]
+    """The same of wrong calls."""
+    parameters: Mapping[str, Wrong]
+    """By role, of the expected arguments of calls that were paired with one of the same function: those that
+    came with another value, or not at all, in a call that was wrong. Each try counts."""
+    beyond: Mapping[str, int]
+    """Successful entries by steps beyond the golden path."""
+    beyond_mean: float | None
+
+    @property
+    def success(self) -> float | None:
+        """Share of the entries; None of none."""
+        return self.passed / self.scored if self.scored else None
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of the calls; above 1 where lookups were repeated, which the official profile counts."""
+        return self.right / self.calls if self.calls else None
+
+
+def golden(records: Iterable[Record]) -> list[Record]:
+    """The Records of entries with a golden path."""
+    return [record for record in records if record.group == Group.COMPLEX]
+
+
+def parts(records: Iterable[Record], profile: Profile) -> dict[str, PathScores]:
+    """The scores of each category and of ``all``; nothing where no entry has a golden path."""
+    found = golden(records)
+    categories = {name: path_scores(part, profile) for name, part in by_category(found).items()}
+    return {**categories, "all": path_scores(found, profile)} if found else {}
+
+
+def path_scores(records: Iterable[Record], profile: Profile) -> PathScores:
+    """The scores of these Records together."""
+    scored = [(r, verdict) for r in records if not isinstance(verdict := r.verdict(profile), NotScored)]
+    told = [(record, path) for record, _ in scored if (path := record.path(profile))]
+    beyond = [
+        path.taken - path.steps
+        for record, verdict in scored
+        if verdict.passed and (path := record.path(profile))
+    ]
+    calls = [verdict for _, path in told for verdict in path.verdicts]
+    return PathScores(
+        scored=len(scored),
+        passed=sum(verdict.passed for _, verdict in scored),
+        calls=sum(path.calls for _, path in told),
+        right=sum(path.right for _, path in told),
+        interval=of_ratio(list(_by_unit(told).values())),
+        completeness=_rating(path.completeness for _, path in told),
+        correctness=_rating(path.correctness for _, path in told),
+        failures=_classes(verdict.code for _, verdict in scored if isinstance(verdict, Failed)),
+        errors=_classes(verdict.code or verdict.stage for verdict in calls if not verdict.right),
+        parameters=_parameters(calls),
+        beyond=dict(Counter(map(_beyond, beyond))),
+        beyond_mean=fmean(beyond) if beyond else None,
+    )
+
+
+def _by_unit(told: Iterable[tuple[Record, PathScore]]) -> Mapping[str, tuple[int, int]]:
+    """Right calls and calls of each cluster."""
+    found: dict[str, tuple[int, int]] = {}
+    for record, path in told:
+        right, calls = found.get(record.unit, (0, 0))
+        found[record.unit] = right + path.right, calls + path.calls
+    return found
+
+
+def _rating(values: Iterable[int | None]) -> Rating:
+    known = [value for value in values if value is not None]
+    return Rating(fmean(known) if known else None, len(known))
+
+
+def _classes(codes: Iterable[str]) -> Mapping[str, int]:
+    """How often each class occurs, the paper's first, the others by name."""
+    counts = Counter(_CLASS.get(code, code) for code in codes)
+    return {name: counts[name] for name in (*CLASSES, *sorted(counts.keys() - CLASSES)) if counts[name]}
+
+
+def _parameters(calls: Iterable[CallVerdict]) -> Mapping[str, Wrong]:
+    wrong, of = Counter[str](), Counter[str]()
+    for call in calls:
+        expected = call.expected or {}
+        arguments = expected.get("arguments")
+        if expected.get("name") != call.made.get("name") or not isinstance(arguments, Mapping):
+            continue
+        differ = () if call.right else {difference.parameter for difference in call.differences}
+        of.update(map(role, arguments))
+        wrong.update(role(name) for name in arguments if name in differ)
+    return {name: Wrong(wrong[name], of[name]) for name in (*ROLES, OTHER) if of[name]}
+
+
+def role(parameter: str) -> str:
+    """What a parameter is for, as far as its name tells."""
+    words = {word.lower() for word in _WORD.findall(parameter)}
+    return next((name for name, known in ROLES.items() if words & known), OTHER)
+
+
+def _beyond(steps: int) -> str:
+    return "fewer" if steps < 0 else "3+" if steps > 2 else str(steps)
+
+
+def possible(records: Iterable[Record], profile: Profile) -> tuple[float, float] | None:
+    """From where to where call accuracy could lie, whatever the entries that were not scored would have been.
+
+    An entry of which neither profile tells the number of calls is supposed to have as many as the longest
+    path. None of no calls.
+    """
+    chosen = golden(records)
+    found = path_scores(chosen, profile)
+    missing = [r for r in chosen if isinstance(v := r.verdict(profile), NotScored) and v.cause != SET_ASIDE]
+    known = {record.entry: path.calls for record in chosen for each in Profile if (path := record.path(each))}
+    longest = max(known.values(), default=0)
+    open_calls = sum(known.get(record.entry, longest) for record in missing)
+    calls = found.calls + open_calls
+    return (found.right / calls, (found.right + open_calls) / calls) if found.calls else None
+
+
+def partial(records: Iterable[Record], profile: Profile) -> bool:
+    """Whether ComplexFuncBench was scored in part only, so that official denominators would be others."""
+    scored = {
+        (r.category, r.entry)
+        for r in records
+        if r.suite == _SUITE and not isinstance(r.verdict(profile), NotScored)
+    }
+    return bool(scored) and Counter(category for category, _ in scored) != OFFICIAL

@@ -1,0 +1,84 @@
+"""What a judge thought of replies in words: means from 0 to 2 with their intervals. No verdict follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from pytest_fcbench.domain.verdict import NotScored, Rated
+from pytest_fcbench.scorecard.aggregate.intervals import Interval, of_clusters
+from pytest_fcbench.scorecard.record import Record, by_category
+from pytest_fcbench.scorecard.render.tables import Table
+from pytest_fcbench.scorecard.render.wording import number
+
+MOST = 2
+"""The best score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """The replies of a category about which a judge was asked."""
+
+    counts: tuple[int, ...]
+    """How many have the score 0, 1, 2."""
+    unrated: int
+    """Of which the judge gave no score; they are not in the mean."""
+    mean: float | None
+    interval: Interval | None
+    """Of 95 % confidence, with limits from 0 to 2. Each score counts as so many of two points, those of an
+    entry's trials as a cluster."""
+
+    @property
+    def rated(self) -> int:
+        """Replies with a score."""
+        return sum(self.counts)
+
+
+def ratings(records: Iterable[Record]) -> Ratings:
+    """The ratings of these Records together."""
+    scores: dict[str, list[int]] = {}
+    unrated = 0
+    for record in records:
+        match record.verdicts.rating:
+            case Rated(score=score):
+                scores.setdefault(record.unit, []).append(score)
+            case NotScored():
+                unrated += 1
+    every = [score for unit in scores.values() for score in unit]
+    share = of_clusters([(sum(unit), MOST * len(unit)) for unit in scores.values()])
+    return Ratings(
+        tuple(every.count(score) for score in range(MOST + 1)),
+        unrated,
+        fmean(every) if every else None,
+        share and replace(share, low=MOST * share.low, high=MOST * share.high),
+    )
+
+
+def parts(records: Iterable[Record]) -> dict[str, Ratings]:
+    """By category, where a judge was asked about any reply."""
+    asked = (record for record in records if record.verdicts.rating)
+    return {name: ratings(part) for name, part in by_category(asked).items()}
+
+
+COLUMNS = ("rated", "not rated", "mean", "95%", *map(str, range(MOST + 1)))
+"""Those of a table about ratings."""
+
+
+def row(of: Ratings) -> tuple[str, ...]:
+    """The cells of ``COLUMNS``."""
+    limits = f"{of.interval.low:.2f}-{of.interval.high:.2f}" if of.interval else "-"
+    return (f"{of.rated:,}", f"{of.unrated:,}", number(of.mean, ".2f"), limits, *map(str, of.counts))
+
+
+def table(records: Sequence[Record], judge: str | None) -> Table | None:
+    """A row for each category; None where no judge was asked."""
+    found = parts(records)
+    if not found:
+        return None
+    return Table(
+        f"replies rated by {judge or 'a judge'} (0 to {MOST})",
+        ("", *COLUMNS),
+        tuple((name, *row(of)) for name, of in found.items()),
+        ("ratings change no verdict; replies that were not rated are not in the mean",),
+    )

@@ -1,0 +1,223 @@
+"""Counts and accuracies of categories, groups and overall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.scorecard.aggregate import intervals
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, SUITES, Formula, Weighing
+from pytest_fcbench.scorecard.aggregate.intervals import Interval, Part
+from pytest_fcbench.scorecard.record import Record, by_category
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Counts and accuracy of a category, a group or all.
+
+    ``not_scored`` entries are out of the denominator; ``set_aside`` says how many of them are known-bad
+    data. ``accuracy`` is a fraction, None where nothing was scored. ``missing`` names the parts of the
+    formula of which nothing was scored; they count as 0, as officially. ``interval`` is that of 95 %
+    confidence for the accuracy; what was not run adds nothing to it.
+    """
+
+    n: int
+    passed: int
+    failed: int
+    not_scored: int
+    set_aside: int
+    accuracy: float | None
+    missing: tuple[str, ...] = ()
+    interval: Interval | None = None
+    unknown: int = 0
+    """Entries that are not scored because the conversation went on by the rules of the other profile. The
+    others are no fair part of all, so there is no accuracy then."""
+
+    @property
+    def scored(self) -> int:
+        """The denominator."""
+        return self.passed + self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileScores:
+    """All scores under one profile. Categories that were not run are not there."""
+
+    categories: Mapping[str, Score]
+    groups: Mapping[str, Score]
+    overall: Score
+    alike: bool = False
+    """Whether only suites of a team's own were run: entries count alike, and the suites are the groups."""
+
+    def named(self, name: str) -> Score | None:
+        """A category, a group or ``overall``; None where nothing of it was run."""
+        if name == "overall":
+            return self.overall
+        return self.categories.get(name) or self.groups.get(name)
+
+    @property
+    def main(self) -> str:
+        """The score that speaks for the run: another one where nothing of overall's formula was scored."""
+        alone = [name for name in _ALONE if self.named(name)]
+        return alone[0] if alone and self.overall.accuracy is None else "overall"
+
+
+_ALONE = ("complex", "executable", "format_sensitivity")
+"""What has no part in overall."""
+
+
+def aggregate(
+    records: Iterable[Record],
+    profile: Profile,
+    size_of: Callable[[str], int],
+    assumed: Passed | Failed | None = None,
+) -> ProfileScores:
+    """Scores of a run.
+
+    Every Record counts, so that ``n`` is entries x trials. ``size_of`` gives the number of tests of a
+    category (also entries x trials) in the selected suites: a category of which nothing was scored counts
+    with it in a group that is weighted by count. ``assumed`` stands in for the verdict of every entry that
+    was not scored (set-aside ones excepted), to see how far those could move a score.
+    """
+    records = list(records)
+    categories = {name: tally(part, profile, assumed) for name, part in by_category(records).items()}
+    if _only_own(records):
+        suites = dict.fromkeys(record.suite for record in records)
+        own = {suite: tally(marked(records, suite), profile, assumed) for suite in suites}
+        return ProfileScores(categories, own, tally(records, profile, assumed), alike=True)
+    groups: dict[str, Score] = {}
+    for name, formula in GROUPS.items():
+        parts = {part: categories.get(part) or groups.get(part) for part in formula.parts}
+        if any(parts.values()):
+            groups[name] = _combine(parts, _weights(parts, formula, size_of))
+    overall = _combine({name: groups.get(name) for name in OVERALL}, OVERALL)
+    if overall.accuracy is None and any(name in groups or name in categories for name in _ALONE):
+        overall = replace(overall, missing=())  # a run of something else lacks nothing of this
+    return ProfileScores(categories, groups, _counting_all(overall, categories))
+
+
+def counted(categories: Iterable[str]) -> list[str]:
+    """Of which categories the size matters although they were not run, where these were."""
+    run = set(categories)
+    return [
+        part
+        for formula in GROUPS.values()
+        if formula.weighing is Weighing.BY_COUNT and run & set(formula.parts)
+        for part in formula.parts
+    ]
+
+
+def supposed(verdict: Verdict, assumed: Passed | Failed | None) -> Verdict:
+    """A verdict, or what is assumed in its place where the entry was not scored and is not set aside."""
+    unscored = isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE
+    return assumed if assumed and unscored else verdict
+
+
+def _only_own(records: Sequence[Record]) -> bool:
+    return bool(records) and not any(record.suite in SUITES for record in records)
+
+
+def is_formula(metric: str, records: Sequence[Record]) -> bool:
+    """Whether a score of these follows an official formula; otherwise entries with that mark count alike."""
+    official = metric == "overall" or metric in GROUPS
+    return metric in CATEGORIES or (official and not _only_own(records))
+
+
+def marked(records: Iterable[Record], mark: str) -> list[Record]:
+    """Those whose test carries a mark: suite, selection or category, or ``mark:`` before a user's own; all of
+    them for ``overall``."""
+    if mark == "overall":
+        return list(records)
+    if (own := mark.removeprefix("mark:")) != mark:
+        return [record for record in records if own in record.marks]
+    members = SELECTIONS.get(mark, (mark,))
+    return [record for record in records if record.suite == mark or record.category in members]
+
+
+def score_of(
+    metric: str,
+    records: Sequence[Record],
+    profile: Profile,
+    size_of: Callable[[str], int],
+    assumed: Passed | Failed | None = None,
+) -> Score | None:
+    """The score of ``overall``, a group, a category or a mark; None where nothing of it was run."""
+    if is_formula(metric, records):
+        return aggregate(records, profile, size_of, assumed).named(metric)
+    part = marked(records, metric)
+    return tally(part, profile, assumed) if part else None
+
+
+def tally(records: Sequence[Record], profile: Profile, assumed: Passed | Failed | None = None) -> Score:
+    """The score of entries that count alike; trials of an entry, or of those like it, are a cluster."""
+    clusters: dict[str, list[bool]] = {}
+    unscored = []
+    for record in records:
+        verdict = supposed(record.verdict(profile), assumed)
+        if isinstance(verdict, NotScored):
+            unscored.append(verdict)
+        else:
+            clusters.setdefault(record.unit, []).append(verdict.passed)
+    passed, scored = sum(map(sum, clusters.values())), sum(map(len, clusters.values()))
+    counts = Score(
+        n=len(records),
+        passed=passed,
+        failed=scored - passed,
+        not_scored=len(unscored),
+        set_aside=sum(verdict.cause == SET_ASIDE for verdict in unscored),
+        accuracy=None,
+        unknown=sum(verdict.cause == OTHER_RULES for verdict in unscored),
+    )
+    if counts.unknown or not scored:
+        return counts
+    alone = scored == len(clusters)
+    return replace(
+        counts,
+        accuracy=passed / scored,
+        interval=intervals.of_share(passed, scored)
+        if alone
+        else intervals.of_clusters([(sum(trials), len(trials)) for trials in clusters.values()]),
+    )
+
+
+def _weights(
+    parts: Mapping[str, Score | None], formula: Formula, size_of: Callable[[str], int]
+) -> Mapping[str, float]:
+    """What each part counts; what was not run counts too, as 0."""
+    if formula.weighing is Weighing.EQUAL:
+        return dict.fromkeys(parts, 1 / len(parts))
+    sizes = {name: score.scored if score and score.scored else size_of(name) for name, score in parts.items()}
+    return {name: size / max(1, sum(sizes.values())) for name, size in sizes.items()}
+
+
+def _combine(parts: Mapping[str, Score | None], weights: Mapping[str, float]) -> Score:
+    known = [
+        Part(weights[name], score.accuracy, score.interval)
+        for name, score in parts.items()
+        if score and score.accuracy is not None and score.interval
+    ]
+    present = [score for score in parts.values() if score]
+    missing = [
+        name for name, score in parts.items() if not score or (score.accuracy is None and not score.unknown)
+    ]
+    nested = [name for score in present for name in score.missing]
+    unknown = sum(score.unknown for score in present)
+    return Score(
+        n=sum(score.n for score in present),
+        passed=sum(score.passed for score in present),
+        failed=sum(score.failed for score in present),
+        not_scored=sum(score.not_scored for score in present),
+        set_aside=sum(score.set_aside for score in present),
+        accuracy=sum(part.weight * part.share for part in known) if known and not unknown else None,
+        missing=tuple(dict.fromkeys(missing + nested)),
+        interval=None if unknown else intervals.of_mean(known),
+        unknown=unknown,
+    )
+
+
+def _counting_all(overall: Score, categories: Mapping[str, Score]) -> Score:
+    """The overall score with the counts of all categories, also of those without a weight."""
+    counts = _combine(dict(categories), dict.fromkeys(categories, 0.0))
+    return replace(counts, accuracy=overall.accuracy, missing=overall.missing, interval=overall.interval)

@@ -1,0 +1,64 @@
+"""Several trials of each entry: how often one passes, all pass, and verdicts change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import comb
+
+from pytest_fcbench.domain.verdict import NotScored, Passed, Profile, Verdict
+from pytest_fcbench.scorecard.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class TrialScores:
+    """Fractions over the entries of which all ``k`` trials were scored; None or empty where there is none."""
+
+    k: int
+    entries: int
+    """How many entries count."""
+    left_out: tuple[str, ...]
+    """Keys of the entries that do not, because some trial was not scored (set aside included) or not run."""
+    mean: float | None
+    """Passed trials of all trials."""
+    pass_at: tuple[float, ...]
+    """pass@j for j = 1..k: some of j trials passes (Chen et al. 2021, arXiv:2107.03374)."""
+    pass_hat: tuple[float, ...]
+    """pass^j for j = 1..k: all of j trials pass (tau-bench, arXiv:2406.12045)."""
+    flip: float | None
+    """Entries whose verdict is not the same in all trials."""
+
+
+def trials_of(records: Iterable[Record]) -> int:
+    """How often each entry was put: the highest trial of any Record, 1 in a run without trials."""
+    return max((record.trial or 1 for record in records), default=1)
+
+
+def trial_scores(records: Iterable[Record], profile: Profile, k: int) -> TrialScores:
+    """Scores of a run that puts each entry ``k`` times.
+
+    With c of k trials passed, the unbiased estimators of an entry are pass@j = 1 - C(k-c, j) / C(k, j) and
+    pass^j = C(c, j) / C(k, j); a score is their mean over the entries.
+    """
+    by_entry: dict[str, list[Verdict]] = {}
+    for record in records:
+        by_entry.setdefault(record.entry, []).append(record.verdict(profile))
+    passed: list[int] = []
+    left_out: list[str] = []
+    for entry, verdicts in by_entry.items():
+        if len(verdicts) == k and not any(isinstance(verdict, NotScored) for verdict in verdicts):
+            passed.append(sum(isinstance(verdict, Passed) for verdict in verdicts))
+        else:
+            left_out.append(entry)
+    # Whole numbers are added up and divided once, so that pass@1, pass^1 and the mean are the same float.
+    n = len(passed)
+    numbers = range(1, k + 1) if n else ()
+    return TrialScores(
+        k=k,
+        entries=n,
+        left_out=tuple(sorted(left_out)),
+        mean=sum(passed) / (k * n) if n else None,
+        pass_at=tuple(sum(comb(k, j) - comb(k - c, j) for c in passed) / (comb(k, j) * n) for j in numbers),
+        pass_hat=tuple(sum(comb(c, j) for c in passed) / (comb(k, j) * n) for j in numbers),
+        flip=sum(0 < c < k for c in passed) / n if n else None,
+    )

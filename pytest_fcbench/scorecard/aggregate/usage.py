@@ -1,0 +1,65 @@
+"""Cost and latency: what the completions of a run, or of a category, took together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import fsum
+from statistics import fmean, quantiles, stdev
+
+from pytest_fcbench.scorecard.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class CostLatency:
+    """Tokens, dollars and seconds over all steps (completions); None where nothing is known.
+
+    Sums are over the steps whose value is known. Latencies follow the official rule (bfcl-eval
+    ``eval_runner_helper``): those of all steps in one list without zeros, sample standard deviation,
+    percentiles with linear interpolation (numpy's default). One latency has no standard deviation: None
+    here, an error there.
+    """
+
+    steps: int
+    """Steps of which anything is known."""
+    priced: int
+    """Steps whose dollars are known."""
+    input_tokens: int | None
+    output_tokens: int | None
+    usd: float | None
+    usd_per_1000_calls: float | None
+    """A thousand times the mean of a priced step, as in the cost column of the first BFCL leaderboard."""
+    latency_mean_s: float | None
+    latency_std_s: float | None
+    latency_p50_s: float | None
+    latency_p95_s: float | None
+
+
+def cost_latency(records: Iterable[Record]) -> CostLatency:
+    """What all steps of these Records took."""
+    steps = [step for record in records for step in record.steps]
+    asked = [step.input_tokens for step in steps if step.input_tokens is not None]
+    answered = [step.output_tokens for step in steps if step.output_tokens is not None]
+    usd = [step.usd for step in steps if step.usd is not None]
+    seconds = [step.latency_s for step in steps if step.latency_s]
+    return CostLatency(
+        steps=sum(
+            bool(step.latency_s) or (step.input_tokens, step.output_tokens, step.usd) != (None, None, None)
+            for step in steps
+        ),
+        priced=len(usd),
+        input_tokens=sum(asked) if asked else None,
+        output_tokens=sum(answered) if answered else None,
+        usd=fsum(usd) if usd else None,
+        usd_per_1000_calls=1000 * fmean(usd) if usd else None,
+        latency_mean_s=fmean(seconds) if seconds else None,
+        latency_std_s=stdev(seconds) if len(seconds) > 1 else None,
+        latency_p50_s=_percentile(seconds, 50),
+        latency_p95_s=_percentile(seconds, 95),
+    )
+
+
+def _percentile(values: Sequence[float], percent: int) -> float | None:
+    if len(values) < 2:  # which quantiles() refuses
+        return values[0] if values else None
+    return quantiles(values, n=100, method="inclusive")[percent - 1]

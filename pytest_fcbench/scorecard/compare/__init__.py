@@ -1,0 +1,1 @@
+"""Scorecards beside each other: pairs, changes, ranks, merged parts."""

@@ -1,0 +1,83 @@
+"""What became of verdicts and scores when the same answers were judged again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Profile, Verdict
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score
+from pytest_fcbench.scorecard.record import Record
+
+NO_ENTRY = "no_entry"
+"""Cause of Records whose entry the suite does not have any more."""
+
+
+class Kind(StrEnum):
+    """How a verdict can change, in the order of a report."""
+
+    WORSE = "passed → failed"
+    BETTER = "failed → passed"
+    CODE = "failed in another way"
+    SET_ASIDE = "newly set aside"
+    COUNTED = "no longer set aside"
+    LOST = "no longer scored"
+    SCORED = "not scored → scored"
+    CAUSE = "not scored for another reason"
+    GONE = "entry no longer in the suite"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A verdict that is another one now. What reasons and details say does not count."""
+
+    item_id: str
+    profile: Profile
+    kind: Kind
+    old: Verdict
+    new: Verdict
+
+
+def changes(old: Iterable[Record], new: Mapping[str, Record]) -> Iterator[Change]:
+    """What changed in Records; ``new`` has each by item id."""
+    for record in old:
+        again = new[record.item_id]
+        for profile in Profile:
+            before, after = record.verdict(profile), again.verdict(profile)
+            if kind := kind_of(before, after):
+                yield Change(record.item_id, profile, kind, before, after)
+
+
+def kind_of(old: Verdict, new: Verdict) -> Kind | None:
+    """How one verdict became the other, None where status and code are the same."""
+    if _told(old) == _told(new):
+        return None
+    if isinstance(new, NotScored):
+        special = {NO_ENTRY: Kind.GONE, SET_ASIDE: Kind.SET_ASIDE}.get(new.cause)
+        return special or (Kind.CAUSE if isinstance(old, NotScored) else Kind.LOST)
+    if isinstance(old, NotScored):
+        return Kind.COUNTED if old.cause == SET_ASIDE else Kind.SCORED
+    if old.passed:
+        return Kind.WORSE
+    return Kind.BETTER if new.passed else Kind.CODE
+
+
+def _told(verdict: Verdict) -> tuple[str, str | None]:
+    match verdict:
+        case Failed(code=code) | NotScored(cause=code):
+            return verdict.status, str(code)
+    return verdict.status, None
+
+
+def moved(old: ProfileScores, new: ProfileScores) -> Iterator[tuple[str, Score, Score]]:
+    """The categories, groups and overall whose score is another one, with both."""
+    names = (*old.categories, *old.groups, "overall")
+    for name in names:
+        before, after = old.named(name), new.named(name)
+        if before and after and _counts(before) != _counts(after):
+            yield name, before, after
+
+
+def _counts(score: Score) -> tuple[int, int, float | None]:
+    return score.passed, score.scored, score.accuracy

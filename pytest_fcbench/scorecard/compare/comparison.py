@@ -1,0 +1,481 @@
+"""Two scorecards side by side: what changed, how sure that is, what it took, and which entries flipped.
+
+A difference is *shown* where its p value is at most 5 % and its interval of 95 % leaves out 0; the two come
+from different methods, and with few entries one alone says too much. Several differences at once would show
+some by chance, so the p values of all categories, and those of all groups and marks, are corrected for how
+many there are (Holm 1979, "A simple sequentially rejective multiple test procedure"). ``overall`` is one
+question of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Profile
+from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
+from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
+from pytest_fcbench.scorecard.aggregate.scores import aggregate
+from pytest_fcbench.scorecard.aggregate.trials import trials_of
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, cost_latency
+from pytest_fcbench.scorecard.compare.paired import Difference, Pair, Paired, pair
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.render import call_tables
+from pytest_fcbench.scorecard.render.tables import Table, cut
+from pytest_fcbench.scorecard.render.wording import dollars, driven, names, number, outermost, suite, suites
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+
+_FEW = 5
+"""So many entries are named in a note."""
+_REASON = 160
+"""Characters of a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A difference, and its p value corrected for the others of its kind."""
+
+    difference: Difference
+    p: float
+
+    @property
+    def shown(self) -> int:
+        """1 where it is shown to be better, -1 where it is shown to be worse, else 0."""
+        return shown(self.difference, self.p)
+
+
+def shown(difference: Difference, p: float) -> int:
+    """1 for better, -1 for worse, 0 where ``p`` or the interval allow that there is no difference."""
+    chance = difference.chance
+    if p > 1 - CONFIDENCE or chance.low <= 0 <= chance.high:
+        return 0
+    return 1 if chance.low > 0 else -1
+
+
+def holm(probabilities: Sequence[float]) -> list[float]:
+    """Each p value as it counts among all of these: the least one times their number, and so on."""
+    n, least = len(probabilities), 0.0
+    corrected = [0.0] * n
+    for rank, index in enumerate(sorted(range(n), key=probabilities.__getitem__)):
+        least = max(least, min(1.0, (n - rank) * probabilities[index]))
+        corrected[index] = least
+    return corrected
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What two scorecards say of each other."""
+
+    before: Scorecard
+    after: Scorecard
+    profile: Profile
+    paired: Paired
+    tested: tuple[Tested, ...]
+    missing: Mapping[str, tuple[str, ...]]
+    """Of which parts of a metric nothing was compared, though its formula counts them."""
+
+    @property
+    def names(self) -> list[str]:
+        """What to call the two."""
+        return names([self.before, self.after])
+
+
+def checked(metrics: Iterable[str], cards: Iterable[Scorecard]) -> list[str]:
+    """Metrics that there are: scores of the formulas, and marks. Raises ``UsageError``."""
+    named = {record.suite for card in cards for record in card.records}
+    known = dict.fromkeys(("overall", *GROUPS, *CATEGORIES, *SELECTIONS, *sorted(named)))
+    found = list(dict.fromkeys(metrics))
+    for metric in found:
+        if metric not in known:
+            raise UsageError(unknown("metric", metric, known))
+    return found
+
+
+def compare(before: Scorecard, after: Scorecard, profile: Profile, metrics: Sequence[str] = ()) -> Comparison:
+    """The later run against the earlier one, in these metrics or else in all that both have.
+
+    Raises ``UsageError`` for an unknown metric, and where there is nothing to compare.
+    """
+    asked = checked(metrics, (before, after))
+    paired = pair(before.records, after.records, profile)
+    if not paired.pairs:
+        many = f"{len(paired.unscored):,}" if paired.unscored else "none"
+        raise UsageError(
+            f"{before.path} and {after.path} have no scored entry in common: of {_entries(before):,} and "
+            f"{_entries(after):,} entries {many} have the same name ({suites(before)} and {suites(after)})"
+        )
+    compared = {one.entry for one in paired.pairs}
+    scores = aggregate((r for r in after.records if r.entry in compared), profile, after.size_of)
+    found = []
+    for metric in asked or (*scores.categories, *scores.groups, "overall"):
+        if difference := paired.difference(metric, after.size_of):
+            found.append(difference)
+        elif asked:
+            raise UsageError(f"metric {metric!r}: none of its entries was scored in both")
+    missing = {one.metric: score.missing for one in found if (score := scores.named(one.metric))}
+    return Comparison(before, after, profile, paired, tuple(_tested(found)), missing)
+
+
+def _entries(card: Scorecard) -> int:
+    return len({record.entry for record in card.records})
+
+
+def _tested(differences: Sequence[Difference]) -> Iterator[Tested]:
+    kinds: dict[str, dict[str, float]] = {}
+    for one in differences:
+        kinds.setdefault(_kind(one.metric), {})[one.metric] = one.chance.p
+    corrected = {
+        metric: p
+        for kind in kinds.values()
+        for metric, p in zip(kind, holm(list(kind.values())), strict=True)
+    }
+    return (Tested(one, corrected[one.metric]) for one in differences)
+
+
+def _kind(metric: str) -> str:
+    return "overall" if metric == "overall" else "category" if metric in CATEGORIES else "group"
+
+
+# In words and tables
+
+
+def conclusion(comparison: Comparison) -> str:
+    """One sentence: whether the later run is better overall, else in complex, else in the first metric."""
+    before, after = comparison.names
+    by_metric = {one.difference.metric: one for one in comparison.tested}
+    one = by_metric.get("overall") or by_metric.get("complex") or comparison.tested[0]
+    found, chance = one.difference, one.difference.chance
+    if not found.better + found.worse:
+        return f"no difference shown: none of {found.entries:,} entries changed from {before} to {after}"
+    verdict = {
+        1: f"{after} is better than {before}",
+        0: f"no difference shown between {before} and {after}",
+        -1: f"{after} is worse than {before}",
+    }
+    where = "overall" if found.metric == "overall" else f"in {found.metric}"
+    return (
+        f"{verdict[one.shown]}: {_points(found.change)} points {where} "
+        f"(95% {_points(chance.low)} to {_points(chance.high)}), "
+        f"{found.better:,} better, {found.worse:,} worse of {found.entries:,}"
+    )
+
+
+def tables(comparison: Comparison, most: int) -> list[Table]:
+    """All for people: the two runs below the conclusion, scores, cost and latency, flips."""
+    parts = [
+        heads(comparison),
+        scores(comparison),
+        complex_calls(comparison),
+        executed(comparison),
+        rated(comparison),
+        usage(comparison),
+        *flips(comparison, most),
+    ]
+    return [part for part in parts if part.rows]
+
+
+def heads(comparison: Comparison) -> Table:
+    """What the two runs were, with notes on what makes them less comparable."""
+    cards = (comparison.before, comparison.after)
+    rows: Mapping[str, Callable[[Scorecard], str]] = {
+        "file": lambda card: str(card.path),
+        "model": lambda card: card.facts.model,
+        "mode": lambda card: f"{card.facts.mode}, {card.facts.names} names, {card.facts.syntax}",
+        "suites": suites,
+        "ended": _ended,
+        "entries": lambda card: f"{_entries(card)}",
+        "trials": lambda card: f"{trials_of(card.records)}",
+        "not scored": lambda card: _unscored(card, comparison.profile),
+    }
+    return Table(
+        conclusion(comparison),
+        ("", "before", "after"),
+        tuple((name, *(cell(card) for card in cards)) for name, cell in rows.items()),
+        tuple(warnings(comparison)),
+        left=frozenset({"before", "after"}),
+    )
+
+
+def _ended(card: Scorecard) -> str:
+    try:
+        return (
+            "-"
+            if card.created_s is None
+            else f"{datetime.fromtimestamp(card.created_s, UTC):%Y-%m-%d %H:%M} UTC"
+        )
+    except (OverflowError, ValueError, OSError):
+        return f"{card.created_s:g} s"
+
+
+def _unscored(card: Scorecard, profile: Profile) -> str:
+    score = card.scores(profile).overall
+    aside = f", and {score.set_aside} set aside" if score.set_aside else ""
+    return f"{score.not_scored - score.set_aside}{aside}"
+
+
+def warnings(comparison: Comparison) -> Iterator[str]:
+    """A sentence for each thing in which the runs differ beside the model."""
+    before, after, paired = comparison.before, comparison.after, comparison.paired
+    old, new = before.facts, after.facts
+    for name in dict.fromkeys((*old.suites, *new.suites)):
+        if name not in old.suites or name not in new.suites:
+            yield f"suite {name}: only {'before' if name in old.suites else 'after'}"
+        elif old.suites[name] != new.suites[name]:
+            told = (suite(name, facts.suites[name]) for facts in (old, new))
+            yield f"suite {' before, '.join(told)} after; entries may have changed under the same name"
+    rest = [
+        ("mode", old.mode, new.mode),
+        ("names", old.names, new.names),
+        ("syntax", old.syntax, new.syntax),
+        ("trials", trials_of(before.records), trials_of(after.records)),
+        ("complex conversations", driven(old.driven), driven(new.driven)),
+        ("replies rated by", old.rated_by or "-", new.rated_by or "-"),
+        ("judged by fcbench", old.fcbench, new.fcbench),
+    ]
+    for what, one, other in rest:
+        if one != other:
+            yield f"{what}: {one} before, {other} after"
+    aside = {
+        record.entry
+        for record in after.records
+        if isinstance(verdict := record.verdict(comparison.profile), NotScored) and verdict.cause == SET_ASIDE
+    }
+    yield from _left_out("only before", paired.only_before)
+    yield from _left_out("only after", paired.only_after)
+    yield from _left_out(
+        "set aside, their data are known to be bad", [e for e in paired.unscored if e in aside]
+    )
+    yield from _left_out("not scored in one of the two", [e for e in paired.unscored if e not in aside])
+
+
+def _left_out(why: str, entries: Sequence[str]) -> Iterator[str]:
+    if entries:
+        more = f" and {len(entries) - _FEW:,} more" if len(entries) > _FEW else ""
+        yield f"left out, {why}: {', '.join(entries[:_FEW])}{more}"
+
+
+def scores(comparison: Comparison) -> Table:
+    """A row for each metric."""
+    rows = []
+    for one in comparison.tested:
+        found, chance = one.difference, one.difference.chance
+        # Draws of entries that have not changed say nothing of others.
+        limits = (chance.low, chance.high) if chance.low < chance.high else (None, None)
+        rows.append(
+            (
+                found.metric + ("*" if comparison.missing.get(found.metric) else ""),
+                f"{found.entries}",
+                f"{found.before:.1%}",
+                f"{found.after:.1%}",
+                *map(_points, (found.change, *limits)),
+                f"{found.better}",
+                f"{found.worse}",
+                f"{one.p:.2g}",
+                {1: "better", 0: "", -1: "worse"}[one.shown],
+            )
+        )
+    return Table(
+        f"Scores ({comparison.profile} profile)",
+        ("", "entries", "before", "after", "change", "low", "high", "better", "worse", "p", "shown"),
+        tuple(rows),
+        tuple(_how(comparison)),
+    )
+
+
+def _how(comparison: Comparison) -> Iterator[str]:
+    missing = outermost(part for parts in comparison.missing.values() for part in parts)
+    if missing:
+        yield f"* official formula: what was not compared counts as 0: {', '.join(missing)}"
+    yield (
+        "change in points, with the limits of its 95% interval; better and worse are numbers of entries; "
+        "shown: p is at most 5% and the interval leaves out 0"
+    )
+    if len(comparison.tested) > 1:
+        yield (
+            "p of each category, and of each group, is corrected for how many there are (Holm); "
+            "that of overall and the intervals are not"
+        )
+    methods: dict[str, list[str]] = {}
+    for one in comparison.tested:
+        methods.setdefault(one.difference.chance.method, []).append(one.difference.metric)
+    *few, most = sorted(methods, key=lambda method: len(methods[method]))
+    told = [f"{method}: {', '.join(methods[method])}" for method in few]
+    yield "; ".join([*told, f"{most}: all others" if told else most])
+
+
+def complex_calls(comparison: Comparison) -> Table:
+    """What became of calls along golden paths in each run, on the entries that both have scored."""
+    before, after = (
+        {
+            name: call_tables.call_row(of)
+            for name, of in golden_paths.parts(part, comparison.profile).items()
+            if of.calls
+        }
+        for part in _compared(comparison)
+    )
+    title = f"Complex calls ({comparison.profile} profile)"
+    return _in_both(title, call_tables.CALL_COLUMNS, before, after, call_tables.LEGEND)
+
+
+def executed(comparison: Comparison) -> Table:
+    """Calls as they are written against what they return in each run, on the same entries."""
+    before, after = (
+        {name: execution.row(of) for name, of in execution.parts(part, comparison.profile).items()}
+        for part in _compared(comparison)
+    )
+    title = f"Calls as written (AST) and carried out ({comparison.profile} profile)"
+    return _in_both(title, execution.COLUMNS, before, after, execution.LEGEND)
+
+
+def rated(comparison: Comparison) -> Table:
+    """What judges thought of replies in each run, on the same entries."""
+    before, after = (
+        {name: ratings.row(of) for name, of in ratings.parts(part).items()} for part in _compared(comparison)
+    )
+    return _in_both(f"Replies rated (0 to {ratings.MOST})", ratings.COLUMNS, before, after)
+
+
+def _compared(comparison: Comparison) -> Iterator[list[Record]]:
+    """The Records of either run about entries that both have scored."""
+    compared = {one.entry for one in comparison.paired.pairs}
+    for card in (comparison.before, comparison.after):
+        yield [record for record in card.records if record.entry in compared]
+
+
+def _in_both(
+    title: str,
+    columns: Sequence[str],
+    before: Mapping[str, Sequence[str]],
+    after: Mapping[str, Sequence[str]],
+    *notes: str,
+) -> Table:
+    """Two rows for each name that both runs have something of."""
+    return Table(
+        title,
+        ("", "run", *columns),
+        tuple(
+            (name, when, *found[name])
+            for name in after
+            if name in before
+            for when, found in (("before", before), ("after", after))
+        ),
+        notes,
+        left=frozenset({"run"}),
+    )
+
+
+def _seconds(value: float | None) -> str:
+    return number(value, ".2f")
+
+
+_TOOK: Mapping[str, tuple[Callable[[CostLatency], float | None], Callable[[float | None], str]]] = {
+    "calls": (lambda took: took.steps or None, number),
+    "tokens in": (lambda took: took.input_tokens, number),
+    "tokens out": (lambda took: took.output_tokens, number),
+    "dollars": (lambda took: took.usd, dollars),
+    "dollars per 1,000 calls": (lambda took: took.usd_per_1000_calls, dollars),
+    "seconds per call, mean": (lambda took: took.latency_mean_s, _seconds),
+    "seconds per call, p50": (lambda took: took.latency_p50_s, _seconds),
+    "seconds per call, p95": (lambda took: took.latency_p95_s, _seconds),
+}
+
+
+def usage(comparison: Comparison) -> Table:
+    """What the entries that were compared took in each run, as far as one of the two knows."""
+    compared = {one.entry for one in comparison.paired.pairs}
+    took = [
+        cost_latency(record for record in card.records if record.entry in compared)
+        for card in (comparison.before, comparison.after)
+    ]
+    rows = []
+    for name, (value, form) in _TOOK.items():
+        first, second = map(value, took)
+        if (first, second) != (None, None):
+            rows.append((name, form(first), form(second), _relative(first, second)))
+    return Table(
+        "Cost and latency of the entries compared",
+        ("", "before", "after", "change"),
+        tuple(rows),
+        tuple(
+            f"dollars {when} are those of {one.priced:,} of {one.steps:,} calls"
+            for when, one in zip(("before", "after"), took, strict=True)
+            if 0 < one.priced < one.steps
+        ),
+    )
+
+
+def _relative(before: float | None, after: float | None) -> str:
+    return f"{after / before - 1:+.0%}" if before and after is not None else "-"
+
+
+def _points(change: float | None) -> str:
+    """Points of a hundred, with a sign; what is rounded to nothing has none of its own."""
+    return number(None if change is None else round(100 * change, 1) + 0.0, "+.1f")
+
+
+def flips(comparison: Comparison, most: int | None) -> list[Table]:
+    """Entries that became better and those that became worse, at most so many of each (None: all)."""
+    paired = comparison.paired
+    return [
+        _flips("Better", paired.better, comparison, most),
+        _flips("Worse", paired.worse, comparison, most),
+    ]
+
+
+def joined_flips(comparison: Comparison, most: int | None) -> Table:
+    """Flips in both directions in one table."""
+    better, worse = flips(comparison, most)
+    return Table("Flips", better.columns, better.rows + worse.rows, left=better.left)
+
+
+def _flips(title: str, pairs: Sequence[Pair], comparison: Comparison, most: int | None) -> Table:
+    kept = pairs[:most]
+    flipped = {one.entry for one in kept}
+    before, after = (
+        {entry: _outcome(records, comparison.profile) for entry, records in _of(card, flipped).items()}
+        for card in (comparison.before, comparison.after)
+    )
+    return Table(
+        f"{title} ({len(pairs):,})",
+        ("entry", "category", "before", "after", "why it failed"),
+        tuple(
+            (
+                one.entry,
+                one.category,
+                before[one.entry].word,
+                after[one.entry].word,
+                cut((before if one.change > 0 else after)[one.entry].reason, _REASON),
+            )
+            for one in kept
+        ),
+        (f"and {len(pairs) - len(kept):,} more; --flips=N shows N",) if len(pairs) > len(kept) else (),
+        left=frozenset({"category", "before", "after", "why it failed"}),
+    )
+
+
+def _of(card: Scorecard, entries: set[str]) -> Mapping[str, list[Record]]:
+    found: dict[str, list[Record]] = {}
+    for record in card.records:
+        if record.entry in entries:
+            found.setdefault(record.entry, []).append(record)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What became of an entry, in all its trials."""
+
+    word: str
+    reason: str
+    """Why it failed, where it did."""
+
+
+def _outcome(records: Sequence[Record], profile: Profile) -> _Outcome:
+    verdicts = [v for record in records if not isinstance(v := record.verdict(profile), NotScored)]
+    passed = sum(verdict.passed for verdict in verdicts)
+    reason = next((str(v) if v.reason else v.code for v in verdicts if isinstance(v, Failed)), "")
+    return _Outcome(verdicts[0].status if len(verdicts) == 1 else f"{passed} of {len(verdicts)}", reason)

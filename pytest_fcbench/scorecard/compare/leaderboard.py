@@ -1,0 +1,388 @@
+"""Scorecards in the order of their scores, with ranks that claim no more than the runs show.
+
+A model's rank is 1 + the number of models that are *shown* to be better: in the paired comparison on the
+entries that both have scored (``compare.shown``, each pair on its own), directly or through models between
+them. So models of which neither is shown to be better can share a rank, and none ranks below one that is
+shown to be worse. The lowest rank it may have is the number of models less those shown to be worse. Chatbot
+Arena counts in the same way the models whose interval lies above that of a model (Chiang et al. 2024,
+arXiv:2403.04132); pairs of answers to the same entry show more than two intervals do.
+
+Runs over other suites, other versions of them or other categories stand in tables of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import combinations
+
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.verdict import Profile, printable
+from pytest_fcbench.scorecard.aggregate import execution, golden_paths
+from pytest_fcbench.scorecard.aggregate.correlation import LEAST, Correlation, correlated
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL
+from pytest_fcbench.scorecard.aggregate.scores import Score, score_of
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, cost_latency
+from pytest_fcbench.scorecard.compare.comparison import checked, shown
+from pytest_fcbench.scorecard.compare.paired import pair
+from pytest_fcbench.scorecard.render import call_tables
+from pytest_fcbench.scorecard.render.tables import Table, cut
+from pytest_fcbench.scorecard.render.wording import dollars, driven, limits, names, number, outermost, suites
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+
+_SHOWN = tuple(name for name in OVERALL if name in GROUPS)
+"""Metrics beside that of the ranks, unless others are asked for."""
+_FEW = 3
+"""So many categories are named."""
+_NAME = 40
+"""Characters of a model's name in a chart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A run on the leaderboard."""
+
+    name: str
+    """What to call it where nothing else is said of it."""
+    model: str
+    """What to call it beside its mode."""
+    card: Scorecard
+    score: Score | None
+    """By which it is ranked."""
+    rank: int | None
+    """From 1 on; None where nothing was scored."""
+    lowest: int
+    """The rank it would have if all that is not shown went against it."""
+    released: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Runs that can be compared, the best first."""
+
+    title: str
+    """What all of them were put."""
+    rows: tuple[Row, ...]
+    profile: Profile
+    metric: str
+    apart: tuple[tuple[str, str], ...]
+    """Pairs of names that have no scored entry in common."""
+
+
+def boards(
+    cards: Sequence[Scorecard],
+    profile: Profile,
+    metric: str | None = None,
+    released: Mapping[str, date] | None = None,
+) -> list[Board]:
+    """A leaderboard for each kind of run, ranked by a metric; ``released`` has dates by model label.
+
+    Without a metric it is overall; complex or executable where nothing of overall was run. Raises
+    ``UsageError`` for an unknown metric, and where no run has it.
+    """
+    checked([metric] if metric else [], cards)
+    kinds: dict[object, list[Scorecard]] = {}
+    # In the order of the files' names, so that the order in which they are given changes nothing.
+    for card in sorted(cards, key=lambda card: str(card.path)):
+        data = repr(sorted((name, sorted(suite.items())) for name, suite in card.facts.suites.items()))
+        kinds.setdefault((data, tuple(_scored(card, profile))), []).append(card)
+    found = [_board(kind, profile, metric or _main(kind, profile), released or {}) for kind in kinds.values()]
+    if all(row.rank is None for board in found for row in board.rows):
+        raise UsageError(f"no scorecard has a scored entry of {metric or 'overall'}")
+    return sorted(found, key=lambda board: (-len(board.rows), board.title))
+
+
+def _main(cards: Sequence[Scorecard], profile: Profile) -> str:
+    """The metric that speaks for runs of the same categories."""
+    names = {card.scores(profile).main for card in cards}
+    return "overall" if "overall" in names else min(names)
+
+
+def _scored(card: Scorecard, profile: Profile) -> list[str]:
+    """The categories of which something was scored."""
+    return [name for name, score in card.scores(profile).categories.items() if score.scored]
+
+
+def _board(cards: Sequence[Scorecard], profile: Profile, metric: str, released: Mapping[str, date]) -> Board:
+    called, models = names(cards), names(cards, lambda card: card.facts.mode)
+    better, apart = _better(cards, profile, metric)
+    scores = [score_of(metric, card.records, profile, card.size_of) for card in cards]
+    rows = []
+    for n, (card, score) in enumerate(zip(cards, scores, strict=True)):
+        rank = None if score is None or score.accuracy is None else 1 + len(better[n])
+        worse = sum(n in others for others in better.values())
+        lowest = max(rank or 0, len(cards) - worse)
+        day = released.get(card.facts.model)
+        rows.append(Row(called[n], models[n], card, score, rank, lowest, day))
+    categories = _scored(cards[0], profile)
+    of = ", ".join(categories) if len(categories) <= _FEW else f"{len(categories)} categories"
+    return Board(
+        title=f"{suites(cards[0])}; {of}",
+        rows=tuple(sorted(rows, key=_place)),
+        profile=profile,
+        metric=metric,
+        apart=tuple((called[one], called[other]) for one, other in apart),
+    )
+
+
+def _place(row: Row) -> tuple[bool, int, float, str]:
+    accuracy = row.score.accuracy if row.score else None
+    return row.rank is None, row.rank or 0, -(accuracy or 0.0), row.name
+
+
+def _better(
+    cards: Sequence[Scorecard], profile: Profile, metric: str
+) -> tuple[Mapping[int, set[int]], list[tuple[int, int]]]:
+    """The others that are shown to be better than each, and the pairs that cannot be compared."""
+    better: dict[int, set[int]] = {n: set() for n in range(len(cards))}
+    apart = []
+    for one, other in combinations(range(len(cards)), 2):
+        difference = pair(cards[one].records, cards[other].records, profile).difference(
+            metric, cards[one].size_of
+        )
+        if difference is None:
+            apart.append((one, other))
+        elif verdict := shown(difference, difference.chance.p):
+            better[one if verdict > 0 else other].add(other if verdict > 0 else one)
+    for between in better:
+        for above in better.values():
+            if between in above:
+                above |= better[between]
+    return {n: above - {n} for n, above in better.items()}, apart
+
+
+# Tables
+
+_WHO: Mapping[str, Callable[[Row], str]] = {
+    "rank": lambda row: (
+        number(row.rank) + (f" to {row.lowest}" if row.rank and row.rank < row.lowest else "")
+    ),
+    "model": lambda row: row.model,
+    "mode": lambda row: row.card.facts.mode,
+}
+_TOOK: Mapping[str, Callable[[CostLatency], str]] = {
+    "calls": lambda took: number(took.steps or None),
+    "$": lambda took: dollars(took.usd),
+    "$/1,000": lambda took: dollars(took.usd_per_1000_calls),
+    "mean s": lambda took: number(took.latency_mean_s, ".2f"),
+    "p50 s": lambda took: number(took.latency_p50_s, ".2f"),
+    "p95 s": lambda took: number(took.latency_p95_s, ".2f"),
+}
+_LEFT = frozenset({"model", "mode"})
+
+
+def tables(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, ...]:
+    """Scores, with these metrics beside that of the ranks; calls along golden paths where there are such;
+    and what else there is to say of each run.
+
+    Raises ``UsageError`` for an unknown metric.
+    """
+    beside = [name for name in metrics or _beside(board) if name != board.metric]
+    checked(beside, [row.card for row in board.rows])
+    return _scores(board, beside), *_complex(board), *_executed(board), _rest(board)
+
+
+def _beside(board: Board) -> Sequence[str]:
+    """The official groups, or the categories of a board without any of them."""
+    cards = [row.card for row in board.rows]
+    main = _main(cards, board.profile)
+    return ("overall", *_SHOWN) if main == "overall" else (main, *_scored(cards[0], board.profile))
+
+
+def joined(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
+    """All in one wide table, for programs."""
+    rows: list[dict[str, str]] = []
+    for board in boards:
+        found: list[dict[str, str]] = [{} for _ in board.rows]
+        for table in tables(board, metrics):
+            names = [column.rstrip("*") for column in table.columns]
+            for told, cells in zip(found, table.rows, strict=True):
+                told |= zip(names, cells, strict=True)
+        rows += ({**told, "data": board.title} for told in found)
+    columns = sorted(dict.fromkeys(name for row in rows for name in row), key="data".__eq__)
+    found_rows = tuple(tuple(row.get(name, "-") for name in columns) for row in rows)
+    return Table("Leaderboard", tuple(columns), found_rows, left=_LEFT)
+
+
+def _scores(board: Board, beside: Sequence[str]) -> Table:
+    found = {
+        metric: [score_of(metric, row.card.records, board.profile, row.card.size_of) for row in board.rows]
+        for metric in (board.metric, *beside)
+    }
+    missing = {
+        metric: [part for score in column if score for part in score.missing]
+        for metric, column in found.items()
+    }
+    first, *others = (metric + ("*" if missing[metric] else "") for metric in found)
+    own = found.pop(board.metric)
+    return Table(
+        f"{board.title} ({board.profile} profile)",
+        (*_WHO, first, "95% interval", *others),
+        tuple(
+            (
+                *(cell(row) for cell in _WHO.values()),
+                _accuracy(own[n]),
+                limits(score.interval if (score := own[n]) else None),
+                *(_accuracy(column[n]) for column in found.values()),
+            )
+            for n, row in enumerate(board.rows)
+        ),
+        tuple(_notes(board, outermost(part for parts in missing.values() for part in parts))),
+        left=_LEFT,
+    )
+
+
+def _accuracy(score: Score | None) -> str:
+    return number(score.accuracy if score else None, ".2%")
+
+
+def _notes(board: Board, missing: Sequence[str]) -> Iterator[str]:
+    if len(board.rows) > 1:
+        yield (
+            "rank: from 1 + the number of models shown to be better to the number of those not shown to be "
+            f"worse, in {board.metric}, directly or through others; shown: on the entries that both have "
+            "scored, p is at most 5% and the 95% interval of the difference leaves out 0"
+        )
+    if missing:
+        yield f"* official formula: what was not run counts as 0: {', '.join(missing)}"
+    for one, other in board.apart:
+        yield f"not compared, no scored entry in common: {one} and {other}"
+    versions = dict.fromkeys(row.card.facts.fcbench for row in board.rows)
+    if len(versions) > 1:
+        yield f"judged by different versions of fcbench: {', '.join(versions)}"
+
+
+def _complex(board: Board) -> Iterator[Table]:
+    """Calls along golden paths."""
+    found = [
+        golden_paths.path_scores(golden_paths.golden(row.card.records), board.profile) for row in board.rows
+    ]
+    if not any(scores.calls for scores in found):
+        return
+    means = dict.fromkeys(driven(row.card.facts.driven) for row in board.rows if row.card.facts.driven)
+    apart = (f"conversations went on by different means: {'; '.join(means)}",) if len(means) > 1 else ()
+    yield Table(
+        "Complex calls",
+        (*_WHO, *call_tables.CALL_COLUMNS),
+        tuple(
+            (*(cell(row) for cell in _WHO.values()), *call_tables.call_row(scores))
+            for row, scores in zip(board.rows, found, strict=True)
+        ),
+        (call_tables.LEGEND, *apart),
+        left=_LEFT,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """Calls as they are written against what they return, of each model in the order of the board."""
+
+    what: str
+    columns: tuple[str, str]
+    shares: Sequence[tuple[float, float] | None]
+    """None where a model has none."""
+
+    @property
+    def together(self) -> Correlation:
+        """How far both go together over the models."""
+        return correlated([pair for pair in self.shares if pair])
+
+
+def _besides(board: Board) -> list[_Beside]:
+    """In categories of the same kinds, and on the same answers; only what some model has."""
+    scores = (row.card.scores(board.profile) for row in board.rows)
+    sides = (execution.sides(row.card.records, board.profile) for row in board.rows)
+    kinds = [execution.by_kind(found) for found in scores]
+    found = (
+        _Beside("categories of the same kinds", ("AST categories", "exec. categories"), kinds),
+        _Beside("the same answers", ("AST", "execution"), [of.shares for of in sides]),
+    )
+    return [beside for beside in found if any(beside.shares)]
+
+
+def _executed(board: Board) -> Iterator[Table]:
+    if found := _besides(board):
+        yield Table(
+            "AST and execution",
+            (*_WHO, *(column for beside in found for column in beside.columns)),
+            tuple(
+                (
+                    *(cell(row) for cell in _WHO.values()),
+                    *(number(share, ".2%") for beside in found for share in beside.shares[n] or (None, None)),
+                )
+                for n, row in enumerate(board.rows)
+            ),
+            left=_LEFT,
+        )
+
+
+def correlations(board: Board) -> Iterator[Table]:
+    """How far AST and execution go together over three models or more (BFCL's paper, Figure 3)."""
+    rows = tuple(
+        (beside.what, f"{of.n}", number(of.pearson, ".3f"), number(of.spearman, ".3f"))
+        for beside in _besides(board)
+        if (of := beside.together).n >= LEAST
+    )
+    if rows:
+        yield Table("AST and execution over models", ("", "models", "Pearson's r", "Spearman's rho"), rows)
+
+
+def execution_charts(board: Board) -> Iterator[str]:
+    """Execution over AST as SVG, where three models or more have both."""
+    for beside in _besides(board):
+        if beside.together.n >= LEAST:
+            from pytest_fcbench.scorecard.render.charts.plots import Pair, pairs
+
+            points = [
+                Pair(*shares, cut(printable(row.name), _NAME))
+                for row, shares in zip(board.rows, beside.shares, strict=True)
+                if shares
+            ]
+            yield pairs(
+                points, *beside.columns, f"Execution over AST: {beside.what}; the table has the numbers."
+            )
+
+
+def _rest(board: Board) -> Table:
+    rows = []
+    for row in board.rows:
+        overall = row.card.scores(board.profile).overall
+        took = cost_latency(row.card.records)
+        rows.append(
+            (
+                *(cell(row) for cell in _WHO.values()),
+                row.released.isoformat() if row.released else "-",
+                number(overall.scored),
+                number((overall.not_scored - overall.set_aside) / overall.n if overall.n else None, ".1%"),
+                *(cell(took) for cell in _TOOK.values()),
+            )
+        )
+    return Table(
+        "Cost and latency",
+        (*_WHO, "released", "scored", "not scored", *_TOOK),
+        tuple(rows),
+        ("scored: entries x trials; $: of all calls, and of 1,000; s: seconds per call",),
+        left=_LEFT,
+    )
+
+
+def release_chart(board: Board) -> str | None:
+    """Accuracy over release date as SVG; None where less than two models have a date."""
+    dated = [
+        (
+            row.released,
+            score.accuracy,
+            score.interval.low,
+            score.interval.high,
+            cut(printable(row.name), _NAME),
+        )
+        for row in board.rows
+        if row.released and (score := row.score) and score.accuracy is not None and score.interval
+    ]
+    if len(dated) < 2:
+        return None
+    from pytest_fcbench.scorecard.render.charts.plots import Release, releases
+
+    says = f"{board.metric} over release date, {board.title}; the tables have the numbers."
+    return releases([Release(*one) for one in dated], board.metric, says)

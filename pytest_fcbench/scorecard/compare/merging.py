@@ -1,0 +1,193 @@
+"""Scorecards of parts of a run, such as the shards of several machines, joined into that of the whole."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.shard import Shard
+from pytest_fcbench.scorecard.aggregate.trials import trials_of
+from pytest_fcbench.scorecard.record import Record, in_order
+from pytest_fcbench.scorecard.run_facts import RunFacts
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, parsed, read
+
+_SAME = ("fcbench", "model", "mode", "names", "syntax", "profile", "suites", "price", "concurrency")
+"""What must be alike in all parts of a run."""
+
+_SAME_WHERE_TOLD = ("driven", "rated_by", "search")
+"""What only a part tells that has entries of that kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The whole of several parts."""
+
+    facts: RunFacts
+    records: tuple[Record, ...]
+    sizes: Mapping[str, int]
+    missing: tuple[Shard, ...]
+    """Shards of which there was no scorecard."""
+    unfinished: str | None
+    """What of the run is not there, in words; None where all is."""
+    report: dict[str, Any]
+    """The JSON report, without its section ``fcbench``."""
+
+    def size_of(self, category: str) -> int:
+        """Number of tests of a category in the suites of the run, where that counts."""
+        return self.sizes.get(category, 0)
+
+    @property
+    def foreign_failures(self) -> bool:
+        """Whether a test that is none of ours did not pass."""
+        return any(_foreign(test) and not _fine(test) for test in self.report["tests"])
+
+
+def merge(paths: Sequence[Path], *, replacing: bool = False) -> Merged:
+    """Join the scorecards of one run. With ``replacing``, of an entry that stands in several the last counts.
+
+    Raises ``UsageError`` where parts are of different runs, hold no answers, or have an entry in common.
+    """
+    found = list(map(parsed, paths))
+    parts = list(map(read, paths, found))
+    for part in parts:
+        if part.created_s is None:
+            raise UsageError(f"{part.path}: a baseline keeps verdicts only; merge the scorecards themselves")
+    records = _records(parts, replacing=replacing)
+    missing = tuple(_missing(parts))
+    reports = [report for report in found if isinstance(report, Mapping)]
+    unfinished = "; ".join(filter(None, (_absent(missing), *map(_cut_short, parts, reports)))) or None
+    notes = dict.fromkeys((*(note for part in parts for note in part.facts.notes), unfinished))
+    return Merged(
+        facts=replace(_facts(parts), notes=tuple(filter(None, notes))),
+        records=tuple(in_order(records.values())),
+        sizes=_sizes(parts),
+        missing=missing,
+        unfinished=unfinished,
+        report=_joined(reports),
+    )
+
+
+# What must be alike
+
+
+def _facts(parts: Sequence[Scorecard]) -> RunFacts:
+    first = parts[0]
+    for part in parts[1:]:
+        for name in _SAME:
+            _compare(name, first, getattr(first.facts, name), part, getattr(part.facts, name))
+        _compare("trials", first, _trials(first), part, _trials(part))
+    told = {name: _told(name, parts) for name in _SAME_WHERE_TOLD}
+    return replace(first.facts, shard=None, **told)
+
+
+def _trials(part: Scorecard) -> int | None:
+    return trials_of(part.records) if part.records else None
+
+
+def _told(name: str, parts: Sequence[Scorecard]) -> Any:
+    telling = [part for part in parts if getattr(part.facts, name) is not None]
+    for part in telling[1:]:
+        _compare(name, telling[0], getattr(telling[0].facts, name), part, getattr(part.facts, name))
+    return getattr(telling[0].facts, name) if telling else None
+
+
+def _sizes(parts: Sequence[Scorecard]) -> Mapping[str, int]:
+    known: dict[str, tuple[Scorecard, int]] = {}
+    for part in parts:
+        for category, size in part.sizes.items():
+            first, told = known.setdefault(category, (part, size))
+            _compare(f"the number of tests of {category}", first, told, part, size)
+    return {category: size for category, (_, size) in known.items()}
+
+
+def _compare(what: str, first: Scorecard, one: object, second: Scorecard, other: object) -> None:
+    if one != other and None not in (one, other):
+        raise UsageError(
+            f"{first.path} and {second.path} are not of one run: {what} is {one} in one, {other} in the "
+            "other; run all parts with the same version and options"
+        )
+
+
+# What is joined
+
+
+def _records(parts: Sequence[Scorecard], *, replacing: bool) -> Mapping[str, Record]:
+    found: dict[str, Record] = {}
+    where: dict[str, Scorecard] = {}
+    for part in parts:
+        for record in part.records:
+            if record.item_id in found and not replacing:
+                raise UsageError(
+                    f"{where[record.item_id].path} and {part.path} both have {record.item_id}; "
+                    "give each part once, or let the last that has an entry count with --replace"
+                )
+            found[record.item_id], where[record.item_id] = record, part
+    return found
+
+
+def _missing(parts: Sequence[Scorecard]) -> Iterator[Shard]:
+    shards = {Shard.parse(part.facts.shard): part for part in parts if part.facts.shard}
+    ways = {shard.of: part for shard, part in shards.items()}
+    if len(ways) > 1:
+        first, second, *_ = ways.values()
+        raise UsageError(
+            f"{first.path} is shard {first.facts.shard}, {second.path} is shard {second.facts.shard}: "
+            "shards of one run have the same number of parts"
+        )
+    for of in ways:
+        yield from (shard for n in range(1, of + 1) if (shard := Shard(n, of)) not in shards)
+
+
+def _absent(shards: Sequence[Shard]) -> str | None:
+    return f"without shard {', '.join(map(str, shards))}" if shards else None
+
+
+def _cut_short(part: Scorecard, report: Mapping[str, Any]) -> str | None:
+    """That a run ended before its last test, by pytest-json-report's counts."""
+    counts = report.get("summary", {})
+    to_run = counts.get("collected", 0) - counts.get("deselected", 0)
+    if counts.get("total", 0) >= to_run:
+        return None
+    return f"only {counts.get('total', 0):,} of {to_run:,} tests of {part.path} were run"
+
+
+def _joined(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The report of all: what is said of the last to end, with the tests of all. A test that is none of ours
+    runs in every part, and counts as it did where it did not pass."""
+    last = max(reports, key=lambda report: float(report["created"]))
+    tests: dict[str, Mapping[str, Any]] = {}
+    for test in (test for report in reports for test in report["tests"]):
+        known = tests.get(test["nodeid"])
+        if known is None or not _foreign(test) or _fine(known):
+            tests[test["nodeid"]] = test
+    began = min(float(report["created"]) - float(report["duration"]) for report in reports)
+    outcomes = Counter(str(test["outcome"]) for test in tests.values())
+    return {key: value for key, value in last.items() if key != "fcbench"} | {
+        "duration": float(last["created"]) - began,
+        "summary": {**outcomes, "total": len(tests), "collected": len(tests)},
+        "tests": [tests[nodeid] for nodeid in sorted(tests)],
+        "warnings": list(_warnings(reports)),
+    }
+
+
+def _warnings(reports: Iterable[Mapping[str, Any]]) -> Iterator[object]:
+    """Each once."""
+    seen: set[str] = set()
+    for warning in (warning for report in reports for warning in report.get("warnings", [])):
+        text = json.dumps(warning, sort_keys=True)
+        if text not in seen:
+            seen.add(text)
+            yield warning
+
+
+def _foreign(test: Mapping[str, Any]) -> bool:
+    return "fcbench" not in test.get("metadata", {})
+
+
+def _fine(test: Mapping[str, Any]) -> bool:
+    return test["outcome"] not in ("failed", "error")

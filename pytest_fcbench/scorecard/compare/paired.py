@@ -1,0 +1,281 @@
+"""Two runs compared on the entries that both have scored, each entry with itself.
+
+That removes how hard the entries are from the comparison: only those count whose verdict changed. The
+probability that a change is chance comes from giving each change its sign by lot. For a category whose
+entries were put once that is McNemar's exact test (McNemar 1947), here by its formula; where categories have
+weights or entries have trials, by 20,000 draws from a fixed seed. Intervals of 95 %: for a category whose
+entries were put once that of Bonett & Price (2012), which does not vanish where nothing changed; elsewhere
+the percentiles of a bootstrap over entries, category by category.
+
+Where entries share a cluster (paraphrases of a template) they change together, and one chance would count as
+several. So a cluster gets its sign by lot as a whole (Canay, Romano & Shaikh 2017, "Randomization tests under
+an approximate symmetry assumption") and is drawn as a whole (Cameron, Gelbach & Miller 2008, "Bootstrap-based
+improvements for inference with clustered errors").
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import repeat
+from math import comb, fsum, isclose, sqrt
+from statistics import NormalDist, fmean
+
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
+from pytest_fcbench.scorecard.aggregate.formulas import weights
+from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
+from pytest_fcbench.scorecard.aggregate.scores import is_formula, marked, supposed
+from pytest_fcbench.scorecard.record import Record
+
+_DRAWS = 20_000
+_ROUNDING = 1e-8
+"""More than the rounding of shares below adds up to, less than any change of one entry."""
+_Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An entry in both runs: the shares of its trials that passed (0 or 1 where it was put once)."""
+
+    entry: str
+    category: str
+    before: float
+    after: float
+    once: bool
+    """Whether both runs put it once."""
+    unit: str
+    """Its cluster, or itself where it has none."""
+    reason: str = ""
+    """Why it failed in the later run, where it did."""
+
+    @property
+    def change(self) -> float:
+        """Above 0 where it became better."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """What chance alone could do to a change, and how that was found."""
+
+    low: float
+    high: float
+    """Limits of 95 % confidence of the change."""
+    p: float
+    """How probable so large a change in either direction is, if only chance is at work."""
+    p_worse: float
+    """How probable it is to become worse by as much or more, if only chance is at work."""
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How a metric changed on the entries that both runs have scored."""
+
+    metric: str
+    entries: int
+    before: float
+    after: float
+    better: int
+    """Entries that passed more often in the later run."""
+    worse: int
+    chance: Chance
+
+    @property
+    def change(self) -> float:
+        """Above 0 where it became better."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Two runs side by side."""
+
+    pairs: tuple[Pair, ...]
+    """The entries that both have scored, in the order of the later run."""
+    only_before: tuple[str, ...]
+    only_after: tuple[str, ...]
+    """Entries that one run does not have."""
+    unscored: tuple[str, ...]
+    """Entries that both have, and one has not scored."""
+    later: tuple[Record, ...]
+
+    @property
+    def better(self) -> list[Pair]:
+        """Flips to the good."""
+        return [pair for pair in self.pairs if pair.change > 0]
+
+    @property
+    def worse(self) -> list[Pair]:
+        """Flips to the bad."""
+        return [pair for pair in self.pairs if pair.change < 0]
+
+    @cached_property
+    def _by_category(self) -> Mapping[str, Sequence[Pair]]:
+        found: dict[str, list[Pair]] = {name: [] for name in CATEGORIES}
+        for pair in self.pairs:
+            found.setdefault(pair.category, []).append(pair)
+        return {name: part for name, part in found.items() if part}
+
+    def difference(self, metric: str, size_of: Callable[[str], int] = lambda name: 0) -> Difference | None:
+        """The change of ``overall``, a group, a category, or of the entries with a mark; None of no entries.
+
+        A category that neither run has counts as 0 in both, as in the scores; ``size_of`` gives its size.
+        """
+        if is_formula(metric, self.later):
+            share = weights(metric, lambda name: len(self._by_category.get(name, ())) or size_of(name))
+            parts = {name: part for name, part in self._by_category.items() if share.get(name)}
+        else:
+            entries = {record.entry for record in marked(self.later, metric)}
+            kept = {name: [p for p in part if p.entry in entries] for name, part in self._by_category.items()}
+            parts = {name: part for name, part in kept.items() if part}
+            share = {name: len(part) / sum(map(len, parts.values())) for name, part in parts.items()}
+        if not parts:
+            return None
+        pairs = [pair for part in parts.values() for pair in part]
+        better, worse = sum(pair.change > 0 for pair in pairs), sum(pair.change < 0 for pair in pairs)
+        alike = all(isclose(share[name] * len(pairs), len(part)) for name, part in parts.items())
+        units = {name: _units(part) for name, part in parts.items()}
+        alone = sum(map(len, units.values())) == len(pairs)
+        chance = (
+            _of_counts(better, worse, len(pairs))
+            if alike and alone and all(pair.once for pair in pairs)
+            else _of_draws(
+                [(share[name], [fsum(unit) for unit in part]) for name, part in units.items()],
+                [[len(unit) for unit in part] for part in units.values()],
+            )
+        )
+        return Difference(
+            metric=metric,
+            entries=len(pairs),
+            before=sum(share[name] * fmean(pair.before for pair in part) for name, part in parts.items()),
+            after=sum(share[name] * fmean(pair.after for pair in part) for name, part in parts.items()),
+            better=better,
+            worse=worse,
+            chance=chance,
+        )
+
+
+def _of_counts(better: int, worse: int, n: int) -> Chance:
+    """From the flips of ``n`` entries that count alike and were put once."""
+    flips = better + worse
+
+    def at_most(count: int) -> float:
+        return sum(comb(flips, k) for k in range(count + 1)) / (1 << flips)
+
+    up, down = (better + 1) / (n + 2), (worse + 1) / (n + 2)
+    reach = _Z * sqrt((up + down - (up - down) ** 2) / (n + 2))
+    return Chance(
+        low=max(-1.0, up - down - reach),
+        high=min(1.0, up - down + reach),
+        p=min(1.0, 2 * at_most(min(better, worse))),
+        p_worse=at_most(better),
+        method="McNemar, exact",
+    )
+
+
+def _units(pairs: Iterable[Pair]) -> list[list[float]]:
+    """The changes within each cluster; an entry without one is by itself."""
+    found: dict[str, list[float]] = {}
+    for one in pairs:
+        found.setdefault(one.unit, []).append(one.change)
+    return list(found.values())
+
+
+def _of_draws(
+    parts: Sequence[tuple[float, Sequence[float]]], sizes: Sequence[Sequence[int]] | None = None
+) -> Chance:
+    """From the changes of the entries of each category, with what the category counts.
+
+    With ``sizes`` the changes are sums over clusters of so many entries.
+    """
+    import numpy
+
+    chance = numpy.random.default_rng(0)
+    resampled, by_lot, found = numpy.zeros(_DRAWS), numpy.zeros(_DRAWS), 0.0
+    for (weight, changes), many in zip(parts, sizes or repeat(None), strict=False):
+        many = many or [1] * len(changes)
+        # The same change is the same number, however its shares were rounded.
+        counts = Counter(zip((round(change, 9) for change in changes), many, strict=True))
+        sums, entries = map(numpy.array, zip(*counts, strict=True))
+        found += weight * fsum(changes) / sum(many)
+        numbers = chance.multinomial(
+            len(changes), [count / len(changes) for count in counts.values()], _DRAWS
+        )
+        resampled += weight / (numbers @ entries) * (numbers @ sums)
+        for size in {abs(change) for change, _ in counts} - {0.0}:
+            flips = sum(count for (change, _), count in counts.items() if abs(change) == size)
+            by_lot += weight / sum(many) * size * (2 * chance.binomial(flips, 0.5, _DRAWS) - flips)
+    of_clusters = "of clusters " if any(many != [1] * len(many) for many in sizes or ()) else ""
+    low, high = numpy.quantile(resampled, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Chance(
+        low=float(low),
+        high=float(high),
+        p=float(1 + (abs(by_lot) >= abs(found) - _ROUNDING).sum()) / (1 + _DRAWS),
+        p_worse=float(1 + (by_lot <= found + _ROUNDING).sum()) / (1 + _DRAWS),
+        method=f"signs by lot, bootstrap {of_clusters}({_DRAWS:,} draws)",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Trials:
+    """What one run says of an entry."""
+
+    category: str
+    unit: str
+    passed: list[bool]
+    """Of each trial that was scored."""
+    reasons: list[str]
+    """Of each that failed."""
+
+
+def pair(
+    before: Iterable[Record],
+    after: Iterable[Record],
+    profile: Profile,
+    assumed: Passed | Failed | None = None,
+) -> Paired:
+    """Two runs side by side under one profile; ``assumed`` stands for what the later run has not scored.
+
+    An entry counts where both have scored a trial of it.
+    """
+    later = tuple(after)
+    first, second = _trials(before, profile, None), _trials(later, profile, assumed)
+    both = [entry for entry in second if entry in first]
+    return Paired(
+        pairs=tuple(
+            Pair(
+                entry=entry,
+                category=second[entry].category,
+                before=fmean(first[entry].passed),
+                after=fmean(second[entry].passed),
+                once=len(first[entry].passed) == len(second[entry].passed) == 1,
+                unit=first[entry].unit if second[entry].unit == entry else second[entry].unit,
+                reason=next(iter(second[entry].reasons), ""),
+            )
+            for entry in both
+            if first[entry].passed and second[entry].passed
+        ),
+        only_before=tuple(entry for entry in first if entry not in second),
+        only_after=tuple(entry for entry in second if entry not in first),
+        unscored=tuple(entry for entry in both if not (first[entry].passed and second[entry].passed)),
+        later=later,
+    )
+
+
+def _trials(
+    records: Iterable[Record], profile: Profile, assumed: Passed | Failed | None
+) -> Mapping[str, _Trials]:
+    found: dict[str, _Trials] = {}
+    for record in records:
+        trials = found.setdefault(record.entry, _Trials(record.category, record.unit, [], []))
+        verdict = supposed(record.verdict(profile), assumed)
+        if isinstance(verdict, NotScored):
+            continue
+        trials.passed.append(verdict.passed)
+        if isinstance(verdict, Failed):
+            trials.reasons.append(verdict.reason or verdict.code)
+    return found

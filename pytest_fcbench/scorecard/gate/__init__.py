@@ -1,0 +1,1 @@
+"""The rules that decide the exit code of a run."""

@@ -1,0 +1,104 @@
+"""The gate of a run: rules that hold, are broken, or cannot be told, and the exit code that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pytest_fcbench.domain.verdict import Failed, Passed, Profile
+from pytest_fcbench.scorecard.aggregate.scores import Score, score_of
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+
+HELD, BROKEN, UNDECIDED = 0, 1, 2
+"""Exit codes of a gated run."""
+
+FAILING, PASSING = Failed("assumed", "not scored"), Passed()
+"""What an entry that was not scored could have been."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What rules look at: a run and, where there is one, the baseline to compare it with."""
+
+    records: Sequence[Record]
+    profile: Profile
+    size_of: Callable[[str], int]
+    suites: Mapping[str, Mapping[str, str | None]]
+    """Version and pack hash of each suite of the run."""
+    baseline: Scorecard | None = None
+
+    def score(self, metric: str, assumed: Passed | Failed | None = None) -> Score | None:
+        """A score of the run; ``assumed`` stands for what was not scored."""
+        return score_of(metric, self.records, self.profile, self.size_of, assumed)
+
+    @property
+    def not_comparable(self) -> str | None:
+        """Why the run cannot be compared with the baseline; None where it can."""
+        if self.baseline is None:
+            return "there is no baseline"
+        for name, suite in self.suites.items():
+            before = self.baseline.facts.suites.get(name)
+            if before is not None and dict(before) != dict(suite):
+                return (
+                    f"the baseline has another {name}: {_version(before)}, this run {_version(suite)}; "
+                    "make a new one with fcbench baseline save"
+                )
+        return None
+
+
+def _version(suite: Mapping[str, str | None]) -> str:
+    pack = suite.get("pack_hash")
+    return f"version {suite.get('version')}" + (f" ({pack[:12]})" if pack else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule says of a run; ``code`` is the exit code it asks for."""
+
+    code: int
+    sentence: str
+
+
+class Rule(Protocol):
+    """What must be true of a run."""
+
+    @property
+    def text(self) -> str:
+        """As it was written."""
+
+    @property
+    def needs_baseline(self) -> bool:
+        """Whether it compares with a baseline."""
+
+    def check(self, evidence: Evidence) -> Finding:
+        """Whether it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a rule."""
+
+    rule: Rule
+    code: int
+    sentence: str
+
+    @property
+    def word(self) -> str:
+        """One word for a table."""
+        return {HELD: "held", BROKEN: "broken", UNDECIDED: "cannot tell"}[self.code]
+
+
+def check(rules: Sequence[Rule], evidence: Evidence, *, unfinished: str | None = None) -> tuple[Outcome, ...]:
+    """The outcome of every rule; a run that is not whole, for the reason given, cannot tell."""
+    found = [(rule, rule.check(evidence)) for rule in rules]
+    if unfinished:
+        return tuple(Outcome(rule, UNDECIDED, f"{unfinished}; {finding.sentence}") for rule, finding in found)
+    return tuple(Outcome(rule, finding.code, finding.sentence) for rule, finding in found)
+
+
+def exit_code(outcomes: Sequence[Outcome]) -> int:
+    """0 if all rules held, 1 if one is broken, else 2. An interrupted run is never told to be broken."""
+    codes = {outcome.code for outcome in outcomes}
+    return BROKEN if BROKEN in codes else UNDECIDED if UNDECIDED in codes else HELD

@@ -1,0 +1,341 @@
+"""The rules of a gate.
+
+They are written so::
+
+    overall>=0.80               a score, as a fraction or in %: overall, a group, a category, a suite, a
+    parallel>=75%               selection such as python, or mark:NAME for a pytest mark of your own
+    parallel>=baseline-0.02     the same beside the baseline's score on the entries that both have
+    not-worse(95%)              overall is not worse than the baseline's, as far as can be told with that
+    not-worse(live, 99%)        confidence; or another score is not
+    latency.p95<=3s             mean, p50 or p95 of a call, in s or ms
+    complex.calls>=0.6          right calls of all calls of golden paths, also of one category: hotels.calls
+    cost<=1.50usd               dollars of the run; cost.per_1000 of a thousand calls
+    not_scored<=1%              entries without a verdict, those that are set aside left out
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed
+from pytest_fcbench.scorecard.aggregate import golden_paths
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
+from pytest_fcbench.scorecard.aggregate.scores import Score, marked
+from pytest_fcbench.scorecard.aggregate.usage import cost_latency
+from pytest_fcbench.scorecard.compare.paired import Difference, pair
+from pytest_fcbench.scorecard.gate.gate import (
+    BROKEN,
+    FAILING,
+    HELD,
+    PASSING,
+    UNDECIDED,
+    Evidence,
+    Finding,
+    Rule,
+)
+
+METRICS = ("overall", *GROUPS, *CATEGORIES, *(name for name in SELECTIONS if name not in GROUPS))
+"""What has a score whatever suites and marks there are."""
+
+_COMPARED: Mapping[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A side of a number. A mean of fractions may miss a limit it equals by a rounding error."""
+
+    operator: str
+    limit: float
+
+    def holds(self, value: float) -> bool:
+        """Whether a value is on that side."""
+        return _COMPARED[self.operator](round(value, 12), round(self.limit, 12))
+
+    def found(self, value: float, sentence: str) -> Finding:
+        """What a value comes to, said so."""
+        return Finding(HELD if self.holds(value) else BROKEN, sentence)
+
+    def found_between(self, worst: float, value: float, best: float, sentence: str, unscored: str) -> Finding:
+        """The same where the share could lie from ``worst`` to ``best``: undecided where that matters."""
+        if self.holds(worst) == self.holds(best):
+            return self.found(value, sentence)
+        return Finding(
+            UNDECIDED, f"{sentence}, but with {unscored} it lies anywhere from {worst:.2%} to {best:.2%}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRule:
+    """A score on one side of a number."""
+
+    text: str
+    metric: str
+    bound: Bound
+    needs_baseline: bool = False
+
+    def check(self, evidence: Evidence) -> Finding:
+        """Undecided where the entries that were not scored could turn it."""
+        score = evidence.score(self.metric)
+        if score is None or score.accuracy is None:
+            return Finding(UNDECIDED, f"nothing of {self.metric} was scored")
+        worst, best = (_accuracy(evidence.score(self.metric, a), score) for a in (FAILING, PASSING))
+        found = f"{self.metric} is {score.accuracy:.2%}"
+        if score.missing:
+            found += f" (not run, counted as 0: {', '.join(score.missing)})"
+        unscored = f"{score.not_scored - score.set_aside} of {score.n} entries not scored"
+        return self.bound.found_between(worst, score.accuracy, best, found, unscored)
+
+
+def _accuracy(score: Score | None, otherwise: Score) -> float:
+    return score.accuracy if score and score.accuracy is not None else otherwise.accuracy or 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineRule:
+    """A score beside the baseline's, plus ``margin``, both on the entries that both have."""
+
+    text: str
+    metric: str
+    operator: str
+    margin: float
+    needs_baseline: bool = True
+
+    def check(self, evidence: Evidence) -> Finding:
+        """Undecided where they cannot be compared, or where entries not scored could turn it."""
+        if problem := evidence.not_comparable:
+            return Finding(UNDECIDED, problem)
+        run, before = _shared(evidence)
+        reference = before.score(self.metric)
+        if reference is None or reference.accuracy is None:
+            return Finding(UNDECIDED, f"the run and its baseline share nothing of {self.metric}")
+        limit = Bound(self.operator, reference.accuracy + self.margin)
+        found = ScoreRule(self.text, self.metric, limit).check(run)
+        beside = f"the baseline's {reference.accuracy:.2%} on the same {reference.n} tests"
+        return replace(found, sentence=f"{found.sentence}, {beside}")
+
+
+@dataclass(frozen=True, slots=True)
+class NotWorse:
+    """A score is not worse than the baseline's; ``confidence`` is how sure one must be to say that it is."""
+
+    text: str
+    metric: str
+    confidence: float
+    needs_baseline: bool = True
+
+    def check(self, evidence: Evidence) -> Finding:
+        """Broken where a change so bad has less than the remaining probability to be chance.
+
+        So it holds as long as nothing is shown: with few entries only a large loss can be.
+        """
+        if problem := evidence.not_comparable:
+            return Finding(UNDECIDED, problem)
+        found, worst, best = (self._difference(evidence, a) for a in (None, FAILING, PASSING))
+        if found is None or worst is None or best is None:
+            return Finding(UNDECIDED, f"nothing of {self.metric} was scored in both runs")
+        sentence = _changed(found)
+        if self._worse(worst) != self._worse(best):
+            return Finding(UNDECIDED, f"{sentence}; the entries that were not scored could turn it")
+        return Finding(BROKEN if self._worse(found) else HELD, sentence)
+
+    def _difference(self, evidence: Evidence, assumed: Passed | Failed | None) -> Difference | None:
+        before = evidence.baseline.records if evidence.baseline else ()
+        paired = pair(before, evidence.records, evidence.profile, assumed)
+        return paired.difference(self.metric, evidence.size_of)
+
+    def _worse(self, difference: Difference) -> bool:
+        return difference.chance.p_worse < 1 - self.confidence
+
+
+def _changed(found: Difference) -> str:
+    if not found.better + found.worse:
+        return f"none of {found.entries} entries of {found.metric} changed"
+    low, high = 100 * found.chance.low, 100 * found.chance.high
+    return (
+        f"{found.metric} changed by {100 * found.change:+.2f} points "
+        f"(95% {low:+.2f} to {high:+.2f}) on {found.entries} entries, "
+        f"{found.better} better, {found.worse} worse; p of a loss by chance {found.chance.p_worse:.3f}"
+    )
+
+
+def _shared(evidence: Evidence) -> tuple[Evidence, Evidence]:
+    """The run and its baseline, both with the entries only that both have and the baseline has scored."""
+    before = evidence.baseline.records if evidence.baseline else ()
+    marks = {record.entry: record.marks for record in evidence.records}
+    kept = [
+        replace(record, marks=marks[record.entry])
+        for record in before
+        if record.entry in marks and not isinstance(record.verdict(evidence.profile), NotScored)
+    ]
+    entries = {record.entry for record in kept}
+    run = [record for record in evidence.records if record.entry in entries]
+    return replace(evidence, records=run), replace(evidence, records=kept)
+
+
+_LATENCIES = {
+    "latency.mean": "latency_mean_s",
+    "latency.p50": "latency_p50_s",
+    "latency.p95": "latency_p95_s",
+}
+_CALLS = {f"{name}.calls": name for name in ("complex", *SELECTIONS["complex"])}
+_COSTS = {"cost": "usd", "cost.per_1000": "usd_per_1000_calls"}
+
+
+@dataclass(frozen=True, slots=True)
+class CallsRule:
+    """Call accuracy along golden paths."""
+
+    text: str
+    metric: str
+    bound: Bound
+    needs_baseline: bool = False
+
+    def check(self, evidence: Evidence) -> Finding:
+        """Undecided where the entries that were not scored could turn it."""
+        records = marked(evidence.records, _CALLS[self.metric])
+        score = golden_paths.path_scores(records, evidence.profile)
+        limits = golden_paths.possible(records, evidence.profile)
+        if score.accuracy is None or limits is None:
+            return Finding(UNDECIDED, f"nothing of {self.metric} was scored")
+        found = f"{self.metric} is {score.accuracy:.2%} ({score.right} of {score.calls})"
+        worst, best = limits
+        return self.bound.found_between(worst, score.accuracy, best, found, "entries not scored")
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyRule:
+    """How long calls took, in seconds."""
+
+    text: str
+    metric: str
+    bound: Bound
+    needs_baseline: bool = False
+
+    def check(self, evidence: Evidence) -> Finding:
+        """Undecided where no call was timed."""
+        seconds = getattr(cost_latency(evidence.records), _LATENCIES[self.metric])
+        if seconds is None:
+            return Finding(UNDECIDED, "no call of this run was timed")
+        return self.bound.found(seconds, f"{self.metric} is {seconds:.3g} s")
+
+
+@dataclass(frozen=True, slots=True)
+class CostRule:
+    """What the calls cost, in dollars; stored answers cost what they would have."""
+
+    text: str
+    metric: str
+    bound: Bound
+    needs_baseline: bool = False
+
+    def check(self, evidence: Evidence) -> Finding:
+        """Undecided where the price of some calls is unknown, unless the others are too dear already."""
+        used = cost_latency(evidence.records)
+        usd = getattr(used, _COSTS[self.metric])
+        if usd is None:
+            return Finding(UNDECIDED, "no price is known; give it under 'prices' in fcbench.yaml")
+        found = f"{self.metric} is ${usd:.4f}"
+        if used.priced < used.steps:
+            found += f" for the {used.priced} of {used.steps} calls whose price is known"
+            only_grows = self.metric == "cost" and self.bound.operator in ("<", "<=")
+            if not only_grows or self.bound.holds(usd):
+                return Finding(UNDECIDED, found)
+        return self.bound.found(usd, found)
+
+
+@dataclass(frozen=True, slots=True)
+class NotScoredRule:
+    """The share of entries without a verdict."""
+
+    text: str
+    bound: Bound
+    needs_baseline: bool = False
+
+    def check(self, evidence: Evidence) -> Finding:
+        """Always decided: this is what can be told of a run of which little can be told."""
+        verdicts = [record.verdict(evidence.profile) for record in evidence.records]
+        apart = (SET_ASIDE, OTHER_RULES)
+        counted = [v for v in verdicts if not (isinstance(v, NotScored) and v.cause in apart)]
+        unscored = sum(isinstance(verdict, NotScored) for verdict in counted)
+        share = unscored / len(counted) if counted else 0.0
+        found = f"{unscored} of {len(counted)} entries were not scored ({share:.2%})"
+        return self.bound.found(share, found)
+
+
+# Reading
+
+_NOT_WORSE = re.compile(r"\s*not-worse\s*\(\s*(?:([\w.:-]+)\s*,\s*)?(\d+(?:\.\d+)?)\s*%\s*\)\s*")
+_PLAIN = re.compile(r"\s*([\w.:-]+?)\s*(>=|<=|>|<)\s*(.*?)\s*")
+_NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
+_SHARE = re.compile(rf"{_NUMBER}\s*(%?)")
+_BESIDE = re.compile(rf"baseline\s*(?:([+-])\s*{_NUMBER}\s*(%?))?")
+_SECONDS = re.compile(rf"{_NUMBER}\s*(m?s)")
+_DOLLARS = re.compile(rf"{_NUMBER}\s*usd", re.IGNORECASE)
+
+
+def parse(text: str, suites: Collection[str] = ()) -> Rule:
+    """A rule from its text; ``suites`` are names that have scores too. Raises ``UsageError``."""
+    if found := _NOT_WORSE.fullmatch(text):
+        metric, percent = found[1] or "overall", float(found[2])
+        if not 50 <= percent < 100:
+            raise _error(text, f"the confidence must be from 50 to below 100 %, not {percent:g} %")
+        return NotWorse(text, _scored(text, metric, suites), percent / 100)
+    found = _PLAIN.fullmatch(text)
+    if not found:
+        raise _error(
+            text,
+            "is none; write 'metric >= number' (operators >=, <=, >, <) or not-worse(95%), "
+            "for example 'overall>=0.2', 'parallel>=baseline-2%', 'latency.p95<=3s'",
+        )
+    metric, sign, value = found.groups()
+    if metric in _LATENCIES:
+        if not (seconds := _SECONDS.fullmatch(value)):
+            raise _error(text, f"{value!r} is no time; write it in s or ms, for example '{metric}{sign}3s'")
+        return LatencyRule(text, metric, Bound(sign, float(seconds[1]) / (1000 if seconds[2] == "ms" else 1)))
+    if metric in _COSTS:
+        if not (dollars := _DOLLARS.fullmatch(value)):
+            raise _error(text, f"{value!r} is no price; write it in usd, for example '{metric}{sign}1.50usd'")
+        return CostRule(text, metric, Bound(sign, float(dollars[1])))
+    if metric in _CALLS:
+        return CallsRule(text, metric, Bound(sign, _share(text, value)))
+    if metric == "not_scored":
+        return NotScoredRule(text, Bound(sign, _share(text, value)))
+    metric = _scored(text, metric, suites)
+    if beside := _BESIDE.fullmatch(value):
+        margin = _share(text, f"{beside[2]}{beside[3]}") if beside[1] else 0.0
+        return BaselineRule(text, metric, sign, -margin if beside[1] == "-" else margin)
+    return ScoreRule(text, metric, Bound(sign, _share(text, value)))
+
+
+def _share(text: str, value: str) -> float:
+    """A number from 0 to 1, also given in %."""
+    found = _SHARE.fullmatch(value)
+    if not found:
+        raise _error(text, f"{value!r} is no fraction or percentage, for example 0.8 or 80%")
+    share = float(found[1]) / (100 if found[2] else 1)
+    if share > 1:
+        raise _error(text, f"{value} is more than 1; write a fraction or a percentage")
+    return share
+
+
+def _scored(text: str, metric: str, suites: Collection[str]) -> str:
+    """A metric that has a score."""
+    valid = (*METRICS, *suites)
+    if metric in valid or (metric.startswith("mark:") and metric != "mark:"):
+        return metric
+    others = ("mark:NAME", *_CALLS, *_LATENCIES, *_COSTS, "not_scored")
+    raise _error(text, unknown("metric", metric, (*valid, *others)))
+
+
+def _error(text: str, rule: str) -> UsageError:
+    return UsageError(f"gate rule {text!r}: {rule}")

@@ -1,0 +1,1 @@
+"""Scores as text, tables, JSON, HTML and charts."""

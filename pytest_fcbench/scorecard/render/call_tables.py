@@ -1,0 +1,159 @@
+"""Calls along golden paths in words and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from pytest_fcbench.domain.verdict import OTHER_RULES, Difference, NotScored, Profile
+from pytest_fcbench.scorecard.aggregate.golden_paths import (
+    BEYOND,
+    CLASSES,
+    PathScores,
+    Rating,
+    golden,
+    partial,
+    parts,
+    path_scores,
+)
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.render.tables import Table
+from pytest_fcbench.scorecard.render.wording import limits, number
+
+LEGEND = (
+    "completeness and correctness: mean of 0 to 2 (answers judged); beyond: steps beyond the golden path, "
+    "mean of successful entries"
+)
+"""What the columns of a table mean."""
+
+
+def differing(difference: Difference, written: Callable[[object], str]) -> str:
+    """What is not as expected of an argument, its values as somebody writes them."""
+    name = difference.parameter + (f" ({difference.type})" if difference.type else "")
+    match difference.kind:
+        case "param_missing":
+            return f"{name} is missing, expected {written(difference.expected)}"
+        case "param_hallucination":
+            return f"{name} is {written(difference.found)}, expected none"
+    return f"{name} is {written(difference.found)}, expected {written(difference.expected)}"
+
+
+def _counted(told: Mapping[str, int]) -> str:
+    """Classes with their counts in words."""
+    return ", ".join(f"{name} {count}" for name, count in told.items()) or "none"
+
+
+def _notes(records: Sequence[Record], profile: Profile) -> Iterator[str]:
+    """What has to be known of a table of these scores."""
+    chosen = golden(records)
+    found = path_scores(chosen, profile)
+    yield f"failed entries: {_counted(found.failures)}; wrong calls: {_counted(found.errors)}"
+    yield LEGEND
+    if partial(chosen, profile):
+        yield (
+            "ComplexFuncBench was scored in part: shares are those of what was scored, officially of 150 "
+            "entries in each domain, 400 across and 1,000 in all"
+        )
+
+
+def elsewhere(records: Iterable[Record], profile: Profile) -> str | None:
+    """A sentence on the entries in which a profile would have shown the model something else."""
+    chosen = golden(records)
+    verdicts = [record.verdict(profile) for record in chosen]
+    other = sum(isinstance(verdict, NotScored) and verdict.cause == OTHER_RULES for verdict in verdicts)
+    if not other:
+        return None
+    return (
+        f"{profile} profile: {other:,} of {len(chosen):,} complex entries have no verdict, because by its "
+        "rules the model would have been shown something else; so it has no score of them"
+    )
+
+
+def table(records: Sequence[Record], profile: Profile) -> Table | None:
+    """A row for each category and for all; None where nothing with a golden path was scored, or only a part
+    because the conversations went on by the rules of the other profile."""
+    if elsewhere(records, profile):
+        return None
+    rows = {name: found for name, found in parts(records, profile).items() if found.scored}
+    if not rows:
+        return None
+    return Table(
+        f"complex calls ({profile} profile)",
+        ("", *COLUMNS),
+        tuple((name, *row(found)) for name, found in rows.items()),
+        tuple(_notes(records, profile)),
+    )
+
+
+def details(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
+    """Errors by class, parameters by role, steps beyond the golden path; only tables that have rows."""
+    found = parts(records, profile)
+    if not found:
+        return
+    of = found["all"]
+    classes = (*CLASSES, *sorted({*of.failures, *of.errors} - {*CLASSES}))
+    tables = (
+        Table(
+            f"Errors ({profile} profile)",
+            ("error", "failed entries", "share", "wrong calls", "share"),
+            tuple(
+                (name, *_share(of.failures, name), *_share(of.errors, name))
+                for name in classes
+                if name in of.failures or name in of.errors
+            ),
+        ),
+        Table(
+            f"Arguments of paired calls by what they are for ({profile} profile)",
+            ("argument", "wrong", "of", "error rate"),
+            tuple(
+                (name, f"{wrong.wrong:,}", f"{wrong.of:,}", f"{wrong.rate:.2%}")
+                for name, wrong in of.parameters.items()
+            ),
+        ),
+        Table(
+            f"Steps beyond the golden path, successful entries ({profile} profile)",
+            ("", *BEYOND),
+            tuple(
+                (name, *(f"{scores.beyond.get(steps, 0):,}" for steps in BEYOND))
+                for name, scores in found.items()
+                if scores.beyond
+            ),
+        ),
+    )
+    yield from (table for table in tables if table.rows)
+
+
+def _share(counts: Mapping[str, int], name: str) -> tuple[str, str]:
+    count, every = counts.get(name, 0), sum(counts.values())
+    return f"{count:,}", number(count / every if every else None, ".1%")
+
+
+def _rated(rating: Rating) -> str:
+    return "-" if rating.mean is None else f"{rating.mean:.2f} ({rating.judged:,})"
+
+
+_CALLS: Mapping[str, Callable[[PathScores], str]] = {
+    "right calls": lambda found: f"{found.right:,} of {found.calls:,}",
+    "call acc.": lambda found: number(found.accuracy, ".2%"),
+    "calls 95%": lambda found: limits(found.interval),
+    "completeness": lambda found: _rated(found.completeness),
+    "correctness": lambda found: _rated(found.correctness),
+    "beyond": lambda found: number(found.beyond_mean, "+.2f"),
+}
+_ENTRIES: Mapping[str, Callable[[PathScores], str]] = {
+    "entries": lambda found: f"{found.scored:,}",
+    "success": lambda found: number(found.success, ".2%"),
+}
+CALL_COLUMNS = tuple(_CALLS)
+"""The columns that other tables do not have."""
+COLUMNS = (*_ENTRIES, *CALL_COLUMNS)
+"""Those of a table of its own."""
+
+
+def call_row(found: PathScores) -> tuple[str, ...]:
+    """The cells of ``CALL_COLUMNS``."""
+    return tuple(cell(found) for cell in _CALLS.values())
+
+
+def row(found: PathScores) -> tuple[str, ...]:
+    """The cells of ``COLUMNS``."""
+    return (*(cell(found) for cell in _ENTRIES.values()), *call_row(found))

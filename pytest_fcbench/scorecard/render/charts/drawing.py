@@ -1,0 +1,112 @@
+"""Drawings as inline SVG: matplotlib draws them, the page's style sheet gives them their colours.
+
+Drawn colours stand for roles. ``inline`` turns them into classes (``fill-ink``, ``line-s3``) and all other
+style into attributes, because the page's policy refuses ``style="..."`` and a dark page wants other colours.
+The same values give the same bytes. Texts may hold anything.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from xml.etree.ElementTree import fromstring, tostring
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
+
+INK, FAINT, PAPER = "#010101", "#010102", "#010103"
+SERIES = tuple(f"#0102{number:02x}" for number in range(MOST_SERIES))
+_ROLES = {INK: "ink", FAINT: "faint", PAPER: "paper"} | {colour: f"s{n}" for n, colour in enumerate(SERIES)}
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2), (4, 4), (10, 3), (1, 1), (6, 2, 1, 2, 1, 2))
+_WIDTH = 460
+"""Units across, so that a text of 12 units is still 9 pixels high on a phone."""
+_STYLE: Mapping[Any, object] = {
+    "svg.fonttype": "none",
+    "text.parse_math": False,
+    "text.color": INK,
+    "font.size": 12,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": FAINT,
+    "axes.facecolor": "none",
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "date.converter": "concise",
+    "figure.facecolor": "none",
+    "savefig.facecolor": "none",
+    "grid.color": FAINT,
+    "grid.linewidth": 0.8,
+    "legend.frameon": False,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+}
+
+
+@contextmanager
+def drawing(height: float, width: float = _WIDTH) -> Iterator[Figure]:
+    """A figure without pyplot's shared state, ``width`` by ``height`` units."""
+    with mpl.rc_context(), warnings.catch_warnings():
+        mpl.rcdefaults()  # the same drawing whatever the user's own style is
+        mpl.rcParams.update(_STYLE)
+        warnings.simplefilter("ignore")  # a font without some sign: the reader's browser has another one
+        yield Figure(figsize=(width / 72, height / 72))
+
+
+_NAMESPACE = re.compile(r"^\{[^}]*\}")
+_REFERENCE = re.compile(r"#([\w-]+)")
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+
+
+def inline(figure: Figure, says: str) -> str:
+    """The drawing as an element of a page; what it says tells its ids from those of other drawings."""
+    says = printable(says)
+    mpl.rcParams["svg.hashsalt"] = f"fcbench {says}"
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)
+        text.set_text(printable(text.get_text()))
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    svg = fromstring(drawn.getvalue())  # noqa: S314 - written just now by matplotlib
+    for parent in list(svg.iter()):
+        for child in list(parent):
+            if _NAMESPACE.sub("", child.tag) in ("metadata", "style") or not (len(child) or child.attrib):
+                parent.remove(child)
+    for element in svg.iter():
+        element.tag = _NAMESPACE.sub("", element.tag)
+        given = {_NAMESPACE.sub("", key): value for key, value in element.attrib.items()}
+        element.attrib = dict(_attributes(given))
+    used = set(_REFERENCE.findall(tostring(svg, "unicode")))
+    for element in svg.iter():
+        if element.get("id", "") not in used:
+            element.attrib.pop("id", None)
+    seen = {"role": "img", "aria-label": says} if says else {"aria-hidden": "true", "class": "swatch"}
+    svg.attrib = {"viewBox": svg.get("viewBox", ""), **seen}
+    return tostring(svg, "unicode")
+
+
+def _attributes(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Attributes without style: classes for colours, short numbers."""
+    style = dict(part.split(":", 1) for part in given.get("style", "").split(";") if ":" in part)
+    classes = []
+    for key, value in {**given, **style}.items():
+        key, value = key.strip(), value.strip()
+        role = _ROLES.get(value)
+        if role and key in ("fill", "stroke"):
+            classes.append(f"{'fill' if key == 'fill' else 'line'}-{role}")
+        elif key == "font":
+            yield "font-size", value.split("px")[0].split()[-1]
+        elif key not in ("style", "font-family", "version"):
+            yield key, _LONG_NUMBER.sub(lambda number: f"{float(number[0]):.2f}", value)
+    if classes:
+        yield "class", " ".join(classes)

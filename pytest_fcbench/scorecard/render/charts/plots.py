@@ -1,0 +1,247 @@
+"""The charts. Each is an image with a sentence for those who do not see it; a table has the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from itertools import accumulate
+from math import cos, pi, sin
+
+from matplotlib.axes import Axes
+from matplotlib.dates import date2num
+from matplotlib.markers import MarkerStyle
+from matplotlib.patches import PathPatch
+from matplotlib.projections.polar import PolarAxes
+from matplotlib.transforms import Affine2D, IdentityTransform
+
+from pytest_fcbench.scorecard.render.charts.drawing import (
+    DASHES,
+    INK,
+    MARKERS,
+    PAPER,
+    SERIES,
+    drawing,
+    inline,
+)
+
+_WIDE = 640
+"""Units across of a chart that has a page's width."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One model: what it took, its accuracy and the limits of that. ``series`` counts from 0."""
+
+    series: int
+    x: float
+    y: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Release:
+    """One model: the day it came out, its accuracy and the limits of that."""
+
+    day: date
+    accuracy: float
+    low: float
+    high: float
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One model: two accuracies."""
+
+    x: float
+    y: float
+    name: str
+
+
+def wheel(axes: Sequence[str], series: Sequence[Sequence[float]], says: str) -> str:
+    """A wagon wheel: the fractions of each series on three axes or more."""
+    with drawing(370) as figure:
+        plot = figure.add_axes((0.217, 0.148, 0.566, 0.704), projection="polar")
+        assert isinstance(plot, PolarAxes)
+        angles = [2 * pi * number / len(axes) for number in range(len(axes))]
+        plot.set(theta_offset=pi / 2, theta_direction=-1, ylim=(0, 1))
+        plot.set_xticks(angles, [""] * len(axes))
+        plot.set_yticks([0.25, 0.5, 0.75, 1.0], ["", "50%", "", ""], fontsize=10)
+        plot.set_rlabel_position(180 / len(axes))
+        for angle, name in zip(angles, axes, strict=True):
+            across, up = round(sin(angle), 3), round(cos(angle), 3)
+            beside = "left" if across > 0 else "right" if across < 0 else "center"
+            above = "bottom" if up > 0.92 else "top" if up < -0.92 else "center"
+            plot.text(angle, 1.07, _in_two(name), ha=beside, va=above, linespacing=1.1)
+        for number, values in enumerate(series):
+            colour, closed = SERIES[number], [*values, values[0]]
+            (line,) = plot.plot([*angles, 2 * pi], closed, color=colour, marker=MARKERS[number], lw=1.8, ms=6)
+            if number:
+                line.set_dashes(DASHES[number])
+            if len(series) == 1:
+                plot.fill([*angles, 2 * pi], closed, color=colour, alpha=0.12)
+        return inline(figure, says)
+
+
+def bars(rows: Sequence[tuple[str, Sequence[int]]], says: str, *, shares: bool = False) -> str:
+    """A stacked bar for each row, its label above; the parts are lettered as in the table.
+
+    Bars are as long as their sums, or all alike where they show shares.
+    """
+    with drawing(8 + 40 * len(rows)) as figure:
+        plot = figure.add_axes((0, 0, 1, 1))
+        most = max(sum(counts) for _, counts in rows) or 1
+        plot.set(xlim=(0, most * 1.005), ylim=(len(rows) - 0.7, -0.7))
+        plot.axis("off")
+        for row, (label, counts) in enumerate(rows):
+            plot.text(0, row - 0.3, label, va="baseline")
+            scale = most / (sum(counts) or 1) if shares else 1
+            for part, count in enumerate(counts):
+                left, wide = sum(counts[:part]) * scale, count * scale
+                if count:
+                    plot.barh(row, wide, 0.42, left=left, color=SERIES[part], edgecolor=PAPER, lw=1.5)
+                if wide > most * 0.04:
+                    plot.text(left + wide / 2, row + 0.1, letter(part), color=PAPER, fontsize=11, ha="center")
+        return inline(figure, says)
+
+
+def scatter(points: Sequence[Point], label: str, says: str) -> str:
+    """Accuracy, with its limits, against what it took; a marker is that of its model."""
+    with drawing(300) as figure:
+        plot = figure.add_axes((0.12, 0.16, 0.85, 0.8))
+        for point in points:
+            reach = [[point.y - point.low], [point.high - point.y]]
+            colour, marker = SERIES[point.series], MARKERS[point.series]
+            plot.errorbar([point.x], [point.y], reach, fmt=marker, color=colour, ms=9, capsize=4, lw=1.4)
+        _scale(plot, "x", [point.x for point in points])
+        _accuracies(plot)
+        plot.set_xlabel(label)
+        return inline(figure, says)
+
+
+def _scale(plot: Axes, name: str, values: Sequence[float]) -> None:
+    """From 0 on, or by powers of ten where the values are far apart."""
+    if max(values) > 20 * min(values) > 0:
+        plot.set(**{f"{name}scale": "log", f"{name}lim": (min(values) / 2, max(values) * 2)})
+        {"x": plot.xaxis, "y": plot.yaxis}[name].set_major_formatter(lambda value, _: f"{value:g}")
+    else:
+        plot.set(**{f"{name}lim": (0, max(values) * 1.1 or 1)})
+
+
+def _accuracies(plot: Axes) -> None:
+    """What is drawn goes up by accuracy."""
+    low, high = plot.get_ylim()
+    plot.set_ylim(max(0.0, low), min(1.0 + 0.03 * (high - low), high))
+    plot.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}" if high - low > 0.05 else f"{value:.1%}")
+    plot.grid(axis="y")
+
+
+def releases(found: Iterable[Release], metric: str, says: str) -> str:
+    """Accuracy over release date, the best so far as a line (BFCL paper, Patil et al. 2025, Figure 8)."""
+    dated = sorted(found)
+    days = [float(date2num(one.day)) for one in dated]  # type: ignore[no-untyped-call]
+    accuracies = [one.accuracy for one in dated]
+    reach = [[one.accuracy - one.low for one in dated], [one.high - one.accuracy for one in dated]]
+    best = list(accumulate(accuracies, max))
+    with drawing(370, _WIDE) as figure:
+        plot = figure.add_axes((0.11, 0.13, 0.87, 0.84))
+        plot.step(days, best, where="post", color=INK, lw=1, label="best so far")
+        plot.errorbar(days, accuracies, reach, fmt="o", color=SERIES[0], capsize=3, label="95% interval")
+        for n, one in enumerate(dated):
+            # The line climbs to the right, so there is room to the left of it above and to the right below.
+            up = one.accuracy == best[n] and (n + 1 == len(dated) or days[n + 1] != days[n])
+            late = days[n] - days[0] > (0.4 if up else 0.6) * (days[-1] - days[0])
+            plot.annotate(
+                one.name,
+                (days[n], one.accuracy),
+                xytext=(-5 if late else 5, 4 if up else -11),
+                textcoords="offset points",
+                ha="right" if late else "left",
+                fontsize=10,
+            )
+        plot.xaxis_date()
+        _accuracies(plot)
+        plot.set(xlabel="release date", ylabel=metric)
+        plot.legend()
+        return inline(figure, says)
+
+
+def pairs(found: Iterable[Pair], across: str, up: str, says: str) -> str:
+    """One accuracy over another, with a line where both are the same (BFCL paper, Figure 3)."""
+    models = sorted(found, key=lambda one: -one.y)
+    values = [value for one in models for value in (one.x, one.y)]
+    low, high = max(0.0, min(values) - 0.05), min(1.03, max(values) + 0.05)
+    with drawing(400, _WIDE) as figure:
+        plot = figure.add_axes((0.11, 0.12, 0.54, 0.86))
+        plot.plot([low, high], [low, high], color=INK, lw=0.8, ls=":")
+        plot.plot([one.x for one in models], [one.y for one in models], "o", color=SERIES[0])
+        # Names stand in a column beside the plot: good models are close together.
+        for one, place in zip(models, _apart([(one.y - low) / (high - low) for one in models]), strict=True):
+            plot.annotate(
+                one.name,
+                (one.x, one.y),
+                xytext=(1.04, place),
+                textcoords="axes fraction",
+                va="center",
+                fontsize=10,
+                annotation_clip=False,
+                arrowprops={"arrowstyle": "-", "lw": 0.4, "color": INK, "relpos": (0, 0.5)},
+            )
+        plot.set(xlim=(low, high), ylim=(low, high), xlabel=across, ylabel=up)
+        for axis in (plot.xaxis, plot.yaxis):
+            axis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        plot.grid()
+        return inline(figure, says)
+
+
+def _apart(heights: Sequence[float]) -> list[float]:
+    """Places from 1 down to 0 as near to these (the highest first) as lines of text can be."""
+    gap = min(0.045, 1 / len(heights))
+    places: list[float] = []
+    for number, height in enumerate(heights):
+        least = gap * (len(heights) - 1 - number)
+        most = places[-1] - gap if places else 1.0
+        places.append(max(least, min(height, most)))
+    return places
+
+
+def perplexities(sets: Mapping[str, Sequence[tuple[float, float]]], says: str) -> str:
+    """Nats per character across, perplexity up, a mark for each text of one set or two."""
+    with drawing(400, _WIDE) as figure:
+        plot = figure.add_axes((0.11, 0.12, 0.87, 0.86))
+        for (name, texts), colour, marker in zip(sets.items(), SERIES, ("o", "^"), strict=False):
+            across, up = zip(*texts, strict=True)
+            label = f"{name} ({len(texts):,})"
+            plot.plot(across, up, marker, color=colour, mfc="none", ms=4.5, mew=1, alpha=0.6, label=label)
+        _scale(plot, "y", [up for texts in sets.values() for _, up in texts])
+        plot.set(xlabel="nats per character", ylabel="perplexity")
+        plot.grid()
+        plot.legend(loc="upper left")
+        return inline(figure, says)
+
+
+@cache
+def swatch(series: int) -> str:
+    """The marker of a series, for a legend."""
+    with drawing(14, 14) as figure:
+        marker = MarkerStyle(MARKERS[series])
+        shape = marker.get_path().transformed(marker.get_transform() + Affine2D().scale(5.5).translate(7, 7))
+        figure.add_artist(PathPatch(shape, color=SERIES[series], transform=IdentityTransform()))
+        return inline(figure, "")
+
+
+def letter(part: int) -> str:
+    """The letter of a part of a bar."""
+    return chr(ord("A") + part)
+
+
+def _in_two(name: str) -> str:
+    """A long name on two lines, broken at the underscore nearest to its middle."""
+    breaks = [place + 1 for place, sign in enumerate(name) if sign == "_"]
+    if len(name) < 14 or not breaks:
+        return name
+    middle = min(breaks, key=lambda place: abs(place - len(name) / 2))
+    return f"{name[:middle]}\n{name[middle:]}"

@@ -1,0 +1,109 @@
+"""Format sensitivity in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_fcbench.domain.prompt_format import PromptFormat
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.scorecard.aggregate.format_sensitivity import Cost, Limits, Sensitivity, sensitivity
+from pytest_fcbench.scorecard.aggregate.intervals import Interval
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.render.tables import Table
+from pytest_fcbench.scorecard.render.wording import limits, number
+
+
+def tables(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
+    """Accuracies by format, how far they are apart, what each dimension costs; nothing where no entry was put
+    in a format of its own. Both profiles stand side by side; intervals are those of one."""
+    found = {each: told for each in Profile if (told := sensitivity(records, each))}
+    if profile in found:
+        yield _accuracies(found, profile)
+        yield _apart(found, profile)
+        if found[profile].costs:
+            yield _costs(found[profile].costs, profile)
+
+
+def _accuracies(found: dict[Profile, Sensitivity], profile: Profile) -> Table:
+    rows = [
+        (
+            chosen.short,
+            f"{own.scored:,}",
+            f"{own.passed:,}",
+            *(_accuracy(found.get(each), chosen) for each in Profile),
+            limits(own.interval),
+        )
+        for chosen, own in found[profile].formats.items()
+    ]
+    return Table(
+        f"format sensitivity: accuracy by prompt format (counts and intervals of the {profile} profile)",
+        ("calls as", "scored", "passed", *Profile, "95% interval"),
+        tuple(rows),
+    )
+
+
+def _accuracy(told: Sensitivity | None, chosen: PromptFormat) -> str:
+    score = told.formats.get(chosen) if told else None
+    return "-" if score is None or score.accuracy is None else f"{score.accuracy:.2%}"
+
+
+def _apart(found: dict[Profile, Sensitivity], profile: Profile) -> Table:
+    own = found[profile]
+    kinds = {"maximum delta": own.max_delta, "standard deviation": own.std, "variance": None}
+    names = dict(zip(kinds, ("max_delta", "std", "variance"), strict=True))
+    rows = [
+        (
+            kind,
+            *(f"{getattr(found[each].spread, name):.2f}" if each in found else "-" for each in Profile),
+            _points(interval),
+        )
+        for (kind, name), interval in zip(names.items(), kinds.values(), strict=True)
+    ]
+    chance = (
+        "a model that does not care for the format stays below a maximum delta of "
+        f"{number(own.by_chance, '.2f')} points in 95 of 100 such runs"
+    )
+    return Table(
+        f"how far formats are apart, in points (intervals of the {profile} profile)",
+        ("measure", *Profile, "95% interval"),
+        tuple(rows),
+        (chance,) if own.by_chance is not None else (),
+    )
+
+
+def _points(limits: Limits | None) -> str:
+    return "{:.2f} to {:.2f}".format(*limits) if limits else "-"
+
+
+_DIMENSIONS = {
+    "returned": "return format",
+    "tagged": "tool-call tag",
+    "docs": "function docs",
+    "layout": "prompt",
+    "style": "wording",
+}
+
+
+def _costs(costs: Sequence[Cost], profile: Profile) -> Table:
+    return Table(
+        f"what a format costs on the same entries, the dearest first ({profile} profile)",
+        ("dimension", "value", "instead of", "pairs", "gained", "lost", "points", "95% interval"),
+        tuple(
+            (
+                _DIMENSIONS[cost.dimension],
+                cost.value,
+                cost.usual,
+                f"{cost.pairs:,}",
+                f"{cost.gained:,}",
+                f"{cost.lost:,}",
+                f"{100 * cost.difference:+.2f}",
+                _signed(cost.interval),
+            )
+            for cost in costs
+        ),
+        left=frozenset(("value", "instead of")),
+    )
+
+
+def _signed(interval: Interval | None) -> str:
+    return f"{100 * interval.low:+.2f} to {100 * interval.high:+.2f}" if interval else "-"

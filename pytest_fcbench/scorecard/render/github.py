@@ -1,0 +1,116 @@
+"""What GitHub shows of a run: annotations of the gate's rules and a summary of the step.
+
+Workflow commands and the summary's file: GitHub's documentation of workflow commands for Actions.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+
+from pytest_fcbench.domain.prompt_format import shortened
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.scorecard.aggregate import execution, ratings
+from pytest_fcbench.scorecard.aggregate.scores import Score, aggregate
+from pytest_fcbench.scorecard.compare.paired import Pair, pair
+from pytest_fcbench.scorecard.gate.gate import BROKEN, HELD, Evidence, Outcome
+from pytest_fcbench.scorecard.render import call_tables, format_tables
+from pytest_fcbench.scorecard.render.tables import Table, markdown
+from pytest_fcbench.scorecard.run_facts import RunFacts
+
+_FLIPS = 20
+"""How many flips of each direction a summary lists."""
+
+
+def workflow_commands(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """A line for each rule that does not hold."""
+    for outcome in outcomes:
+        if outcome.code != HELD:
+            level = "error" if outcome.code == BROKEN else "warning"
+            title = _property(f"gate {outcome.rule.text}: {outcome.word}")
+            yield f"::{level} title={title}::{_data(outcome.sentence)}"
+
+
+def without_commands(lines: Iterable[str]) -> Iterator[str]:
+    """Lines among which GitHub looks for no commands: a model's words could be some."""
+    token = secrets.token_hex(16)
+    yield f"::stop-commands::{token}"
+    yield from lines
+    yield f"::{token}::"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """The summary of a run in Markdown: scores, the gate, what changed since the baseline."""
+    yield from markdown(_scores(facts, evidence))
+    for table in (
+        call_tables.table(evidence.records, evidence.profile),
+        execution.table(evidence.records, evidence.profile),
+        ratings.table(evidence.records, facts.rated_by),
+        *format_tables.tables(evidence.records, evidence.profile),
+    ):
+        if table:
+            yield ""
+            yield from markdown(table)
+    if outcomes:
+        yield ""
+        rows = tuple((outcome.rule.text, outcome.word, outcome.sentence) for outcome in outcomes)
+        yield from markdown(
+            Table("Gate", ("rule", "outcome", "found"), rows, (), frozenset(("outcome", "found")))
+        )
+    if evidence.baseline and not evidence.not_comparable:
+        paired = pair(evidence.baseline.records, evidence.records, evidence.profile)
+        for title, flips in (("Worse than the baseline", paired.worse), ("Better", paired.better)):
+            if flips:
+                yield ""
+                yield from markdown(_flips(f"{title} ({len(flips)})", flips))
+
+
+def _scores(facts: RunFacts, evidence: Evidence) -> Table:
+    scores = {profile: aggregate(evidence.records, profile, evidence.size_of) for profile in Profile}
+    own = scores[facts.profile]
+    rows = [
+        (
+            name,
+            *_counts(own.named(name)),
+            *(_percent(scores[profile].named(name)) for profile in Profile),
+            _limits(own.named(name)),
+        )
+        for name in (*own.categories, *own.groups, "overall")
+    ]
+    main, where = own.named(own.main), "overall" if own.main == "overall" else f"in {own.main}"
+    return Table(
+        f"{facts.model} ({facts.mode})",
+        ("", "entries", "passed", "failed", "not scored", *Profile, "95% interval"),
+        tuple(rows),
+        (f"Not run, counted as 0 {where}: {', '.join(main.missing)}.",) if main and main.missing else (),
+    )
+
+
+def _counts(score: Score | None) -> tuple[str, ...]:
+    counts = (score.n, score.passed, score.failed, score.not_scored) if score else ("",) * 4
+    return tuple(map(str, counts))
+
+
+def _limits(score: Score | None) -> str:
+    return f"{score.interval.low:.1%} to {score.interval.high:.1%}" if score and score.interval else ""
+
+
+def _percent(score: Score | None) -> str:
+    return "" if score is None or score.accuracy is None else f"{score.accuracy:.2%}"
+
+
+def _flips(title: str, flips: Sequence[Pair]) -> Table:
+    rows = tuple(
+        (shortened(flip.entry), f"{flip.before:.0%}", f"{flip.after:.0%}", flip.reason)
+        for flip in flips[:_FLIPS]
+    )
+    more = (f"and {len(flips) - _FLIPS} more",) if len(flips) > _FLIPS else ()
+    return Table(title, ("entry", "before", "now", "why"), rows, more, frozenset(("why",)))

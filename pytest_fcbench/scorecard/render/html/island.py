@@ -1,0 +1,403 @@
+"""What the page's script works with: two islands of JSON in the page.
+
+The *index* is small and read at once: models, categories, and for each entry its category and the verdicts
+of each scorecard as numbers, which is all that a filter needs. The *entries* are a JSON array with a line for
+each entry; a line is searched as text and parsed only when its row is shown. Values of arguments are text
+already, because JavaScript would write many of them otherwise (1.0, NaN, long integers).
+
+Texts of models are cut to one length, the longest with which the page stays within ``_ALL`` characters.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from pytest_fcbench.domain.entry import (
+    Answers,
+    AnyCall,
+    Entry,
+    ExpectedCalls,
+    ExpectedResponse,
+    ExpectedResults,
+    GoldenPath,
+    NoCall,
+    Trajectory,
+)
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.transcript import Completion, ToolCall, completion_from_json
+from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.scorecard.aggregate.trials import trials_of
+from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.render.call_tables import differing
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+
+Done: TypeAlias = Sequence[Sequence[Sequence[tuple[str, str]]]]
+"""What was carried out in a conversation: by turn and step, each call as text and what it returned."""
+
+Json: TypeAlias = dict[str, object]
+
+LONGEST = 20_000
+"""Characters of a text of a model that are shown at most."""
+_ALL = 32_000_000
+"""Characters of all texts of models together."""
+_RESULT, _DESCRIPTION = 2_000, 300
+"""Characters of what a call returned, and of a parameter's description."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What suites tell of the entries of scorecards."""
+
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+    """By key; those that no suite here has are not there."""
+    done: Mapping[tuple[int, str], Done] = field(default_factory=dict)
+    """By the place of the scorecard and the item id, for conversations in which calls are carried out."""
+    notes: tuple[str, ...] = ()
+    """What is not told and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Islands:
+    """Both islands as text that can stand in a script element."""
+
+    index: str
+    entries: str
+
+
+def islands(scorecards: Sequence[Scorecard], labels: Sequence[str], told: Told, profile: Profile) -> Islands:
+    """The islands about these scorecards, which go by ``labels``; a reader begins with one profile."""
+    items: dict[str, list[tuple[int, Record]]] = {}
+    for place, scorecard in enumerate(scorecards):
+        for record in scorecard.records:
+            items.setdefault(record.entry, []).append((place, record))
+    shared = _Shared()
+    longest = fair(map(len, _texts(record for found in items.values() for _, record in found)), LONGEST, _ALL)
+    rows, lines = [], []
+    for key, found in items.items():
+        verdicts: list[list[int]] = [[] for _ in scorecards]
+        for place, record in found:
+            verdicts[place] += (shared.word(record.verdict(profile)) for profile in Profile)
+        rows.append([shared.category(found[0][1].category), *verdicts])
+        answers = [
+            _answer(place, record, scorecards[place], told.done.get((place, record.item_id)), shared, longest)
+            for place, record in found
+        ]
+        lines.append({"id": key, **_asked(told.entries.get(key), shared), "answers": answers})
+    index = {
+        "labels": list(labels),
+        "options": [_options(scorecard) for scorecard in scorecards],
+        "files": [shlex.quote(str(scorecard.path)) for scorecard in scorecards],
+        "profile": profile.value,
+        "categories": list(shared.categories),
+        "words": [word.split(" ", 1) for word in shared.words],
+        "tests": list(shared.tests),
+        "functions": [_function(doc) for doc in shared.docs.values()],
+        "rows": rows,
+    }
+    return Islands(inert(index), "[\n" + ",\n".join(map(inert, lines)) + "\n]")
+
+
+_UNSAFE = re.compile(
+    "[<>&\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+"""What could end the script, or would be read otherwise than it is written."""
+
+
+def inert(value: object) -> str:
+    """A value as JSON on one line that can stand in a script element of a page."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def fair(lengths: Iterable[int], longest: int, budget: int) -> int:
+    """The length, at most ``longest``, to which texts can be cut so that together they keep to the budget."""
+    ordered = sorted(lengths)
+    for place, length in enumerate(ordered):
+        share = budget // (len(ordered) - place)
+        if length > share:
+            return min(longest, share)
+        budget -= length
+    return longest
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """Values that many entries have, each kept once under a number."""
+
+    categories: dict[str, int] = field(default_factory=dict)
+    words: dict[str, int] = field(default_factory=dict)
+    tests: dict[str, int] = field(default_factory=dict)
+    docs: dict[str, FunctionDoc] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def category(self, name: str) -> int:
+        return self.categories.setdefault(name, len(self.categories))
+
+    def word(self, verdict: Verdict) -> int:
+        return self.words.setdefault(_word(verdict), len(self.words))
+
+    def test(self, name: str) -> int:
+        return self.tests.setdefault(name, len(self.tests))
+
+    def function(self, doc: FunctionDoc) -> int:
+        key = f"{doc.name}\n{doc.description}\n{doc.parameters}"
+        self.docs.setdefault(key, doc)
+        return self.numbers.setdefault(key, len(self.numbers))
+
+
+def _options(scorecard: Scorecard) -> str:
+    """The options with which pytest asks the same model about the same suites, for a shell.
+
+    Along golden paths also those by which conversations go on.
+    """
+    facts, trials = scorecard.facts, trials_of(scorecard.records)
+    options = [f"--fcbench-model={facts.model}", f"--fcbench-mode={facts.mode}"]
+    options += [f"--fcbench-suite={suite}" for suite in facts.suites]
+    options += [f"--fcbench-trials={trials}"] if trials > 1 else []
+    options += [f"--fcbench-search={facts.search}"] if facts.search not in (None, "core") else []
+    if means := facts.driven:
+        options.append(f"--fcbench-profile={means.profile}")
+        options += [f"--fcbench-judge={means.judge}"] if means.judge != "builtin" else []
+        options += [f"--fcbench-similarity={means.similarity}"] if means.similarity != "structured" else []
+        options += ["--fcbench-responses=live"] if means.live else []
+    return shlex.join(options)
+
+
+def _word(verdict: Verdict) -> str:
+    match verdict:
+        case Passed():
+            return f"{verdict.status} "
+        case Failed(code=code):
+            return f"{verdict.status} {code}"
+        case NotScored(cause=cause):
+            return f"{verdict.status} {cause}"
+
+
+def _asked(entry: Entry | None, shared: _Shared) -> Json:
+    """What an entry asks and expects; nothing where no suite here has it."""
+    if entry is None:
+        return {}
+    truth = _truth(entry)
+    withheld = entry.scene.withheld if entry.scene else {}
+    turns = []
+    for number, said in enumerate(entry.turns):
+        turn: Json = {"said": [[message.role, cut(message.content, LONGEST)] for message in said]}
+        if number in withheld:
+            turn["new"] = [shared.function(doc) for doc in withheld[number]]
+        if truth:
+            turn["truth"] = list(truth[number])
+        turns.append(turn)
+    asked: Json = {"turns": turns, "functions": [shared.function(doc) for doc in entry.functions]}
+    match entry.expectation:
+        case ExpectedCalls(calls=calls):
+            asked["expected"] = [[call.name, list(map(_accepted, call.accepted.items()))] for call in calls]
+        case NoCall():
+            asked["rule"] = "no call"
+        case AnyCall():
+            asked["rule"] = "at least one call"
+        case Answers(texts=texts):
+            asked["rule"] = f"an answer that says {cut(' or '.join(texts), _RESULT)}"
+        case GoldenPath(steps=steps):
+            asked["steps"] = [
+                [cut(f"{call.name} {written(dict(call.arguments))}", _RESULT) for call in step]
+                for step in steps
+            ]
+    return asked | ({"aside": entry.set_aside} if entry.set_aside else {})
+
+
+def _truth(entry: Entry) -> tuple[tuple[str, ...], ...]:
+    """The calls of each turn, where they are written as text."""
+    match entry.expectation:
+        case Trajectory(turns=turns):
+            return turns
+        case ExpectedResults(calls=calls):
+            return (calls,)
+        case ExpectedResponse(call=call):
+            return ((call,),)
+    return ()
+
+
+def _accepted(parameter: tuple[str, object]) -> list[object]:
+    """A parameter, the values that are accepted, and whether it may be left out."""
+    name, values = parameter
+    options = list(values) if isinstance(values, (list, tuple)) else [values]
+    shown = [cut(written(option), _RESULT) for option in options if option != ""]
+    return [name, shown, "" in [option for option in options if isinstance(option, str)]]
+
+
+def _function(doc: FunctionDoc) -> list[object]:
+    """Name, description, and of each parameter name, type and description."""
+    parameters = [
+        [
+            name,
+            _type(schema, required=name in doc.required),
+            cut(str(schema.get("description", "")), _DESCRIPTION),
+        ]
+        for name, schema in doc.properties.items()
+    ]
+    return [doc.name, cut(doc.description, _RESULT), parameters]
+
+
+def _type(schema: Mapping[str, object], *, required: bool) -> str:
+    kind = written(schema["enum"]) if "enum" in schema else str(schema.get("type", "any"))
+    default = f", default {written(schema['default'])}" if "default" in schema else ""
+    return cut(f"{kind}{default}{'' if required else ', optional'}", _DESCRIPTION)
+
+
+def _answer(
+    place: int, record: Record, scorecard: Scorecard, done: Done | None, shared: _Shared, longest: int
+) -> Json:
+    answer: Json = {"of": place, "verdicts": _verdicts(record)}
+    usage = iter(record.steps)
+    turns = [
+        [
+            _step(
+                completion_from_json(step), next(usage, Usage()), done[turn][number] if done else (), longest
+            )
+            for number, step in enumerate(steps)
+        ]
+        for turn, steps in enumerate(record.turns)
+    ]
+    name, _, rest = scorecard.nodeids.get(record.item_id, "").partition("[")
+    optional = {
+        "trial": record.trial,
+        "paths": _paths(record),
+        "turns": turns,
+        "took": took(record.usage),
+        "test": shared.test(name) if rest == f"{record.item_id}]" else None,
+    }
+    return answer | {key: value for key, value in optional.items() if value not in (None, "", [])}
+
+
+def _paths(record: Record) -> list[object]:
+    """The calls along a golden path as rows, with the profiles that say so of them."""
+    rows = {p: list(map(_judged, path.verdicts)) for p in Profile if (path := record.path(p))}
+    if len(rows) == len(Profile) and rows[Profile.OFFICIAL] == rows[Profile.CORRECTED]:
+        return [["both profiles", rows[Profile.OFFICIAL]]]
+    return [[f"{profile} profile", found] for profile, found in rows.items()]
+
+
+def _judged(verdict: CallVerdict) -> list[str]:
+    """Step, outcome, call, the expected one, what is not as expected and why it counts or not."""
+    outcome = "right" if verdict.right else verdict.code or "wrong"
+    why = [differing(one, lambda value: cut(written(value), _RESULT)) for one in verdict.differences]
+    return [
+        str(verdict.step),
+        f"{outcome} ({verdict.stage})",
+        _made(verdict.made),
+        "" if verdict.expected is None else _made(verdict.expected),
+        "\n".join([*why, *([cut(verdict.reason, _RESULT)] if verdict.reason else [])]),
+    ]
+
+
+def _made(call: Mapping[str, object]) -> str:
+    return cut(f"{call.get('name')} {written(call.get('arguments'))}", _RESULT)
+
+
+def _verdicts(record: Record) -> list[object]:
+    """The official verdict, and the corrected one where it is another."""
+    official, corrected = (_verdict(record.verdict(profile)) for profile in Profile)
+    return [official] if official == corrected else [official, corrected]
+
+
+def _verdict(verdict: Verdict) -> list[object]:
+    match verdict:
+        case Failed(code=code, reason=reason, details=details):
+            return [verdict.status, code, reason, *_details(details)]
+        case NotScored(cause=cause, reason=reason):
+            return [verdict.status, cause, reason]
+    return [verdict.status]
+
+
+_KEYS = (
+    "turn",
+    "function",
+    "parameter",
+    "at",
+    "call",
+    "calls",
+    "found",
+    "accepted",
+    "expected",
+    "code",
+    "reason",
+)
+
+
+def _details(details: Mapping[str, object]) -> Iterator[object]:
+    """What was found and what is right, as columns and rows; nothing where the reason says it all."""
+    rows: list[Mapping[str, object]] = [details]
+    for key in ("differences", "misses"):
+        if isinstance(nested := details.get(key), list):
+            rows = [row for row in nested if isinstance(row, Mapping)]
+    columns = [key for key in _KEYS if any(row.get(key) is not None for row in rows)]
+    columns += sorted({str(key) for row in rows for key in row} - {*_KEYS, "differences", "misses"})
+    if columns:
+        yield {"columns": columns, "rows": [[_cell(row.get(key)) for key in columns] for row in rows]}
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else cut(value if isinstance(value, str) else written(value), _RESULT)
+
+
+def _step(completion: Completion, usage: Usage, done: Sequence[tuple[str, str]], longest: int) -> Json:
+    calls = [
+        ["", cut(part, longest)]
+        if isinstance(part, str)
+        else [cut(part.name, longest), cut(_arguments(part), longest)]
+        for part in completion.tool_calls or ()
+    ]
+    step: Json = {
+        "fault": completion.fault,
+        "reasoning": cut(completion.reasoning or "", longest),
+        "text": cut(completion.text or "", longest),
+        # What was carried out says the same as the tool calls, and what came of it.
+        "calls": [] if done else calls,
+        "done": [[cut(call, longest), cut(result, min(longest, _RESULT))] for call, result in done],
+        "took": took(usage),
+    }
+    return {key: value for key, value in step.items() if value}
+
+
+def _arguments(call: ToolCall) -> str:
+    return call.arguments if isinstance(call.arguments, str) else written(call.arguments)
+
+
+def _texts(records: Iterable[Record]) -> Iterator[str]:
+    """All texts of models that are cut."""
+    for record in records:
+        for turn in record.turns:
+            for completion in map(completion_from_json, turn):
+                yield completion.text or ""
+                yield completion.reasoning or ""
+                for part in completion.tool_calls or ():
+                    yield part if isinstance(part, str) else _arguments(part)
+
+
+def took(usage: Usage) -> str:
+    """What a step or a conversation took, as far as it is known."""
+    parts = (
+        None if usage.latency_s is None else f"{usage.latency_s:.2f} s",
+        None if usage.input_tokens is None else f"{usage.input_tokens:,} tokens in",
+        None if usage.output_tokens is None else f"{usage.output_tokens:,} out",
+        None if usage.usd is None else f"${usage.usd:.6f}",
+    )
+    return ", ".join(part for part in parts if part)
+
+
+def cut(text: str, longest: int) -> str:
+    """A text, or its beginning and how long it was."""
+    return text if len(text) <= longest else f"{text[:longest]}… (cut: {len(text):,} characters)"
+
+
+def written(value: object) -> str:
+    """A value as JSON, or as Python writes it where JSON cannot."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)

@@ -1,0 +1,120 @@
+"""The page: sections and islands in one HTML text that loads nothing and runs nothing but its own script.
+
+Its Content-Security-Policy allows the one style sheet and the one script in it, by their hashes, and nothing
+else. Whatever comes from a file is escaped by Jinja or stands in an island as JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from pytest_fcbench.domain.verdict import Profile, printable
+from pytest_fcbench.scorecard.aggregate.scores import Score
+from pytest_fcbench.scorecard.render.charts.pages import colours, digest, policy
+from pytest_fcbench.scorecard.render.charts.plots import letter
+from pytest_fcbench.scorecard.render.html import sections
+from pytest_fcbench.scorecard.render.html.island import Told, islands
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+
+_FOLDER = Path(__file__).parent
+
+
+def page(scorecards: Sequence[Scorecard], told: Told, profile: Profile) -> str:
+    """The report about one to ``MOST_SERIES`` scorecards; charts and verdicts follow the profile."""
+    shown = sections.models(scorecards)
+    rows, groups = sections.category_rows(shown), sections.group_rows(shown)
+    found = islands(scorecards, [model.label for model in shown], told, profile)
+    style, script = f"{colours()}{_text('page.css')}", _text("page.js")
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            models=shown,
+            profile=profile,
+            alike=all(model.scores[profile].alike for model in shown),
+            categories=rows,
+            groups=groups,
+            overall=next(row for row in (*groups, *rows) if row.name == sections.main(shown, profile)),
+            formats=list(sections.formats(shown, groups, profile)),
+            executed=sections.executed(rows),
+            beside_scores=list(sections.beside_scores(shown, profile)),
+            wheel=sections.wheel(shown, rows, profile),
+            costs=list(sections.costs(shown, profile)),
+            errors=sections.errors(shown, profile),
+            causes=sections.causes(shown, profile),
+            complex_totals=sections.complex_totals(shown, profile),
+            complex_calls=list(sections.complex_calls(shown, profile)),
+            sensitivity=list(sections.sensitivity(shown, profile)),
+            usage=sections.usage(shown),
+            usage_by_category=sections.usage_by_category(shown),
+            notes=told.notes,
+            islands=found,
+            style=Markup(style),  # noqa: S704 - a file of this package
+            script=Markup(script),  # noqa: S704 - a file of this package
+            policy=policy(style, f"script-src {digest(script)}", "img-src data:"),
+        )
+    )
+
+
+def _text(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "percent": _percent,
+        "limits": _limits,
+        "number": _number,
+        "dollars": _dollars,
+        "plain": printable,
+        "quoted": partial(quote, safe="", errors="replace"),
+        "breakable": _breakable,
+        "drawn": Markup,
+    }
+    environment.globals |= {
+        "facts": sections.facts,
+        "gist": sections.gist,
+        "missing": sections.missing,
+        "error_bars": sections.error_bars,
+        "trial_rows": sections.trial_rows,
+        "letter": letter,
+        "Profile": Profile,
+    }
+    return environment
+
+
+def _breakable(name: str) -> Markup:
+    """A name that a narrow column can break behind its signs."""
+    return Markup(re.sub("[_:/]", r"\g<0><wbr>", str(escape(printable(name)))))  # noqa: S704 - escaped just now
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.2%}"
+
+
+def _limits(score: Score) -> str:
+    if score.interval is None:
+        return "–"
+    return f"{score.interval.low:.1%}–{score.interval.high:.1%}".replace("%–", "–")
+
+
+def _number(value: float | None, digits: int = 0) -> str:
+    return "–" if value is None else f"{value:,.{digits}f}"
+
+
+def _dollars(usd: float | None) -> str:
+    return "–" if usd is None else f"${usd:,.4f}" if usd < 1 else f"${usd:,.2f}"

@@ -1,0 +1,432 @@
+"""The sections of the page as values: what its tables and charts show."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import PurePath
+from statistics import stdev
+
+from pytest_fcbench.domain.entry import AS_WRITTEN
+from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Profile, printable
+from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score
+from pytest_fcbench.scorecard.aggregate.trials import TrialScores, trial_scores, trials_of
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, cost_latency
+from pytest_fcbench.scorecard.record import Record, by_category
+from pytest_fcbench.scorecard.render import call_tables, format_tables
+from pytest_fcbench.scorecard.render.charts import plots
+from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
+from pytest_fcbench.scorecard.render.tables import Table
+from pytest_fcbench.scorecard.render.wording import driven
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One scorecard under the name and the marker it has in the page, with its scores in both profiles."""
+
+    series: int
+    label: str
+    scorecard: Scorecard
+    scores: Mapping[Profile, ProfileScores]
+    categories: Mapping[str, Sequence[Record]]
+    usage: CostLatency
+    trials: int
+
+    @property
+    def counts(self) -> Profile:
+        """Whose counts are shown: those of the profile that drove, or the official ones."""
+        means = self.scorecard.facts.driven
+        return Profile(means.profile) if means else Profile.OFFICIAL
+
+    @property
+    def swatch(self) -> str:
+        """Its marker as SVG."""
+        return plots.swatch(self.series)
+
+
+def models(scorecards: Sequence[Scorecard]) -> tuple[Model, ...]:
+    """The scorecards in the order given."""
+    return tuple(
+        Model(
+            series,
+            label,
+            scorecard,
+            {profile: scorecard.scores(profile) for profile in Profile},
+            by_category(scorecard.records),
+            cost_latency(scorecard.records),
+            trials_of(scorecard.records),
+        )
+        for series, (label, scorecard) in enumerate(zip(labels(scorecards), scorecards, strict=True))
+    )
+
+
+_MORE: tuple[Callable[[int, Scorecard], str], ...] = (
+    lambda number, card: card.facts.mode,
+    lambda number, card: card.path.stem,
+    lambda number, card: f"#{number + 1}",
+)
+"""What tells scorecards about the same model apart."""
+
+
+def labels(scorecards: Sequence[Scorecard]) -> tuple[str, ...]:
+    """A short name for each: the model's, with the mode or the file where that is not enough."""
+    names = [_short(card.facts.model) for card in scorecards]
+    for more in _MORE:
+        told = [
+            (name, printable(more(n, card)))
+            for n, (name, card) in enumerate(zip(names, scorecards, strict=True))
+        ]
+        kinds = Counter(name for name, _ in set(told))
+        names = [f"{name} ({word})" if kinds[name] > 1 else name for name, word in told]
+    return tuple(names)
+
+
+def _short(model: str) -> str:
+    kind, _, path = model.partition(":")
+    return printable(f"{kind}:{PurePath(path).name}" if kind in ("replay", "scripted") and path else model)
+
+
+def gist(model: Model) -> str:
+    """What has to be known of a run on one line."""
+    told, card = model.scorecard.facts, model.scorecard
+    suites = ", ".join(f"{name} {suite['version']}" for name, suite in told.suites.items())
+    when = [] if card.created_s is None else [f"{datetime.fromtimestamp(card.created_s, UTC):%Y-%m-%d}"]
+    return printable(
+        " · ".join((f"{told.mode}, {told.names} names", suites, f"fcbench {told.fcbench}", *when))
+    )
+
+
+def facts(model: Model) -> Iterator[tuple[str, str]]:
+    """What is said with every score."""
+    told, card = model.scorecard.facts, model.scorecard
+    yield "model", told.model
+    yield "asked by", f"{'tool calls' if told.mode == 'fc' else 'a system prompt'} ({told.mode})"
+    yield "names and syntax", f"{told.names}, {told.syntax}"
+    for name, suite in told.suites.items():
+        pack = f", content sha256 {str(suite['pack_hash'])[:12]}" if suite["pack_hash"] else ""
+        yield f"suite {name}", f"{suite['version']}{pack}"
+    yield "entries", f"{len({record.entry for record in card.records}):,}"
+    if told.shard:
+        yield "shard", f"{told.shard}: a part of the entries only"
+    if model.trials > 1:
+        yield "trials", f"{model.trials} of each entry"
+    yield "tests judged by", f"the {told.profile} profile"
+    if told.driven:
+        yield "complex conversations", driven(told.driven)
+    if told.search:
+        yield "web", told.search
+    if told.price and told.price.hour is not None:
+        yield "price", f"${told.price.hour:g} an hour, {told.concurrency} calls at once"
+    elif told.price and told.price.input is not None and told.price.output is not None:
+        yield "price", f"${told.price.input:g} in, ${told.price.output:g} out, per million tokens"
+    if card.created_s is not None:
+        yield "ended", f"{datetime.fromtimestamp(card.created_s, UTC):%Y-%m-%d %H:%M} UTC"
+    yield "fcbench", told.fcbench
+    yield "file", card.path.name
+    for note in told.notes:
+        yield "note", note
+
+
+# Scores
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """A score in both profiles."""
+
+    official: Score
+    corrected: Score
+
+    def under(self, profile: Profile) -> Score:
+        """That of one profile."""
+        return self.official if profile is Profile.OFFICIAL else self.corrected
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A category, a group or overall with the score of each model, None where nothing of it was run."""
+
+    name: str
+    scores: tuple[Both | None, ...]
+
+
+def category_rows(shown: Sequence[Model]) -> list[Row]:
+    """Every category of any model."""
+    return [_row(name, shown) for name in by_category(r for m in shown for r in m.scorecard.records)]
+
+
+def group_rows(shown: Sequence[Model]) -> list[Row]:
+    """Every group of which anything was run, and overall."""
+    own = {name for model in shown for name in model.scores[Profile.OFFICIAL].groups} - GROUPS.keys()
+    rows = [_row(name, shown) for name in (*GROUPS, *sorted(own), "overall")]
+    return [row for row in rows if any(row.scores)]
+
+
+def main(shown: Sequence[Model], profile: Profile) -> str:
+    """The score that speaks for these runs."""
+    names = {model.scores[profile].main for model in shown}
+    return names.pop() if len(names) == 1 else "overall"
+
+
+def _row(name: str, shown: Sequence[Model]) -> Row:
+    found = [[model.scores[profile].named(name) for profile in Profile] for model in shown]
+    return Row(name, tuple(Both(*both) if all(both) else None for both in found))  # type: ignore[arg-type]
+
+
+def missing(score: Score) -> list[str]:
+    """What counts as 0 because nothing of it was scored; parts of a group that is named are not."""
+    named = {part for name in score.missing if name in GROUPS for part in GROUPS[name].parts}
+    return [name for name in score.missing if name not in named]
+
+
+def executed(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
+    """Categories that are judged by reading beside those judged by execution; none before there are such."""
+    by_name = {row.name: row for row in rows}
+    return [(by_name[a], by_name[b]) for b, a in AS_WRITTEN.items() if a in by_name and b in by_name]
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """One model asked in several manners: how much of its score is the format of the questions."""
+
+    model: str
+    metrics: tuple[str, ...]
+    """Groups and overall, as far as all manners have a score of the same parts there."""
+    rows: tuple[tuple[str, tuple[float, ...]], ...]
+    """Each manner with its accuracies."""
+
+    @property
+    def delta(self) -> tuple[float, ...]:
+        """The largest difference of each metric, in points (BFCL: format sensitivity max delta)."""
+        return tuple(100 * (max(column) - min(column)) for column in self._columns)
+
+    @property
+    def deviation(self) -> tuple[float, ...]:
+        """The sample standard deviation of each metric, in points (BFCL: format sensitivity)."""
+        return tuple(100 * stdev(column) for column in self._columns)
+
+    @property
+    def _columns(self) -> Iterator[tuple[float, ...]]:
+        return zip(*(accuracies for _, accuracies in self.rows), strict=True)
+
+
+def formats(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> Iterator[Formats]:
+    """Of each model that was asked in two manners or more; ``rows`` are those of groups and overall."""
+    manners: dict[str, dict[str, Model]] = {}
+    for model in shown:
+        told = model.scorecard.facts
+        manner = f"{told.mode}, {told.names} names, {told.syntax}"
+        manners.setdefault(told.model, {}).setdefault(manner, model)
+    for name, asked in manners.items():
+        found = {row.name: [row.scores[model.series] for model in asked.values()] for row in rows}
+        scores = {
+            metric: [both.under(profile) for both in column if both] for metric, column in found.items()
+        }
+        known = {
+            metric: [score.accuracy for score in column if score.accuracy is not None]
+            for metric, column in scores.items()
+            if len({score.missing for score in column}) == 1  # else what was not run would be the difference
+        }
+        metrics = tuple(metric for metric, column in known.items() if len(column) == len(asked))
+        if len(asked) > 1 and metrics:
+            accuracies = [tuple(known[metric][n] for metric in metrics) for n in range(len(asked))]
+            yield Formats(name, metrics, tuple(zip(asked, accuracies, strict=True)))
+
+
+def wheel(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> tuple[str, list[str]] | None:
+    """The wagon wheel over the categories that all models have a score in, and the categories left out."""
+    spokes: dict[str, list[float]] = {}
+    for row in rows:
+        found = [both.under(profile).accuracy for both in row.scores if both]
+        known = [accuracy for accuracy in found if accuracy is not None]
+        if len(known) == len(shown):
+            spokes[row.name] = known
+    if len(spokes) < 3:
+        return None
+    says = f"Wagon wheel: accuracy in {len(spokes)} categories, {profile} profile; the table has the numbers."
+    series = list(zip(*spokes.values(), strict=True))
+    left_out = [row.name for row in rows if row.name not in spokes]
+    return plots.wheel(list(spokes), series, says), left_out
+
+
+def costs(shown: Sequence[Model], profile: Profile) -> Iterator[str]:
+    """The main score against dollars and against seconds, where two models or more have them."""
+    name = main(shown, profile)
+    dollars = {m.series: m.usage.usd_per_1000_calls for m in shown}
+    seconds = {m.series: m.usage.latency_mean_s for m in shown}
+    for label, found in (("dollars per 1,000 calls", dollars), ("seconds per call (mean)", seconds)):
+        points = [
+            plots.Point(model.series, x, score.accuracy, score.interval.low, score.interval.high)
+            for model in shown
+            if (score := model.scores[profile].named(name))
+            and score.accuracy is not None
+            and score.interval
+            and (x := found[model.series]) is not None
+        ]
+        if len(points) > 1:
+            score_of = f"{name.capitalize()} accuracy ({profile} profile)"
+            says = f"{score_of} against {label}; the tables have the numbers."
+            yield plots.scatter(points, label, says)
+
+
+def usage(shown: Sequence[Model]) -> list[tuple[str, CostLatency]]:
+    """What all calls of each model took; empty where nothing is known of any."""
+    return [(model.label, model.usage) for model in shown if any(model.usage.steps for model in shown)]
+
+
+def usage_by_category(shown: Sequence[Model]) -> Iterator[tuple[Model, list[tuple[str, CostLatency]]]]:
+    """The same by category, of the models of which anything is known."""
+    for model in shown:
+        if model.usage.steps:
+            rows = [(name, cost_latency(part)) for name, part in model.categories.items()]
+            yield model, [*rows, ("all", model.usage)]
+
+
+# Errors
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Codes of failures with how often each model has them, most frequent first, and by category."""
+
+    codes: Sequence[tuple[str, Sequence[int]]]
+    by_model: Mapping[str, Sequence[int]]
+    """By label the number of each part; a part is a code, the last one what there is no letter for."""
+    by_category: Sequence[tuple[Model, Mapping[str, Sequence[int]]]]
+    """The same by category, of each model that has any."""
+    parts: int
+    """How many codes have a part of their own; the others share the last one."""
+
+
+def errors(shown: Sequence[Model], profile: Profile) -> Errors:
+    """The codes of all failures under one profile."""
+    found = [
+        {name: Counter(_codes(part, profile)) for name, part in model.categories.items()} for model in shown
+    ]
+    totals = [sum(counts.values(), Counter()) for counts in found]
+    together = sum(totals, Counter[str]())
+    codes = sorted(together, key=lambda code: (-together[code], code))
+    own = codes if len(codes) <= MOST_SERIES else codes[: MOST_SERIES - 1]
+
+    def parts(counts: Counter[str]) -> Sequence[int]:
+        known = [counts[code] for code in own]
+        return known if len(own) == len(codes) else [*known, counts.total() - sum(known)]
+
+    return Errors(
+        [(code, [total[code] for total in totals]) for code in codes],
+        {model.label: parts(total) for model, total in zip(shown, totals, strict=True)},
+        [
+            (model, {name: parts(counts) for name, counts in by_category.items() if counts})
+            for model, by_category, total in zip(shown, found, totals, strict=True)
+            if total
+        ],
+        len(own),
+    )
+
+
+def _codes(records: Iterable[Record], profile: Profile) -> Iterator[str]:
+    return (v.code for record in records if isinstance(v := record.verdict(profile), Failed))
+
+
+def causes(shown: Sequence[Model], profile: Profile) -> list[tuple[str, list[int]]]:
+    """Why entries were not scored, with how often for each model."""
+    found = [
+        Counter(
+            v.cause
+            for r in m.scorecard.records
+            if isinstance(v := r.verdict(profile), NotScored) and v.cause != OTHER_RULES
+        )
+        for m in shown
+    ]
+    return [(cause, [counts[cause] for counts in found]) for cause in sorted(set().union(*found))]
+
+
+def error_bars(rows: Mapping[str, Sequence[int]], of: str, *, shares: bool = False) -> str:
+    """Stacked bars of codes for each of several rows."""
+    said = [(f"{printable(row):.48} · {sum(counts):,}", counts) for row, counts in rows.items()]
+    says = f"Codes of the failures of {of}; the table has the numbers."
+    return plots.bars(said, says, shares=shares)
+
+
+def beside_scores(shown: Sequence[Model], profile: Profile) -> Iterator[tuple[Model, Table]]:
+    """What is told of each model's executable entries and of its replies in words."""
+    for model in shown:
+        card = model.scorecard
+        for table in (
+            execution.table(card.records, profile),
+            ratings.table(card.records, card.facts.rated_by),
+        ):
+            if table:
+                yield model, table
+
+
+# Complex calls
+
+
+@dataclass(frozen=True, slots=True)
+class Complex:
+    """What is told of one model's conversations along golden paths."""
+
+    model: Model
+    tables: Sequence[Table]
+    chart: str | None
+    """Wrong calls by category and class."""
+    classes: Sequence[str]
+    """The classes, by the letters of the chart."""
+    notes: Sequence[str]
+
+
+def complex_totals(shown: Sequence[Model], profile: Profile) -> Table | None:
+    """Several models side by side, as far as they have such conversations."""
+    found = {model.label: golden_paths.parts(model.scorecard.records, profile).get("all") for model in shown}
+    rows = [(label, *call_tables.row(every)) for label, every in found.items() if every and every.scored]
+    title, columns = f"complex calls of each model ({profile} profile)", ("model", *call_tables.COLUMNS)
+    return Table(title, columns, tuple(rows)) if len(rows) > 1 else None
+
+
+def complex_calls(shown: Sequence[Model], profile: Profile) -> Iterator[Complex]:
+    """Of each model that has such conversations."""
+    for model in shown:
+        records = model.scorecard.records
+        table = call_tables.table(records, profile)
+        apart = [sentence for each in Profile if (sentence := call_tables.elsewhere(records, each))]
+        if table is None:
+            if apart:
+                yield Complex(model, (), None, (), apart)
+            continue
+        *categories, (_, every) = golden_paths.parts(records, profile).items()
+        classes = list(every.errors)[:MOST_SERIES]
+        wrong = {name: [of.errors.get(code, 0) for code in classes] for name, of in categories if of.errors}
+        yield Complex(
+            model,
+            (table, *call_tables.details(records, profile)),
+            error_bars(wrong, f"the calls of {model.label}") if wrong else None,
+            classes,
+            (*table.notes, *apart),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """What is told of one model's entries in all prompt formats."""
+
+    model: Model
+    tables: Sequence[Table]
+
+
+def sensitivity(shown: Sequence[Model], profile: Profile) -> Iterator[Sensitivity]:
+    """Of each model that has such entries."""
+    for model in shown:
+        if tables := tuple(format_tables.tables(model.scorecard.records, profile)):
+            yield Sensitivity(model, tables)
+
+
+def trial_rows(model: Model, profile: Profile) -> list[tuple[str, TrialScores]]:
+    """What several trials of each entry say, by category and of all."""
+    parts = {**model.categories, "all": model.scorecard.records}
+    return [(name, trial_scores(part, profile, model.trials)) for name, part in parts.items()]

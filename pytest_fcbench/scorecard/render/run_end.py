@@ -1,0 +1,42 @@
+"""What is said when a run has ended, on a terminal and to GitHub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pytest_fcbench.scorecard.gate.gate import Evidence, Outcome
+from pytest_fcbench.scorecard.render import github, terminal
+from pytest_fcbench.scorecard.run_facts import RunFacts
+
+
+def lines(
+    facts: RunFacts,
+    evidence: Evidence,
+    outcomes: Sequence[Outcome],
+    *,
+    width: int,
+    most: int,
+    annotate: bool,
+    remark: str | None = None,
+) -> Iterator[str]:
+    """The tables, at most ``most`` failures, the gate; ``annotate`` makes annotations of GitHub's of it."""
+    told = terminal.summary(facts, evidence.records, evidence.size_of, width=width, most=most)
+    yield from github.without_commands(told) if annotate else told
+    yield from terminal.gate_lines(outcomes)
+    if remark:
+        yield remark
+    if annotate:
+        yield from github.workflow_commands(outcomes)
+
+
+def append_summary(
+    path: Path, facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]
+) -> str | None:
+    """Write to the end of GitHub's summary of the step. What went wrong there; the run itself is whole."""
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in github.summary(facts, evidence, outcomes))
+    except OSError as error:
+        return f"{path}: cannot be written: {error.strerror}"
+    return None

@@ -1,0 +1,179 @@
+"""Tables for people and programs: the same rows as text, Markdown, CSV, HTML and JSON."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.scorecard.render.charts.pages import colours, policy
+
+_WIDTH = 100
+"""Characters of a line of text, where that can be: sentences are wrapped, a last column of text is cut."""
+_LEAST = 20
+"""Characters that a last column of text keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns and rows of text; the first column is to the left, the others, mostly numbers, to the right."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+    """Sentences below the table."""
+    left: frozenset[str] = frozenset()
+    """Other columns to the left."""
+
+    def __post_init__(self) -> None:
+        wrong = [row for row in self.rows if len(row) != len(self.columns)]
+        if wrong:
+            raise ValueError(f"{self.title}: {len(self.columns)} columns, a row with {len(wrong[0])}")
+
+    def is_left(self, index: int) -> bool:
+        """Whether a column is to the left."""
+        return not index or self.columns[index] in self.left
+
+
+def text(table: Table) -> Iterator[str]:
+    """Lines of equal columns."""
+    cells = [[_line(cell) for cell in row] for row in (table.columns, *table.rows)]
+    *widths, last = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    if table.is_left(len(widths)):
+        last = min(last, max(_LEAST, _WIDTH - sum(widths) - 2 * len(widths)))
+    widths.append(last)
+    yield from _wrapped(table.title)
+    for number, row in enumerate(cells):
+        columns = [
+            f"{cut(cell, width):<{width}}" if table.is_left(index) else f"{cell:>{width}}"
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(columns).rstrip()
+        if not number:
+            yield "-" * (sum(widths) + 2 * (len(widths) - 1))
+    for note in table.notes:
+        yield from _wrapped(note)
+
+
+def _wrapped(sentence: str) -> list[str]:
+    return wrap(_line(sentence), _WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def cut(text: str, most: int) -> str:
+    """A text of at most so many characters; the last one tells that there were more."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def markdown(table: Table) -> Iterator[str]:
+    """A table as GitHub reads it, with what could be markup taken literally."""
+    if table.title:
+        yield f"### {_literal(table.title)}"
+        yield ""
+    yield f"| {' | '.join(map(_literal, table.columns))} |"
+    yield f"|{'|'.join(':--' if table.is_left(i) else '--:' for i in range(len(table.columns)))}|"
+    for row in table.rows:
+        yield f"| {' | '.join(map(_literal, row))} |"
+    for note in table.notes:
+        yield ""
+        yield _literal(note)
+
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!&@])")
+
+
+def _literal(cell: str) -> str:
+    return _MARKUP.sub(r"\\\1", _line(cell))
+
+
+def comma_separated(table: Table) -> Iterator[str]:
+    """RFC 4180; a cell that a spreadsheet would take for a formula gets an apostrophe in front."""
+    for row in (table.columns, *table.rows):
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow([_inert(_line(cell)) for cell in row])
+        yield line.getvalue()
+
+
+def _inert(cell: str) -> str:
+    formula = cell[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"[+-]?[\d.,]*%?", cell)
+    return f"'{cell}" if formula else cell
+
+
+_STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;"
+    "background:var(--paper);color:var(--ink);overflow-wrap:anywhere}"
+    "h1{font-size:1.5rem}h2{font-size:1rem;margin:1.5rem 0 .5rem}p{font-size:.9rem;margin:.5rem 0}"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}.wide,figure{overflow-x:auto}"
+    "th,td{padding:.3rem .75rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--faint)}"
+    ".left{text-align:left}.left:last-child{white-space:normal;min-width:16rem}figure{margin:2rem 0}"
+    "svg{width:100%;min-width:30rem;max-width:45rem;height:auto}"
+)
+
+
+def page(title: str, tables: Sequence[Table], figures: Sequence[str] = ()) -> Iterator[str]:
+    """A page of its own, with nothing in it that runs or is loaded; ``figures`` are SVG elements of ours."""
+    title, style = html.escape(_line(title)), f"{colours()}{_STYLE}"
+    yield "<!doctype html>"
+    yield f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+    yield '<meta name="viewport" content="width=device-width">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{policy(style)}">'
+    yield from f"<style>{style}</style></head><body><h1>{title}</h1>".split("\n")
+    for table in tables:
+        if table.title:
+            yield f"<h2>{html.escape(_line(table.title))}</h2>"
+        yield '<div class="wide"><table>'
+        yield f"<thead>{_row(table, table.columns, 'th')}</thead><tbody>"
+        yield from (_row(table, row, "td") for row in table.rows)
+        yield "</tbody></table></div>"
+        yield from (f"<p>{html.escape(_line(note))}</p>" for note in table.notes)
+    yield from (f"<figure>{figure}</figure>" for figure in figures)
+    yield "</body></html>"
+
+
+def _row(table: Table, row: Sequence[str], tag: str) -> str:
+    cells = []
+    for index, cell in enumerate(row):
+        kind = "th" if not index else tag
+        scope = ' scope="col"' if tag == "th" else "" if index else ' scope="row"'
+        left = ' class="left"' if table.is_left(index) else ""
+        cells.append(f"<{kind}{scope}{left}><bdi>{html.escape(_line(cell))}</bdi></{kind}>")
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _line(cell: str) -> str:
+    return " ".join(printable(cell).split("\n"))
+
+
+def _several(form: Callable[[Table], Iterator[str]]) -> Callable[[str, Sequence[Table]], Iterator[str]]:
+    def lines(title: str, tables: Sequence[Table]) -> Iterator[str]:
+        for number, table in enumerate(tables):
+            if number:
+                yield ""
+            yield from form(table)
+
+    return lines
+
+
+def _json(title: str, tables: Sequence[Table]) -> Iterator[str]:
+    """One object; cells are texts, as people see them."""
+    told = [
+        {"title": table.title, "columns": table.columns, "rows": table.rows, "notes": table.notes}
+        for table in tables
+    ]
+    yield from json.dumps({"title": title, "tables": told}, indent=1).split("\n")
+
+
+FORMATS: Mapping[str, Callable[[str, Sequence[Table]], Iterator[str]]] = {
+    "text": _several(text),
+    "markdown": _several(markdown),
+    "csv": _several(comma_separated),
+    "html": page,
+    "json": _json,
+}
+"""Tables below a title as lines, by the name of the format."""

@@ -1,0 +1,263 @@
+"""The scorecard as lines of text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from textwrap import wrap
+
+from pytest_fcbench.domain.prompt_format import shortened
+from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Profile, printable
+from pytest_fcbench.scorecard.aggregate import execution, ratings
+from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate
+from pytest_fcbench.scorecard.aggregate.trials import trial_scores, trials_of
+from pytest_fcbench.scorecard.aggregate.usage import cost_latency
+from pytest_fcbench.scorecard.gate.gate import Outcome
+from pytest_fcbench.scorecard.record import Record, by_category
+from pytest_fcbench.scorecard.render import call_tables, format_tables
+from pytest_fcbench.scorecard.render.tables import text
+from pytest_fcbench.scorecard.render.wording import dollars, driven, limits, number, suite
+from pytest_fcbench.scorecard.run_facts import RunFacts
+
+
+def summary(
+    facts: RunFacts,
+    records: Sequence[Record],
+    size_of: Callable[[str], int],
+    *,
+    width: int,
+    most: int,
+) -> Iterator[str]:
+    """All lines: what was run, the table in both profiles, calls along golden paths, calls as written and
+    carried out, ratings, format sensitivity, cost and latency, trials, at most ``most`` failures, what was
+    not scored. Names of entries can hold what no terminal should get."""
+    for line in _summary(facts, records, size_of, width, most):
+        yield line if line.isprintable() else printable(" ".join(line.splitlines()))
+
+
+def _summary(
+    facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], width: int, most: int
+) -> Iterator[str]:
+    scores = {profile: aggregate(records, profile, size_of) for profile in Profile}
+    yield from _facts(facts)
+    yield ""
+    counts = Profile(facts.driven.profile) if facts.driven else Profile.OFFICIAL
+    yield from _table(scores, counts, facts.profile)
+    yield f"counts are those of the {counts} profile, intervals those of the {facts.profile} one"
+    yield from _formulas(scores[facts.profile], width)
+    yield from _complex(records, facts.profile, width)
+    for table in (execution.table(records, facts.profile), ratings.table(records, facts.rated_by)):
+        if table:
+            yield ""
+            yield from text(table)
+    yield from _formats(records, facts.profile)
+    yield from _cost_latency(records)
+    yield from _trials(records, facts.profile, width)
+    yield from _failures(records, facts.profile, width=width, most=most)
+    yield from _not_scored(records, facts.profile, width=width)
+
+
+def _facts(facts: RunFacts) -> Iterator[str]:
+    yield f"model {facts.model} ({facts.mode}, {facts.names} names), profile {facts.profile}"
+    for name, told in facts.suites.items():
+        yield f"suite {suite(name, told)}"
+    if facts.shard:
+        yield f"shard {facts.shard}: a part of the entries only"
+    if facts.driven:
+        yield f"complex conversations: {driven(facts.driven)}"
+    if facts.search:
+        yield f"web: {facts.search}"
+    for note in facts.notes:
+        yield f"note: {note}"
+
+
+_FEW = 10
+"""Up to so many failures are told in full, more in a line each."""
+
+_HEAD = (
+    f"{'':<24}{'entries':>8}{'passed':>8}{'failed':>8}{'not scored':>12}{'official':>10}{'corrected':>11}"
+    f"{'95% interval':>14}"
+)
+
+
+def _table(scores: Mapping[Profile, ProfileScores], counts: Profile, profile: Profile) -> Iterator[str]:
+    """Accuracies of both profiles, counts of one, intervals of one."""
+    found = [scores[each] for each in (counts, *Profile, profile)]
+    yield _HEAD
+    for name in found[0].categories:
+        yield _row(name, *(each.categories[name] for each in found))
+    if found[0].groups:
+        yield "-" * len(_HEAD)
+    for name in found[0].groups:
+        yield _row(name, *(each.groups[name] for each in found))
+    yield "-" * len(_HEAD)
+    yield _row("overall", *(each.overall for each in found))
+
+
+def _row(name: str, counts: Score, official: Score, corrected: Score, own: Score) -> str:
+    partial = "*" if counts.missing else ""
+    return (
+        f"{name + partial:<24}"
+        f"{counts.n:>8}{counts.passed:>8}{counts.failed:>8}{counts.not_scored:>12}"
+        f"{_percent(official.accuracy):>10}{_percent(corrected.accuracy):>11}{limits(own.interval):>14}"
+    )
+
+
+def _percent(accuracy: float | None) -> str:
+    return "-" if accuracy is None else f"{accuracy:.2%}"
+
+
+def _formulas(scores: ProfileScores, width: int) -> Iterator[str]:
+    """The formula of overall with its weights, and what was not run of any."""
+    complex_calls = scores.groups.get("complex")
+    if scores.alike:
+        yield "overall counts every entry alike; the formulas are for the suites of the benchmark"
+    elif scores.overall.accuracy is not None:
+        yield from _wrapped(_overall(scores), width, "")
+    if scores.overall.missing:
+        yield f"* official formula: what was not run counts as 0; run in full: {_whole(scores)}"
+        yield from _wrapped(f"not run: {', '.join(scores.overall.missing)}", width)
+    if complex_calls and complex_calls.missing:
+        yield from _wrapped(f"* complex: counts as 0, not run: {', '.join(complex_calls.missing)}", width, "")
+    if complex_calls:
+        yield "overall is BFCL's formula, in which complex categories have no part"
+
+
+def _overall(scores: ProfileScores) -> str:
+    parts = []
+    for name, weight in OVERALL.items():
+        score = scores.groups.get(name)
+        known = score is not None and score.accuracy is not None
+        told = f"{_percent(score.accuracy)}{'*' if score.missing else ''}" if score and known else "(not run)"
+        parts.append(f"{weight:.0%} {name} {told}")
+    star = "*" if scores.overall.missing else ""
+    return f"overall {_percent(scores.overall.accuracy)}{star} = {' + '.join(parts)}"
+
+
+def _whole(scores: ProfileScores) -> str:
+    """Which part of the weight was run with nothing missing, and the mean of that part."""
+    whole = {name: score for name, score in scores.groups.items() if name in OVERALL and not score.missing}
+    weight = sum(OVERALL[name] for name in whole)
+    reached = sum(OVERALL[name] * (score.accuracy or 0.0) for name, score in whole.items())
+    return f"{weight:.0%} of the weight" + (f", with a mean of {reached / weight:.2%}" if weight else "")
+
+
+def _complex(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:
+    """Calls along golden paths, in the profile of the run and in the other as far as it can be told."""
+    for each in sorted(Profile, key=lambda other: other is not profile):
+        if table := call_tables.table(records, each):
+            yield ""
+            yield from text(table if each is profile else replace(table, notes=table.notes[:1]))
+        if sentence := call_tables.elsewhere(records, each):
+            yield from _wrapped(sentence, width, "")
+
+
+def _formats(records: Sequence[Record], profile: Profile) -> Iterator[str]:
+    for table in format_tables.tables(records, profile):
+        yield ""
+        yield from text(table)
+
+
+_USAGE = {"steps": 6, "input": 10, "output": 9, "$": 9, "$/1,000": 8, "mean": 6, "std": 6, "p50": 6, "p95": 6}
+"""Columns of cost and latency and their widths; up to 1,000 seconds they fit 100 characters."""
+
+
+def _cost_latency(records: Sequence[Record]) -> Iterator[str]:
+    run = cost_latency(records)
+    if not run.steps:
+        return
+    yield ""
+    yield "cost and latency (tokens, dollars, dollars per 1,000 calls, seconds)"
+    yield _usage_row("", _USAGE)
+    rows = {name: cost_latency(part) for name, part in by_category(records).items()}
+    for name, row in {**rows, "run": run}.items():
+        usd = (dollars(row.usd), dollars(row.usd_per_1000_calls))
+        latencies = (row.latency_mean_s, row.latency_std_s, row.latency_p50_s, row.latency_p95_s)
+        tokens = (number(row.steps), number(row.input_tokens), number(row.output_tokens))
+        yield _usage_row(name, (*tokens, *usd, *(number(latency, ".2f") for latency in latencies)))
+    if 0 < run.priced < run.steps:
+        yield f"dollars are those of {run.priced} of {run.steps} steps; of the others they are not known"
+
+
+def _usage_row(name: str, cells: Iterable[str]) -> str:
+    columns = zip(cells, _USAGE.values(), strict=True)
+    return f"{name:<24}" + "".join(f" {cell:>{width}}" for cell, width in columns)
+
+
+def _trials(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:
+    k = trials_of(records)
+    if k == 1:
+        return
+    yield ""
+    yield f"trials ({k} of each entry, each counted above; {profile} profile)"
+    yield f"{'':<24}{'entries':>8}{'mean':>10}{f'pass@{k}':>10}{f'pass^{k}':>10}{'flip':>10}"
+    rows = {name: trial_scores(part, profile, k) for name, part in by_category(records).items()}
+    rows["all"] = trial_scores(records, profile, k)
+    for name, row in rows.items():
+        shares = (row.mean, (row.pass_at or (None,))[-1], (row.pass_hat or (None,))[-1], row.flip)
+        yield f"{name:<24}{row.entries:>8}" + "".join(f"{_percent(share):>10}" for share in shares)
+    if left_out := rows["all"].left_out:
+        more = f" and {len(left_out) - _FEW} more" if len(left_out) > _FEW else ""
+        yield from _wrapped(f"left out, a trial not scored: {', '.join(left_out[:_FEW])}{more}", width)
+
+
+def _failures(records: Sequence[Record], profile: Profile, *, width: int, most: int) -> Iterator[str]:
+    failed = [
+        (record, verdict) for record in records if isinstance(verdict := record.verdict(profile), Failed)
+    ]
+    if not failed:
+        return
+    yield ""
+    yield f"failed ({len(failed)}, {profile} profile)"
+    codes = Counter(verdict.code for _, verdict in failed)
+    yield from _wrapped(", ".join(f"{code} {count}" for code, count in codes.most_common()), width)
+    if not most:
+        return
+    longest = min(max(len(shortened(record.item_id)) for record, _ in failed[:most]), 34)
+    for record, verdict in failed[:most]:
+        line = f"  {shortened(record.item_id):<{longest}}  {verdict.reason}"
+        if len(failed) > _FEW:
+            yield _cut(line, width)
+        else:
+            yield from wrap(line, width, subsequent_indent=" " * (longest + 4))
+    if len(failed) > most:
+        yield f"  and {len(failed) - most} more; the JSON report has all, --fcbench-failures=N shows N here"
+
+
+def _not_scored(records: Sequence[Record], profile: Profile, *, width: int) -> Iterator[str]:
+    unscored = [
+        (record, v)
+        for record in records
+        if isinstance(v := record.verdict(profile), NotScored) and v.cause != OTHER_RULES
+    ]
+    if not unscored:
+        return
+    yield ""
+    yield f"not scored ({len(unscored)} of {len(records)}, {len(unscored) / len(records):.1%})"
+    by_cause: dict[str, list[tuple[Record, NotScored]]] = {}
+    for record, verdict in unscored:
+        by_cause.setdefault(verdict.cause, []).append((record, verdict))
+    for cause, group in by_cause.items():
+        shown = group if cause == SET_ASIDE else group[:3]
+        yield f"  {cause}: {len(group)}"
+        for record, verdict in shown:
+            yield _cut(f"    {shortened(record.item_id)}: {verdict.reason}", width)
+        if len(group) > len(shown):
+            yield f"    and {len(group) - len(shown)} more"
+
+
+def _wrapped(text: str, width: int, first: str = "  ") -> list[str]:
+    return wrap(text, width, initial_indent=first, subsequent_indent="  ")
+
+
+def _cut(line: str, width: int) -> str:
+    line = " ".join(line.splitlines())
+    return line if len(line) <= width else f"{line[: width - 1]}…"
+
+
+def gate_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """One line for each rule."""
+    for outcome in outcomes:
+        yield f"gate {outcome.rule.text}: {outcome.word}: {outcome.sentence}"

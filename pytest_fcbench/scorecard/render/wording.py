@@ -1,0 +1,74 @@
+"""Names and numbers, as tables about several scorecards write them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
+from pytest_fcbench.scorecard.aggregate.intervals import Interval
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+
+
+def names(cards: Sequence[Scorecard], beside: Callable[[Scorecard], str] = lambda card: "") -> list[str]:
+    """What to call each: its model, with the mode or else the file where that is not enough.
+
+    ``beside`` is what stands beside the name and tells some apart already.
+    """
+    ways = [
+        [card.facts.model for card in cards],
+        [f"{card.facts.model} ({card.facts.mode})" for card in cards],
+        [f"{card.facts.model} ({card.path.name})" for card in cards],
+        [f"{card.facts.model} ({card.path})" for card in cards],
+    ]
+    more = [beside(card) for card in cards]
+    counts = [Counter(zip(way, more, strict=True)) for way in ways]
+    return [
+        next(
+            (way[n] for way, count in zip(ways, counts, strict=True) if count[way[n], more[n]] == 1),
+            ways[-1][n],
+        )
+        for n in range(len(cards))
+    ]
+
+
+def suites(card: Scorecard) -> str:
+    """What was put to the model, as far as it is the same data."""
+    return "; ".join(suite(name, facts) for name, facts in card.facts.suites.items())
+
+
+def suite(name: str, facts: Mapping[str, str | None]) -> str:
+    """A suite with its version and what its content is told by."""
+    pack = facts.get("pack_hash")
+    return f"{name} {facts.get('version')}" + (f", content sha256 {str(pack)[:12]}" if pack else "")
+
+
+def driven(means: Driven | None) -> str:
+    """By what means conversations along golden paths went on."""
+    if means is None:
+        return "-"
+    replies = "live replies" if means.live else "recorded replies"
+    return f"by the {means.profile} rules, judge {means.judge}, similarity {means.similarity}, {replies}"
+
+
+def limits(interval: Interval | None) -> str:
+    """An interval of shares in percent, or a dash."""
+    return f"{interval.low:.1%}-{interval.high:.1%}".replace("%-", "-") if interval else "-"
+
+
+def outermost(parts: Iterable[str]) -> list[str]:
+    """Parts of formulas without those that are parts of another one here."""
+    named = list(dict.fromkeys(parts))
+    within = {part for name in named if name in GROUPS for part in GROUPS[name].parts}
+    return [name for name in named if name not in within]
+
+
+def number(value: float | None, form: str = "d") -> str:
+    """A number, or a dash for one that is not known."""
+    return "-" if value is None else format(value, form)
+
+
+def dollars(usd: float | None) -> str:
+    """Dollars with as many decimals as they need."""
+    return number(usd, ".4f" if usd is not None and usd < 1 else ".2f")

@@ -1,0 +1,234 @@
+"""Scorecards read back from their files: those that a run wrote, and baselines made from them.
+
+A baseline is a scorecard without answers, small enough to be committed and with a line for each entry, so
+that a diff of two shows which entries changed:
+
+    {"schema": "fcbench-baseline/1", "fcbench": {the section without scores},
+     "entries": {"parallel": {"core:parallel_0": "passed",
+                              "core:parallel_1": ["failed wrong_count", "passed"], ...}, ...}}
+
+Each entry has its verdict, or those of the official and the corrected profile where they differ.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate
+from pytest_fcbench.scorecard.aggregate.trials import trials_of
+from pytest_fcbench.scorecard.record import Record, from_json, in_order
+from pytest_fcbench.scorecard.run_facts import SCHEMA, RunFacts
+
+BASELINE = "fcbench-baseline/1"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTold:
+    """What became of a rule of the gate, in the words of the file."""
+
+    rule: str
+    outcome: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scorecard:
+    """A finished run, as its file tells it."""
+
+    path: Path
+    facts: RunFacts
+    records: tuple[Record, ...]
+    """By category and entry. Those of a baseline have no answers, and verdicts without reasons."""
+    sizes: Mapping[str, int]
+    nodeids: Mapping[str, str] = field(default_factory=dict)
+    """The test of each Record by item id; none in a baseline."""
+    created_s: float | None = None
+    """When the run ended, in seconds since 1970; None in a baseline."""
+    gate: tuple[RuleTold, ...] = ()
+    """None in a baseline."""
+
+    def size_of(self, category: str) -> int:
+        """Number of tests of a category in the suites of the run, where that counts."""
+        return self.sizes.get(category, 0)
+
+    def scores(self, profile: Profile) -> ProfileScores:
+        """All scores under one profile."""
+        return aggregate(self.records, profile, self.size_of)
+
+
+def load(path: Path) -> Scorecard:
+    """A scorecard or a baseline. Raises ``UsageError`` that names the file and what is wrong with it."""
+    return read(path, parsed(path))
+
+
+def read(path: Path, found: object) -> Scorecard:
+    """That of a parsed file. Raises ``UsageError``."""
+    try:
+        if not isinstance(found, Mapping) or not isinstance(found.get("fcbench"), Mapping):
+            raise UsageError(f"{path}: not a scorecard: it has no section 'fcbench'")
+        section = found["fcbench"]
+        nodeids: dict[str, str] = {}
+        if found.get("schema") == BASELINE:
+            records = list(_kept(section, found["entries"]))
+        elif section.get("schema") == SCHEMA:
+            tests = [(test, from_json(told)) for test in found["tests"] if (told := _told(test)) is not None]
+            records = [record for _, record in tests]
+            nodeids = {record.item_id: str(test["nodeid"]) for test, record in tests}
+        else:
+            version = found.get("schema", section.get("schema"))
+            raise UsageError(
+                f"{path}: its schema is {version!r}; this version reads {SCHEMA!r}, {BASELINE!r}"
+            )
+        created = found.get("created")
+        return Scorecard(
+            path,
+            _facts(section),
+            tuple(in_order({record.item_id: record for record in records}.values())),
+            _sizes(section.get("sizes", {})),
+            nodeids,
+            float(created) if isinstance(created, (int, float)) else None,
+            tuple(_rule_told(told) for told in section.get("gate", [])),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise UsageError(f"{path}: a broken scorecard: {what}") from None
+
+
+def parsed(path: Path) -> object:
+    """The JSON value of a file. Raises ``UsageError``."""
+    try:
+        found: object = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path}: not JSON: {error}") from None
+    return found
+
+
+def _sizes(told: Mapping[str, object]) -> Mapping[str, int]:
+    sizes = {name: size for name, size in told.items() if isinstance(size, int) and size >= 0}
+    if len(sizes) < len(told):
+        raise TypeError("'sizes' is an object of numbers of tests")
+    return sizes
+
+
+def _rule_told(told: Mapping[str, object]) -> RuleTold:
+    return RuleTold(str(told["rule"]), str(told["outcome"]), str(told["sentence"]))
+
+
+def _told(test: Mapping[str, Mapping[str, Mapping[str, object]]]) -> Mapping[str, object] | None:
+    """The Record that a test of the report carries."""
+    return test.get("metadata", {}).get("fcbench")
+
+
+def _facts(section: Mapping[str, object]) -> RunFacts:
+    price, notes, suites = section["price"], section["notes"], section["suites"]
+    concurrency = section["concurrency"]
+    if not isinstance(suites, Mapping) or not all(isinstance(suite, Mapping) for suite in suites.values()):
+        raise TypeError("'suites' is an object of objects")
+    if not isinstance(notes, list):
+        raise TypeError("'notes' is a list")
+    return RunFacts(
+        fcbench=str(section["fcbench"]),
+        model=str(section["model"]),
+        mode=str(section["mode"]),
+        names=str(section["names"]),
+        syntax=str(section["syntax"]),
+        profile=Profile(str(section["profile"])),
+        suites=suites,
+        notes=tuple(map(str, notes)),
+        price=Price(**price) if isinstance(price, Mapping) else None,
+        concurrency=concurrency if isinstance(concurrency, int) else None,
+        driven=_driven(section.get("driven")),
+        rated_by=_text(section.get("rated_by")),
+        search=_text(section.get("search")),
+        shard=_text(section.get("shard")),
+    )
+
+
+def _text(told: object) -> str | None:
+    return None if told is None else str(told)
+
+
+def _driven(told: object) -> Driven | None:
+    """None also in files of versions that did not tell."""
+    if told is None:
+        return None
+    if not isinstance(told, Mapping):
+        raise TypeError("'driven' is an object")
+    return Driven(
+        Profile(str(told["profile"])), str(told["judge"]), str(told["similarity"]), bool(told["live"])
+    )
+
+
+def baseline(scorecard: Scorecard) -> str:
+    """The text of a baseline."""
+    facts = asdict(scorecard.facts) | {"profile": scorecard.facts.profile.value, "notes": []}
+    entries: dict[str, dict[str, object]] = {}
+    for record in scorecard.records:
+        both = [word(record.verdict(profile)) for profile in Profile]
+        entries.setdefault(record.category, {})[record.item_id] = both[0] if both[0] == both[1] else both
+    written = {
+        "schema": BASELINE,
+        "fcbench": facts | {"trials": trials_of(scorecard.records), "sizes": dict(scorecard.sizes)},
+        "entries": entries,
+    }
+    return _PAIR.sub(r"[\1, \2]", json.dumps(written, indent=1)) + "\n"
+
+
+_PAIR = re.compile(r'\[\s+("[^"\\]*"),\s+("[^"\\]*")\s+\]')
+"""Two texts in a list, which the writer puts on lines of their own."""
+
+
+def word(verdict: Verdict) -> str:
+    """A verdict without its reason: ``passed``, ``failed wrong_count``, ``not_scored timeout``."""
+    match verdict:
+        case Passed():
+            return verdict.status
+        case Failed(code=code):
+            return f"{verdict.status} {code}"
+        case NotScored(cause=cause):
+            return f"{verdict.status} {cause}"
+
+
+def _kept(section: Mapping[str, object], entries: Mapping[str, Mapping[str, object]]) -> Iterator[Record]:
+    """The Records of a baseline."""
+    several = section["trials"] != 1
+    for category, verdicts in entries.items():
+        group = CATEGORIES[category].group.value if category in CATEGORIES else category
+        for item_id, words in verdicts.items():
+            entry, _, trial = item_id.rpartition("-t") if several else (item_id, "", "")
+            official, corrected = words if isinstance(words, list) else (words, words)
+            yield Record(
+                entry=entry,
+                suite=entry.partition(":")[0],
+                category=category,
+                group=group,
+                model=str(section["model"]),
+                mode=str(section["mode"]),
+                names=str(section["names"]),
+                syntax=str(section["syntax"]),
+                verdicts=Judgement(_verdict(official), _verdict(corrected)),
+                trial=int(trial) if several else None,
+            )
+
+
+def _verdict(word: object) -> Verdict:
+    status, _, code = str(word).partition(" ")
+    match status:
+        case "passed":
+            return Passed()
+        case "failed":
+            return Failed(code, "")
+        case "not_scored":
+            return NotScored(code, "")
+    raise ValueError(f"unknown verdict {word!r}")

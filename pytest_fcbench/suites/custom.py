@@ -1,0 +1,169 @@
+"""A team's own suite: a file, or a folder of files, of YAML and of JSON lines.
+
+YAML is as in ``core``: a file holds one category (``suites/files``), and a folder may have several of one. In
+a file of JSON lines each line is an entry of any category, which it names, with the docs of its functions in
+full and beside them what in YAML stands at the top of the file. Pages in a folder ``web`` are the web that
+its questions are about.
+From ``multi_turn_base`` follow ``multi_turn_long_context`` and, where entries say what can be withheld,
+``multi_turn_miss_func``, unless the folder has them itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+
+from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
+from pytest_fcbench.domain.errors import SuiteError, UsageError
+from pytest_fcbench.suites import core
+from pytest_fcbench.suites.clusters import clustered
+from pytest_fcbench.suites.derived_multi_turn import MADE_OF, made
+from pytest_fcbench.suites.formats import entry_files
+from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.multi_turn import missable
+from pytest_fcbench.suites.suite import Suite
+
+_YAML, _LINES = (".yaml", ".yml"), ".jsonl"
+_KEYS = re.compile(rb"^(?:category|entries)[ \t]*:", re.MULTILINE)
+_LINE = re.compile(rb'^\s*\{.*"category"\s*:', re.MULTILINE)
+_NAMED = re.compile(rb'^(?:category[ \t]*:[ \t]*|\s*\{.*"category"\s*:\s*)["\']?(\w+)', re.MULTILINE)
+_KEPT = frozenset(("__pycache__", "node_modules", "venv"))
+_CONFIGURATION = "fcbench.yaml"
+"""It may name categories too."""
+_AT_TOP = ("category", *(key for key in entry_files.AT_TOP if key != "functions"))
+"""What stands at the top of a file of YAML."""
+
+
+def open_own(name: str, path: Path) -> Suite:
+    """The suite of that name; its version is the beginning of its hash.
+
+    Raises ``UsageError`` where there is none, ``SuiteError`` for a broken file.
+    """
+    found = files_of(path) if path.is_dir() else [path]
+    if not found:
+        raise UsageError(f"the suite {name!r}: {path} has no file of YAML or JSON lines with a 'category'")
+    if not path.exists() or found[0].suffix not in (*_YAML, _LINES):
+        raise UsageError(f"the suite {name!r}: {path} is neither a folder nor a file of YAML or JSON lines")
+    by_category: dict[str, list[Field]] = {}
+    for part in (part for file in found for part in _parts(file)):
+        for category in entry_files.categories_of(part):
+            by_category.setdefault(category.name, []).append(part)
+    derived = {category for category, of in MADE_OF.items() if of in by_category} - by_category.keys()
+    digest = _sha256(path)
+    load = cache(partial(_load, name, by_category, {}))
+    return Suite(
+        name=name,
+        version=digest[:12],
+        pack_sha256=digest,
+        categories=tuple(c for c in CATEGORIES.values() if c.name in by_category or c.name in derived),
+        wording=core.wording(),
+        world=core.world(),
+        load=lambda category: tuple(entry for entry, _ in load(category).values()),
+        web=web if (web := path / "web").is_dir() else None,
+        file_of=lambda entry: load(entry.category)[entry.id][1],
+    )
+
+
+def files_of(path: Path) -> list[Path]:
+    """The files of entries that a path leads to, at a glance. Raises ``SuiteError``."""
+    return [
+        file for file in _all(path) if (_LINE if file.suffix == _LINES else _KEYS).search(_beginning(file))
+    ]
+
+
+def _all(path: Path) -> Sequence[Path]:
+    """What lies in a folder, else the path itself; but nothing that other programs keep there."""
+    if not path.is_dir():
+        return [path]
+    kept = (file for file in path.rglob("*") if _KEPT.isdisjoint(file.relative_to(path).parts))
+    return sorted(file for file in kept if not any(part[0] == "." for part in file.relative_to(path).parts))
+
+
+def is_suite(path: Path) -> bool:
+    """Whether a path leads to a suite, at a glance: a file of entries, or a folder with one, not deeper.
+
+    A folder holds much; there a category has to be known. Raises ``SuiteError``.
+    """
+    if not path.is_dir():
+        return bool(files_of(path))
+    found = (_NAMED.search(_beginning(file)) for file in path.iterdir())
+    return any(match and match[1].decode() in entry_files.WRITTEN for match in found)
+
+
+def _beginning(file: Path) -> bytes:
+    """Of a file of the kinds that hold entries, else nothing. Raises ``SuiteError``."""
+    if file.suffix not in (*_YAML, _LINES) or file.name == _CONFIGURATION or not file.is_file():
+        return b""
+    try:
+        with file.open("rb") as opened:
+            return opened.read(100_000).removeprefix(BOM_UTF8)
+    except OSError as error:
+        raise SuiteError(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def _parts(file: Path) -> Iterator[Field]:
+    """Each with the entries of one category, as a file of YAML has them."""
+    if file.suffix in _YAML:
+        yield Field(yaml_value(file), file)
+        return
+    for number, text in enumerate(file.read_bytes().removeprefix(BOM_UTF8).splitlines(), 1):
+        if text.strip():
+            yield _line(text, file, number)
+
+
+def _line(text: bytes, file: Path, number: int) -> Field:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SuiteError(f"{file}:{number}: not valid JSON: {error}") from None
+    if not isinstance(value, Mapping):
+        raise SuiteError(f"{file}:{number}: must be an object")
+    top = {key: value[key] for key in _AT_TOP if key in value}
+    entry = {key: member for key, member in value.items() if key not in top}
+    return Field({**top, "entries": [entry]}, file, (), number)
+
+
+def _load(
+    suite: str, parts: Mapping[str, Sequence[Field]], taken: dict[str, str], category: Category
+) -> Mapping[str, tuple[Entry, Path]]:
+    """The entries of a category by id, each with the file that it stands in.
+
+    ``taken`` gets the category of each id: a Record is found by the id alone.
+    """
+    found: dict[str, tuple[Entry, Path]] = {}
+    for part in parts.get(category.name, ()) or parts.get(MADE_OF.get(category.name, ""), ()):
+        for entry in _entries(part, suite, category):
+            if entry.id in found:
+                raise part.error(f"the id {entry.id!r} is taken by an entry of another file or line")
+            if (other := taken.setdefault(entry.id, category.name)) != category.name:
+                raise part.error(f"the id {entry.id!r} of {category.name} is taken by an entry of {other}")
+            found[entry.id] = entry, part.path
+    entries = clustered([entry for entry, _ in found.values()])
+    return {entry.id: (entry, found[entry.id][1]) for entry in entries}
+
+
+def _entries(part: Field, suite: str, category: Category) -> Iterator[Entry]:
+    if category in entry_files.categories_of(part):
+        yield from entry_files.entries(part, suite, category, core.world())
+    else:
+        yield from made(category.name, map(missable, entry_files.trajectories_of(part, suite, core.world())))
+
+
+def _sha256(path: Path) -> str:
+    """Of all that its entries can depend on: also docs, pages and modules that lie beside them."""
+    digest = hashlib.sha256()
+    for file in _all(path):
+        if file.suffix in (*_YAML, _LINES, ".py") and file.is_file():
+            name = file.relative_to(path).as_posix() if path.is_dir() else file.name
+            digest.update(
+                name.encode("utf-8", "surrogateescape")
+                + b"\0"
+                + file.read_bytes().replace(b"\r\n", b"\n")
+                + b"\0"
+            )
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""The YAML formats of entries, one module per kind of entry."""

@@ -1,0 +1,121 @@
+"""Narrowing raw records to typed values; an error names file, line and field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import yaml
+
+from pytest_fcbench.domain.errors import SuiteError, unknown
+
+Key: TypeAlias = str | int
+
+_DEEPEST = 100
+
+
+class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  # type: ignore[misc]
+    """PyYAML's safe loader; keys are the text they are written with (``on`` too), and none stands twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
+        seen = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode) or key.tag.endswith(":merge"):
+                continue
+            if key.value in seen:
+                line = key.start_mark.line + 1
+                raise yaml.YAMLError(f"the key {key.value!r} stands twice (again in line {line})")
+            seen.add(key.value)
+            key.tag = "tag:yaml.org,2002:str"
+        mapping: dict[object, object] = super().construct_mapping(node, deep=deep)
+        return mapping
+
+
+def yaml_value(path: Path) -> object:
+    """The content of a YAML file. Raises ``SuiteError``."""
+    try:
+        value: object = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a safe loader
+    except OSError as error:
+        raise SuiteError(f"{path}: cannot be read: {error.strerror}") from None
+    except Exception as error:  # noqa: BLE001 - PyYAML trips over a day that no month has, and many a tag
+        raise SuiteError(f"{path}: not valid YAML: {error}") from None
+    return value
+
+
+def yaml_line(path: Path, keys: Sequence[Key]) -> int:
+    """The line of the value at ``keys`` (or of the deepest part of them that exists), from 1."""
+    node = yaml.compose(path.read_text(encoding="utf-8"), Loader=_Loader)
+    line = 1
+    for key in keys:
+        if isinstance(node, yaml.MappingNode):
+            found = next(((k, v) for k, v in node.value if k.value == str(key)), None)
+            if found is None:
+                break
+            line, node = found[0].start_mark.line + 1, found[1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
+            node = node.value[key]
+            line = node.start_mark.line + 1
+    return line
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A raw value, the file it stands in and the way to it."""
+
+    value: object
+    path: Path
+    keys: tuple[Key, ...] = ()
+    line: int | None = None
+    """Where the record stands in a file of lines; None in YAML, where each field has a line of its own."""
+
+    def error(self, rule: str) -> SuiteError:
+        """An error about this field."""
+        line = self.line or yaml_line(self.path, self.keys)
+        where = ".".join(map(str, self.keys)) or "file"
+        return SuiteError(f"{self.path}:{line}: {where}: {rule}")
+
+    def members(self, required: Sequence[str] = (), optional: Sequence[str] = ()) -> Mapping[str, Field]:
+        """The members of a mapping; with names given, all required ones are there and no others."""
+        if not isinstance(self.value, Mapping):
+            raise self.error(f"must be a mapping, is {_kind(self.value)}")
+        if required or optional:
+            for key in self.value:
+                if key not in (*required, *optional):
+                    raise self._at(str(key)).error(unknown("key", str(key), (*required, *optional)))
+            for key in required:
+                if key not in self.value:
+                    raise self.error(f"has no {key!r}")
+        return {str(key): self._at(str(key), value) for key, value in self.value.items()}
+
+    def member(self, name: str) -> Field:
+        """One member of a mapping that may have others."""
+        if not isinstance(self.value, Mapping):
+            raise self.error(f"must be a mapping, is {_kind(self.value)}")
+        if name not in self.value:
+            raise self.error(f"has no {name!r}")
+        return self._at(name, self.value[name])
+
+    def elements(self) -> Iterator[Field]:
+        """The elements of a list."""
+        if not isinstance(self.value, list):
+            raise self.error(f"must be a list, is {_kind(self.value)}")
+        return (self._at(index, value) for index, value in enumerate(self.value))
+
+    def text(self) -> str:
+        """A text."""
+        if not isinstance(self.value, str):
+            raise self.error(f"must be text, is {_kind(self.value)}; put it in quotes")
+        return self.value
+
+    def _at(self, key: Key, value: object = None) -> Field:
+        if len(self.keys) >= _DEEPEST:  # an alias inside of what it names never ends
+            raise self.error("is nested too deep")
+        return Field(value, self.path, (*self.keys, key), self.line)
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "empty"
+    return f"{type(value).__name__} {value!r:.40}"

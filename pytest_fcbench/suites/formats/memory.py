@@ -1,0 +1,138 @@
+"""Scenarios of memory: conversations that somebody has one after the other, and questions asked later.
+
+The same questions are put to each kind of memory: the category says to which. Written by hand:
+
+category: memory
+entries:
+  - id: memory_allotment           # in an entry the category stands for "memory"
+    persona: You look after an allotment together with the user.      # told ahead of every conversation
+    conversations:                 # each a list of what the user says, one after the other
+      - - The water is turned on in March.
+        - No, in April, I have just looked it up.
+      - - We meet on Sunday.
+    questions:
+      - query: When is the water turned on?
+        answers: [April]           # any of them is right
+        said: [No, in April]       # what the answer follows from, word by word
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_fcbench.domain.entry import Answers, Category, Entry, Facts, Message, Scene
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.environments import DOMAINS
+from pytest_fcbench.environments.function_docs import documented
+from pytest_fcbench.suites.formats.fields import Field
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked when all has been said, and where the answer follows from: conversation and turn."""
+
+    id: str
+    query: tuple[Message, ...]
+    answers: tuple[str, ...]
+    place: tuple[int, int]
+
+    @property
+    def fact(self) -> str:
+        """What is to be remembered for it."""
+        return f"{self.query[-1].content} {self.answers[0]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """All of one. Ids begin with ``memory``, for which the category stands in an entry."""
+
+    persona: str
+    conversations: tuple[tuple[str, tuple[tuple[Message, ...], ...]], ...]
+    """Id and turns of each, in order."""
+    questions: tuple[Question, ...]
+
+    def entries(self, suite: str, category: Category, functions: tuple[FunctionDoc, ...]) -> Iterator[Entry]:
+        """The questions, each after all conversations, with the memory that the category is named after."""
+        scene = Scene((category.name,), {}, persona=self.persona)
+        last: Entry | None = None
+        for number, (name, turns) in enumerate(self.conversations):
+            expectation = Facts(tuple(self._facts(number, turn) for turn in range(len(turns))))
+            id_ = of_category(category, name)
+            last = Entry(suite, id_, category, turns, functions, expectation, scene, after=last)
+        for question in self.questions:
+            id_, right = of_category(category, question.id), Answers(question.answers)
+            yield Entry(suite, id_, category, (question.query,), functions, right, scene, after=last)
+
+    def _facts(self, conversation: int, turn: int) -> tuple[str, ...]:
+        return tuple(q.fact for q in self.questions if q.place == (conversation, turn))
+
+
+def of_category(category: Category, name: str) -> str:
+    """An id of a scenario as that of an entry of a category."""
+    return name.replace("memory", category.name, 1)
+
+
+def place_of(quotes: Sequence[str], conversations: Sequence[Sequence[str]]) -> tuple[int, int] | None:
+    """Conversation and turn that say one of the quotes, the last such; letters and digits are compared."""
+    wanted = [text for text in map(_plain, quotes) if text]
+    found = [
+        (number, turn)
+        for number, turns in enumerate(conversations)
+        for turn, text in enumerate(turns)
+        if any(quote in _plain(text) for quote in wanted)
+    ]
+    return found[-1] if found else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
+def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+    """The entries of a file in a category and where each stands. Raises ``SuiteError``."""
+    docs = documented(DOMAINS[category.name])
+    for field in file.members(("category", "entries"))["entries"].elements():
+        for entry in scenario(field).entries(suite, category, docs):
+            yield field, entry
+
+
+def scenario(field: Field) -> Scenario:
+    """A scenario as it is written. Raises ``SuiteError`` with file, line and field."""
+    top = field.members(("id", "persona", "conversations", "questions"))
+    name = top["id"].text()
+    if not name.startswith("memory_"):
+        raise top["id"].error(f"{name!r} must begin with 'memory_', for which each kind of memory stands")
+    conversations = [
+        [turn.text() for turn in conversation.elements()] for conversation in top["conversations"].elements()
+    ]
+    if not all(conversations) or not conversations:
+        raise top["conversations"].error("needs conversations, each of a turn at least")
+    questions = [
+        _question(field, f"{name}_{number}", conversations)
+        for number, field in enumerate(top["questions"].elements())
+    ]
+    held = [
+        (f"{name}_before_{number}", tuple((Message("user", said),) for said in turns))
+        for number, turns in enumerate(conversations)
+    ]
+    return Scenario(top["persona"].text(), tuple(held), tuple(questions))
+
+
+def _question(field: Field, name: str, conversations: Sequence[Sequence[str]]) -> Question:
+    members = field.members(("query", "answers", "said"))
+    answers = tuple(answer.text() for answer in members["answers"].elements())
+    if not answers:
+        raise members["answers"].error("needs an answer")
+    places = [_place(quote, conversations) for quote in members["said"].elements()]
+    if not places:
+        raise members["said"].error("needs a quote")
+    return Question(name, (Message("user", members["query"].text()),), answers, max(places))
+
+
+def _place(quote: Field, conversations: Sequence[Sequence[str]]) -> tuple[int, int]:
+    place = place_of([quote.text()], conversations)
+    if place is None:
+        raise quote.error(f"no conversation says {quote.text()!r}")
+    return place

@@ -1,0 +1,111 @@
+"""Questions whose answers stand on pages of the web, several hops apart. Written by hand:
+
+category: web_search
+entries:
+  - id: web_search_0               # in an entry the category stands for "web_search"
+    query: In which year was the works founded that cast the lens of the light on the Ness of Tolm?
+    answers: ["1838"]              # any of them is right
+    trail:                         # how it can be found out; may be left out
+      - search: Ness of Tolm lighthouse lens
+      - read: http://lights.example/ness-of-tolm
+        finds: Pellan Glassworks   # what has to be known for the next hop; of the last one, the answer
+      - read: http://works.example/pellan-glassworks
+        finds: "1838"
+
+The same questions are put with and without snippets: the category says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from pytest_fcbench.domain.entry import Answers, Category, Entry, Message, Scene
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.environments.function_docs import documented
+from pytest_fcbench.environments.web_search import WebSearch
+from pytest_fcbench.suites.formats.fields import Field
+
+DOMAIN = "web_search"
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A search, or a page that is read and what it says that is needed."""
+
+    search: str | None = None
+    url: str | None = None
+    finds: str = ""
+
+    @property
+    def call(self) -> str:
+        """What does it, as Python text."""
+        if self.search is not None:
+            return f"search_engine_query(keywords={self.search!r})"
+        return f"fetch_url_content(url={self.url!r}, mode='truncate')"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, what is right, and how it can be found out."""
+
+    id: str
+    query: str
+    answers: tuple[str, ...]
+    trail: tuple[Hop, ...]
+
+    @property
+    def reads(self) -> tuple[Hop, ...]:
+        """The hops: pages from which something has to be known."""
+        return tuple(hop for hop in self.trail if hop.url)
+
+    def entry(self, suite: str, category: Category, docs: tuple[FunctionDoc, ...]) -> Entry:
+        """The question in a category, which says by its name whether snippets are shown."""
+        return Entry(
+            suite=suite,
+            id=self.id.replace(DOMAIN, category.name, 1),
+            category=category,
+            turns=((Message("user", self.query),),),
+            functions=docs,
+            expectation=Answers(self.answers, tuple((hop.call,) for hop in self.trail)),
+            scene=scene(category),
+        )
+
+
+def scene(category: Category) -> Scene:
+    """Where calls are carried out, with or without snippets."""
+    return Scene((DOMAIN,), {DOMAIN: {"show_snippet": category.name != "web_search_no_snippet"}})
+
+
+def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+    """The questions of a file in a category and where each stands. Raises ``SuiteError``."""
+    for field in file.members(("category", "entries"))["entries"].elements():
+        yield field, question(field).entry(suite, category, _docs())
+
+
+@cache
+def _docs() -> tuple[FunctionDoc, ...]:
+    return documented(WebSearch)
+
+
+def question(field: Field) -> Question:
+    """A question as it is written. Raises ``SuiteError`` with file, line and field."""
+    members = field.members(("id", "query", "answers"), ("trail",))
+    name = members["id"].text()
+    if not name.startswith(f"{DOMAIN}_"):
+        raise members["id"].error(f"{name!r} must begin with '{DOMAIN}_', for which both categories stand")
+    answers = tuple(answer.text() for answer in members["answers"].elements())
+    if not answers:
+        raise members["answers"].error("needs an answer")
+    trail = tuple(map(_hop, members["trail"].elements())) if "trail" in members else ()
+    if "trail" in members and (not trail or trail[-1].finds not in answers):
+        raise members["trail"].error("must end with a page on which an answer is found")
+    return Question(name, members["query"].text(), answers, trail)
+
+
+def _hop(field: Field) -> Hop:
+    if "search" in field.members():
+        return Hop(search=field.members(("search",))["search"].text())
+    members = field.members(("read", "finds"))
+    return Hop(url=members["read"].text(), finds=members["finds"].text())

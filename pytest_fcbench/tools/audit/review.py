@@ -1,0 +1,140 @@
+"""What people decided about findings, and the ledger of a suite that follows from it.
+
+A review is a YAML file:
+
+    suite: bfcl
+    version: 2026.3.23
+    package: bfcl-eval                 # what the heading of the ledger calls it
+    decisions:
+      - finding: uncallable            # the check that found it
+        entries: [live_multiple_862-181-3]
+        confirmed: How somebody made sure that it is so.
+        decision: set_aside            # or keep
+        reason: Why, as the ledger says it.
+
+The ledger has, in the order of the review, each entry that is to be set aside and that the check still finds.
+Several decisions may speak of an entry through different checks, but only one may set it aside.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from pytest_fcbench.domain.errors import unknown
+from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.tools.audit.checks import CHECKS
+from pytest_fcbench.tools.audit.findings import Finding, Severity
+
+
+class Decision(StrEnum):
+    """What is done about a finding."""
+
+    SET_ASIDE = "set_aside"
+    """The corrected profile does not count the entry."""
+    KEEP = "keep"
+    """It counts: the finding does not make it unanswerable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """One decision about some entries."""
+
+    finding: str
+    entries: tuple[str, ...]
+    confirmed: str
+    decision: Decision
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """All decisions about a suite."""
+
+    suite: str
+    version: str
+    package: str
+    decisions: tuple[Reviewed, ...]
+
+
+_REVIEWS = Path(__file__).with_name("reviews")
+
+
+def own_review(suite: str) -> Path | None:
+    """The review of a suite that comes with the package."""
+    return next((path for path in _REVIEWS.glob("*.yaml") if path.stem == suite), None)
+
+
+def read(path: Path) -> Review:
+    """A review. Raises ``SuiteError`` with file, line and field."""
+    top = Field(yaml_value(path), path).members(("suite", "version", "package", "decisions"))
+    decisions = tuple(map(_decision, top["decisions"].elements()))
+    seen: set[str] = set()
+    for field, found in zip(top["decisions"].elements(), decisions, strict=True):
+        aside = found.entries if found.decision is Decision.SET_ASIDE else ()
+        if twice := seen.intersection(aside):
+            raise field.error(f"{min(twice)} is set aside by a decision above too")
+        seen.update(aside)
+    suite, version, package = (top[name].text() for name in ("suite", "version", "package"))
+    return Review(suite, version, package, decisions)
+
+
+def _decision(field: Field) -> Reviewed:
+    members = field.members(("finding", "entries", "confirmed", "decision", "reason"))
+    texts = {name: members[name].text() for name in ("finding", "confirmed", "decision", "reason")}
+    for name, valid in (("finding", CHECKS), ("decision", tuple(Decision))):
+        if texts[name] not in valid:
+            raise members[name].error(unknown(name, texts[name], valid))
+    entries = tuple(entry.text() for entry in members["entries"].elements())
+    return Reviewed(
+        texts["finding"], entries, texts["confirmed"], Decision(texts["decision"]), texts["reason"]
+    )
+
+
+def ledger(review: Review, findings: Sequence[Finding]) -> Mapping[str, str]:
+    """Entries to set aside, with the reason: decided by the review, and found by the check it names."""
+    found = {(finding.check, finding.entry) for finding in findings}
+    return {
+        entry: item.reason
+        for item in review.decisions
+        for entry in item.entries
+        if item.decision is Decision.SET_ASIDE and (item.finding, entry) in found
+    }
+
+
+def vanished(review: Review, findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
+    """Check and entry of decisions about what is not found (any more)."""
+    found = {(finding.check, finding.entry) for finding in findings}
+    for item in review.decisions:
+        yield from ((item.finding, entry) for entry in item.entries if (item.finding, entry) not in found)
+
+
+def undecided(review: Review, findings: Sequence[Finding]) -> Sequence[Finding]:
+    """Certain findings about entries of which the review says nothing."""
+    known: Collection[str] = {entry for item in review.decisions for entry in item.entries}
+    return [f for f in findings if f.severity is Severity.CERTAIN and f.entry not in known]
+
+
+_PLAIN = re.compile(r"[A-Za-z][\w ,.;()/-]*")
+
+
+def written(review: Review, findings: Sequence[Finding]) -> str:
+    """The ledger as YAML."""
+    entries = ledger(review, findings)
+    title = f"Entries of {review.package} {review.version} that the corrected profile sets aside, and why."
+    return "".join(
+        [f"# {title}\n", *(f"{_scalar(entry)}: {_scalar(why)}\n" for entry, why in entries.items())]
+    )
+
+
+def _scalar(text: str) -> str:
+    """A text as YAML reads it back; without quotes where that is plainly so."""
+    plain = _PLAIN.fullmatch(text) and text.strip() == text and text.lower() not in _WORDS_OF_YAML
+    return text if plain else json.dumps(text)
+
+
+_WORDS_OF_YAML = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")

@@ -1,0 +1,125 @@
+"""First entries of a suite, from examples in a text: a question, and below it what answers it.
+
+    What do three bags of salt cost?
+    >>> price(item="salt", count=3)
+    4.5
+
+The question is the line above; what follows the call is not read. Several calls below one question are all
+needed. A README or a docstring may hold such lines among others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+from pytest_fcbench.codecs.decoders import python
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.registry import Offer
+from pytest_fcbench.domain.conformance import conforms
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls, Message, alternatives
+from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.transcript import Call
+
+_PROMPT = ">>>"
+_ORNAMENT = re.compile(r"^\s*(?:[-*+>#]+|\d+[.)])\s+|^[\s\"'`*_]+|[\s\"'`*_]+$")
+"""List marks, quotes and emphasis around a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question and the calls that answer it, as they are written, each with its place (``file:line``)."""
+
+    question: str
+    calls: tuple[tuple[str, str], ...]
+
+
+def examples(text: str, where: str) -> Iterator[Example]:
+    """All examples of a text, in its order. Calls without a question above them are none."""
+    question, calls = "", list[tuple[str, str]]()
+    for number, line in enumerate((*text.splitlines(), ""), 1):
+        if (call := line.strip()).startswith(_PROMPT):
+            calls.append((f"{where}:{number}", call.removeprefix(_PROMPT).strip()))
+            continue
+        if question and calls:
+            yield Example(question, tuple(calls))
+        if calls:
+            question, calls = "", []
+        told = _ORNAMENT.sub("", _ORNAMENT.sub("", line))
+        if re.search(r"\w{2}", told):
+            question = told
+
+
+def drafted(found: Iterable[Example], docs: Sequence[FunctionDoc], suite: str) -> Iterator[Entry]:
+    """An entry for each example, with the functions that it needs; others are for ``augmenting`` to add.
+
+    What is no call, such as an import, is passed over. Raises ``UsageError`` with the place of a call that
+    could not be right.
+    """
+    numbers: dict[str, Iterator[int]] = {}
+    for example in found:
+        calls = [placed for call in example.calls for placed in _calls(*call, docs)]
+        if not calls:
+            continue
+        offered = {doc.name: doc for _, doc in calls}
+        several = "parallel" if len(offered) == 1 else "parallel_multiple"
+        category = "simple_python" if len(calls) == 1 else several
+        expected = tuple(ExpectedCall(call.name, _accepted(call, doc)) for call, doc in calls)
+        yield Entry(
+            suite=suite,
+            id=f"{category}_{next(numbers.setdefault(category, count()))}",
+            category=CATEGORIES[category],
+            turns=((Message("user", example.question),),),
+            functions=tuple(offered.values()),
+            expectation=ExpectedCalls(expected),
+        )
+
+
+def _calls(place: str, text: str, docs: Sequence[FunctionDoc]) -> Iterator[tuple[Call, FunctionDoc]]:
+    """The calls of a line, positional arguments under their names; none where the line has none."""
+    try:
+        found = python.corrected(text)
+    except Undecodable:
+        return
+    for call in found:
+        doc = next((doc for doc in docs if _plain(doc.name) == _plain(call.name)), None)
+        if doc is None:
+            known = [_plain(doc.name) for doc in docs]
+            raise UsageError(f"{place}: {unknown('function', _plain(call.name), known)}")
+        placed = Offer((doc,), Names.DOTTED).own(replace(call, name=doc.name))
+        _check(placed, doc, f"{place}: {doc.name}")
+        yield placed, doc
+
+
+def _plain(name: str) -> str:
+    """A function's name without that of its module."""
+    return name.rpartition(".")[2]
+
+
+def _check(call: Call, doc: FunctionDoc, where: str) -> None:
+    if call.positional:
+        raise UsageError(f"{where} is given a parameter twice, or too many")
+    for name, value in call.arguments.items():
+        if name not in doc.properties:
+            raise UsageError(f"{where}: {unknown('parameter', name, doc.properties)}")
+        if not conforms(value, doc.properties[name]):
+            told = doc.properties[name].get("enum") or doc.properties[name].get("type")
+            raise UsageError(f"{where}: {name} is {value!r:.60}, not what the function doc declares ({told})")
+    for name in doc.required:
+        if name not in call.arguments:
+            raise UsageError(f"{where} needs the parameter {name!r}")
+
+
+def _accepted(call: Call, doc: FunctionDoc) -> Mapping[str, list[object]]:
+    """The value that is given; of a parameter that is not, the default, or nothing."""
+    accepted = {}
+    for name, schema in doc.properties.items():
+        if name in call.arguments:
+            accepted[name] = [alternatives(call.arguments[name])]
+        elif "default" in schema:
+            accepted[name] = [schema["default"], ""]
+    return accepted

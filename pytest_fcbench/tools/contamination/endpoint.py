@@ -1,0 +1,96 @@
+"""How an endpoint is asked for the log-probabilities of a prompt, and what it answers.
+
+- ``completions``: OpenAI's ``POST /completions`` with ``echo``, which gives the prompt back with
+  ``logprobs``; nothing is generated;
+- ``vllm``: the same path with vLLM's ``prompt_logprobs``; one token is generated, which vLLM wants, and
+  thrown away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from pytest_fcbench.domain.errors import CallError
+
+
+class Endpoint(StrEnum):
+    """What is asked, and where the answer stands."""
+
+    COMPLETIONS = "completions"
+    VLLM = "vllm"
+
+
+def body(endpoint: Endpoint, model: str, text: str) -> Mapping[str, object]:
+    """What is posted. A temperature of 1 leaves the probabilities as they are wherever it is applied."""
+    asked = {"model": model, "prompt": text, "temperature": 1}
+    if endpoint is Endpoint.VLLM:
+        return {**asked, "max_tokens": 1, "prompt_logprobs": 0}
+    return {**asked, "max_tokens": 0, "echo": True, "logprobs": 1}
+
+
+def logprobs_of(reply: object, endpoint: Endpoint) -> tuple[float | None, ...]:
+    """The log-probability of each token of the prompt, None where it has none.
+
+    Raises ``CallError`` for a reply without them, or with more or fewer than the prompt has tokens.
+    """
+    choice = _at(_at(reply, "choices"), 0)
+    usage = _at(reply, "usage")
+    tokens, generated = _at(usage, "prompt_tokens"), _at(usage, "completion_tokens")
+    if endpoint is Endpoint.VLLM:
+        place = "choices[0].prompt_logprobs"
+        found = [_own(item) for item in _list(_at(choice, "prompt_logprobs"), endpoint, place)]
+        generated = 0
+    else:
+        place = "choices[0].logprobs.token_logprobs"
+        found = list(_list(_at(_at(choice, "logprobs"), "token_logprobs"), endpoint, place))
+    if isinstance(tokens, int):
+        # vLLM counts a token as generated that it does not echo.
+        if len(found) not in (tokens, tokens + (generated if isinstance(generated, int) else 0)):
+            raise _garbled(f"{place} has {len(found)} values for a prompt of {tokens} tokens")
+        found = found[:tokens]
+    return tuple(None if value is None else _number(value, place) for value in found)
+
+
+def _at(value: object, key: str | int) -> object:
+    """What stands there, None where nothing does."""
+    if isinstance(value, Mapping):
+        return value.get(key)
+    if isinstance(value, list) and isinstance(key, int):
+        return value[key] if key < len(value) else None
+    return None
+
+
+def _list(value: object, endpoint: Endpoint, place: str) -> list[object]:
+    # A text of one token has only a place without a probability.
+    if isinstance(value, list) and (len(value) == 1 or any(item is not None for item in value)):
+        return value
+    (other,) = set(Endpoint) - {endpoint}
+    raise CallError(
+        "no_logprobs",
+        f"the reply has no {place}: this endpoint, or this model, gives no log-probabilities of a prompt in "
+        f"this way; --endpoint={other} asks in the other one (chat models of hosted services have neither)",
+    )
+
+
+def _own(item: object) -> object:
+    """The log-probability of the prompt's own token among those of one place (``{id: {"logprob": x}}``)."""
+    if item is None:
+        return None
+    if not isinstance(item, Mapping) or len(item) != 1:
+        raise _garbled("a place of prompt_logprobs names not exactly one token")
+    (token,) = item.values()
+    return _at(token, "logprob")
+
+
+def _number(value: object, place: str) -> float:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:
+            pass
+    raise _garbled(f"{place} holds {str(value)[:40]!r}, which is no log-probability")
+
+
+def _garbled(reason: str) -> CallError:
+    return CallError("garbled", reason)

@@ -1,0 +1,118 @@
+"""Gets the log-probabilities of texts from an endpoint; the only part that does so.
+
+What asks is a ``Model`` whose answer is a list of numbers. So limits, retries, the first call before all
+others and the store of answers are those of a run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError, UsageError
+from pytest_fcbench.domain.redaction import redacted
+from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
+from pytest_fcbench.models.protocol import Model
+from pytest_fcbench.models.providers import http
+from pytest_fcbench.tools.contamination.endpoint import Endpoint, body, logprobs_of
+
+_PREFIXES = ("hosted_vllm/", "text-completion-openai/", "openai/")
+
+_HINTS = {
+    "authentication": "name the variable that holds the key with --api-key-env",
+    "not_found": "check --model and --api-base (which usually ends in /v1)",
+    "connection": "check --api-base, and whether the server is up",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PromptModel:
+    """A model that is asked how probable it finds a prompt; the answer's text is a JSON list."""
+
+    id: str
+    """As in a run; litellm's names of OpenAI-like providers are left out of the request."""
+    endpoint: Endpoint
+    api_base: str
+    api_key: str | None = field(default=None, repr=False)
+    immediate: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        try:
+            parts = urlsplit(self.api_base)
+            wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
+        except ValueError:
+            wrong = True
+        if wrong:
+            raise UsageError(
+                f"--api-base={redacted(self.api_base)}: must be an http or https URL, for example "
+                "http://localhost:8000/v1"
+            )
+        if parts.username or parts.password:
+            raise UsageError("--api-base: holds a name or a password; name a variable with --api-key-env")
+
+    @property
+    def name(self) -> str:
+        """The model as the endpoint calls it."""
+        prefix = next((prefix for prefix in _PREFIXES if self.id.startswith(prefix)), "")
+        return self.id.removeprefix(prefix)
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        """Ask once. Raises ``CallError`` where no log-probabilities come.
+
+        Those that are no numbers are marked as a fault, so that they are not kept.
+        """
+        (message,) = request.messages
+        started = time.perf_counter()
+        logprobs = logprobs_of(await self._reply(str(message["content"])), self.endpoint)
+        whole = all(value is None or math.isfinite(value) for value in logprobs)
+        return Completion(
+            text=json.dumps(logprobs),
+            input_tokens=len(logprobs),
+            output_tokens=0,
+            latency_s=time.perf_counter() - started,
+            fault=None if whole else Fault.INFERENCE_ERROR,
+        )
+
+    async def _reply(self, text: str) -> object:
+        url = f"{self.api_base.rstrip('/')}/completions"
+        headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+        posted = json.dumps(body(self.endpoint, self.name, text))  # ASCII, so half a character is no error
+        return await http.asked(
+            "POST",
+            url,
+            about=self.name,
+            secret=self.api_key,
+            headers={**headers, "Content-Type": "application/json"},
+            body=posted,  # the limit of time for a call is set where it is made
+            hints=_HINTS,
+        )
+
+
+async def ask(
+    model: Model, asked: Sequence[tuple[str, Entry]], concurrency: int, done: list[bool]
+) -> Mapping[str, tuple[float | None, ...] | NotScoredError]:
+    """The log-probabilities of texts, ``concurrency`` at once, or why there are none.
+
+    ``done`` grows with each answer, by whether it came.
+    """
+    places = asyncio.Semaphore(concurrency)
+
+    async def one(text: str, entry: Entry) -> tuple[float | None, ...] | NotScoredError:
+        async with places:
+            try:
+                completion = await model.complete(entry, AskModel(({"role": "user", "content": text},)))
+            except NotScoredError as error:
+                done.append(False)
+                return error
+        done.append(True)
+        return tuple(json.loads(completion.text or "[]"))
+
+    found = await asyncio.gather(*(one(text, entry) for text, entry in asked))
+    return {text: answer for (text, _), answer in zip(asked, found, strict=True)}

@@ -1,0 +1,130 @@
+"""A comparison for people and programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.scorecard.render import tables
+from pytest_fcbench.scorecard.render.tables import Table
+from pytest_fcbench.tools.contamination.comparison import LIMITS, Comparison, Summary, finding
+from pytest_fcbench.tools.contamination.measures import Measure
+
+FORMATS = (".html", ".csv", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """What was measured: two sets under their names, and what could not be."""
+
+    model: str
+    endpoint: str
+    what: str
+    """Which text of an entry was measured."""
+    sets: Mapping[str, Sequence[Measure]]
+    unmeasured: Mapping[str, NotScoredError]
+    """By entry, why."""
+
+    compared: tuple[Comparison, ...]
+    """Both sets, by each measure."""
+
+    @property
+    def title(self) -> str:
+        """Of tables and files."""
+        return printable(f"How much {self.what} surprise {self.model}")
+
+
+def table(study: Study) -> Table:
+    """The summary, with what it says and what it does not."""
+    a, b = study.sets
+    rows: list[tuple[str, ...]] = []
+    for comparison in study.compared:
+        for name, summary in ((a, comparison.a), (b, comparison.b)):
+            rows.append((comparison.measure, name, f"{summary.n}", *_numbers(summary)))
+        limits = _limits(comparison.low, comparison.high)
+        rows.append((comparison.measure, "difference", "", f"{comparison.difference:.3f}", limits, ""))
+    shares = ", ".join(f"{comparison.share:.1%} by {comparison.measure}" for comparison in study.compared)
+    columns = ("measure", "set", "texts", "mean", "95% interval", "median")
+    notes = (
+        "A text that several entries of a set have counts once.",
+        f"Of all pairs of a text of {a} and one of {b}, that of {a} surprises less in {shares}.",
+        finding(study.compared, a, b),
+        *LIMITS,
+    )
+    return Table(study.title, columns, tuple(rows), notes, frozenset({"set"}))
+
+
+def _numbers(summary: Summary) -> tuple[str, str, str]:
+    return f"{summary.mean:.3f}", _limits(summary.low, summary.high), f"{summary.median:.3f}"
+
+
+def _limits(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+
+
+def entries(study: Study) -> Table:
+    """A row for each text."""
+    columns = ("set", "entry", "category", "characters", "tokens", "perplexity", "nats per character")
+    rows = tuple(
+        (
+            name,
+            found.entry,
+            found.category,
+            str(found.characters),
+            str(found.tokens),
+            f"{found.perplexity:.6g}",
+            f"{found.nats_per_character:.6g}",
+        )
+        for name, measures in study.sets.items()
+        for found in measures
+    )
+    return Table("", columns, rows)
+
+
+def written(study: Study, path: Path) -> str:
+    """The text of a file of one of ``FORMATS``, by its ending."""
+    if path.suffix == ".csv":
+        return "".join(f"{line}\n" for line in tables.comma_separated(entries(study)))
+    if path.suffix == ".json":
+        return json.dumps(_document(study), indent=1)
+    page = tables.page(study.title, [replace(table(study), title="")], [_chart(study)])
+    return "".join(f"{line}\n" for line in page)
+
+
+def _chart(study: Study) -> str:
+    from pytest_fcbench.scorecard.render.charts.plots import perplexities
+
+    places = {
+        name: [(found.nats_per_character, found.perplexity) for found in measures]
+        for name, measures in study.sets.items()
+    }
+    says = f"Perplexity against nats per character, {' and '.join(places)}; a mark for each text."
+    return perplexities(places, says)
+
+
+def _document(study: Study) -> dict[str, object]:
+    return {
+        "schema": "fcbench-contamination/1",
+        "model": study.model,
+        "endpoint": study.endpoint,
+        "text": study.what,
+        "sets": list(study.sets),
+        "comparisons": [asdict(comparison) | {"lower": comparison.lower} for comparison in study.compared],
+        "finding": finding(study.compared, *study.sets),
+        "limits": list(LIMITS),
+        "texts": {
+            name: [
+                asdict(found)
+                | {"perplexity": found.perplexity, "nats_per_character": found.nats_per_character}
+                for found in measures
+            ]
+            for name, measures in study.sets.items()
+        },
+        "unmeasured": {
+            entry: {"cause": error.cause, "reason": error.reason} for entry, error in study.unmeasured.items()
+        },
+    }

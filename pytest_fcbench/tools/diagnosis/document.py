@@ -1,0 +1,99 @@
+"""Diagnoses as JSON, and the labels in such a file, whoever made it.
+
+    {"schema": "fcbench-diagnosis/1", "model": "gpt-4o", "profile": "official", "judge": "openai/x",
+     "entries": [{"entry": "core:multi_turn_base_0", ...,
+                  "root_cause": {"class": "current_state", "turn": 2, "explanation": "..."}}, ...]}
+
+A file with labels that a person gave needs of each entry only its name and the class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.verdict import Failed, NotScored
+from pytest_fcbench.scorecard.scorecard_files import parsed
+from pytest_fcbench.tools.diagnosis.failure_classes import Divergence
+from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, RootCause
+
+SCHEMA = "fcbench-diagnosis/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is known of a failure. ``diagnosis`` is None where no judge was asked."""
+
+    item_id: str
+    category: str
+    verdict: Failed
+    divergence: Divergence
+    diagnosis: Diagnosis | NotScored | None = None
+
+
+def document(
+    findings: Sequence[Finding], *, model: str, profile: str, judge: str | None
+) -> dict[str, object]:
+    """All findings as JSON values."""
+    return {
+        "schema": SCHEMA,
+        "model": model,
+        "profile": profile,
+        "judge": judge,
+        "entries": [_entry(finding) for finding in findings],
+    }
+
+
+def _entry(finding: Finding) -> dict[str, object]:
+    divergence = asdict(finding.divergence)
+    told: dict[str, object] = {
+        "entry": finding.item_id,
+        "category": finding.category,
+        "code": finding.verdict.code,
+        "reason": finding.verdict.reason,
+        "class": divergence.pop("failure"),
+        "divergence": divergence,
+    }
+    match finding.diagnosis:
+        case Diagnosis(cause=cause, turn=turn, explanation=explanation):
+            told["root_cause"] = {"class": cause.value, "turn": turn, "explanation": explanation}
+        case NotScored(cause=why, reason=reason):
+            told["not_diagnosed"] = {"cause": str(why), "reason": reason}
+    return told
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The root causes that a file gives, by item id."""
+
+    path: Path
+    model: str | None
+    by_entry: Mapping[str, str]
+
+
+def labels(path: Path) -> Labels:
+    """The labels of a file; an entry without a root cause has none. Raises ``UsageError``."""
+    found = parsed(path)
+    if (
+        not isinstance(found, dict)
+        or found.get("schema") != SCHEMA
+        or not isinstance(found.get("entries"), list)
+    ):
+        raise UsageError(f"{path}: no diagnoses: needs 'schema': {SCHEMA!r} and a list 'entries'")
+    by_entry: dict[str, str] = {}
+    for number, row in enumerate(found["entries"], 1):
+        name, cause = (row.get("entry"), row.get("root_cause")) if isinstance(row, dict) else (None, None)
+        if not isinstance(name, str) or name in by_entry:
+            raise UsageError(f"{path}: entry {number} needs a name under 'entry' that no other has")
+        if cause is None:
+            continue
+        label = cause.get("class") if isinstance(cause, dict) else None
+        if label not in list(RootCause):
+            raise UsageError(f"{path}: {name}: {unknown('class', str(label), RootCause)}")
+        by_entry[name] = str(label)
+    if not by_entry:
+        raise UsageError(f"{path}: no entry has a root cause; it needs diagnoses of a judge or a person")
+    model = found.get("model")
+    return Labels(path, model if isinstance(model, str) else None, by_entry)

@@ -1,0 +1,378 @@
+"""What went wrong in a conversation that failed, as far as calls and results show it: no judge is asked.
+
+The verdict says what was different after a turn (``matchers/state.py``); this says which call made it so.
+Calls of the model are set beside those of the truth, turn by turn. Two calls are the same where function
+and arguments are, positional ones under their names and those equal to a default left out, or
+where the same function changed nothing and returned the same. Each call is the same as one other at the
+most; what is left over is *missing* on the side of the truth and *extra* on the side of the model.
+
+The turns are looked at in this order: the turns just before the verdict's in which nothing could be called
+(the official verdict comes only after the next one), the verdict's own, then all earlier ones, which can
+have changed what is not compared (the current folder, for example). The first turn to which a class applies
+decides, and within it the first class in the order of ``FailureClass``; only numbers of another type
+(3 for 3.0) are looked at last. So every failure has exactly one class.
+
+Single-turn answers have no taxonomy here: the code of their verdict names function, parameter and rule.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pytest_fcbench.codecs.decoders import python
+from pytest_fcbench.codecs.decoders.outcome import Undecodable, Unreadable
+from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.domain.entry import Entry, Trajectory
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.transcript import Call, Fault, Step, Transcript
+from pytest_fcbench.domain.verdict import Failed, printable
+from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.matchers.state import Fresh, offered
+
+
+class FailureClass(StrEnum):
+    """What a failed conversation is counted as, the first that applies."""
+
+    CONTEXT_OVERFLOW = "context_overflow"
+    """A request did not fit into the model's context."""
+    INFERENCE_ERROR = "inference_error"
+    """The result is the error of a call to the model (old result files hold such)."""
+    STEP_LIMIT = "step_limit"
+    """The conversation was ended by force: the model went on calling in one turn."""
+    ACTED_WITHOUT_FUNCTION = "acted_without_function"
+    """The function that is needed came one turn later; the model acted with others instead of saying so."""
+    ACTED_TOO_SOON = "acted_too_soon"
+    """Nothing could be called yet, since a value was missing; the model acted instead of asking."""
+    UNREADABLE_CALL = "unreadable_call"
+    """A call of the truth is missing, and the turn ended with a call that cannot be read."""
+    WRONG_TURN = "wrong_turn"
+    """A call of the truth was made in an earlier or a later turn."""
+    NO_CALL = "no_call"
+    """No call was made in a turn that needs one."""
+    REPEATED_ERROR = "repeated_error"
+    """A call that had failed was made again as it was, and a call of the truth is missing."""
+    WRONG_ARGUMENT = "wrong_argument"
+    """The function of the truth was called with another argument."""
+    NEW_FUNCTION_UNUSED = "new_function_unused"
+    """A function that came with this turn is needed and was not called."""
+    UNKNOWN_FUNCTION = "unknown_function"
+    """A call of the truth is missing, and one names no function that was offered, or is no call at all."""
+    UNRESOLVED_ERROR = "unresolved_error"
+    """A call of the truth is missing, and the model ended the turn after a call of its own that failed."""
+    WRONG_FUNCTION = "wrong_function"
+    """A call of the truth is missing, and another function was called to the same end: to change something
+    where the truth changes something, to look where it only looks."""
+    MISSING_CALL = "missing_call"
+    """A call of the truth is missing; nothing stands in its place."""
+    EXTRA_CALL = "extra_call"
+    """All calls of the truth were made, and one more that changed something."""
+    WRONG_ORDER = "wrong_order"
+    """All calls of the truth were made, in another order."""
+    UNEXPLAINED = "unexplained"
+    """The calls are those of the truth in every turn: results differ for another reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """Where a failed conversation leaves the truth first: turn (from 1 on), calls, parameter."""
+
+    failure: FailureClass
+    turn: int | None = None
+    expected: str | None = None
+    """The truth's call that is concerned."""
+    found: str | None = None
+    """The model's."""
+    parameter: str | None = None
+    """The one whose value differs."""
+
+    def __str__(self) -> str:
+        where = f" in {self.parameter}" if self.parameter else ""
+        calls = [("expected", self.expected), ("found", self.found)]
+        shown = "; ".join(f"{word} {printable(call):.160}" for word, call in calls if call is not None)
+        turn = "" if self.turn is None else f"turn {self.turn}"
+        return f"{turn}{where}{': ' if turn and shown else ''}{shown}"
+
+
+def classify(entry: Entry, transcript: Transcript, verdict: Failed, fresh: Fresh) -> Divergence:
+    """The class of a conversation with this verdict, and where it went wrong."""
+    if not isinstance(entry.expectation, Trajectory):
+        raise TypeError(f"{entry.key} has no trajectory")
+    fault = transcript.last.fault
+    if fault is not None:
+        overflow = fault is Fault.OVERFLOW
+        failure = FailureClass.CONTEXT_OVERFLOW if overflow else FailureClass.INFERENCE_ERROR
+        return Divergence(failure, len(transcript.turns))
+    if len(transcript.turns) < len(entry.expectation.turns):
+        return _endless(len(transcript.turns), transcript.turns[-1])
+    turns = _turns(entry, entry.expectation, transcript, fresh)
+    blamed = verdict.details.get("turn")
+    for number in _order(blamed, turns):
+        if found := turns[number - 1].divergence(turns, blamed=number == blamed):
+            return found
+    return Divergence(FailureClass.UNEXPLAINED)
+
+
+def _endless(number: int, steps: Sequence[Step]) -> Divergence:
+    """With the call that was made most often in the turn without an end."""
+    calls = Counter(call for step in steps for call in step.calls)
+    return Divergence(FailureClass.STEP_LIMIT, number, found=max(calls, key=calls.__getitem__, default=None))
+
+
+def _order(at: object, turns: Sequence[_Turn]) -> Iterator[int]:
+    """Numbers of turns in the order in which they are looked at; ``at`` is the verdict's."""
+    if not isinstance(at, int) or not 1 <= at <= len(turns):
+        yield from range(1, len(turns) + 1)
+        return
+    start = at
+    while start > 1 and not turns[start - 2].truth:
+        start -= 1
+    yield from range(start, at + 1)
+    yield from range(1, start)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A call as it was carried out."""
+
+    text: str
+    call: Call
+    result: str
+    changed: bool
+
+    @property
+    def failed(self) -> bool:
+        """Whether the result tells of an error."""
+        try:
+            value = json.loads(self.result)
+        except (ValueError, RecursionError):
+            return self.result.startswith(("Error: ", "['Error: "))
+        return isinstance(value, dict) and value.get("error") is not None
+
+    def equals(self, other: _Made) -> bool:
+        """Function and arguments are the same (3 is 3.0)."""
+        return self.call == other.call
+
+    def does_the_same(self, other: _Made) -> bool:
+        """What differs in the arguments made no difference."""
+        looks = not (self.changed or other.changed or self.failed or other.failed)
+        return self.call.name == other.call.name and looks and self.result == other.result
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A turn of a conversation beside that of the truth."""
+
+    number: int
+    truth: tuple[_Made, ...]
+    made: tuple[_Made, ...]
+    pairs: Mapping[int, int]
+    """Places of calls of the truth, with the place of the same call of the model."""
+    offered: tuple[FunctionDoc, ...]
+    new: tuple[FunctionDoc, ...]
+    """Functions that came with this turn."""
+    awaited: bool
+    """Whether functions come with the next turn."""
+    unreadable: bool
+    """Whether its last answer is a call that cannot be read."""
+
+    @property
+    def missing(self) -> list[_Made]:
+        return [call for place, call in enumerate(self.truth) if place not in self.pairs]
+
+    @property
+    def extra(self) -> list[_Made]:
+        paired = set(self.pairs.values())
+        return [call for place, call in enumerate(self.made) if place not in paired]
+
+    def divergence(self, turns: Sequence[_Turn], *, blamed: bool) -> Divergence | None:
+        """What went wrong here, if anything that can matter did; all does in the turn of the verdict."""
+        others = [turn for turn in turns if turn is not self]
+        if not self.truth:
+            return self._should_be_empty(blamed=blamed)
+        if missing := self.missing:
+            return self._incomplete(missing, others)
+        return self._complete(others)
+
+    def _should_be_empty(self, *, blamed: bool) -> Divergence | None:
+        changes = [call for call in self.made if call.changed]
+        if not changes and not blamed:
+            return None
+        failure = FailureClass.ACTED_WITHOUT_FUNCTION if self.awaited else FailureClass.ACTED_TOO_SOON
+        return self._at(failure, None, next(iter(changes or self.made), None))
+
+    def _incomplete(self, missing: Sequence[_Made], others: Sequence[_Turn]) -> Divergence:
+        extra = self.extra
+        return (
+            self._not_made(missing, others)
+            or self._made_wrongly(missing, extra)
+            or self._replaced(missing, extra)
+            or self._at(FailureClass.MISSING_CALL, missing[0])
+        )
+
+    def _not_made(self, missing: Sequence[_Made], others: Sequence[_Turn]) -> Divergence | None:
+        """No call of this turn stands against one of the truth."""
+        if self.unreadable:
+            return self._at(FailureClass.UNREADABLE_CALL, missing[0])
+        for call in missing:
+            if any(call.equals(made) for turn in others for made in turn.extra):
+                return self._at(FailureClass.WRONG_TURN, call)
+        return None if self.made else self._at(FailureClass.NO_CALL, missing[0])
+
+    def _made_wrongly(self, missing: Sequence[_Made], extra: Sequence[_Made]) -> Divergence | None:
+        """One was tried in vain, or made with another argument."""
+        for place, call in enumerate(extra):
+            if call.failed and any(call.equals(later) for later in extra[place + 1 :]):
+                return self._at(FailureClass.REPEATED_ERROR, missing[0], call)
+        for call in missing:
+            alike = [other for other in extra if other.call.name == call.call.name]
+            if alike:
+                return self._wrong_argument(call, max(alike, key=lambda other: _in_common(call, other)))
+        return None
+
+    def _replaced(self, missing: Sequence[_Made], extra: Sequence[_Made]) -> Divergence | None:
+        """Another function was called, or none."""
+        for call in missing:
+            if call.call.name in {doc.name for doc in self.new}:
+                return self._at(FailureClass.NEW_FUNCTION_UNUSED, call)
+        for call in extra:
+            if call.call.name not in {doc.name for doc in self.offered}:
+                return self._at(FailureClass.UNKNOWN_FUNCTION, missing[0], call)
+        if extra and extra[-1] is self.made[-1] and extra[-1].failed:
+            return self._at(FailureClass.UNRESOLVED_ERROR, missing[0], extra[-1])
+        known = {call.call.name for call in self.truth}
+        for call in extra:
+            if call.changed == missing[0].changed and not call.failed and call.call.name not in known:
+                return self._at(FailureClass.WRONG_FUNCTION, missing[0], call)
+        return None
+
+    def _complete(self, others: Sequence[_Turn]) -> Divergence | None:
+        for call in self.extra:
+            if call.changed:
+                elsewhere = any(call.equals(missed) for turn in others for missed in turn.missing)
+                failure = FailureClass.WRONG_TURN if elsewhere else FailureClass.EXTRA_CALL
+                return self._at(failure, None, call)
+        places = [self.pairs[place] for place in range(len(self.truth))]
+        for place, at in enumerate(places):
+            if at != sorted(places)[place]:
+                return self._at(FailureClass.WRONG_ORDER, self.truth[place], self.made[at])
+        for place, at in enumerate(places):
+            if repr(self.truth[place].call) != repr(self.made[at].call):
+                return self._wrong_argument(self.truth[place], self.made[at])
+        return None
+
+    def _wrong_argument(self, expected: _Made, found: _Made) -> Divergence:
+        wanted, given = expected.call.arguments, found.call.arguments
+        names = [*wanted, *(name for name in given if name not in wanted)]
+        differs = (name for name in names if repr(wanted.get(name)) != repr(given.get(name)))
+        return self._at(FailureClass.WRONG_ARGUMENT, expected, found, next(differs, None))
+
+    def _at(
+        self,
+        failure: FailureClass,
+        expected: _Made | None,
+        found: _Made | None = None,
+        parameter: str | None = None,
+    ) -> Divergence:
+        wanted, given = (call.text if call else None for call in (expected, found))
+        return Divergence(failure, self.number, wanted, given, parameter)
+
+
+def _in_common(one: _Made, other: _Made) -> int:
+    given = other.call.arguments
+    return sum(name in given and given[name] == value for name, value in one.call.arguments.items())
+
+
+def _turns(entry: Entry, truth: Trajectory, transcript: Transcript, fresh: Fresh) -> list[_Turn]:
+    late = entry.scene.withheld if entry.scene else {}
+    everything = Offer(offered(entry, len(truth.turns)), transcript.names)
+    model, right = fresh(entry), fresh(entry)
+    turns = []
+    for at, (steps, expected) in enumerate(zip(transcript.turns, truth.turns, strict=False)):
+        made = _carried_out([call for step in steps for call in step.calls], model, everything)
+        wanted = _carried_out(expected, right, everything)
+        offer = Offer(offered(entry, at), transcript.names)
+        last = steps[-1]
+        reading = read_corrected(last.completion, transcript.syntax, entry.category.language, offer)
+        unreadable = not last.calls and isinstance(reading, Unreadable)
+        pairs = _pairs(wanted, made)
+        new = tuple(late.get(at, ()))
+        turns.append(_Turn(at + 1, wanted, made, pairs, offer.functions, new, at + 1 in late, unreadable))
+    return turns
+
+
+def _carried_out(texts: Sequence[str], environments: Environments, offer: Offer) -> tuple[_Made, ...]:
+    made = []
+    before = environments.snapshot()
+    for text in texts:
+        (result,) = environments.perform([text])
+        after = environments.snapshot()
+        made.append(_Made(text, _read(text, offer), result, _differ(before, after)))
+        before = after
+    return tuple(made)
+
+
+def _differ(before: object, after: object) -> bool:
+    try:
+        return before != after
+    except RecursionError:  # a model can put a ticket into itself
+        return True
+
+
+def _read(text: str, offer: Offer) -> Call:
+    """A call under the names of the docs, without arguments that are defaults; a text that is no call is
+    the name of one."""
+    try:
+        (call,) = python.corrected(text)
+    except (Undecodable, ValueError):
+        return Call(text, {})
+    call = offer.own(call)
+    doc = offer.by_name.get(call.name)
+    defaults = {name: schema.get("default") for name, schema in doc.properties.items()} if doc else {}
+    arguments = {
+        name: value
+        for name, value in sorted(call.arguments.items())
+        if value is not None and (name not in defaults or value != defaults[name])
+    }
+    return Call(call.name, arguments, call.positional)
+
+
+def _pairs(truth: Sequence[_Made], made: Sequence[_Made]) -> dict[int, int]:
+    """Same calls: as many as possible in the same order, then those left in any."""
+    pairs: dict[int, int] = {}
+    for same in (_Made.equals, _Made.does_the_same):
+        left = [place for place in range(len(truth)) if place not in pairs]
+        free = [place for place in range(len(made)) if place not in pairs.values()]
+        table = [[same(truth[one], made[other]) for other in free] for one in left]
+        in_order = {left[one]: free[other] for one, other in _longest(table)}
+        pairs |= in_order
+        for row, one in enumerate(left):
+            for column, other in enumerate(free):
+                if one not in pairs and other not in pairs.values() and table[row][column]:
+                    pairs[one] = other
+    return pairs
+
+
+def _longest(table: Sequence[Sequence[bool]]) -> Iterator[tuple[int, int]]:
+    """The longest common subsequence of two sequences, from the table of what is the same."""
+    rows, columns = len(table), len(table[0]) if table else 0
+    lengths = [[0] * (columns + 1) for _ in range(rows + 1)]
+    for row in reversed(range(rows)):
+        for column in reversed(range(columns)):
+            lengths[row][column] = (
+                lengths[row + 1][column + 1] + 1
+                if table[row][column]
+                else max(lengths[row + 1][column], lengths[row][column + 1])
+            )
+    row = column = 0
+    while row < rows and column < columns:
+        if table[row][column]:
+            yield row, column
+            row, column = row + 1, column + 1
+        elif lengths[row + 1][column] >= lengths[row][column + 1]:
+            row += 1
+        else:
+            column += 1

@@ -1,0 +1,145 @@
+"""The root cause of a failed conversation, which only a judge can tell.
+
+The classes are those of BFCL's error analysis of multi-turn conversations (blog "BFCL V3: Multi-Turn &
+Multi-Step Function Calling", 2024, section on results and errors; the leaderboard's paper is Patil et al.,
+ICML 2025), and one for what none of them fits. Their wording to the judge is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pytest_fcbench.domain.entry import Entry, Trajectory
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript
+from pytest_fcbench.domain.verdict import Failed
+from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.matchers.judging.questions import Question, Unfit, cut, members
+
+
+class RootCause(StrEnum):
+    """What a judge counts a failure as."""
+
+    IMPLICIT_ACTION = "implicit_action"
+    """An action that the request needs without naming it was not done."""
+    CURRENT_STATE = "current_state"
+    """The model acted on a wrong picture of how things stood."""
+    NEEDLESS_PLANNING = "needless_planning"
+    """The model planned, asked or did more than was needed."""
+    OTHER = "other"
+    """None of these, or it cannot be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A judge's answer. ``turn`` counts from 1 on."""
+
+    cause: RootCause
+    turn: int
+    explanation: str
+
+
+TASK = """\
+A language model held a conversation with a user and could call functions. A program has compared what its \
+calls did with what the right calls do, and found that the model failed; that is certain. Tell the root \
+cause: the earliest mistake without which the conversation would have gone right.
+
+Choose one class:
+- "implicit_action": it left out something that the user did not name but that the request cannot be served \
+without, such as looking a value up before using it or going to the right folder first.
+- "current_state": it acted on a wrong picture of how things stood, although the state at the start, an \
+earlier result or one look would have shown it.
+- "needless_planning": it planned, asked or did more than was needed, such as logging in again, asking for \
+what it had been told or adding steps of its own, and that is what did the harm.
+- "other": none of these is the root cause (a value copied wrongly, a function misunderstood, an answer that \
+cannot be read), or the material does not show it.
+
+Reply with one JSON object and nothing else, with exactly these keys:
+{"class": one of the four names, "turn": the number of the turn with the mistake, "explanation": what the \
+model did and what it should have done, in one or two sentences}"""
+
+LENGTHS = (600, 200, 60)
+"""Characters that are shown of each result, call and answer: the first number with which the material has
+at most ``LONGEST`` characters, else the last."""
+LONGEST = 60_000
+_STEPS, _CALLS = 12, 8
+"""Steps of a turn and calls of a step that are shown; of more, the first."""
+_SAID, _DESCRIPTION, _STATE = 2_000, 400, 400
+"""Characters that are shown of a message of the user, of a function's description, of a part of the state."""
+
+
+def question(
+    entry: Entry, transcript: Transcript, verdict: Failed, fresh: Environments
+) -> Question[Diagnosis]:
+    """What to ask about a conversation that failed; ``fresh`` is what its calls acted on, at the start."""
+    shown: Mapping[str, object] = {}
+    for longest in LENGTHS:
+        shown = _material(entry, transcript, verdict, fresh, longest)
+        if len(repr(shown)) <= LONGEST:
+            break
+    turns = len(entry.turns)
+    return Question(entry, TASK, shown, lambda reply: _read(reply, turns))
+
+
+def _read(reply: Mapping[str, object], turns: int) -> Diagnosis:
+    cause, turn, explanation = members(reply, "class", "turn", "explanation")
+    if cause not in list(RootCause):
+        raise Unfit(f"must have as class one of: {', '.join(RootCause)}")
+    if isinstance(turn, bool) or not isinstance(turn, int) or not 1 <= turn <= turns:
+        raise Unfit(f"must have as turn a whole number from 1 to {turns}")
+    if not isinstance(explanation, str) or not explanation.strip():
+        raise Unfit("must have as explanation a text")
+    return Diagnosis(RootCause(str(cause)), turn, explanation.strip())
+
+
+def _material(
+    entry: Entry, transcript: Transcript, verdict: Failed, fresh: Environments, longest: int
+) -> Mapping[str, object]:
+    truth = entry.expectation.turns if isinstance(entry.expectation, Trajectory) else ()
+    late = entry.scene.withheld if entry.scene else {}
+    turns: list[Mapping[str, object]] = []
+    for at, said in enumerate(entry.turns):
+        steps = transcript.turns[at] if at < len(transcript.turns) else ()
+        turns.append(
+            {
+                "turn": at + 1,
+                "messages": [f"{message.role}: {cut(message.content, _SAID)}" for message in said],
+                **({"functions from now on": _described(late[at])} if at in late else {}),
+                "what the model did": list(_acted(steps, longest)) or "the conversation was over",
+                "right calls": [cut(call, longest) for call in truth[at]] if at < len(truth) else [],
+            }
+        )
+    return {
+        "state at the start": {
+            f"{name}.{attribute}": cut(str(value), _STATE)
+            for name, environment in fresh.by_domain.items()
+            for attribute, value in environment.shown().items()
+        },
+        "functions": _described(entry.functions),
+        "turns": turns,
+        "what was found wrong": cut(verdict.reason, _SAID),
+    }
+
+
+def _described(docs: tuple[FunctionDoc, ...]) -> Mapping[str, str]:
+    return {doc.name: cut(doc.description, _DESCRIPTION) for doc in docs}
+
+
+def _acted(steps: tuple[Step, ...], longest: int) -> Iterator[object]:
+    for step in steps[:_STEPS]:
+        completion = step.completion
+        if step.calls:
+            called = zip(step.calls[:_CALLS], step.results, strict=False)
+            yield [{"call": cut(call, longest), "result": cut(result, longest)} for call, result in called]
+            if len(step.calls) > _CALLS:
+                yield f"… ({len(step.calls) - _CALLS} more calls)"
+            continue
+        parts = [
+            f"{part.name} {part.arguments}" if isinstance(part, ToolCall) else part
+            for part in completion.tool_calls or ()
+        ]
+        yield {"answer": cut(" ".join([completion.text or "", *parts]).strip(), longest)}
+    if len(steps) > _STEPS:
+        yield f"… ({len(steps) - _STEPS} more steps)"

@@ -1,0 +1,381 @@
+"""Lines of an official score file (``BFCL_v4_<category>_score.json``).
+
+The first line holds ``{accuracy, correct_count, total_count}``, of format sensitivity also how far formats
+are apart and the three of each; a line for each wrong answer follows, by entry. Their fields, in order, are
+those that bfcl-eval's ``eval_runner`` writes:
+
+- of a single-turn entry ``id, model_name, test_category, valid, error, error_type, prompt, model_result_raw,
+  model_result_decoded, possible_answer`` (nothing decoded where that failed; texts of both where it gave
+  no calls), in irrelevance and relevance ``..., valid, prompt, model_result, decoded_result, error,
+  error_type``;
+- of an executable entry (officially until April 2025) the same, with calls as text where they are decoded; an
+  entry that asks for SQL is like any single-turn one;
+- of a multi-turn entry the same with an object as ``error``, which holds the type, and what the calls
+  returned or how the states differ; and ``inference_log``, which is empty, as the result files have none;
+- of an agentic entry the same, with ``last_non_fc_message`` in the place of what was decoded, and the texts
+  as they were compared among the details.
+
+Everything has the official value but sentences: in ``error``, ``error_message`` and ``sub_error``, and the
+texts with which calls in an environment fail, wherever those are shown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pytest_fcbench.codecs.decoders.native import from_json
+from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls
+from pytest_fcbench.codecs.decoders.registry import read_official
+from pytest_fcbench.domain.entry import Entry, ExpectedCalls, NoCall, Rule, Trajectory
+from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.transcript import Call, Completion, Step, ToolCall, Transcript
+from pytest_fcbench.domain.verdict import Failed, Profile
+from pytest_fcbench.environments.api.file_system import Directory, File, FileSystem, tree
+from pytest_fcbench.environments.environment import Environment
+from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.execution.outcomes import Execute
+from pytest_fcbench.matchers import answer, execution, relevance, state
+from pytest_fcbench.matchers.ast import official
+from pytest_fcbench.matchers.state import Played
+from pytest_fcbench.scorecard.aggregate.format_sensitivity import Spread, spread
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line: how many answers of a category there are, and how many are right."""
+
+    correct: int
+    total: int
+    formats: Mapping[str, Header] = field(default_factory=dict)
+    """Those of each prompt format by its official name, in a category that has such."""
+
+    @property
+    def accuracy(self) -> float:
+        """A fraction; there must be an answer."""
+        return self.correct / self.total
+
+    @property
+    def spread(self) -> Spread | None:
+        """How far the prompt formats are apart; None where there are none."""
+        return spread([header.accuracy for header in self.formats.values()]) if self.formats else None
+
+    @property
+    def row(self) -> Mapping[str, object]:
+        """Its fields."""
+        row = {"accuracy": self.accuracy, "correct_count": self.correct, "total_count": self.total}
+        if told := self.spread:
+            row |= {f"accuracy_{name}": getattr(told, name) for name in ("max_delta", "variance", "std")}
+        return row | {name: header.row for name, header in self.formats.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An entry with what came back, and with what the official files hold of it."""
+
+    entry: Entry
+    transcript: Transcript
+    result: object
+    """That of its row in the result file."""
+    prompt: Mapping[str, object]
+    possible_answer: object
+
+
+RULES = frozenset(
+    [
+        *(Rule.SIMPLE, Rule.MULTIPLE, Rule.PARALLEL, Rule.IRRELEVANCE, Rule.RELEVANCE, Rule.STATE),
+        *(Rule.EXECUTION, Rule.SQL, Rule.VARIATION),
+    ]
+)
+"""Those whose answers have an official verdict in a score file."""
+
+
+def wrong(
+    answered: Answered, model: str, fresh: Callable[[Entry], Environments], execute: Execute
+) -> dict[str, object] | None:
+    """The line on an answer that is officially wrong, None for a right one; its rule is one of ``RULES``.
+
+    Judged is what the result file holds: the error of a call is a text like any other there.
+    """
+    category = answered.entry.category
+    match category.rule:
+        case Rule.STATE:
+            found = _multi_turn(answered, fresh)
+        case Rule.ANSWER:
+            found = _answer(answered)
+        case Rule.IRRELEVANCE | Rule.RELEVANCE:
+            found = _relevance(answered)
+        case Rule.EXECUTION:
+            found = _executable(answered, execute)
+        case _:
+            found = _calls(answered)
+    head = {"id": answered.entry.id, "model_name": model, "test_category": category.name, "valid": False}
+    return None if found is None else {**head, **found}
+
+
+def line(row: Mapping[str, object]) -> str:
+    """A line of the file in ASCII; what JSON has no form for is written as its text, as officially."""
+    return json.dumps({name: _bounded(value) for name, value in row.items()})
+
+
+def _bounded(value: object) -> object:
+    try:
+        return _plain(value)
+    except RecursionError:
+        return "(nested too deeply)"
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, dict):
+        return {
+            key if isinstance(key, str | int | float | None) else str(key): _plain(member)
+            for key, member in value.items()
+        }
+    if isinstance(value, list):
+        return [_plain(member) for member in value]
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return str(value)
+    return value
+
+
+# Single-turn
+
+
+def _calls(answered: Answered) -> dict[str, object] | None:
+    entry, transcript = answered.entry, answered.transcript
+    assert isinstance(entry.expectation, ExpectedCalls)
+    reading = read_official(transcript.last, transcript.syntax, entry.category.language)
+    verdict = official.match(entry, entry.expectation, reading, transcript.names)
+    if not isinstance(verdict, Failed):
+        return None
+    raw: dict[str, object] = {"model_result_raw": answered.result}
+    if isinstance(reading, Calls):
+        raw["model_result_decoded"] = _decoded(reading.calls, transcript.syntax)
+    elif reading.code == WRONG_FORMAT:
+        raw = {
+            "model_result_raw": str(answered.result),
+            "model_result_decoded": str(_misdecoded(transcript.last, entry.category.language)),
+        }
+    return {
+        "error": _errors(verdict, answered, raw.get("model_result_decoded")),
+        "error_type": verdict.code,
+        "prompt": answered.prompt,
+        **raw,
+        "possible_answer": answered.possible_answer,
+    }
+
+
+def _errors(verdict: Failed, answered: Answered, decoded: object) -> list[object]:
+    """A sentence; where no call matches an expected one, also what is wrong with each that is left."""
+    errors: list[object] = [verdict.reason]
+    misses, right = verdict.details.get("misses"), answered.possible_answer
+    if isinstance(misses, list) and isinstance(decoded, list) and isinstance(right, list):
+        expected = right[int(str(verdict.details["expected"]))]
+        errors += [
+            {
+                f"Model Result Index {miss['found']}": {
+                    "sub_error": [miss["reason"]],
+                    "sub_error_type": miss["code"],
+                    "model_output_item": decoded[miss["found"]],
+                    "possible_answer_item": expected,
+                }
+            }
+            for miss in misses
+        ]
+    return errors
+
+
+def _relevance(answered: Answered) -> dict[str, object] | None:
+    transcript, language = answered.transcript, answered.entry.category.language
+    reading = read_official(transcript.last, transcript.syntax, language)
+    forbidden = isinstance(answered.entry.expectation, NoCall)
+    verdict = relevance.official(reading, forbidden=forbidden)
+    if not isinstance(verdict, Failed):
+        return None
+    decoded: object = None
+    if isinstance(reading, Calls):
+        decoded = _decoded(reading.calls, transcript.syntax)
+    elif reading.code == WRONG_FORMAT:
+        decoded = _misdecoded(transcript.last, language)
+    return {
+        "prompt": answered.prompt,
+        "model_result": answered.result,
+        "decoded_result": decoded,
+        "error": [verdict.reason],
+        "error_type": verdict.code,
+    }
+
+
+def _executable(answered: Answered, execute: Execute) -> dict[str, object] | None:
+    read = replace(answered.transcript.last, fault=None)  # an error is a text like any other
+    transcript = replace(answered.transcript, turns=((Step(read),),))
+    verdict = execution.judge(answered.entry, transcript, execute).official
+    if not isinstance(verdict, Failed):
+        return None
+    decoded = (
+        {}
+        if verdict.code.endswith(":decoder_failed")
+        else {"model_result_decoded": list(execution.official_calls(transcript))}
+    )
+    return {
+        "error": [verdict.reason],
+        "error_type": verdict.code,
+        "prompt": answered.prompt,
+        "model_result_raw": answered.result,
+        **decoded,
+        "possible_answer": answered.possible_answer,
+    }
+
+
+def _decoded(calls: Sequence[Call], syntax: str) -> list[object]:
+    """Calls as ``{name: {parameter: value}}``; in a text an argument without a name goes by ``null``."""
+    renamed = {"**": "null"} if syntax.startswith(("python", "verbose_xml")) else {}
+    return [
+        {call.name: {renamed.get(name, name): value for name, value in call.arguments.items()}}
+        for call in calls
+    ]
+
+
+def _misdecoded(completion: Completion, language: Language) -> object:
+    """What was decoded to something else than calls: arguments that are no object, a text without a call."""
+    made = [part for part in completion.tool_calls or () if isinstance(part, ToolCall)]
+    if not made:
+        return {} if language is Language.JAVA else None
+    return [
+        {part.name: from_json(part.arguments) if isinstance(part.arguments, str) else part.arguments}
+        for part in made
+    ]
+
+
+# Final answers
+
+
+def _answer(answered: Answered) -> dict[str, object] | None:
+    verdict = answer.judge(answered.entry, answered.transcript).official
+    if not isinstance(verdict, Failed):
+        return None
+    error: dict[str, object] = {"error_message": [verdict.reason], "error_type": verdict.code}
+    prompt: object = answered.prompt
+    results: dict[str, object] = {"model_result": answered.result}
+    if verdict.code == answer.NO_LAST_MESSAGE:
+        made = [list(step.calls) for step in answered.transcript.turns[0] if step.calls]
+        results["model_result_decoded"] = made
+    elif verdict.code == answer.NOT_FOUND:
+        last, right = answer.last_message(answered.transcript), verdict.details["expected"]
+        assert isinstance(right, list)
+        error |= {"error_message": verdict.reason, "details": answer.details(last, right)}
+        prompt = answered.prompt["question"]
+        results = {"model_result_raw": answered.result, "last_non_fc_message": last}
+    return {
+        "error": error,
+        "prompt": prompt,
+        **results,
+        "possible_answer": answered.possible_answer,
+        "inference_log": "",
+    }
+
+
+# Multi-turn
+
+
+def _multi_turn(answered: Answered, fresh: Callable[[Entry], Environments]) -> dict[str, object] | None:
+    entry, transcript = answered.entry, answered.transcript
+    verdict = state.judge(entry, transcript, fresh).official
+    if not isinstance(verdict, Failed):
+        return None
+    error: dict[str, object] = {"error_message": verdict.reason, "error_type": verdict.code}
+    results: dict[str, object] = {"model_result": answered.result}
+    if verdict.code in ("multi_turn:inference_error", "multi_turn:force_terminated"):
+        error["error_message"] = [verdict.reason]
+    else:
+        made = state.calls_of(transcript)
+        results = {"model_result_raw": answered.result, "model_result_decoded": made}
+        error |= _details(verdict, entry, made, fresh)
+    return {
+        "error": error,
+        "prompt": answered.prompt,
+        **results,
+        "possible_answer": answered.possible_answer,
+        "inference_log": "",
+    }
+
+
+def _details(
+    verdict: Failed, entry: Entry, made: state.Made, fresh: Callable[[Entry], Environments]
+) -> dict[str, object]:
+    """What went wrong in a turn, and what all calls returned up to then."""
+    assert isinstance(entry.expectation, Trajectory)
+    executed: list[dict[str, object]] = []
+    so_far: list[str] = []
+    for turn in state.play(entry.expectation, made, lambda: fresh(entry), Profile.OFFICIAL):
+        executed.append({"model": [list(step) for step in turn.results], "ground_truth": list(turn.returned)})
+        so_far += [text for step in turn.results for text in step]
+        if turn.number == verdict.details["turn"]:
+            break
+    match verdict.code.removeprefix("multi_turn:"):
+        case "instance_state_mismatch":
+            return {"details": _states(turn), "execution_result": executed}
+        case "execution_response_mismatch":
+            return {
+                "details": {
+                    "missing_items": _missing(turn.returned, so_far),
+                    "model_response (including all previous turns)": so_far,
+                    "ground_truth_response (only the current turn)": list(turn.returned),
+                }
+            }
+    return {"details": {"execution_result": executed}}
+
+
+def _missing(expected: Sequence[str], found: Sequence[str]) -> list[str]:
+    """What is expected more often than it was found."""
+    left, missing = list(found), []
+    for text in expected:
+        if text in left:
+            left.remove(text)
+        else:
+            missing.append(text)
+    return missing
+
+
+def _states(turn: Played) -> dict[str, object]:
+    """The first environment that differs from the right one."""
+    pairs = ((found, turn.right.by_domain[name]) for name, found in turn.model.by_domain.items())
+    model, right = next((found, right) for found, right in pairs if found.state() != right.state())
+    found, expected = _state(model), _state(right)
+    return {
+        "differences": {
+            name: {"model": found[name], "ground_truth": expected[name]}
+            for name in expected
+            if model.state()[name] != right.state()[name]
+        },
+        "model_instance_state": found,
+        "ground_truth_instance_state": expected,
+    }
+
+
+def _state(environment: Environment) -> dict[str, object]:
+    """Attributes in the official order, a folder as text."""
+    attributes = dict(environment.state())
+    if isinstance(environment, FileSystem):
+        return attributes | {"root": listed(environment.root)}
+    last = {name: attributes.pop(name) for name in ("long_context",) if name in attributes}
+    return attributes | last
+
+
+def listed(root: Directory) -> str:
+    """A folder as the official class shows itself; our short form of one that lies in itself."""
+    try:
+        tree(root)
+    except ValueError:
+        return repr(root)
+    return _listed(root, None)
+
+
+def _listed(item: File | Directory, parent: str | None) -> str:
+    if isinstance(item, File):
+        return f"<<File: {item.name}, Content: {item.content}>>"
+    inside = ", ".join(f"{name!r}: {_listed(child, item.name)}" for name, child in item.contents.items())
+    return f"<Directory: {item.name}, Parent: {parent}, Contents: {{{inside}}}>"

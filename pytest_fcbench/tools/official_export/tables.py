@@ -1,0 +1,258 @@
+"""The official tables (``data_overall.csv`` and its parts): a row for each model, the best first.
+
+A share is written as ``12.50%``; ``N/A`` stands for a category that was not run, and in most columns for a
+mean of which some category was not. In the leading column of a table such a category counts as 0. Cost and
+latency follow ``scorecard.usage``, with two digits. Shares are added up in the official order, so that
+halves are rounded to the same side (bfcl-eval, ``eval_runner_helper``).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pytest_fcbench.domain.prompt_format import FORMATS
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, Weighing
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency
+from pytest_fcbench.tools.official_export.scores import Header
+
+NA = "N/A"
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What the tables tell of a model."""
+
+    name: str
+    scores: Mapping[str, Header]
+    """Of each category that was run."""
+    usage: CostLatency
+    link: str = NA
+    organization: str = NA
+    license: str = NA
+
+
+SizeOf: TypeAlias = Callable[[str], int]
+"""The number of entries of a category, with which one that was not run counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    value: float
+    count: int
+    whole: bool
+    """Whether every category in it was run."""
+
+
+def _share(name: str, model: Model, size_of: SizeOf) -> _Share:
+    """The score of a category or a group."""
+    if header := model.scores.get(name):
+        return _Share(header.accuracy, header.total, whole=True)
+    if name not in GROUPS:
+        return _Share(0.0, size_of(name), whole=False)
+    by_count = GROUPS[name].weighing is Weighing.BY_COUNT
+    parts = [_share(part, model, size_of) for part in GROUPS[name].parts]
+    count, total = 0, 0.0
+    for part in parts:  # not sum(), which from Python 3.12 on rounds otherwise
+        count += part.count
+        total += part.value * part.count if by_count else part.value
+    divisor = max(1, count) if by_count else len(parts)
+    return _Share(total / divisor, count, all(part.whole for part in parts))
+
+
+class Raw(float):
+    """A number that is not written as a share."""
+
+
+_Value: TypeAlias = Callable[[Model, SizeOf], float | str | None]
+"""A cell: a share, a number as it is, a text, or None for N/A."""
+
+
+def _whole(name: str) -> _Value:
+    """A score, N/A unless all of it was run."""
+
+    def value(model: Model, size_of: SizeOf) -> float | None:
+        share = _share(name, model, size_of)
+        return share.value if share.whole else None
+
+    return value
+
+
+def _any(name: str) -> _Value:
+    """A score in which what was not run counts as 0."""
+    return lambda model, size_of: _share(name, model, size_of).value
+
+
+def _overall(model: Model, size_of: SizeOf) -> float:
+    total = 0.0
+    for name, weight in OVERALL.items():
+        total += _share(name, model, size_of).value * weight
+    return total
+
+
+def _used(name: str) -> _Value:
+    """Dollars or seconds."""
+
+    def value(model: Model, size_of: SizeOf) -> str | None:
+        found: float | None = getattr(model.usage, name)
+        return None if found is None else str(round(found, 2))
+
+    return value
+
+
+_FORMATS = "format_sensitivity"
+
+
+def _apart(name: str) -> _Value:
+    """How far prompt formats are apart, in points."""
+
+    def value(model: Model, size_of: SizeOf) -> Raw | None:
+        told = model.scores[_FORMATS].spread if _FORMATS in model.scores else None
+        return None if told is None else Raw(getattr(told, name))
+
+    return value
+
+
+def _in_format(name: str) -> _Value:
+    """The score in one prompt format."""
+
+    def value(model: Model, size_of: SizeOf) -> float | None:
+        header = model.scores[_FORMATS].formats.get(name) if _FORMATS in model.scores else None
+        return None if header is None else header.accuracy
+
+    return value
+
+
+def _not_there(model: Model, size_of: SizeOf) -> None:
+    """Of a part of the benchmark that has no category here yet."""
+
+
+_NAME: Mapping[str, _Value] = {"Model": lambda model, size_of: model.name}
+
+_APART: Mapping[str, _Value] = {
+    "Format Sensitivity Max Delta": _apart("max_delta"),
+    "Format Sensitivity Standard Deviation": _apart("std"),
+}
+
+TABLES: Mapping[str, Mapping[str, _Value]] = {
+    "data_non_live.csv": {
+        **_NAME,
+        "Non-Live Overall Acc": _any("non_live"),
+        "AST Summary": _whole("non_live"),
+        "Simple AST": _whole("simple"),
+        "Python Simple AST": _whole("simple_python"),
+        "Java Simple AST": _whole("simple_java"),
+        "JavaScript Simple AST": _whole("simple_javascript"),
+        "Multiple AST": _whole("multiple"),
+        "Parallel AST": _whole("parallel"),
+        "Parallel Multiple AST": _whole("parallel_multiple"),
+        "Irrelevance Detection": _whole("irrelevance"),
+    },
+    "data_live.csv": {
+        **_NAME,
+        "Live Overall Acc": _any("live"),
+        "AST Summary": _whole("live"),
+        "Python Simple AST": _whole("live_simple"),
+        "Python Multiple AST": _whole("live_multiple"),
+        "Python Parallel AST": _whole("live_parallel"),
+        "Python Parallel Multiple AST": _whole("live_parallel_multiple"),
+        "Irrelevance Detection": _whole("live_irrelevance"),
+        "Relevance Detection": _whole("live_relevance"),
+    },
+    "data_multi_turn.csv": {
+        **_NAME,
+        "Multi Turn Overall Acc": _any("multi_turn"),
+        "Base": _whole("multi_turn_base"),
+        "Miss Func": _whole("multi_turn_miss_func"),
+        "Miss Param": _whole("multi_turn_miss_param"),
+        "Long Context": _whole("multi_turn_long_context"),
+    },
+    "data_agentic.csv": {
+        **_NAME,
+        "Agentic Overall Acc": _any("agentic"),
+        "Web Search Summary": _whole("web_search"),
+        "Web Search Base": _whole("web_search_base"),
+        "Web Search No Snippet": _whole("web_search_no_snippet"),
+        "Memory Summary": _whole("memory"),
+        "Memory KV": _whole("memory_kv"),
+        "Memory Vector": _whole("memory_vector"),
+        "Memory Recursive Summarization": _whole("memory_rec_sum"),
+    },
+    "data_format_sensitivity.csv": {
+        **_NAME,
+        **_APART,
+        **{f"Config {chosen.name}": _in_format(chosen.name) for chosen in FORMATS},
+    },
+    "data_overall.csv": {
+        "Overall Acc": _overall,
+        **_NAME,
+        "Model Link": lambda model, size_of: model.link,
+        "Total Cost ($)": _used("usd"),
+        "Latency Mean (s)": _used("latency_mean_s"),
+        "Latency Standard Deviation (s)": _used("latency_std_s"),
+        "Latency 95th Percentile (s)": _used("latency_p95_s"),
+        "Non-Live AST Acc": _whole("non_live"),
+        "Non-Live Simple AST": _whole("simple"),
+        "Non-Live Multiple AST": _whole("multiple"),
+        "Non-Live Parallel AST": _whole("parallel"),
+        "Non-Live Parallel Multiple AST": _whole("parallel_multiple"),
+        "Live Acc": _any("live"),
+        "Live Simple AST": _whole("live_simple"),
+        "Live Multiple AST": _whole("live_multiple"),
+        "Live Parallel AST": _whole("live_parallel"),
+        "Live Parallel Multiple AST": _whole("live_parallel_multiple"),
+        "Multi Turn Acc": _any("multi_turn"),
+        "Multi Turn Base": _whole("multi_turn_base"),
+        "Multi Turn Miss Func": _whole("multi_turn_miss_func"),
+        "Multi Turn Miss Param": _whole("multi_turn_miss_param"),
+        "Multi Turn Long Context": _whole("multi_turn_long_context"),
+        "Web Search Acc": _whole("web_search"),
+        "Web Search Base": _whole("web_search_base"),
+        "Web Search No Snippet": _whole("web_search_no_snippet"),
+        "Memory Acc": _whole("memory"),
+        "Memory KV": _whole("memory_kv"),
+        "Memory Vector": _whole("memory_vector"),
+        "Memory Recursive Summarization": _whole("memory_rec_sum"),
+        "Relevance Detection": _whole("live_relevance"),
+        "Irrelevance Detection": _whole("irrelevance_all"),
+        **_APART,
+        "Organization": lambda model, size_of: model.organization,
+        "License": lambda model, size_of: model.license,
+    },
+}
+"""Columns behind the rank, by file; the first number is the one by which models are ranked."""
+
+
+EXECUTABLE: Mapping[str, _Value] = {
+    **_NAME,
+    "Non-Live Exec Acc": _any("executable"),
+    "Exec Summary": _whole("executable"),
+    "Python Simple Exec": _whole("exec_simple"),
+    "Multiple Exec": _whole("exec_multiple"),
+    "Parallel Exec": _whole("exec_parallel"),
+    "Parallel Multiple Exec": _whole("exec_parallel_multiple"),
+}
+"""What ``data_non_live.csv`` had until April 2025, in a table of its own, so that those of today stay as they
+are. There simple calls in Python were one half of "simple", calls of REST the other."""
+
+
+def table(columns: Mapping[str, _Value], models: Sequence[Model], size_of: SizeOf) -> str:
+    """The text of a file; there is no new line at its end, as officially."""
+    rows = [[value(model, size_of) for value in columns.values()] for model in models]
+    rows.sort(key=lambda row: next((-cell for cell in row if isinstance(cell, float)), 1.0))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["Rank", *columns])
+    writer.writerows([rank, *map(_written, row)] for rank, row in enumerate(rows, 1))
+    return text.getvalue().removesuffix("\n")
+
+
+def _written(cell: float | str | None) -> str:
+    if cell is None:
+        return NA
+    if isinstance(cell, Raw):
+        return str(float(cell))
+    return cell if isinstance(cell, str) else f"{cell * 100:.2f}%"

@@ -1,0 +1,57 @@
+"""The small web on loopback: a server for all of its hosts and its search engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from urllib.parse import parse_qs, urlsplit
+
+from pytest_fcbench.web.loopback_server import LoopbackServer, Reply
+from pytest_fcbench.web.page import Page
+from pytest_fcbench.web.search_index import Index
+
+ENGINE = "search.example"
+"""The host of the search engine: ``/?q=WORDS&n=10`` gives a JSON list of title, url and snippet."""
+
+
+class SmallWeb:
+    """Pages served until it is closed. Raises ``OSError`` where they cannot be."""
+
+    def __init__(self, pages: Mapping[str, Page]) -> None:
+        self.pages = pages
+        self._server = LoopbackServer(self._answer)
+
+    @property
+    def local(self) -> Mapping[str, int]:
+        """The port of each host."""
+        hosts = {urlsplit(url).netloc for url in self.pages} | {ENGINE}
+        return dict.fromkeys(hosts, self._server.port)
+
+    def close(self) -> None:
+        """End the server."""
+        self._server.close()
+
+    @cached_property
+    def _index(self) -> Index:
+        return Index(self.pages.values())
+
+    def _found(self, query: str) -> Reply:
+        asked = parse_qs(query)
+        most = int(asked.get("n", ["10"])[0])
+        found = [
+            {"title": page.title, "url": page.url, "snippet": snippet}
+            for page, snippet in self._index.found(asked.get("q", [""])[0], most)
+        ]
+        return Reply(200, "application/json", json.dumps(found).encode())
+
+    def _answer(self, host: str, target: str, headers: Mapping[str, str]) -> Reply:
+        parts = urlsplit(target)
+        if host == ENGINE:
+            return self._found(parts.query)
+        page = self.pages.get(f"http://{host}{parts.path}")
+        if page is None:
+            return Reply(404, "text/html; charset=utf-8", b"<h1>There is no such page</h1>")
+        if page.location is None:
+            return Reply(200, page.type, page.body)
+        return Reply(301, page.type, page.body, {"Location": page.location})

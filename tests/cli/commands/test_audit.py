@@ -1,0 +1,160 @@
+"""``fcbench audit``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench import suites
+from pytest_fcbench.cli import main
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.errors import SuiteError
+from pytest_fcbench.suites import core
+from tests.factories import make_entry
+from tests.tools.audit.made import make_suite
+
+REVIEW = """\
+suite: core
+version: "1"
+package: my-core
+decisions:
+  - finding: malformed
+    entries: [simple_python_0]
+    confirmed: Read.
+    decision: set_aside
+    reason: nothing is accepted
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where there is no fcbench.yaml."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def broken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """In the place of core a suite with a bad entry, whose id and question go for a terminal."""
+    bad = make_entry(expect=[{"weather.forecast": {"city": []}}])
+    odd = make_entry("multiple", query="clear \x1b[2J me", entry_id="mul\x1btiple")
+    monkeypatch.setitem(suites.SUITES, "core", lambda cache: make_suite(bad, odd))
+    (folder / "taken").mkdir()
+    return folder
+
+
+def test_a_sound_category(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["audit", "core", "--category", "simple_python", "--show", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("Audit of core ")
+    entries = core.open_suite(Path()).load(CATEGORIES["simple_python"])
+    assert f": {len(entries)} entries, 20 checks\n" in out
+    assert "Languages of questions" in out
+    assert err == ""
+
+
+def test_certain_findings_make_exit_code_1(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["audit", "core", "--json", "found.json", "--html", "found.html"]) == 1
+    out, _ = capsys.readouterr()
+    assert "certain: malformed (1): accepted values are not written as alternatives\n" in out
+    assert "  simple_python_0           weather.forecast.city: no value is accepted" in out
+    assert "\x1b" not in out
+    found = json.loads((broken / "found.json").read_text())
+    assert {item["check"] for item in found["findings"]} >= {"malformed", "refused", "damaged_text", "shape"}
+    assert "\x1b" not in (broken / "found.html").read_text()
+
+
+def test_one_check(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["audit", "core", "--check", "shape,duplicate"]) == 0
+    out, _ = capsys.readouterr()
+    assert "2 entries, 2 checks" in out
+    assert "likely: shape (1)" in out
+
+
+def test_weak_checks_are_asked_for(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main.main(["audit", "core", "--weak"])
+    assert "unnamed_value" in capsys.readouterr().out
+
+
+def test_a_category_that_cannot_be_read_is_a_finding(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def torn(category: object) -> tuple[()]:
+        raise SuiteError("simple_python.yaml:3: entries.0: has no 'id'")
+
+    suite = make_suite(make_entry())
+    object.__setattr__(suite, "load", torn)
+    monkeypatch.setitem(suites.SUITES, "core", lambda cache: suite)
+    assert main.main(["audit", "core"]) == 1
+    assert (
+        "  simple_python             simple_python.yaml:3: entries.0: has no 'id'" in capsys.readouterr().out
+    )
+
+
+def test_overlap(broken: Path, pack_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(
+        suites.SUITES, "bfcl", lambda cache: make_suite(make_entry("irrelevance", suite="bfcl"))
+    )
+    assert main.main(["audit", "core", "--against", "bfcl", "--check", "overlap", "--json", "o.json"]) == 0
+    (found,) = json.loads((broken / "o.json").read_text())["findings"]
+    assert found["evidence"].startswith("is like bfcl:irrelevance_0 (ROUGE-L 1.00)")
+
+
+def test_a_ledger_comes_out_of_a_review(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (broken / "review.yaml").write_text(REVIEW.replace("core\nversion", "mine\nversion"))
+    assert main.main(["audit", "core", "--review", "review.yaml", "--ledger", "ledger.yaml"]) == 1
+    out, _ = capsys.readouterr()
+    assert "review: 1 entries set aside; 1 certain findings not decided\n" in out
+    assert "  not decided: damaged_text mul\\x1btiple\n" in out
+    assert (broken / "ledger.yaml").read_text() == (
+        "# Entries of my-core 1 that the corrected profile sets aside, and why.\n"
+        "simple_python_0: nothing is accepted\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nope"], "unknown suite 'nope'"),
+        (["core", "--check", "shap"], "--check: unknown check 'shap'. Did you mean 'shape'?"),
+        (["core", "--threshold", "1.5"], "--threshold 1.5: must be above 0 and at most 1"),
+        (["core", "--show", "-1"], "--show -1: must be 0 or more"),
+        (["core", "--check", "paraphrase"], "--check paraphrase: name what says what a text means"),
+        (["core", "--embedding", "lexical"], "--embedding lexical: words are compared anyway"),
+        (["core", "--embedding", "nowhere"], "--embedding=nowhere: must be lexical, minilm or the folder"),
+        (["core", "--check", "overlap"], "--check overlap: name the other suite with --against"),
+        (["core", "--against", "core"], "--against core: is the suite itself"),
+        (["core", "--against", "nope"], "unknown suite 'nope'"),
+        (["core", "--category", "nope"], "unknown category 'nope'"),
+        (["core", "--ledger", "x.yaml"], "--ledger: there is no review of this suite"),
+        (
+            ["bfcl", "--ledger", "x.yaml", "--check", "shape"],
+            "--ledger: is made of all checks and categories",
+        ),
+        (["core", "--review", "none.yaml"], "none.yaml: cannot be read"),
+        (["core", "--json", "taken"], "taken cannot be written"),
+    ],
+)
+def test_wrong_words_are_exit_code_4(
+    broken: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
+) -> None:
+    assert main.main(["audit", *arguments]) == 4
+    err = capsys.readouterr().err
+    assert err.startswith("fcbench audit: ")
+    assert says in err
+
+
+def test_a_review_of_another_version_is_refused(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (broken / "review.yaml").write_text(REVIEW)
+    assert main.main(["audit", "core", "--review", "review.yaml"]) == 4
+    assert "review.yaml is the review of core 1, not of mine 1" in capsys.readouterr().err
+
+
+def test_without_its_pack_a_suite_says_what_gets_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FCBENCH_CACHE", str(folder))
+    assert main.main(["audit", "bfcl"]) == 4
+    assert "run 'fcbench pull bfcl'" in capsys.readouterr().err

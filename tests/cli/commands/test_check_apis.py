@@ -1,0 +1,162 @@
+"""Which web APIs still answer, asked of servers on loopback only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from io import BufferedIOBase
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.cli.commands.check_apis import State, answers, checked, probes_of
+from pytest_fcbench.cli.main import main
+from pytest_fcbench.domain.entry import (
+    CATEGORIES,
+    Comparison,
+    Entry,
+    Expectation,
+    ExpectedResponse,
+    ExpectedResults,
+)
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.execution.functions.live import HOSTS
+from pytest_fcbench.execution.rest.client import Sender
+from pytest_fcbench.suites import bfcl
+from tests.factories import make_entry
+from tests.web.hosting import Seen, always, hosting, reply
+
+IP = "requests.get(url='http://ip-api.com/json', params={'lang': 'fr'})"
+COVID = (
+    "requests.get(url='https://covid-193.p.rapidapi.com/statistics', params={'country': 'Uganda'}, "
+    "headers={'X-RapidAPI-Key': 'YOUR-RAPID-API-KEY'})"
+)
+
+
+def entries_of(*expected: Expectation) -> list[Entry]:
+    made = make_entry("irrelevance")
+    return [
+        Entry("bfcl", f"rest_{number}", CATEGORIES["rest"], made.turns, made.functions, expectation)
+        for number, expectation in enumerate(expected)
+    ]
+
+
+def lookup(*calls: str) -> ExpectedResults:
+    return ExpectedResults(calls, (Comparison.EXACT,) * len(calls))
+
+
+ENTRIES = entries_of(
+    ExpectedResponse(IP, '{"status": "success"}'),
+    ExpectedResponse(IP, '{"status": "success"}'),
+    ExpectedResponse(COVID, '{"response": []}'),
+    ExpectedResponse("requests.get(url='https://trams.varnholm.example/v1/stops')"),
+    lookup("math_gcd(a=1, b=2)", "get_covid_death_by_country(country='Uganda')"),
+    lookup("get_movie_rating('Up')"),
+    lookup("get_zipcode_by_ip_address(ip_address='8.8.8.8')"),
+)
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RAPID_API_KEY", "GEOCODE_API_KEY", "EXCHANGERATE_API_KEY"):
+        monkeypatch.setenv(name, "sesame-open")
+    monkeypatch.delenv("OMDB_API_KEY", raising=False)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+
+
+def service(seen: Seen, out: BufferedIOBase) -> None:
+    replies: dict[str, object] = {
+        "ip-api.com/json?lang=fr": {"status": "success"},
+        "ip-api.com/json/8.8.8.8": {"status": "success", "zip": "94043"},
+        "covid-193.p.rapidapi.com/statistics?country=Uganda": {"response": [{"deaths": {"total": 1}}]},
+    }
+    found = replies.get(f"{seen.headers['host']}{seen.path}")
+    out.write(reply(json.dumps(found).encode()) if found else reply(b"gone: sesame-open", 404))
+
+
+@pytest.fixture
+def instead() -> Iterator[dict[str, int]]:
+    """Every host on loopback, and no other."""
+    with hosting(service) as hosted:
+        yield dict.fromkeys(HOSTS, hosted.port)
+
+
+def test_each_request_once() -> None:
+    """Of the two truths about Uganda one asks in words of its own, the other by a function."""
+    found = [(probe.wanted.host, len(probe.misfits)) for probe in probes_of(ENTRIES)]
+    assert found == [
+        ("ip-api.com", 2),
+        ("covid-193.p.rapidapi.com", 2),
+        ("www.omdbapi.com", 1),
+        ("ip-api.com", 1),
+    ]
+
+
+def test_a_table(instead: dict[str, int], capsys: pytest.CaptureFixture[str]) -> None:
+    assert checked(ENTRIES, instead=instead) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in lines if line.startswith(("host", "ip-", "covid", "www"))] == [
+        ["host", "calls", "answered", "wrong", "shape", "failed", "key", "missing"],
+        ["ip-api.com", "2", "2", "0", "0", "0"],
+        ["covid-193.p.rapidapi.com", "1", "1", "0", "0", "0"],
+        ["www.omdbapi.com", "1", "0", "0", "0", "1"],
+        ["www.omdbapi.com:", "1", "key", "missing:", "OMDB_API_KEY"],
+    ]
+    assert lines[-1] == "3 of 4 requests are answered in the right shape"
+
+
+def test_all_well(instead: dict[str, int], capsys: pytest.CaptureFixture[str]) -> None:
+    assert checked(ENTRIES, ["ip-api.com"], instead=instead) == 0
+    assert "2 of 2 requests" in capsys.readouterr().out
+
+
+def test_json(instead: dict[str, int], capsys: pytest.CaptureFixture[str]) -> None:
+    entries = entries_of(
+        ExpectedResponse(IP, '{"status": "success", "city": "Oslo"}'),
+        ExpectedResponse(IP.replace("fr", "de"), "{}"),
+        lookup("get_coordinate_by_ip_address(ip_address='8.8.8.8')"),
+    )
+    assert checked(entries, as_json=True, instead=instead) == 1
+    told = capsys.readouterr().out
+    assert "sesame" not in told
+    found = json.loads(told)
+    assert found["answered"] == 0
+    assert [(request["host"], request["state"]) for request in found["requests"]] == [
+        ("ip-api.com", "wrong shape"),
+        ("ip-api.com", "failed"),
+        ("ip-api.com", "wrong shape"),
+    ]
+    assert "wrong_key" in found["requests"][0]["reason"]
+    assert "HTTP 404" in found["requests"][1]["reason"]
+
+
+def test_an_unknown_host() -> None:
+    with pytest.raises(UsageError, match=r"--host=ip-api\.org: unknown host .* Did you mean 'ip-api.com'"):
+        checked(ENTRIES, ["ip-api.org"])
+
+
+def test_an_unknown_suite(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["check-apis", "--suite", "bfkl"])
+    assert "unknown suite 'bfkl'" in capsys.readouterr().err
+
+
+def test_a_suite_whose_services_are_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check-apis", "--suite", "core"]) == 0
+    assert "0 of 0 requests" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("answer", [b"", reply(b"<html>"), reply(b"", 302, Location="http://127.0.0.1/")])
+def test_hosts_that_are_gone(answer: bytes) -> None:
+    with hosting(always(answer)) as hosted:
+        sender = Sender(HOSTS, instead=dict.fromkeys(HOSTS, hosted.port), pause=lambda _: None)
+        states = {found.state for found in answers(probes_of(ENTRIES), sender)}
+    assert states <= {State.FAILED, State.WRONG_SHAPE, State.KEY_MISSING}
+
+
+def test_what_bfcl_needs(pack_cache: Path) -> None:
+    suite = bfcl.open_suite(pack_cache)
+    names = ("rest", "exec_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple")
+    probes = probes_of(entry for name in names for entry in suite.load(CATEGORIES[name]))
+    assert {probe.wanted.host for probe in probes} == HOSTS.keys()
+    assert sum(len(probe.misfits) for probe in probes) > len(probes) > 70

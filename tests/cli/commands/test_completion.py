@@ -1,0 +1,51 @@
+"""``fcbench completion``: a shell that was told completes commands and options."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.cli.commands.completion import SHELLS
+from pytest_fcbench.cli.main import main
+from tests.cli.conftest import Refusal
+
+
+def _completed(script: Path, *words: str) -> list[str]:
+    """What bash offers for the last word."""
+    line = f"""
+    source {script}
+    COMP_WORDS=({" ".join(f"'{word}'" for word in words)})
+    COMP_CWORD={len(words) - 1}
+    $(complete -p fcbench | sed -E 's/.*-F ([^ ]+) .*/\\1/')
+    printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_bash_completes_commands_and_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", "bash"]) == 0
+    script = tmp_path / "fcbench.bash"
+    script.write_text(capsys.readouterr().out)
+    assert _completed(script, "fcbench", "me") == ["merge"]
+    assert _completed(script, "fcbench", "merge", "--pa") == ["--partial"]
+    assert _completed(script, "fcbench", "completion", "z") == ["zsh"]
+    assert _completed(script, "fcbench", "nothing") == []
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_each_shell_is_told_of_each_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert all(command in script for command in ("merge", "doctor", "check-apis", "--partial"))
+
+
+def test_without_the_package_the_way_out_is_told(monkeypatch: pytest.MonkeyPatch, refusal: Refusal) -> None:
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    told = refusal("completion", "bash")
+    assert told == "fcbench completion needs the package shtab: pip install 'pytest-fcbench[completion]'"

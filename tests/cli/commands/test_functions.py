@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.cli.main import main
+from pytest_fcbench.domain.conformance import TYPES
+from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.suites.formats import function_docs
+from pytest_fcbench.suites.formats.fields import Field, yaml_value
+
+_GARDEN = '''
+def water(bed: str, litres: float = 2.5):
+    """Water a bed.
+
+    Args:
+        bed: Name of the bed.
+        litres: How much: "all" is not possible.
+    """
+
+def dig(depth, beds: list[str] = ()): ...
+'''
+
+
+@pytest.fixture(autouse=True)
+def garden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "garden_sample.py").write_text(_GARDEN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "garden_sample", raising=False)
+    return tmp_path
+
+
+def test_what_is_written_reads_back_as_function_docs(
+    garden: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["functions", "garden_sample", "--to", "docs.yaml"]) == 0
+
+    out, err = capsys.readouterr()
+    assert out == "docs.yaml: 2 functions\n"
+    assert "note: dig: has no description" in err
+    assert "note: dig: depth has no type" in err
+    assert "water" not in err
+    top = Field(yaml_value(garden / "docs.yaml"), garden / "docs.yaml").members(("functions",))
+    docs = function_docs.read(top["functions"], TYPES[Language.PYTHON])
+    assert docs["water"].properties["litres"] == {
+        "type": "float",
+        "default": 2.5,
+        "description": 'How much: "all" is not possible.',
+    }
+    assert docs["dig"].properties["beds"]["default"] == []
+
+
+def test_sources_are_put_together_and_shown(garden: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (garden / "tools.json").write_text(json.dumps([{"name": "now"}]))
+
+    assert main(["functions", "garden_sample:water", "tools.json"]) == 0
+
+    assert [line for line in capsys.readouterr().out.splitlines() if line.startswith("- name")] == [
+        "- name: water",
+        "- name: now",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        (["garden_sample:watre"], "unknown function of garden_sample 'watre'. Did you mean 'water'?"),
+        (["garden_sample", "garden_sample:dig"], "a function 'dig' is there already"),
+        (["garden_sample.py"], "name the module, not its file: garden_sample or garden_sample:function"),
+        (["gone.json"], "gone.json: cannot be read"),
+        (["garden_sample", "--to", "garden_sample.py"], "garden_sample.py is already there"),
+    ],
+)
+def test_wrong_words_are_told(words: list[str], rule: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = main(["functions", *words])
+    except SystemExit as ended:
+        code = int(str(ended.code))
+
+    assert code != 0
+    assert rule in capsys.readouterr().err

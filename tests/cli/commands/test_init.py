@@ -1,0 +1,77 @@
+"""``fcbench init``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pytest_fcbench.cli.commands.init import WORKFLOWS
+from pytest_fcbench.cli.main import main
+from pytest_fcbench.config.loading import config_file, load
+from tests.conftest import ROOT
+
+
+def _init(*words: str) -> int:
+    try:
+        return main(["init", *words])
+    except SystemExit as ended:
+        return int(str(ended.code))
+
+
+def test_a_project_has_all_that_a_run_needs(pytester: pytest.Pytester) -> None:
+    assert _init() == 0
+    settings = load({}, config_file(Path(), None))
+    assert (settings.model, settings.suites) == ("lexical", ("core",))
+    modules = {path.name: path.read_bytes() for path in Path("benchmarks").glob("*.py")}
+    assert modules == {path.name: path.read_bytes() for path in (ROOT / "benchmarks").glob("*.py")}
+    options = ("-p", "no:cacheprovider", "--fcbench-model=oracle", "--fcbench-category=live_relevance")
+    pytester.runpytest_inprocess("benchmarks", *options).assert_outcomes(passed=6)
+
+
+def test_nothing_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("fcbench.yaml").write_text("model: mine\n")
+    Path("benchmarks").mkdir()
+    Path("benchmarks/test_ast.py").write_text("mine")
+    assert _init("--ci", "gitlab") == 0
+    told = capsys.readouterr().out
+    assert "kept     fcbench.yaml\n" in told
+    assert "kept     benchmarks/test_ast.py\n" in told
+    assert "written  .gitlab/benchmarks.yml\n" in told
+    assert Path("fcbench.yaml").read_text() == "model: mine\n"
+    assert Path("benchmarks/test_ast.py").read_text() == "mine"
+    before = sorted(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert _init("--ci", "gitlab") == 0
+    assert "written" not in capsys.readouterr().out
+    assert sorted(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()) == before
+
+
+def test_another_folder_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert _init("new/project", "--ci", "none") == 0
+    assert capsys.readouterr().out.endswith("run it with: cd new/project && pytest benchmarks\n")
+    assert sorted(path.name for path in Path("new/project").iterdir()) == ["benchmarks", "fcbench.yaml"]
+
+
+@pytest.mark.parametrize("kind", ["github", "gitlab"])
+def test_workflows_are_yaml_that_runs_the_benchmarks(kind: str) -> None:
+    workflow = WORKFLOWS[kind]
+    assert workflow is not None
+    assert yaml.safe_load(workflow[1])
+    assert "pytest benchmarks" in workflow[1]
+
+
+def test_wrong_words_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("taken").write_text("")
+    assert _init("taken") == 2
+    assert "taken is no folder" in capsys.readouterr().err
+    assert _init("--ci", "jenkins") == 2

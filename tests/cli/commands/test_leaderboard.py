@@ -1,0 +1,105 @@
+"""``fcbench leaderboard``: what it prints and writes, and what wrong words get."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.cli import main
+from pytest_fcbench.domain.verdict import Failed, Passed
+from tests.factories import FACTS, make_record, write_scorecard
+
+WRONG = Failed("wrong_count", "2 calls came, 1 expected")
+DATES = (
+    "models:\n  good: {model: x/good, released: 2025-02-01}\n  bad: {model: x/bad, released: 2024-07-18}\n"
+)
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.chdir(tmp_path)
+    for model, passed in {"bad": 2, "good": 28, "fine": 25}.items():
+        records = [
+            make_record(Passed() if n < passed else WRONG, category="parallel", number=n) for n in range(30)
+        ]
+        write_scorecard(tmp_path / f"{model}.json", records, replace(FACTS, model=model), size=30)
+    return ["bad.json", "good.json", "fine.json"]
+
+
+def _printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main.main(["leaderboard", *arguments]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out
+
+
+def _refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    with pytest.raises(SystemExit) as ended:
+        main.main(["leaderboard", *arguments])
+    assert ended.value.code == 2
+    return capsys.readouterr().err
+
+
+def test_ties_share_a_rank(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    lines = _printed(capsys, *runs, "--sort=parallel", "--metrics=overall").splitlines()
+    assert lines[:6] == [
+        "core 1; parallel (official profile)",
+        "rank    model  mode  parallel  95% interval  overall*",
+        "-----------------------------------------------------",
+        "1 to 2  good   fc      93.33%    78.7-98.2%     2.33%",
+        "1 to 2  fine   fc      83.33%    66.4-92.7%     2.08%",
+        "3       bad    fc       6.67%     1.8-21.3%     0.17%",
+    ]
+    assert all(len(line) <= 100 for line in lines)
+
+
+def test_the_order_of_the_files_changes_nothing(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert _printed(capsys, *runs) == _printed(capsys, *runs[::-1])
+
+
+def test_release_dates_come_from_the_configuration(
+    runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def released(*options: str) -> dict[str, str]:
+        rows = csv.DictReader(io.StringIO(_printed(capsys, *runs, "--format=csv", *options)))
+        return {row["model"]: row["released"] for row in rows}
+
+    (tmp_path / "dates.yaml").write_text(DATES, encoding="utf-8")
+    assert released() == {"good": "-", "fine": "-", "bad": "-"}
+    assert released("--config=dates.yaml") == {"good": "2025-02-01", "fine": "-", "bad": "2024-07-18"}
+    (tmp_path / "dates.yaml").rename(tmp_path / "fcbench.yaml")
+    assert released()["good"] == "2025-02-01"
+
+
+def test_the_page_has_a_chart_where_there_are_dates(
+    runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "dates.yaml").write_text(DATES, encoding="utf-8")
+    page = tmp_path / "board.html"
+    _printed(capsys, *runs, "--to=board.html")
+    assert "<svg" not in page.read_text(encoding="utf-8")
+    _printed(capsys, *runs, "--to=board.html", "--config=dates.yaml")
+    assert page.read_text(encoding="utf-8").count("<svg") == 1
+
+
+def test_wrong_words_are_told(runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "wrong.yaml").write_text("models: {a: {model: x/y, released: soon}}\n", encoding="utf-8")
+    (tmp_path / "text.json").write_text("hello", encoding="utf-8")
+    assert "the following arguments are required: SCORECARD" in _refused(capsys)
+    assert "none.json: cannot be read" in _refused(capsys, "none.json")
+    assert "text.json: not JSON" in _refused(capsys, *runs, "text.json")
+    assert "./bad.json is given twice" in _refused(capsys, *runs, f"{tmp_path}/bad.json").replace(
+        str(tmp_path), "."
+    )
+    assert "Did you mean 'overall'" in _refused(capsys, *runs, "--sort=overal")
+    assert "Did you mean 'parallel'" in _refused(capsys, *runs, "--metrics=live,paralel")
+    assert "no scorecard has a scored entry of live" in _refused(capsys, *runs, "--sort=live")
+    assert "--config=none.yaml: there is no such file" in _refused(capsys, *runs, "--config=none.yaml")
+    assert "models.a.released: must be a date such as 2024-07-18" in _refused(
+        capsys, *runs, "--config=wrong.yaml"
+    )
+    assert "--to bad.json: is one of the scorecards" in _refused(capsys, *runs, "--to=bad.json")

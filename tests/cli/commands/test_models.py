@@ -1,0 +1,83 @@
+"""``fcbench models``: ours, those of fcbench.yaml, those of litellm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.cli.commands.models import BUILT_IN
+from pytest_fcbench.cli.main import main
+from pytest_fcbench.models import registry
+from tests.cli.conftest import Refusal
+
+FILE = """\
+models:
+  my-ft: {model: hosted_vllm/my-ft, api_base: "http://localhost:8000/v1", api_key_env: A_KEY_OF_MINE}
+  mini: {model: gpt-4o-mini}
+prices: {my-ft: {hour: 2}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("A_KEY_OF_MINE", raising=False)
+
+
+def test_all_of_ours_are_told() -> None:
+    assert {name.partition(":")[0] for name in BUILT_IN} == {
+        *registry.BUILT_IN,
+        *registry.WITH_PATH,
+        registry.FUNCTION,
+    }
+
+
+def test_profiles_are_told_without_their_keys(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("fcbench.yaml").write_text(FILE)
+    assert main(["models"]) == 0
+    told = capsys.readouterr().out
+    assert (
+        "hosted_vllm/my-ft, at http://localhost:8000/v1, key in A_KEY_OF_MINE (not set), $2 an hour" in told
+    )
+    assert "gpt-4o-mini, $0.15 in, $0.6 out per million tokens" in told
+    monkeypatch.setenv("A_KEY_OF_MINE", "a secret of mine")
+    assert main(["models"]) == 0
+    told = capsys.readouterr().out
+    assert "key in A_KEY_OF_MINE, $2 an hour" in told
+    assert "a secret of mine" not in told
+
+
+def test_without_a_file_there_are_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models"]) == 0
+    assert "Profiles of fcbench.yaml: none" in capsys.readouterr().out
+
+
+def test_ids_of_litellm_are_found_by_a_word(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "GPT-4o-mini"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (row,) = (line for line in lines if line.startswith("gpt-4o-mini "))
+    assert " ".join(row.split()) == "gpt-4o-mini tools 128,000 tokens $0.15 in, $0.6 out per million tokens"
+    assert all("gpt-4o-mini" in line for line in lines)
+    assert not any("embedding" in line for line in lines)
+
+
+def test_many_are_cut_unless_all_are_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "gpt"]) == 0
+    *shown, last = capsys.readouterr().out.splitlines()
+    assert len(shown) == 40
+    assert main(["models", "gpt", "--all"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert last == f"and {len(lines) - 40} more; --all shows them"
+    assert lines[:40] == shown
+
+
+def test_a_word_that_nobody_has(refusal: Refusal) -> None:
+    assert refusal("models", "no-such-model").startswith("litellm knows no id with 'no-such-model' in it; ")
+
+
+def test_a_broken_file_is_told(refusal: Refusal) -> None:
+    Path("fcbench.yaml").write_text("models: [x]\n")
+    assert "fcbench.yaml:1: models: must be a mapping" in refusal("models")

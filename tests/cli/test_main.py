@@ -1,0 +1,152 @@
+"""The ``fcbench`` command: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.cli import main
+from pytest_fcbench.cli.commands import pull
+from pytest_fcbench.suites import bfcl
+from pytest_fcbench.suites.packs.wheel import WheelSource
+from tests.factories import DEMO, PACKAGE, pinned, write_tree, write_wheel
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("FCBENCH_CACHE", str(cache))
+    return cache
+
+
+@pytest.fixture
+def wheel(tmp_path: Path) -> Path:
+    return write_wheel(tmp_path / "demo_eval-1.0-py3-none-any.whl", PACKAGE)
+
+
+@pytest.fixture
+def demo(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WheelSource:
+    """The only pack that there is, in the place of the official one."""
+    source = pinned(DEMO, wheel, tmp_path / "scratch")
+    monkeypatch.setattr(pull, "PACKS", {"demo": source})
+    return source
+
+
+def test_pull_makes_a_pack_and_says_what_to_run(
+    demo: WheelSource, wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(["pull", "demo", "--from", str(wheel)]) == 0
+    out, err = capsys.readouterr()
+    assert out == (
+        f"demo 1.0: 3 files, content sha256 {demo.content_sha256}\n"
+        f"in {cache / 'packs' / 'demo' / '1.0'}\n"
+        "run it with: pytest benchmarks --fcbench-suite=demo\n"
+    )
+    assert err == ""
+
+
+def test_pull_takes_a_folder(demo: WheelSource, tmp_path: Path) -> None:
+    folder = write_tree(tmp_path / "unpacked", PACKAGE)
+    assert main.main(["pull", "demo", "--from", str(folder)]) == 0
+
+
+def test_list_says_what_is_missing_and_how_to_get_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["pull", "--list"]) == 0
+    assert capsys.readouterr().out == (
+        f"bfcl             bfcl-eval {bfcl.SOURCE.version}  suite 'bfcl' needs the pack bfcl-eval "
+        f"{bfcl.SOURCE.version}: run 'fcbench pull bfcl' (or 'fcbench pull bfcl --from PATH' "
+        "without a network)\n"
+        "complexfuncbench zai-org/ComplexFuncBench  suite 'complexfuncbench' needs the pack "
+        "zai-org/ComplexFuncBench: run 'fcbench pull complexfuncbench' (or 'fcbench pull complexfuncbench "
+        "--from PATH' without a network)\n"
+    )
+
+
+def test_list_writes_nothing(cache: Path) -> None:
+    main.main(["pull", "--list"])
+    assert not cache.exists()
+
+
+def test_list_says_where_a_pack_is(
+    demo: WheelSource, wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main.main(["pull", "demo", "--from", str(wheel)])
+    capsys.readouterr()
+    assert main.main(["pull", "--list"]) == 0
+    assert capsys.readouterr().out == f"demo demo-eval 1.0  in {cache / 'packs' / 'demo' / '1.0'}\n"
+
+
+def test_list_goes_on_after_a_damaged_pack(
+    demo: WheelSource, wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main.main(["pull", "demo", "--from", str(wheel)])
+    (cache / "packs" / "demo" / "1.0" / "pack.json").write_text("{", encoding="utf-8")
+    capsys.readouterr()
+    assert main.main(["pull", "--list"]) == 0
+    assert "pack demo is damaged" in capsys.readouterr().out
+
+
+def test_an_origin_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    origin = tmp_path / "none.whl"
+    assert main.main(["pull", "bfcl", "--from", str(origin)]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == f"fcbench: {origin} does not exist; give the wheel of bfcl-eval or its unpacked folder\n"
+
+
+def test_a_wheel_that_is_not_the_pinned_one_is_refused(
+    demo: WheelSource, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = write_wheel(tmp_path / "other.whl", {"demo_eval/data/rows.json": "[]"})
+    assert main.main(["pull", "demo", "--from", str(other)]) == 1
+    assert capsys.readouterr().err.startswith("fcbench: other.whl is refused: its sha256 is ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(
+            ["pull", "bfc"],
+            "unknown pack 'bfc'. Did you mean 'bfcl'? Valid: bfcl, complexfuncbench.",
+            id="unknown pack",
+        ),
+        pytest.param(["pull"], "name a pack to pull (bfcl, complexfuncbench), or --list", id="no pack"),
+        pytest.param(
+            ["pull", "bfcl", "--revision", "abc"],
+            f"--revision=abc: the pack bfcl is pinned to bfcl-eval {bfcl.SOURCE.version}",
+            id="revision of what is pinned",
+        ),
+        pytest.param([], "the following arguments are required: COMMAND", id="no command"),
+        pytest.param(["push"], "invalid choice: 'push'", id="unknown command"),
+        pytest.param(
+            ["pull", "bfcl", "--form", "x"], "unrecognized arguments: --form x", id="unknown option"
+        ),
+    ],
+)
+def test_wrong_words_exit_with_2(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main.main(arguments)
+    assert ended.value.code == 2
+    err = capsys.readouterr().err
+    assert err.startswith("usage: fcbench ")
+    assert says in err
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main.main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"{version('pytest-fcbench')}\n"
+
+
+def test_a_folder_with_a_broken_source_is_told(tmp_path: Path) -> None:
+    sources = dict.fromkeys(bfcl.SOURCE.sources, "def (")
+    folder = write_tree(tmp_path / "odd", {**sources, "bfcl_eval/data/rows.json": ""})
+    assert main.main(["pull", "bfcl", "--from", str(folder)]) == 1
+
+
+def test_a_cache_that_cannot_be_written_is_told(demo: WheelSource, wheel: Path, cache: Path) -> None:
+    cache.write_text("a file", encoding="utf-8")
+    assert main.main(["pull", "demo", "--from", str(wheel)]) == 1

@@ -1,0 +1,119 @@
+"""The tables that a statement acts on, and what it did beside what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench import suites
+from pytest_fcbench.cli.sql_results import results, tables
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls
+from pytest_fcbench.domain.transcript import Transcript
+from tests.factories import make_transcript, tool_calls
+
+CORE = {entry.id: entry for entry in suites.open_suite("core", Path()).load(CATEGORIES["sql"])}
+DEAR = {"sql_keyword": "SELECT", "table_name": "bikes", "columns": ["model", "price_per_day"]}
+
+
+def answer(arguments: Mapping[str, object]) -> Transcript:
+    return make_transcript(tool_calls(("rental_db_run", dict(arguments))))
+
+
+def expecting(**accepted: str) -> Entry:
+    """An entry without tables of its own."""
+    call = ExpectedCall("rental_db.run", {name: [value] for name, value in accepted.items()})
+    return replace(CORE["sql_0"], tables=(), expectation=ExpectedCalls((call,)))
+
+
+def test_tables_that_are_given() -> None:
+    lines = list(tables(CORE["sql_0"], None))
+    assert lines[1:5] == [
+        "table bikes",
+        "id INTEGER  model TEXT  kind TEXT  price_per_day REAL  station_id INTEGER",
+        "-------------------------------------------------------------------------",
+        "1           Heron       city       14                  1",
+    ]
+    assert [line for line in lines if line.startswith("table ")] == [
+        "table bikes",
+        "table stations",
+        "table rentals",
+    ]
+
+
+def test_tables_that_follow_from_the_truth_and_the_answer() -> None:
+    entry = expecting(sql_keyword="SELECT", table_name="pupils", columns="name", conditions="age > 9")
+    lines = list(tables(entry, None))
+    assert lines[1:3] == ["derived table pupils", "name NUMERIC  age NUMERIC  a further column NUMERIC"]
+    assert {line.split()[1] for line in lines[4:]} == {"8", "9", "10"}
+    asked = {"sql_keyword": "SELECT", "table_name": "pupils", "columns": ["name"], "conditions": ["age > 12"]}
+    more = list(tables(entry, answer(asked)))
+    assert {line.split()[1] for line in more[4:]} == {"8", "9", "10", "11", "12", "13"}
+
+
+def test_many_rows_are_cut_unless_all_are_asked_for() -> None:
+    conditions = "a > 1 AND b > 1 AND c > 1"
+    entry = expecting(sql_keyword="SELECT", table_name="t", columns="a", conditions=conditions)
+    assert list(tables(entry, None))[-1] == "and 7 more rows; --full shows all"
+    assert len(list(tables(entry, None, full=True))) == 27 + 4
+
+
+def test_a_truth_that_cannot_be_carried_out_has_no_tables() -> None:
+    lines = list(tables(expecting(sql_keyword="DROP", table_name="t"), None))
+    assert lines[1].startswith("no tables: the truth cannot be carried out: sql_keyword is none of SELECT")
+    assert list(results(expecting(sql_keyword="DROP", table_name="t"), answer(DEAR))) == []
+
+
+def test_rows_side_by_side() -> None:
+    lines = list(results(CORE["sql_0"], answer({**DEAR, "conditions": ["price_per_day > 30"]})))
+    assert lines == [
+        "",
+        'expected  SELECT "model", "price_per_day" FROM "bikes" WHERE "price_per_day" > 25',
+        'found     SELECT "model", "price_per_day" FROM "bikes" WHERE "price_per_day" > 30',
+        "",
+        "rows (5 and 3)",
+        "expected      found",
+        "-------------------------",
+        "Otter, 32.5   Otter, 32.5",
+        "Ibex, 27.0    Mule, 38.0",
+        "Mule, 38.0    Ox, 35.0",
+        "Marmot, 29.0",
+        "Ox, 35.0",
+    ]
+
+
+def test_what_is_left_behind_side_by_side() -> None:
+    gone = {"sql_keyword": "DELETE", "table_name": "rentals", "conditions": ["days > 3"]}
+    lines = list(results(CORE["sql_17"], answer(gone)))
+    assert lines[4] == "table rentals afterwards, as far as it differs (1 and 1)"
+    assert lines[7] == "6, 5, Tomasz, 2026-06-14, 4  1, 3, Ines, 2026-04-28, 2"
+
+
+def test_a_table_that_is_made_otherwise() -> None:
+    made = {"sql_keyword": "CREATE", "table_name": "repairs", "columns": "id INTEGER, cost REAL"}
+    text = "\n".join(results(CORE["sql_19"], answer(made)))
+    assert "table repairs afterwards, as far as it differs (1 and 1)" in text
+    assert "  columns id integer, cost real" in text
+    text = "\n".join(results(CORE["sql_19"], answer({**made, "table_name": "other"})))
+    assert "(there is no such table)" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"table_name": "b\x1b[31m"}, "found     no statement: not SQL: 'FROM b\\x1b[31m'"),
+        ({"table_name": "cars"}, "found     no statement: there is no table cars"),
+        ({"columns": ["COUNT(*) FROM bikes; DROP TABLE bikes"]}, "found     no statement: not SQL: *"),
+    ],
+    ids=["hostile", "no such table", "two statements"],
+)
+def test_what_is_no_statement_is_said_so(arguments: Mapping[str, object], says: str) -> None:
+    lines = list(results(CORE["sql_0"], answer({**DEAR, **arguments})))
+    assert lines[2].startswith(says.removesuffix("*"))
+    assert len(lines) == 3
+
+
+def test_what_calls_nothing_has_no_results() -> None:
+    assert list(results(CORE["sql_0"], make_transcript("I would rather not."))) == []

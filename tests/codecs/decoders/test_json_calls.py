@@ -1,0 +1,146 @@
+"""Calls written as JSON, read as officially and leniently."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_fcbench.codecs.decoders import json_calls
+from pytest_fcbench.codecs.decoders.json_calls import corrected, official, official_inside
+from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
+from pytest_fcbench.codecs.decoders.registry import TextReader
+from pytest_fcbench.domain.transcript import Call
+from tests.codecs.hostile import HOSTILE, must_end, wild_text
+
+ONE = '[{"function": "f", "parameters": {"x": 1}}]'
+F = Call("f", {"x": 1})
+NESTED = '[{"function": "f", "parameters": {"x": [{"y": 1}]}}]'
+
+# Official
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        pytest.param(ONE, (F,), id="a list"),
+        pytest.param(f"```json\n{ONE}\n```", (F,), id="fenced"),
+        pytest.param(f"Here: {ONE} Done.", (F,), id="words around"),
+        pytest.param(f"See [1]. {ONE}", (F,), id="a bracket in the words before"),
+        pytest.param(ONE[1:-1], (F,), id="brackets are added"),
+        pytest.param(f"{ONE} [x]", (F,), id="the first that looks like a list"),
+        pytest.param("", (), id="nothing"),
+        pytest.param("I cannot do that.", (), id="prose is no call"),
+        pytest.param(ONE.replace('"x"', "x"), (), id="what is no JSON is no call"),
+        pytest.param("[1, null, []]", (), id="elements that are no objects"),
+        pytest.param(NESTED, (), id="a list of objects inside"),
+        pytest.param('[{"function": 7, "parameters": {}}]', (Call("7", {}),), id="a number for a name"),
+    ],
+)
+def test_officially(text: str, calls: tuple[Call, ...]) -> None:
+    assert official(text) == calls
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *('[{"function": "f"}]', '[{"parameters": {}}]', '[{"name": "f", "arguments": {}}]'),
+        *('[{"function": ["f"], "parameters": {}}]', f"{ONE[:-1]}, {{}}]"),
+    ],
+)
+def test_officially_an_object_without_a_key_spoils_all(text: str) -> None:
+    with pytest.raises(Undecodable):
+        official(text)
+
+
+def test_officially_parameters_are_an_object() -> None:
+    with pytest.raises(WrongFormat):
+        official('[{"function": "f", "parameters": [1]}]')
+
+
+@pytest.mark.parametrize("text", ["5", "null", "true"])
+def test_between_tags_there_may_be_no_list_at_all(text: str) -> None:
+    with pytest.raises(Undecodable):
+        official_inside(text)
+    assert official_inside('"text"') == official_inside('{"function": "f"}') == ()
+
+
+_pieces = st.lists(
+    st.sampled_from(["[", "]", "{", "}", ",", ", {", "},{", " ", "\n", "x", "[{", "}]"]), max_size=12
+)
+
+
+@settings(max_examples=500)
+@given(_pieces.map("".join))
+def test_the_place_of_the_list_is_that_of_the_official_pattern(text: str) -> None:
+    found = re.search(r"\[\s*{.*?}\s*(?:,\s*{.*?}\s*)*\]", text, re.DOTALL)
+    assert json_calls._list_of_objects(text) == (found[0] if found else None)
+
+
+def test_a_list_without_its_end_takes_no_time() -> None:
+    """The official pattern would take 2 ** 100,000 steps."""
+    must_end(lambda: official("[" + '{"function": "f"}, ' * 100_000 + "x"))
+
+
+# Corrected
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        pytest.param(ONE, (F,), id="a list"),
+        pytest.param(f"Sure [1]:\n```json\n{ONE}\n```\nDone [x].", (F,), id="words and a fence around"),
+        pytest.param(ONE[1:-1], (F,), id="one object"),
+        pytest.param(f"{ONE[1:-1]}\n{ONE[1:-1]}", (F, F), id="objects one after the other"),
+        pytest.param(f"{ONE} and {ONE}", (F, F), id="two lists"),
+        pytest.param('[{"function": "f"}]', (Call("f", {}),), id="no parameters"),
+        pytest.param("[]", (), id="an empty list"),
+        pytest.param(
+            NESTED,
+            (Call("f", {"x": [{"y": 1}]}),),
+            id="a list of objects inside",
+        ),
+    ],
+)
+def test_corrected(text: str, calls: tuple[Call, ...]) -> None:
+    assert corrected(text) == calls
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "I cannot.", "[1, 2]", '{"error": "none fits"}', f"{ONE[:-1]}, 5]", '[{"function": 5}]'),
+        pytest.param(ONE[:-1], id="cut off"),
+        pytest.param(f'{ONE[:-1]}, {{"function": "g", "para', id="cut off in the second call"),
+        pytest.param(ONE.replace('"x"', "x"), id="no JSON"),
+    ],
+)
+def test_corrected_it_cannot_be_read(text: str) -> None:
+    with pytest.raises(Undecodable):
+        corrected(text)
+
+
+def test_corrected_parameters_are_an_object() -> None:
+    with pytest.raises(WrongFormat):
+        corrected('[{"function": "f", "parameters": [1]}]')
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_texts_end(text: str) -> None:
+    for read in (official, corrected):
+        must_end(lambda read=read: _outcome(read, text))  # type: ignore[misc]
+
+
+@given(wild_text)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    for read in (official, corrected):
+        _outcome(read, text)
+
+
+def _outcome(read: TextReader, text: str) -> object:
+    try:
+        return read(text)
+    except (Undecodable, WrongFormat) as refused:
+        return refused

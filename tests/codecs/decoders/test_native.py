@@ -1,0 +1,188 @@
+"""The native call syntaxes of open models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_fcbench.codecs.decoders import native
+from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
+from pytest_fcbench.domain.transcript import Call
+from tests.codecs.hostile import HOSTILE, must_end, wild_text
+
+READERS = {
+    "hermes": native.hermes,
+    "hermes_texts": native.hermes_texts,
+    "xlam": native.xlam,
+    "glm": native.glm,
+}
+
+
+def tagged(*lines: str) -> str:
+    """Lines between tool-call tags, one pair for each."""
+    return "\n".join(f"<tool_call>\n{line}\n</tool_call>" for line in lines)
+
+
+ONE = '{"name": "f", "arguments": {"x": 1}}'
+
+READ = {
+    "hermes, one": (native.hermes, tagged(ONE), (Call("f", {"x": 1}),)),
+    "hermes, two": (
+        native.hermes,
+        tagged(ONE, '{"name": "g.h", "arguments": {}}'),
+        (Call("f", {"x": 1}), Call("g.h", {})),
+    ),
+    "hermes, two lines in one pair": (
+        native.hermes,
+        f"<tool_call>\n{ONE}\n{ONE}\n</tool_call>",
+        (Call("f", {"x": 1}), Call("f", {"x": 1})),
+    ),
+    "hermes, words around": (native.hermes, f"Well:\n{tagged(ONE)}\nDone.", (Call("f", {"x": 1}),)),
+    "hermes, single quotes": (
+        native.hermes,
+        tagged("{'name': 'f', 'arguments': {'x': 'a'}}"),
+        (Call("f", {"x": "a"}),),
+    ),
+    "hermes, end missing": (native.hermes, f"<tool_call>\n{ONE}", (Call("f", {"x": 1}),)),
+    "hermes, no tags": (native.hermes, ONE, ()),
+    "hermes, tags within a line": (native.hermes, f"<tool_call>{ONE}</tool_call>", ()),
+    "hermes, empty": (native.hermes, "", ()),
+    "hermes_texts": (
+        native.hermes_texts,
+        tagged('{"name": "f", "arguments": {"x": 1, "y": [true, null], "z": "a"}}'),
+        (Call("f", {"x": "1", "y": "[True, None]", "z": "a"}),),
+    ),
+    "xlam, list": (native.xlam, f"[{ONE}, {ONE}]", (Call("f", {"x": 1}), Call("f", {"x": 1}))),
+    "xlam, object": (native.xlam, f'{{"tool_calls": [{ONE}]}}', (Call("f", {"x": 1}),)),
+    "xlam, more keys": (native.xlam, '[{"name": "f", "arguments": {}, "id": 1}]', (Call("f", {}),)),
+    "xlam, no calls": (native.xlam, "[]", ()),
+    "xlam, name is no text": (native.xlam, '[{"name": 5, "arguments": {}}]', (Call("5", {}),)),
+    "glm": (native.glm, 'f\n{"x": 1}', (Call("f", {"x": 1}),)),
+    "glm, more lines": (native.glm, 'f\n{"x": 1}\nDone.', (Call("f", {"x": 1}),)),
+}
+
+
+@pytest.mark.parametrize(("reader", "text", "expected"), READ.values(), ids=READ)
+def test_read(reader: Callable[[str], tuple[Call, ...]], text: str, expected: tuple[Call, ...]) -> None:
+    assert reader(text) == expected
+
+
+REFUSED = {
+    "hermes, no JSON": (native.hermes, tagged("f(x=1)"), Undecodable, "not JSON"),
+    "hermes, apostrophe": (
+        native.hermes,
+        tagged('{"name": "f", "arguments": {"x": "it\'s"}}'),
+        Undecodable,
+        "not JSON",
+    ),
+    "hermes, no object": (native.hermes, tagged("[1]"), Undecodable, 'expected an object with "name"'),
+    "hermes, no name": (native.hermes, tagged('{"arguments": {}}'), Undecodable, 'with "name"'),
+    "hermes, no arguments": (native.hermes, tagged('{"name": "f"}'), Undecodable, "'f' has no"),
+    "hermes, arguments in a list": (
+        native.hermes,
+        tagged('{"name": "f", "arguments": [1]}'),
+        WrongFormat,
+        "the arguments of 'f' are list",
+    ),
+    "xlam, prose": (native.xlam, "I cannot help.", Undecodable, "not JSON"),
+    "xlam, empty": (native.xlam, "", Undecodable, "not JSON"),
+    "xlam, number": (native.xlam, "5", Undecodable, "found int"),
+    "xlam, no list": (native.xlam, '{"tool_calls": 5}', Undecodable, "found int"),
+    "xlam, other object": (native.xlam, "{}", Undecodable, "found NoneType"),
+    "xlam, texts": (native.xlam, '["f"]', Undecodable, 'expected an object with "name"'),
+    "xlam, arguments as text": (
+        native.xlam,
+        '[{"name": "f", "arguments": "{}"}]',
+        WrongFormat,
+        "the arguments of 'f' are str",
+    ),
+    "glm, one line": (native.glm, "I cannot help.", WrongFormat, "a name without arguments"),
+    "glm, empty": (native.glm, "", WrongFormat, "a name without arguments"),
+    "glm, prose": (native.glm, "I cannot\nhelp.", Undecodable, "not JSON"),
+    "glm, arguments in a list": (native.glm, "f\n[1]", WrongFormat, "the arguments of 'f' are list"),
+}
+
+
+@pytest.mark.parametrize(("reader", "text", "refusal", "words"), REFUSED.values(), ids=REFUSED)
+def test_refused(
+    reader: Callable[[str], tuple[Call, ...]], text: str, refusal: type[Exception], words: str
+) -> None:
+    with pytest.raises(refusal) as refused:
+        reader(text)
+    assert words in str(refused.value)
+
+
+def test_from_json_reads_json() -> None:
+    assert native.from_json(' {"a": [1, 2.5, null, true]} ') == {"a": [1, 2.5, None, True]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("{'a': 1}", id="single quotes"),
+        pytest.param('{"a": 1,}', id="trailing comma"),
+        pytest.param("[" * 100_000, id="too deep"),
+        pytest.param("9" * 5_000, id="too many digits"),
+        pytest.param('"\n"', id="control character"),
+    ],
+)
+def test_from_json_refuses_what_is_not_json(text: str) -> None:
+    with pytest.raises(Undecodable, match="not JSON: "):
+        native.from_json(text)
+
+
+arguments = st.dictionaries(
+    st.text(st.characters(exclude_characters="'", codec="utf-8")),
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False)
+        | st.text(st.characters(exclude_characters="'", codec="utf-8")),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
+        ),
+        max_leaves=6,
+    ),
+    max_size=4,
+)
+
+
+@given(given_arguments=st.lists(arguments, max_size=3))
+@settings(deadline=None)
+def test_calls_written_as_json_are_read_back(given_arguments: list[dict[str, object]]) -> None:
+    calls = tuple(Call(f"f{index}", values) for index, values in enumerate(given_arguments))
+    written = [json.dumps({"name": call.name, "arguments": call.arguments}) for call in calls]
+    assert native.hermes(tagged(*written)) == calls
+    assert native.xlam(f"[{', '.join(written)}]") == calls
+    for call in calls:
+        assert native.glm(f"{call.name}\n{json.dumps(call.arguments)}") == (call,)
+
+
+def read_or_refused(reader: Callable[[str], tuple[Call, ...]], text: str) -> bool:
+    """Whether a reader answers or refuses; anything else is raised."""
+    with suppress(Undecodable, WrongFormat):
+        reader(text)
+    return True
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+def test_a_hostile_text_is_read_or_refused_at_once(
+    reader: Callable[[str], tuple[Call, ...]], text: str
+) -> None:
+    hostile = (text, tagged(text), f"f\n{text}", tagged(f'{{"name": "f", "arguments": {{"x": {text}}}}}'))
+    must_end(lambda: [read_or_refused(reader, each) for each in hostile])
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+@given(text=st.one_of(wild_text, wild_text.map(tagged), wild_text.map(lambda text: f"f\n{text}")))
+@settings(deadline=None)
+def test_any_text_is_read_or_refused(reader: Callable[[str], tuple[Call, ...]], text: str) -> None:
+    assert read_or_refused(reader, text)

@@ -1,0 +1,312 @@
+"""Python text read as calls, in both readings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from pytest_fcbench.codecs.decoders import python
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.domain.transcript import Call
+from tests.codecs.hostile import HOSTILE, must_end, wild_text
+
+NO = "undecodable"
+"""Stands in tables for a text that is refused."""
+
+READERS = {"official": python.official, "corrected": python.corrected}
+
+
+def outcome(reader: Callable[[str], tuple[Call, ...]], text: str) -> object:
+    """The calls as ``(name, arguments, *positional)``, or ``NO``."""
+    try:
+        return [(call.name, dict(call.arguments), *call.positional) for call in reader(text)]
+    except Undecodable:
+        return NO
+
+
+def value_of(reader: Callable[[str], tuple[Call, ...]], source: str) -> object:
+    """What a reader makes of ``source`` as the value of an argument, or ``NO``."""
+    try:
+        return reader(f"f(x={source})")[0].arguments["x"]
+    except Undecodable:
+        return NO
+
+
+def exactly(value: object) -> tuple[str, object]:
+    """A value that compares unequal to its look-alikes, ``True`` to 1 and ``(1,)`` to ``[1]``."""
+    return repr(value), value
+
+
+CALLS_READ_ALIKE = {
+    "empty list": ("[]", []),
+    "empty text": ("", []),
+    "white space": (" \n ", []),
+    "one call": ("[f(x=1)]", [("f", {"x": 1})]),
+    "two calls": ("[f(x=1), g(y='a')]", [("f", {"x": 1}), ("g", {"y": "a"})]),
+    "no brackets": ("f(x=1)", [("f", {"x": 1})]),
+    "two without brackets": ("f(x=1), g(y=2)", [("f", {"x": 1}), ("g", {"y": 2})]),
+    "value in brackets": ("f(x=[1])", [("f", {"x": [1]})]),
+    "trailing comma": ("[f(x=1),]", [("f", {"x": 1})]),
+    "over several lines": ("[\n  f(x=1),\n  f(x=2),\n]", [("f", {"x": 1}), ("f", {"x": 2})]),
+    "no arguments": ("[f()]", [("f", {})]),
+    "dotted name": ("[a.b.c(x=1)]", [("a.b.c", {"x": 1})]),
+    "name of a call": ("[a()(x=1)]", [("", {"x": 1})]),
+    "method of a call": ("[a().b(x=1)]", [("b", {"x": 1})]),
+    "bare fence": ("```\n[f(x=1)]\n```", [("f", {"x": 1})]),
+    "single backticks": ("`f(x=1)`", [("f", {"x": 1})]),
+    "repeated keyword": ("[f(x=1, x=2)]", [("f", {"x": 2})]),
+    "unpacked dict": ("[f(**d)]", [("f", {"**": "d"})]),
+    "a name": ("hello", NO),
+    "a literal": ("None", NO),
+    "a dict": ("{'f': 1}", NO),
+    "a quoted list": ('"[f()]"', NO),
+    "a list of lists": ("[[f()]]", NO),
+    "a list of tuples": ("(f(x=1), g(y=2))", NO),
+    "words after the list": ("[f(x=1)] is the call.", NO),
+    "words before the list": ("The call: [f(x=1)]", NO),
+    "semicolon": ("f(x=1);", NO),
+    "assignment": ("y = f(x=1)", NO),
+    "two lines of calls": ("f(x=1)\ng(y=2)", NO),
+    "a name and a call": ("[f, g(y=2)]", NO),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), CALLS_READ_ALIKE.values(), ids=CALLS_READ_ALIKE)
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+def test_both_readings_agree(reader: Callable[[str], tuple[Call, ...]], text: str, expected: object) -> None:
+    assert outcome(reader, text) == expected
+
+
+CALLS_READ_DIFFERENTLY = {
+    "positional": ("[f(1, x=2)]", [("f", {"x": 2})], [("f", {"x": 2}, 1)]),
+    "all positional": ("[f('a', [2])]", [("f", {})], [("f", {}, "a", [2])]),
+    "prose": ("Hello (world)", [("Hello", {})], [("Hello", {}, "world")]),
+    "python fence": ("```python\n[f(x=1)]\n```", NO, [("f", {"x": 1})]),
+    "fence on one line": ("```python [f(x=1)]```", NO, [("f", {"x": 1})]),
+    "windows fence": ("```py\r\n[f(x=1)]\r\n```", NO, [("f", {"x": 1})]),
+    "leading tab": ("\t[f(x=1)]", NO, [("f", {"x": 1})]),
+    "trailing tab": ("[f(x=1)]\t", NO, [("f", {"x": 1})]),
+    "trailing carriage return": ("[f(x=1)]\r\n", NO, [("f", {"x": 1})]),
+    "fence after a tab": ("\t```\n[f(x=1)]\n```", NO, [("f", {"x": 1})]),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "official", "corrected"), CALLS_READ_DIFFERENTLY.values(), ids=CALLS_READ_DIFFERENTLY
+)
+def test_the_corrected_reading_repairs(text: str, official: object, corrected: object) -> None:
+    assert outcome(python.official, text) == official
+    assert outcome(python.corrected, text) == corrected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("[f(x=1)", id="closing bracket missing"),
+        pytest.param("f(x=1)]", id="opening bracket missing"),
+        pytest.param("[f(x=[1]), g(y=2)", id="two calls, closing bracket missing"),
+    ],
+)
+def test_the_corrected_reading_repairs_a_bracket_that_the_official_one_repairs(text: str) -> None:
+    """The corrected reading is the lenient one, so it should read all that the official one reads."""
+    assert python.corrected(text) == python.official(text)
+
+
+@pytest.mark.parametrize("text", ["[f(x=1)", "f(x=1)]"])
+def test_the_official_reading_adds_a_missing_bracket(text: str) -> None:
+    assert outcome(python.official, text) == [("f", {"x": 1})]
+
+
+VALUES = {
+    # id: (source, official, corrected)
+    "integer": ("5", 5, 5),
+    "float": ("2.5e3", 2500.0, 2500.0),
+    "hexadecimal": ("0x1F", 31, 31),
+    "text": ("'it\\'s'", "it's", "it's"),
+    "adjacent texts": ("'a' 'b'", "ab", "ab"),
+    "True": ("True", True, True),
+    "None": ("None", None, None),
+    "Ellipsis": ("...", "...", "..."),
+    "bytes": ("b'a'", b"a", b"a"),
+    "minus": ("-5", -5, -5),
+    "minus float": ("-2.5", -2.5, -2.5),
+    "plus": ("+5", -5, 5),
+    "not": ("not True", -1, False),
+    "not zero": ("not 0", 0, True),
+    "invert": ("~5", -5, -6),
+    "minus True": ("-True", -1, -1),
+    "double minus": ("--5", NO, 5),
+    "minus name": ("-y", NO, "-y"),
+    "minus text": ("-'s'", NO, "-'s'"),
+    "name": ("red", "red", "red"),
+    "JSON true": ("true", "true", True),
+    "JSON false": ("false", "false", False),
+    "JSON null": ("null", "null", None),
+    "list": ("[1, [true], 'a']", [1, ["true"], "a"], [1, [True], "a"]),
+    "tuple": ("(1, -2)", (1, -2), (1, -2)),
+    "one-element tuple": ("(1,)", (1,), (1,)),
+    "empty tuple": ("()", (), ()),
+    "dict": ("{'a': {'b': +1}}", {"a": {"b": -1}}, {"a": {"b": 1}}),
+    "dict with name keys": ("{a: 1}", {"a": 1}, {"a": 1}),
+    "product": ("2*3", 6, 6),
+    "difference": ("1 - -2", 3, 3),
+    "quotient": ("1/4", 0.25, 0.25),
+    "floor and remainder": ("7//2 + 7%2", 4, 4),
+    "power": ("2**-1", 0.5, 0.5),
+    "bits": ("(1 << 4 | 3) & ~1 ^ 8 >> 1", 22, 22),
+    "signs inside arithmetic": ("1 + +5", 6, 6),
+    "not inside arithmetic": ("1 + (not 0)", 2, 2),
+    "repeated text": ("'ab'*2", "abab", "abab"),
+    "joined lists": ("[1] + [2]*2", [1, 2, 2], [1, 2, 2]),
+    "joined tuples": ("(1,) + (2,)", (1, 2), (1, 2)),
+    "arithmetic with a name": ("1 + y", NO, "1 + y"),
+    "arithmetic with a call": ("1 + now()", NO, "1 + now()"),
+    "arithmetic of kinds": ("1 + 'a'", NO, "1 + 'a'"),
+    "division by zero": ("1/0", NO, "1 / 0"),
+    "power too large": ("9**9**9", NO, "9 ** 9 ** 9"),
+    "shift too large": ("1 << 10**9", NO, "1 << 10 ** 9"),
+    "text too long": ("'x'*10**10", NO, "'x' * 10 ** 10"),
+    "list too long": ("10**10*[0]", NO, "10 ** 10 * [0]"),
+    "formatting": ("'%9999999999d' % 1", NO, "'%9999999999d' % 1"),
+    "call without keywords": ("now()", "now()", "now()"),
+    "call with positional": ("date( 1,2 )", "date(1, 2)", "date(1, 2)"),
+    "call with keywords": ("date(day=+1)", {"date": {"day": -1}}, {"date": {"day": 1}}),
+    "call with both": ("date(1, day=2)", {"date": {"day": 2}}, "date(1, day=2)"),
+    "subscript": ("a [0]", "a[0]", "a[0]"),
+    "attribute": ("Color.RED", NO, "Color.RED"),
+    "plain f-string": ("f'abc'", NO, "abc"),
+    "f-string": ("f'{a}'", NO, "f'{a}'"),
+    "set": ("{1, 2}", NO, [1, 2]),
+    "lambda": ("lambda: 1", NO, "lambda: 1"),
+    "comparison": ("a < b", NO, "a < b"),
+    "boolean operation": ("a or b", NO, "a or b"),
+    "condition": ("1 if a else 2", NO, "1 if a else 2"),
+    "comprehension": ("[i for i in y]", NO, "[i for i in y]"),
+    "starred": ("[*a]", NO, ["*a"]),
+    "dict with unpacking": ("{**a}", NO, "{**a}"),
+    "dunder attribute": ("().__class__", NO, "().__class__"),
+    "unhashable key": ("{[1]: 2}", NO, NO),
+}
+
+
+@pytest.mark.parametrize(("source", "official", "corrected"), VALUES.values(), ids=VALUES)
+def test_value(source: str, official: object, corrected: object) -> None:
+    assert exactly(value_of(python.official, source)) == exactly(official)
+    assert exactly(value_of(python.corrected, source)) == exactly(corrected)
+
+
+def test_an_unreadable_value_spoils_the_whole_official_answer_but_not_the_corrected_one() -> None:
+    text = "[f(x=1), g(y=Color.RED)]"
+    assert outcome(python.official, text) == NO
+    assert outcome(python.corrected, text) == [("f", {"x": 1}), ("g", {"y": "Color.RED"})]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        pytest.param("f(x=", "not Python calls", id="syntax"),
+        pytest.param("[f(x=1), 5]", "expected a call, found Constant", id="no call"),
+        pytest.param("f(x=Color.RED)", "Attribute is not a value", id="value"),
+        pytest.param("f(x={**a})", "** inside a dict", id="unpacking"),
+        pytest.param("f(x=9**9**9)", "too large", id="size"),
+        pytest.param("f(x=1/0)", "division by zero", id="arithmetic"),
+        pytest.param("f(x=1+open('a'))", "would have to be evaluated", id="evaluation"),
+    ],
+)
+def test_a_refusal_says_what_is_in_the_way(text: str, words: str) -> None:
+    with pytest.raises(Undecodable) as refusal:
+        python.official(text)
+    assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "__import__('os').system('touch {path}')",
+        "__import__('os').system('touch {path}') + 0",
+        "-__import__('os').system('touch {path}')",
+        "open('{path}', 'w').close()",
+        "open(file='{path}', mode='w')",
+        "[open('{path}', 'w') for _ in '1']",
+        "(lambda: open('{path}', 'w'))()",
+        "f\"{{open('{path}', 'w')}}\"",
+        "{{**open('{path}', 'w')}}",
+        'exec(\'open("{path}", "w")\')',
+        "[0][open('{path}', 'w').close()]",
+        "'{{}}'.format(open('{path}', 'w'))",
+        "'%s' % open('{path}', 'w')",
+    ],
+)
+def test_a_value_is_never_evaluated(
+    reader: Callable[[str], tuple[Call, ...]], attack: str, tmp_path: Path
+) -> None:
+    target = tmp_path / "touched"
+    value_of(reader, attack.format(path=target))
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+def test_a_call_in_a_value_stays_source_text(reader: Callable[[str], tuple[Call, ...]]) -> None:
+    assert value_of(reader, "__import__('os').system('true')") == "__import__('os').system('true')"
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+def test_the_name_and_the_default_of_a_call_are_never_evaluated(
+    reader: Callable[[str], tuple[Call, ...]], tmp_path: Path
+) -> None:
+    target = tmp_path / "touched"
+    outcome(reader, f"[open('{target}', 'w').f(x=1), open('{target}', 'w')]")
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+def test_an_odd_escape_in_a_text_gives_no_warning(reader: Callable[[str], tuple[Call, ...]]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert value_of(reader, r"'\d+'") == r"\d+"
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+def test_a_hostile_text_is_read_or_refused_at_once(
+    reader: Callable[[str], tuple[Call, ...]], text: str
+) -> None:
+    must_end(lambda: outcome(reader, text))
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+@given(text=wild_text)
+@settings(deadline=None)
+def test_any_text_is_read_or_refused(reader: Callable[[str], tuple[Call, ...]], text: str) -> None:
+    calls = outcome(reader, text)
+    assert calls == NO or isinstance(calls, list)
+
+
+HUGE = f"0x{'f' * 5_000}"
+"""An integer of more digits than Python writes in decimals."""
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+@pytest.mark.parametrize("source", [f"g({HUGE})", f"a[{HUGE}]"], ids=["call", "subscript"])
+def test_source_text_with_a_huge_integer_is_read_or_refused(
+    reader: Callable[[str], tuple[Call, ...]], source: str
+) -> None:
+    value_of(reader, source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("[[0]*100000]*100000", id="list of lists"),
+        pytest.param("['x'*100000]*100000", id="list of texts"),
+        pytest.param("([[[0]*1000]*1000]*1000, 1)", id="three levels"),
+    ],
+)
+def test_repetition_inside_repetition_is_refused(source: str) -> None:
+    """Ten kilobytes of references to one list are ten billion elements to whoever walks or writes them."""
+    assert value_of(python.official, source) == NO

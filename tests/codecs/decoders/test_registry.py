@@ -1,0 +1,464 @@
+"""One entry point for every syntax: the official and the corrected reading of a completion."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls, Prose, Reading, Unreadable
+from pytest_fcbench.codecs.decoders.registry import (
+    DEFAULT_SYNTAX,
+    OF_RUNS,
+    SYNTAXES,
+    Offer,
+    read_corrected,
+    read_official,
+)
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.prompt_format import FORMATS
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
+from tests.codecs.hostile import HOSTILE, must_end, wild_text
+from tests.factories import make_doc, tool_calls
+
+DECODER_FAILED = "ast_decoder:decoder_failed"
+
+
+def offer(*docs: FunctionDoc, names: Names = Names.DOTTED) -> Offer:
+    """An offer of these docs; of the factory's one without any."""
+    return Offer(docs or (make_doc(),), names)
+
+
+def official(
+    completion: Completion | str, syntax: str = "python", language: Language = Language.PYTHON
+) -> Calls | Unreadable:
+    return read_official(_completion(completion), syntax, language)
+
+
+def corrected(
+    completion: Completion | str,
+    syntax: str = "python",
+    language: Language = Language.PYTHON,
+    names: Names = Names.DOTTED,
+) -> Reading:
+    return read_corrected(_completion(completion), syntax, language, offer(names=names))
+
+
+def _completion(completion: Completion | str) -> Completion:
+    return Completion(text=completion) if isinstance(completion, str) else completion
+
+
+def test_the_default_syntax_of_a_mode_belongs_to_it() -> None:
+    assert DEFAULT_SYNTAX.keys() == set(Mode)
+    assert SYNTAXES[DEFAULT_SYNTAX[Mode.FC]] is None
+    prompting = SYNTAXES[DEFAULT_SYNTAX[Mode.PROMPT]]
+    assert prompting is not None
+    assert prompting.mode is Mode.PROMPT
+
+
+@pytest.mark.parametrize("name", [name for name, syntax in SYNTAXES.items() if syntax])
+def test_every_text_syntax_reads_every_language_in_both_profiles(name: str) -> None:
+    syntax = SYNTAXES[name]
+    assert syntax is not None
+    assert syntax.official.keys() == syntax.corrected.keys() == set(Language)
+
+
+# The official reading
+
+
+def test_official_tool_calls_are_read_under_their_shown_names() -> None:
+    completion = tool_calls(("weather_forecast", '{"city": "Bergen"}'), ("b", {"x": 1}))
+    assert official(completion, "tool_calls") == Calls(
+        (Call("weather_forecast", {"city": "Bergen"}), Call("b", {"x": 1}))
+    )
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        pytest.param(Completion(tool_calls=()), id="empty list"),
+        pytest.param(Completion(tool_calls=(), text="No."), id="empty list beside text"),
+        pytest.param(Completion(text=""), id="empty text"),
+    ],
+)
+def test_official_no_tool_calls_are_no_calls(completion: Completion) -> None:
+    assert official(completion, "tool_calls") == Calls(())
+
+
+@pytest.mark.parametrize(
+    ("completion", "code", "words"),
+    [
+        pytest.param(Completion(text="No."), DECODER_FAILED, "text, not tool calls", id="text"),
+        pytest.param(Completion(), DECODER_FAILED, "text, not tool calls", id="nothing"),
+        pytest.param(tool_calls(("f", "")), DECODER_FAILED, "not JSON", id="empty arguments"),
+        pytest.param(tool_calls(("f", "{x: 1}")), DECODER_FAILED, "not JSON", id="broken arguments"),
+        pytest.param(tool_calls(("f", "[1]")), WRONG_FORMAT, "'f' are list", id="arguments in a list"),
+        pytest.param(tool_calls(("f", "null")), WRONG_FORMAT, "'f' are NoneType", id="null arguments"),
+        pytest.param(tool_calls(("f", None)), WRONG_FORMAT, "'f' are NoneType", id="missing arguments"),
+        pytest.param(tool_calls(("f", '"{}"')), WRONG_FORMAT, "'f' are str", id="arguments encoded twice"),
+        pytest.param(
+            tool_calls(("f", "[1]"), ("g", "{")),
+            DECODER_FAILED,
+            "not JSON",
+            id="all are decoded before judged",
+        ),
+        pytest.param(
+            Completion(tool_calls=(ToolCall("f", "{}"), "and")), DECODER_FAILED, "text among", id="text part"
+        ),
+    ],
+)
+def test_official_unreadable_tool_calls(completion: Completion, code: str, words: str) -> None:
+    reading = official(completion, "tool_calls")
+    assert isinstance(reading, Unreadable)
+    assert reading.code == code
+    assert words in reading.reason
+
+
+@pytest.mark.parametrize(
+    ("syntax", "language", "text", "call"),
+    [
+        pytest.param("python", Language.PYTHON, "[f(x=+1)]", Call("f", {"x": -1}), id="python"),
+        pytest.param("python", Language.JAVA, 'f(x="a");', Call("f", {"x": "a"}), id="java"),
+        pytest.param("python", Language.JAVASCRIPT, "f(x='a')", Call("f", {"x": "a"}), id="javascript"),
+        pytest.param(
+            "hermes",
+            Language.PYTHON,
+            '<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>',
+            Call("f", {"x": 1}),
+            id="hermes",
+        ),
+        pytest.param(
+            "hermes",
+            Language.JAVA,
+            '<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>',
+            Call("f", {"x": "1"}),
+            id="hermes java",
+        ),
+        pytest.param(
+            "xlam",
+            Language.JAVASCRIPT,
+            '[{"name": "f", "arguments": {"x": 1}}]',
+            Call("f", {"x": 1}),
+            id="xlam javascript",
+        ),
+        pytest.param("glm", Language.PYTHON, 'f\n{"x": 1}', Call("f", {"x": 1}), id="glm"),
+    ],
+)
+def test_official_text_is_read_by_syntax_and_language(
+    syntax: str, language: Language, text: str, call: Call
+) -> None:
+    assert official(text, syntax, language) == Calls((call,))
+
+
+@pytest.mark.parametrize("syntax", [name for name, syntax in SYNTAXES.items() if syntax])
+def test_official_no_text_is_unreadable(syntax: str) -> None:
+    assert official(Completion(), syntax) == Unreadable("there is no text")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        pytest.param("I cannot help with that.", DECODER_FAILED, id="prose"),
+        pytest.param("", WRONG_FORMAT, id="nothing"),
+    ],
+)
+def test_official_unreadable_java(text: str, code: str) -> None:
+    reading = official(text, "python", Language.JAVA)
+    assert isinstance(reading, Unreadable)
+    assert reading.code == code
+
+
+# The corrected reading: calls
+
+
+@pytest.mark.parametrize("names", Names)
+def test_corrected_tool_calls_get_the_functions_own_names(names: Names) -> None:
+    completion = tool_calls((names.shown("weather.forecast"), '{"city": "Bergen"}'))
+    reading = corrected(completion, "tool_calls", names=names)
+    assert reading == Calls((Call("weather.forecast", {"city": "Bergen"}),))
+
+
+@pytest.mark.parametrize("arguments", ["", " \n"])
+def test_corrected_empty_arguments_are_no_arguments(arguments: str) -> None:
+    assert corrected(tool_calls(("f", arguments)), "tool_calls") == Calls((Call("f", {}),))
+
+
+def test_corrected_tool_calls_count_even_where_text_was_asked_for() -> None:
+    assert corrected(tool_calls(("f", "{}")), "python") == Calls((Call("f", {}),))
+
+
+def test_corrected_text_beside_tool_calls_does_not_matter() -> None:
+    completion = Completion(text="Let me see.", tool_calls=("Well:", ToolCall("f", "{}")))
+    assert corrected(completion, "tool_calls") == Calls((Call("f", {}),))
+
+
+def test_corrected_text_parts_are_the_text() -> None:
+    assert corrected(Completion(tool_calls=("No", "way.")), "tool_calls") == Prose("No\nway.")
+
+
+def test_corrected_positional_arguments_get_the_names_of_the_doc() -> None:
+    reading = corrected("[weather.forecast('Bergen', 3)]")
+    assert reading == Calls((Call("weather.forecast", {"city": "Bergen", "days": 3}),))
+
+
+def test_corrected_several_java_calls_are_read() -> None:
+    reading = corrected('[A.f(x="a"), B.g(y=1)]', language=Language.JAVA)
+    assert reading == Calls((Call("A.f", {"x": '"a"'}), Call("B.g", {"y": "1"})))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [pytest.param("[]", id="empty list"), pytest.param("```python\n[]\n```", id="empty list in a fence")],
+)
+def test_corrected_an_empty_list_is_no_calls(text: str) -> None:
+    assert corrected(text) == Calls(())
+
+
+# The corrected reading: prose or a call gone wrong
+
+
+PROSE = {
+    "nothing": ("", "python"),
+    "white space": (" \n\t", "python"),
+    "sentence": ("I cannot help with that.", "python"),
+    "sentence for tool calls": ("I cannot help with that.", "tool_calls"),
+    "sentence for hermes": ("I cannot help with that.", "hermes"),
+    "sentence for xlam": ("I cannot help with that.", "xlam"),
+    "sentence for glm": ("I cannot\nhelp with that.", "glm"),
+    "word and brackets": ("Hello (world)", "python"),
+    "word with bracket and fence": ("```\nHello (world)\n```", "python"),
+    "name of a function": ("The function weather.forecast needs a city.", "python"),
+    "name and brackets": ("weather.forecast (with a city) would fit.", "python"),
+    "call in words for tool calls": ("I would use weather.forecast(city='?').", "tool_calls"),
+    "part of another name": ("Use my.weather.forecast(city=1 or my_weather.forecast(city=1", "python"),
+    "longer name": ("Use weather.forecasts(city=1 now", "python"),
+    "other function": ("I could use climate(city= but", "python"),
+    "JSON about something else": ('{"name": "Ada"} is my name.', "python"),
+}
+
+
+@pytest.mark.parametrize(("text", "syntax"), PROSE.values(), ids=PROSE)
+def test_corrected_prose(text: str, syntax: str) -> None:
+    assert corrected(text, syntax) == Prose(text.strip())
+
+
+GONE_WRONG = {
+    "cut": ("[weather.forecast(city='Ber", "python"),
+    "prose before": ("Sure: [weather.forecast(city='Bergen')]", "python"),
+    "spaces": ("Sure: weather.forecast ( city = 'Bergen')", "python"),
+    "over two lines": ("Sure: weather.forecast(\n    city='Bergen')", "python"),
+    "underscored": ("Sure: weather_forecast(city='Bergen')", "python"),
+    "tag for tool calls": ("<tool_call>weather", "tool_calls"),
+    "other tag for tool calls": ("<function=weather>", "tool_calls"),
+    "JSON for tool calls": ('{"name": "weather_forecast", "arguments": {', "tool_calls"),
+    "JSON with single quotes": ("{'function': 'weather.forecast'", "tool_calls"),
+    "JSON as text": ('{"name": "weather.forecast", "arguments": {"city": "Bergen"}}', "python"),
+    "hermes": ("<tool_call>\n{'name'\n</tool_call>", "hermes"),
+    "xlam": ('Sure: [{"name": "weather.forecast"}]', "xlam"),
+}
+
+
+@pytest.mark.parametrize(("text", "syntax"), GONE_WRONG.values(), ids=GONE_WRONG)
+def test_corrected_a_call_gone_wrong_is_unreadable(text: str, syntax: str) -> None:
+    assert isinstance(corrected(text, syntax, names=Names.UNDERSCORED), Unreadable)
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        pytest.param(tool_calls(("f", "{")), id="broken arguments"),
+        pytest.param(tool_calls(("f", "[1]")), id="arguments in a list"),
+        pytest.param(tool_calls(("f", "{}"), ("g", "{")), id="one of two"),
+    ],
+)
+def test_corrected_broken_tool_calls_are_unreadable_whatever_their_name(completion: Completion) -> None:
+    assert isinstance(corrected(completion, "tool_calls"), Unreadable)
+
+
+def test_corrected_words_that_read_as_a_call_of_an_offered_function_are_a_call() -> None:
+    assert corrected("weather.forecast()") == Calls((Call("weather.forecast", {}),))
+
+
+def test_corrected_a_bare_call_of_an_unknown_function_counts_once_it_has_arguments() -> None:
+    assert corrected("climate()") == Prose("climate()")
+    assert corrected("[climate()]") == Calls((Call("climate", {}),))
+    assert corrected("climate(x=1)") == Calls((Call("climate", {"x": 1}),))
+
+
+def test_corrected_without_functions_nothing_is_attempted() -> None:
+    reading = read_corrected(Completion(text="f(x="), "python", Language.PYTHON, Offer((), Names.DOTTED))
+    assert reading == Prose("f(x=")
+
+
+# What is offered
+
+
+def test_an_offer_knows_functions_by_shown_and_by_own_name() -> None:
+    doc = make_doc("a.b")
+    assert offer(doc, names=Names.UNDERSCORED).by_name == {"a.b": doc, "a_b": doc}
+    assert offer(doc, names=Names.DOTTED).by_name == {"a.b": doc}
+
+
+def test_the_first_doc_of_a_name_wins() -> None:
+    first, second = make_doc("a.b"), make_doc("a.b", {})
+    assert offer(first, second).by_name["a.b"] is first
+    clash = make_doc("a_b", {})
+    assert offer(first, clash, names=Names.UNDERSCORED).by_name["a_b"] is first
+
+
+OWN = {
+    # id: (call, call under the function's own name)
+    "shown name": (Call("a_b", {"x": 1}), Call("a.b", {"x": 1})),
+    "own name": (Call("a.b", {"x": 1}), Call("a.b", {"x": 1})),
+    "unknown name": (Call("c", {"x": 1}, (2,)), Call("c", {"x": 1}, (2,))),
+    "positional": (Call("a_b", {}, (1, 2)), Call("a.b", {"x": 1, "y": 2})),
+    "positional and named": (Call("a_b", {"y": 2}, (1,)), Call("a.b", {"x": 1, "y": 2})),
+    "too many positional": (Call("a_b", {}, (1, 2, 3)), Call("a.b", {"x": 1, "y": 2}, (3,))),
+    "all named, one positional": (Call("a_b", {"x": 1, "y": 2}, (3,)), Call("a.b", {"x": 1, "y": 2}, (3,))),
+    "unknown parameter": (Call("a_b", {"z": 3}, (1,)), Call("a.b", {"x": 1, "z": 3})),
+}
+
+
+@pytest.mark.parametrize(("call", "own"), OWN.values(), ids=OWN)
+def test_a_call_gets_its_own_name_and_names_for_its_arguments(call: Call, own: Call) -> None:
+    doc = make_doc("a.b", {"x": {"type": "integer"}, "y": {"type": "integer"}})
+    assert offer(doc, names=Names.UNDERSCORED).own(call) == own
+
+
+def test_a_parameter_given_twice_keeps_the_surplus() -> None:
+    """``f(5, x=1)`` gives x twice: in Python an error, here it must not become ``f(x=1, y=5)``."""
+    doc = make_doc("f", {"x": {"type": "integer"}, "y": {"type": "integer"}})
+    assert offer(doc).own(Call("f", {"x": 1}, (5,))) == Call("f", {"x": 1}, (5,))
+
+
+def test_names_with_special_characters_are_taken_literally() -> None:
+    assert offer(make_doc("a+b")).attempted_in("a+b(x=1", calls_are_text=True)
+    assert not offer(make_doc("a.b")).attempted_in("aXb(x=1", calls_are_text=True)
+
+
+def test_the_longest_name_is_recognised() -> None:
+    assert offer(make_doc("get"), make_doc("get_all")).attempted_in("get_all(x=1", calls_are_text=True)
+
+
+# Whatever a model answers
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_answer_is_read_at_once(text: str) -> None:
+    shown = (Completion(text=text), tool_calls(("f", text)), Completion(tool_calls=(text,)))
+
+    def read() -> None:
+        for completion in shown:
+            for syntax in ("python", "tool_calls", "hermes", "xlam", "glm"):
+                official(completion, syntax)
+                corrected(completion, syntax)
+
+    must_end(read)
+
+
+@pytest.mark.parametrize("language", [Language.JAVA, Language.JAVASCRIPT])
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_answer_in_another_language_is_read_at_once(text: str, language: Language) -> None:
+    def read() -> None:
+        official(text, "python", language)
+        corrected(text, "python", language)
+
+    must_end(read)
+
+
+@given(
+    text=st.none() | wild_text,
+    calls=st.none() | st.lists(wild_text | st.builds(ToolCall, wild_text, wild_text | st.none()), max_size=3),
+    syntax=st.sampled_from(sorted(SYNTAXES)),
+    language=st.sampled_from(Language),
+    names=st.sampled_from(Names),
+)
+@settings(deadline=None, max_examples=300)
+def test_any_completion_is_read(
+    text: str | None, calls: list[ToolCall | str] | None, syntax: str, language: Language, names: Names
+) -> None:
+    completion = Completion(text=text, tool_calls=None if calls is None else tuple(calls))
+    assert isinstance(official(completion, syntax, language), Calls | Unreadable)
+    assert isinstance(corrected(completion, syntax, language, names), Calls | Prose | Unreadable)
+
+
+@pytest.mark.parametrize("read", [official, corrected])
+def test_source_text_with_a_huge_integer_is_read(read: object) -> None:
+    assert callable(read)
+    read(f"f(x=g(0x{'f' * 5_000}))")
+
+
+# Prompt formats
+
+JSON = '[{"function": "get_weather", "parameters": {"city": "Bergen"}}]'
+XML = '<functions><function name="get_weather">{}</function></functions>'
+VERBOSE = XML.format('<params><param name="city" value="Bergen" type="string"/></params>')
+CONCISE = XML.format('<param name="city" type="string">Bergen</param>')
+WEATHER = Calls((Call("get_weather", {"city": "Bergen"}),))
+WRITTEN = {
+    "python": "[get_weather(city='Bergen')]",
+    "json": JSON,
+    "verbose_xml": VERBOSE,
+    "concise_xml": CONCISE,
+}
+
+
+def in_its_form(text: str, syntax: str) -> tuple[Reading, Reading]:
+    weather = offer(make_doc("get_weather", {"city": {"type": "string"}}))
+    completion = Completion(text=text)
+    return official(text, syntax), read_corrected(completion, syntax, Language.PYTHON, weather)
+
+
+@pytest.mark.parametrize(("returned", "text"), WRITTEN.items())
+def test_calls_of_a_return_format_with_and_without_a_tag(returned: str, text: str) -> None:
+    assert in_its_form(text, returned) == (WEATHER, WEATHER)
+    tagged = f"I will.\n<TOOLCALL>\n{text} </TOOLCALL>\nDone."
+    assert in_its_form(tagged, f"{returned}_tagged") == (WEATHER, WEATHER)
+
+
+@pytest.mark.parametrize(("returned", "text"), WRITTEN.items())
+def test_a_tag_that_was_asked_for_has_to_be_there(returned: str, text: str) -> None:
+    """It is a call, but not in the form that was asked for: no abstention."""
+    strict, lenient = in_its_form(text, f"{returned}_tagged")
+    assert isinstance(strict, Unreadable)
+    assert isinstance(lenient, Unreadable)
+
+
+@pytest.mark.parametrize(("returned", "text"), WRITTEN.items())
+def test_of_several_tags_officially_the_first_counts(returned: str, text: str) -> None:
+    tagged = f"<TOOLCALL>{text}</TOOLCALL>"
+    strict, lenient = in_its_form(tagged * 2, f"{returned}_tagged")
+    assert strict == WEATHER
+    assert lenient == Calls(WEATHER.calls * 2)
+    assert in_its_form(tagged.removesuffix("</TOOLCALL>"), f"{returned}_tagged")[1] == WEATHER
+
+
+@pytest.mark.parametrize("syntax", [f"{name}{tag}" for name in WRITTEN for tag in ("", "_tagged")])
+def test_prose_is_an_abstention_in_every_format(syntax: str) -> None:
+    text = "None of these functions can book a flight (sorry)."
+    assert in_its_form(text, syntax)[1] == Prose(text)
+
+
+@pytest.mark.parametrize(("asked", "given"), [(a, g) for a in WRITTEN for g in WRITTEN if a[-4:] != g[-4:]])
+def test_calls_in_another_return_format_are_no_abstention(asked: str, given: str) -> None:
+    _, lenient = in_its_form(WRITTEN[given], asked)
+    assert isinstance(lenient, Unreadable)
+
+
+@pytest.mark.parametrize(
+    ("syntax", "text"),
+    [
+        ("json", '[{"function": "fly", "parameters": {}}]'),
+        ("concise_xml", '<functions><function name="fly"></function></functions>'),
+        ("python_tagged", "<TOOLCALL>[fly()]</TOOLCALL>"),
+    ],
+)
+def test_a_call_of_an_unknown_function_is_a_call(syntax: str, text: str) -> None:
+    called = Calls((Call("fly", {}),))
+    assert in_its_form(text, syntax) == (called, called)
+
+
+def test_a_run_is_not_answered_in_a_prompt_format() -> None:
+    assert OF_RUNS == ("tool_calls", "python", "hermes", "xlam", "glm")
+    assert {chosen.syntax for chosen in FORMATS} <= SYNTAXES.keys()

@@ -1,0 +1,180 @@
+"""Calls written as XML, read as officially and leniently."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.xml_calls import (
+    Reader,
+    corrected_concise,
+    corrected_verbose,
+    official_concise,
+    official_verbose,
+)
+from pytest_fcbench.domain.transcript import Call
+from tests.codecs.hostile import HOSTILE, must_end, wild_text
+
+VERBOSE = '<function name="f"><params><param name="x" value="{}" type="{}"/></params></function>'
+CONCISE = '<function name="f"><param name="x" type="{1}">{0}</param></function>'
+READERS = {
+    "verbose": (VERBOSE, official_verbose, corrected_verbose),
+    "concise": (CONCISE, official_concise, corrected_concise),
+}
+each_form = pytest.mark.parametrize(("written", "official", "corrected"), READERS.values(), ids=list(READERS))
+
+
+def _whole(written: str, value: str = "1", kind: str = "integer") -> str:
+    return f"<functions>{written.format(value, kind)}</functions>"
+
+
+def _value(read: Reader, text: str) -> object:
+    (call,) = read(text)
+    assert call.name == "f"
+    return call.arguments["x"]
+
+
+@each_form
+@pytest.mark.parametrize(
+    ("value", "kind", "meant"),
+    [
+        *(("1", "integer", 1), ("-1.5", "float", -1.5), ("2", "float", 2.0), ("a &lt; b", "string", "a < b")),
+        *(("True", "boolean", True), ("false", "boolean", False), ("x", "null", None), ("1", "string", "1")),
+        *(("[1, 'a']", "array", [1, "a"]), ("(1, 2)", "tuple", (1, 2)), ("{'a': None}", "dict", {"a": None})),
+    ],
+)
+def test_values_have_the_type_that_is_written(
+    written: str, official: Reader, corrected: Reader, value: str, kind: str, meant: object
+) -> None:
+    for read in (official, corrected):
+        found = _value(read, _whole(written, value, kind))
+        assert (found, type(found)) == (meant, type(meant))
+
+
+@each_form
+@pytest.mark.parametrize(
+    ("value", "kind", "strictly", "leniently"),
+    [
+        pytest.param("yes", "boolean", False, "yes", id="no boolean"),
+        pytest.param("5", "int", "5", 5, id="another word for a type"),
+        pytest.param("[1]", "list", "[1]", [1], id="another word for an array"),
+    ],
+)
+def test_what_is_read_differently(
+    written: str,
+    official: Reader,
+    corrected: Reader,
+    value: str,
+    kind: str,
+    strictly: object,
+    leniently: object,
+) -> None:
+    text = _whole(written, value, kind)
+    assert (_value(official, text), _value(corrected, text)) == (strictly, leniently)
+
+
+@each_form
+@pytest.mark.parametrize(
+    ("value", "kind", "leniently"),
+    [
+        *(("five", "integer", "five"), ("1,5", "float", "1,5"), ("[oops", "array", "[oops")),
+        *(("[true]", "array", [True]), ("AT&T", "string", "AT&T"), ("f(x)", "dict", "f(x)")),
+    ],
+)
+def test_what_is_officially_no_call_at_all(
+    written: str, official: Reader, corrected: Reader, value: str, kind: str, leniently: object
+) -> None:
+    text = _whole(written, value, kind)
+    with pytest.raises(Undecodable):
+        official(text)
+    assert _value(corrected, text) == leniently
+
+
+@each_form
+def test_words_and_fences_around_do_not_matter(written: str, official: Reader, corrected: Reader) -> None:
+    text = f"Here <you> are:\n```xml\n{_whole(written)}\n```\nDone & dusted."
+    assert official(text) == corrected(text) == (Call("f", {"x": 1}),)
+
+
+@each_form
+def test_officially_only_the_first_element_counts(written: str, official: Reader, corrected: Reader) -> None:
+    text = _whole(written) + _whole(written, "2")
+    assert official(text) == (Call("f", {"x": 1}),)
+    assert corrected(text) == (Call("f", {"x": 1}), Call("f", {"x": 2}))
+
+
+@each_form
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "",
+            "I cannot.",
+            "[f(x=1)]",
+            '<function name="f"/>',
+            "<functions/>",
+        ),
+        *("<functions><functions></functions>", "<functions><function/></functions>"),
+        *("<functions><function name='f'></functions>", "<functions>"),
+        *("<functions>\0</functions>", "<functions>\ud800</functions>", "<functions>&a;<x></functions>"),
+    ],
+)
+def test_what_neither_reads(written: str, official: Reader, corrected: Reader, text: str) -> None:
+    for read in (official, corrected):
+        with pytest.raises(Undecodable):
+            read(text)
+
+
+@each_form
+def test_no_function_is_no_call(written: str, official: Reader, corrected: Reader) -> None:
+    assert official("<functions></functions>") == corrected("<functions>none</functions>") == ()
+
+
+def test_parameters_may_stand_without_their_list_and_names() -> None:
+    text = '<functions><function name="f"><param value=" 7 " type="integer"/></function></functions>'
+    assert official_verbose(text) == (Call("f", {"**": 7}),)
+    with pytest.raises(Undecodable):
+        official_concise(text)
+
+
+def test_text_between_tags_is_stripped_and_ends_at_a_tag() -> None:
+    assert _value(official_concise, _whole(CONCISE, "\n a b <i>c</i> d ", "string")) == "a b"
+    assert _value(official_verbose, _whole(VERBOSE, " a ", "string")) == " a "
+
+
+MORE = {
+    "many elements": "<functions></functions>" * 50_000,
+    "many beginnings": "<functions>" * 100_000,
+    "deep": f"<functions>{'<a>' * 100_000}{'</a>' * 100_000}</functions>",
+    "many ampersands": f"<functions>{'&' * 500_000}</functions>",
+    "entities": "<!DOCTYPE x [<!ENTITY a 'aa'><!ENTITY b '&a;&a;'>]><functions>&b;</functions>",
+    "entities inside": "<functions><!DOCTYPE x [<!ENTITY a 'aa'>]>&a;</functions>",
+    "a deep literal": _whole(VERBOSE, "[" * 50_000, "array"),
+    "a long number": _whole(VERBOSE, "9" * 50_000, "integer"),
+    "a long literal": _whole(VERBOSE, "9" * 50_000, "array"),
+    "signs": _whole(CONCISE, "-" * 50_000 + "1", "dict"),
+}
+
+
+@pytest.mark.parametrize("text", [*HOSTILE.values(), *MORE.values()], ids=[*HOSTILE, *MORE])
+def test_hostile_texts_end(text: str) -> None:
+    for _, *readers in READERS.values():
+        for read in readers:
+            must_end(lambda read=read: _outcome(read, text))  # type: ignore[misc]
+
+
+@given(wild_text)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    for written, *readers in READERS.values():
+        for read in readers:
+            _outcome(read, text)
+            _outcome(read, f"<functions>{text}</functions>")
+            _outcome(read, _whole(written, text, "array"))
+
+
+def _outcome(read: Reader, text: str) -> object:
+    try:
+        return read(text)
+    except Undecodable as refused:
+        return refused

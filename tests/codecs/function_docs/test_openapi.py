@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcbench.codecs.function_docs import openapi
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.function_doc import FunctionDoc
+
+_BERTH = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {"id": {"type": "integer"}, "name": {"type": "string"}, "next": {"$ref": "#/c/Berth"}},
+}
+_HARBOUR = {
+    "openapi": "3.1.0",
+    "c": {"Berth": _BERTH, "dry": {"name": "dry", "in": "query", "schema": {"type": "boolean"}}},
+    "paths": {
+        "/berths/{id}": {
+            "parameters": [{"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}],
+            "get": {
+                "operationId": "get-berth",
+                "summary": "One berth",
+                "parameters": [
+                    {"$ref": "#/c/dry"},
+                    {"name": "Authorization", "in": "header", "schema": {"type": "string"}},
+                    {"name": "session", "in": "cookie", "schema": {"type": "string"}},
+                ],
+            },
+            "put": {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/c/Berth"}}}}},
+        },
+        "/log": {"post": {"requestBody": {"content": {"text/plain": {"schema": {"type": "string"}}}}}},
+    },
+}
+
+
+def _read(value: object) -> list[FunctionDoc]:
+    return list(openapi.read(value, "f.json"))
+
+
+def test_operations_become_functions() -> None:
+    get, put, post = _read(_HARBOUR)
+
+    assert (get.name, get.description, get.required) == ("get_berth", "One berth", ("id",))
+    assert list(get.properties) == ["id", "dry"]
+    assert (put.name, put.description) == ("put__berths_id", "PUT /berths/{id}")
+    assert list(put.properties) == ["id", "id_body", "name", "next"]
+    assert put.properties["next"]["type"] == "dict"
+    assert put.required == ("id", "name")
+    assert (post.properties["body"]["type"], post.required) == ("string", ("body",))
+
+
+def test_the_older_format_has_its_body_among_the_parameters() -> None:
+    body = {"in": "body", "name": "berth", "schema": {"$ref": "#/definitions/Berth"}}
+    length = {"in": "query", "name": "length", "type": "number", "description": "In metres"}
+    swagger = {
+        "swagger": "2.0",
+        "definitions": {"Berth": {"type": "object", "properties": {"name": {"type": "string"}}}},
+        "paths": {"/berths": {"post": {"operationId": "add", "parameters": [body, length]}}},
+    }
+
+    (add,) = _read(swagger)
+
+    assert {name: schema["type"] for name, schema in add.properties.items()} == {
+        "name": "string",
+        "length": "float",
+    }
+    assert add.properties["length"]["description"] == "In metres"
+
+
+@pytest.mark.parametrize("wrapped", ["chat", "responses", "bare", "input_schema", "object"])
+def test_tools_become_functions(wrapped: str) -> None:
+    schema = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
+    bare = {"name": "berth.get", "description": "One\n berth", "parameters": schema}
+    value: object = {
+        "chat": [{"type": "function", "function": bare}],
+        "responses": [{"type": "function", **bare}],
+        "bare": [bare],
+        "input_schema": [{"name": "berth.get", "description": "One berth", "input_schema": schema}],
+        "object": {"tools": [bare]},
+    }[wrapped]
+
+    assert _read(value) == [
+        FunctionDoc(
+            "berth.get",
+            "One berth",
+            {
+                "type": "dict",
+                "properties": {"id": {"description": "", "type": "integer"}},
+                "required": ["id"],
+            },
+        )
+    ]
+
+
+def test_a_tool_without_parameters_has_none() -> None:
+    (doc,) = _read([{"name": "now"}])
+
+    assert doc == FunctionDoc("now", "", {"type": "dict", "properties": {}, "required": []})
+
+
+@pytest.mark.parametrize(
+    ("value", "rule"),
+    [
+        ({"a": 1}, "has neither the 'paths' of an OpenAPI description nor a list of tools"),
+        (3, "has neither"),
+        ([{"function": {}}], "element 1 is no tool with a name"),
+        (["x"], "element 1 is no tool"),
+        ({"paths": {"/a": {"get": {"parameters": [{"$ref": "#/gone"}]}}}}, "'#/gone' points to nothing"),
+    ],
+)
+def test_another_file_is_refused(value: object, rule: str) -> None:
+    with pytest.raises(UsageError, match=rule):
+        _read(value)

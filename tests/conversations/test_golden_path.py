@@ -1,0 +1,232 @@
+"""What a model is shown along a golden path, in both modes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.codecs.decoders.registry import SYNTAXES
+from pytest_fcbench.codecs.presenting import sanitised
+from pytest_fcbench.domain.entry import PathCall
+from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.transcript import AskModel, Completion, Driven, Fault, Step
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
+from pytest_fcbench.matchers.golden_path.verdict import judge
+from pytest_fcbench.scorecard.record import from_json, record, to_json
+from tests.factories import tool_calls
+from tests.matchers.golden_path.cases import make_path_entry
+from tests.matchers.golden_path.talking import CORRECTED, OFFICIAL, PROMPT, WORDING, call, held
+
+BOTH = pytest.mark.parametrize("driven", [OFFICIAL, CORRECTED], ids=lambda driven: driven.profile)
+
+REPLY = {"navn": "Tromsø", "ids": [1, 2]}
+ENTRY = make_path_entry(
+    [
+        [PathCall.replied("Search_Hotel_Destination", {"query": "Tromsø"}, REPLY)],
+        [
+            PathCall.replied("Get_Hotel_Reviews(Tips)", {"hotel_id": "101"}, "fine"),
+            PathCall.replied("Get_Hotel_Details", {"hotel_id": "1", "arrival_date": "d"}, None),
+        ],
+    ]
+)
+FIRST = [call("Search_Hotel_Destination", query="Tromsø")]
+SECOND = [
+    call("Get_Hotel_Details", hotel_id="1", arrival_date="d"),
+    call("Get_Hotel_Reviews-Tips-", hotel_id="101"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Get_Hotel_Reviews(Tips)", "Get_Hotel_Reviews-Tips-"),
+        ("a.b/ç", "a-b--"),
+        ("x" * 70, "x" * 64),
+        ("ok_1-2", "ok_1-2"),
+    ],
+)
+def test_names_are_made_fit_for_interfaces(name: str, shown: str) -> None:
+    assert sanitised(name, Mode.FC) == shown
+    assert sanitised(name, Mode.PROMPT).isidentifier()
+
+
+@BOTH
+def test_function_calling(driven: Driven) -> None:
+    requests: list[AskModel] = []
+    transcript = held(ENTRY, [FIRST, SECOND], driven, requests=requests)
+    assert [request.step for request in requests] == [0, 1, 2]
+    first, _, last = requests
+    assert first.messages == ({"role": "user", "content": "Find me a bed."},)
+    assert [tool["type"] for tool in first.tools] == ["function"] * len(ENTRY.functions)
+    shown = [tool["function"] for tool in first.tools]
+    assert [doc["name"] for doc in shown if isinstance(doc, dict)] == [
+        sanitised(doc.name, Mode.FC) for doc in ENTRY.functions
+    ]
+    assert [doc["parameters"] for doc in shown if isinstance(doc, dict)] == [
+        doc.parameters for doc in ENTRY.functions
+    ]
+    assert last.tools == first.tools
+    _, called, replied, called_twice, *replies = last.messages
+    assert called["role"] == called_twice["role"] == "assistant"
+    assert replied["content"] == json.dumps(REPLY, ensure_ascii=False)
+    assert [(reply["role"], reply["content"]) for reply in replies] == [("tool", "null"), ("tool", '"fine"')]
+    made = called_twice["tool_calls"]
+    assert isinstance(made, list)
+    assert [reply["tool_call_id"] for reply in replies] == [one["id"] for one in made]
+    assert transcript.turns[0][1] == Step(
+        transcript.turns[0][1].completion,
+        ("Get_Hotel_Details(hotel_id='1', arrival_date='d')", "Get_Hotel_Reviews_Tips_(hotel_id='101')"),
+        ("null", '"fine"'),
+    )
+    assert transcript.driven == driven
+    judgement = judge(ENTRY, transcript)
+    assert judgement.official == judgement.corrected == Passed()
+
+
+@BOTH
+def test_prompting(driven: Driven) -> None:
+    requests: list[AskModel] = []
+    answers = [
+        '[Search_Hotel_Destination(query="Tromsø")]',
+        "[Get_Hotel_Reviews_Tips_(hotel_id='101'), Get_Hotel_Details(hotel_id='1', arrival_date='d')]",
+    ]
+    transcript = held(ENTRY, answers, driven, manner=PROMPT, requests=requests)
+    system, user = requests[0].messages
+    assert str(system["content"]).startswith(WORDING.system_prompt[:20])
+    assert "Get_Hotel_Reviews_Tips_" in str(system["content"])
+    assert user == {"role": "user", "content": "Find me a bed."}
+    assert not requests[0].tools
+    told = requests[1].messages[-1]
+    assert told["role"] == "user"
+    assert "Tromsø" in str(told["content"])
+    assert len(transcript.turns[0]) == 3
+    judgement = judge(ENTRY, transcript)
+    assert judgement.official == judgement.corrected == Passed()
+
+
+def test_text_that_tries_to_call_is_told_so() -> None:
+    requests: list[AskModel] = []
+    answers = ['[Search_Hotel_Destination(query="Tromsø"', '[Search_Hotel_Destination(query="Tromsø")]']
+    transcript = held(ENTRY, answers, CORRECTED, manner=PROMPT, requests=requests)
+    told = requests[1].messages[-1]
+    assert told["role"] == "user"
+    assert "cannot be read" in str(told["content"])
+    assert [len(step.calls) for step in transcript.turns[0]] == [0, 1, 0]
+    score = judge(ENTRY, transcript).corrected_path
+    assert score is not None
+    assert [verdict.stage for verdict in score.verdicts] == ["format", "exact"]
+
+
+def test_officially_such_text_is_a_response() -> None:
+    transcript = held(ENTRY, ['[Search_Hotel_Destination(query="Tromsø"'], OFFICIAL, manner=PROMPT)
+    assert len(transcript.turns[0]) == 1
+    verdict = judge(ENTRY, transcript).official
+    assert isinstance(verdict, Failed)
+    assert verdict.code == "stop_early"
+
+
+def test_the_same_is_asked_once() -> None:
+    """Else an API that is there the second time would make another verdict of the same answers."""
+    replies = iter([Completion(text="down", fault=Fault.INFERENCE_ERROR)])
+    again = [call("Search_Hotel_Destination", query="tromso")]
+    transcript = held(
+        ENTRY,
+        [again, again],
+        replace(CORRECTED, live=True),
+        aside=lambda _: next(replies, Completion(text="1")),
+    )
+    assert [aside.completion.fault for aside in transcript.asides] == [Fault.INFERENCE_ERROR]
+    judgement = judge(ENTRY, transcript)
+    assert isinstance(judgement.corrected, Failed)
+
+
+@BOTH
+def test_what_a_judge_is_told_was_said(driven: Driven) -> None:
+    """Officially a final answer is held against the golden dialogue, whatever was called."""
+    asked: list[str] = []
+
+    def judged(request: AskModel) -> Completion:
+        asked.append(str(request.messages[1]["content"]))
+        text = '{"same": true, "reason": "."}' if len(asked) < 3 else '{"score": %d, "reason": "."}'
+        return Completion(text=text.replace("%d", str(5 - len(asked))))
+
+    nearly = call("Get_Hotel_Reviews-Tips-", hotel_id="101", sort_option_id="NEW")
+    answers = [[call("Search_Hotel_Destination", query="in tromso")], [SECOND[0], nearly]]
+    transcript = held(ENTRY, answers, replace(driven, judge="a judge"), aside=judged)
+    first, second, completeness, correctness = asked
+    assert '"earlier steps": []' in first
+    assert "in tromso" in second.partition("call that was made")[0]
+    assert "in tromso" not in completeness
+    assert ("in tromso" in correctness) is (driven is CORRECTED)
+    score = judge(ENTRY, transcript).path_under(Profile(driven.profile))
+    assert score is not None
+    assert (score.right, score.completeness, score.correctness) == (3, 2, 1)
+
+
+@BOTH
+@pytest.mark.parametrize("answer", [None, "", " \n"])
+def test_no_judge_is_asked_about_nothing(driven: Driven, answer: str | None) -> None:
+    transcript = held(ENTRY, [FIRST, SECOND, answer], replace(driven, judge="a judge"))
+    assert transcript.asides == ()
+
+
+_CALLED = [
+    '[Search_Hotel_Destination(query="Oslo")]',
+    '<tool_call>\n{"name": "Get_Hotel_Details", "arguments": {"hotel_id": "1"}}\n</tool_call>',
+    '{"tool_calls": [{"name": "Get_Hotel_Details", "arguments": {"hotel_id": "1", "arrival_date": "d"}}]}',
+    'Search_Hotel_Destination\n{"query": "Tromsø"}',
+]
+_TEXTS = st.text() | st.sampled_from([*_CALLED, "[]", "[f()]", "<tool_call>", "{}", "\ud800"])
+_ARGUMENTS = _TEXTS | st.sampled_from(
+    ['{"query": "Tromsø"}', '{"query": 1e999}', '{"hotel_id": "1", "arrival_date": "e"}', "[" * 5000, "null"]
+)
+_NAMES = ["Search_Hotel_Destination", "Get_Hotel_Reviews-Tips-", "Get_Hotel_Details", "\x00"]
+_CALLS = st.tuples(st.sampled_from(_NAMES) | st.text(), _ARGUMENTS)
+ANSWERS = st.lists(
+    st.builds(Completion, text=_TEXTS | st.none())
+    | st.lists(_CALLS, max_size=3).map(tuple).map(lambda calls: tool_calls(*calls)),
+    max_size=4,
+)
+ASIDES = st.sampled_from(
+    [
+        *map(
+            Completion,
+            (
+                '{"same": true, "reason": "."}',
+                '{"same": false, "reason": "."}',
+                '{"score": 1, "reason": "."}',
+            ),
+        ),
+        *map(Completion, ("[[0.5, 1]]", "[[NaN]]", "", "null", "[" * 5000)),
+        Completion(text="down", fault=Fault.INFERENCE_ERROR),
+    ]
+)
+
+
+@BOTH
+@pytest.mark.parametrize("syntax", SYNTAXES)
+@given(answers=ANSWERS, replies=st.lists(ASIDES, min_size=1, max_size=3), asks=st.booleans())
+def test_no_answer_breaks_it(
+    driven: Driven, syntax: str, answers: list[Completion], replies: list[Completion], asks: bool
+) -> None:
+    """The verdict of the profile that drove is found again from what was answered, however often."""
+    reader = SYNTAXES[syntax]
+    manner = Manner("test", reader.mode if reader else Mode.FC, Names.UNDERSCORED, syntax)
+    if asks:
+        driven = replace(driven, judge="a judge", similarity="a model", live=True)
+    others = itertools.cycle(replies)
+    requests: list[AskModel] = []
+    transcript = held(ENTRY, answers, driven, manner=manner, requests=requests, aside=lambda _: next(others))
+    judgement = judge(ENTRY, transcript)
+    assert judge(ENTRY, transcript) == judgement
+    own = judgement.under(Profile(driven.profile))
+    assert not isinstance(own, NotScored) or (asks and own.cause in ("judge", "similarity"))
+    for request in requests:
+        json.dumps([request.messages, request.tools])
+    kept = json.dumps(to_json(record(ENTRY, manner, judgement, transcript)))
+    assert json.dumps(to_json(from_json(json.loads(kept)))) == kept

@@ -1,0 +1,461 @@
+"""A conversation is stepped by hand: questions, calls and what they returned, the transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench import suites
+from pytest_fcbench.codecs import presenting
+from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.conversations.turns import converse, performed, requests
+from pytest_fcbench.domain.entry import Message
+from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.transcript import (
+    Asking,
+    AskModel,
+    CallFunctions,
+    Completion,
+    Conversation,
+    Fault,
+    Results,
+    Step,
+    ToolCall,
+    Transcript,
+)
+from tests.factories import make_doc, make_entry, make_multi_turn, tool_calls
+
+FC = Manner("gpt", Mode.FC, Names.UNDERSCORED, "tool_calls")
+PROMPT = Manner("gpt", Mode.PROMPT, Names.DOTTED, "python")
+MANNERS = pytest.mark.parametrize("manner", [FC, PROMPT], ids=["fc", "prompt"])
+
+DONE = Completion(text="Done.")
+
+
+@pytest.fixture(scope="module")
+def wording() -> Wording:
+    return suites.open_suite("core", Path("no cache is needed")).wording
+
+
+# One turn
+
+
+@MANNERS
+def test_it_asks_as_the_codec_shows_the_entry(wording: Wording, manner: Manner) -> None:
+    entry = make_entry()
+    request = next(converse(entry, manner, wording))
+    assert request == presenting.ask(entry, wording, manner.mode, manner.names)
+    assert isinstance(request, AskModel)
+    assert bool(request.tools) is (manner.mode is Mode.FC)
+    assert request.messages[-1] == {"role": "user", "content": "What will the weather in Bergen be?"}
+
+
+@MANNERS
+@pytest.mark.parametrize(
+    "completion",
+    [
+        Completion(text="Sunny."),
+        Completion(text="[weather.forecast(city='Bergen')]"),
+        Completion(tool_calls=(ToolCall("weather_forecast", "{"),)),
+        Completion(tool_calls=(ToolCall("weather_forecast", "{}"),)),
+        Completion(fault=Fault.OVERFLOW),
+        Completion(),
+    ],
+    ids=["text", "call as text", "broken tool call", "tool call", "overflow", "nothing"],
+)
+def test_one_turn_ends_with_the_answer_whatever_that_is(
+    wording: Wording, manner: Manner, completion: Completion
+) -> None:
+    demands, transcript = _held(converse(make_entry(), manner, wording), completion)
+    assert len(demands) == 1
+    assert transcript == Transcript(
+        entry="core:simple_python_0",
+        model="gpt",
+        mode=manner.mode,
+        names=manner.names,
+        syntax=manner.syntax,
+        turns=((Step(completion),),),
+    )
+    assert transcript.last is completion
+    assert transcript.completions == (completion,)
+
+
+# Several turns
+
+SHELF = make_doc("put", {"item": {"type": "string"}, "shelf": {"type": "integer"}}, ["item"])
+LADDER = make_doc("climb", {}, [])
+ENTRY = make_multi_turn(("Put the jar away.", ["put(item='jar')"]), ("Thank you.", []), functions=[SHELF])
+
+
+def _held(
+    conversation: Conversation, *replies: Completion | Results
+) -> tuple[list[AskModel | CallFunctions], Transcript | None]:
+    """What a conversation demands while it is sent these replies, and its transcript if it ends with them."""
+    demands = [next(conversation)]
+    for number, reply in enumerate(replies, 1):
+        try:
+            demands.append(conversation.send(reply))
+        except StopIteration as ended:
+            assert number == len(replies), f"it ended after {number} replies"
+            return demands, ended.value
+    return demands, None
+
+
+def _calling(manner: Manner, *items: str) -> Completion:
+    """An answer that puts these things away."""
+    if manner.mode is Mode.FC:
+        return tool_calls(*(("put", f'{{"item": "{item}"}}') for item in items))
+    calls = [f"put(item='{item}')" for item in items]
+    return Completion(text=f"[{', '.join(calls)}]")
+
+
+def _asked(demands: Sequence[AskModel | CallFunctions]) -> list[AskModel]:
+    return [demand for demand in demands if isinstance(demand, AskModel)]
+
+
+def _places(demands: Sequence[AskModel | CallFunctions]) -> list[tuple[int, int]]:
+    """Turn and step of each question."""
+    return [(request.turn, request.step) for request in _asked(demands)]
+
+
+@MANNERS
+def test_a_turn_goes_on_while_there_are_calls(wording: Wording, manner: Manner) -> None:
+    first, second = _calling(manner, "jar"), _calling(manner, "cup", "lid")
+    replies = (first, Results(("on 1",)), second, Results(("on 2", "on 3")), DONE, Completion(text="Bye."))
+    demands, transcript = _held(converse(ENTRY, manner, wording), *replies)
+    assert [demand for demand in demands if isinstance(demand, CallFunctions)] == [
+        CallFunctions(("put(item='jar')",)),
+        CallFunctions(("put(item='cup')", "put(item='lid')")),
+    ]
+    assert _places(demands) == [(0, 0), (0, 1), (0, 2), (1, 0)]
+    assert transcript is not None
+    assert transcript.turns == (
+        (
+            Step(first, ("put(item='jar')",), ("on 1",)),
+            Step(second, ("put(item='cup')", "put(item='lid')"), ("on 2", "on 3")),
+            Step(DONE),
+        ),
+        (Step(Completion(text="Bye.")),),
+    )
+    assert transcript.answers == ((first, second, DONE), (Completion(text="Bye."),))
+    assert transcript.last == Completion(text="Bye.")
+
+
+def test_in_function_calling_results_answer_tool_calls_under_ids_of_our_own(wording: Wording) -> None:
+    """Whatever ids the interface gave. Each request is the one before and more."""
+    both = Completion(
+        text="Both.",
+        tool_calls=(ToolCall("put", '{"item":  "jar"}', "theirs"), ToolCall("put", {"item": "cup"})),
+    )
+    replies = (both, Results(("on 1", "")), _calling(FC, "lid"), Results(("on 2",)), DONE)
+    demands, transcript = _held(converse(ENTRY, FC, wording), *replies)
+    assert transcript is None
+    messages: list[Mapping[str, object]] = [{"role": "user", "content": "Put the jar away."}]
+    expected = [tuple(messages)]
+    for more in (
+        [
+            _said("Both.", ("t00s00c00", '{"item":  "jar"}'), ("t00s00c01", '{"item": "cup"}')),
+            {"role": "tool", "tool_call_id": "t00s00c00", "content": "on 1"},
+            {"role": "tool", "tool_call_id": "t00s00c01", "content": ""},
+        ],
+        [
+            _said(None, ("t00s01c00", '{"item": "lid"}')),
+            {"role": "tool", "tool_call_id": "t00s01c00", "content": "on 2"},
+        ],
+        [_said("Done."), {"role": "user", "content": "Thank you."}],
+    ):
+        messages += more
+        expected.append(tuple(messages))
+    assert [request.messages for request in _asked(demands)] == expected
+    first, *later = _asked(demands)
+    assert all(request.tools == first.tools for request in later)
+
+
+def _said(text: str | None, *calls: tuple[str, str]) -> Mapping[str, object]:
+    """A message of the model, its calls by id and arguments."""
+    message: dict[str, object] = {"role": "assistant", "content": text}
+    if calls:
+        message["tool_calls"] = [
+            {"id": call_id, "type": "function", "function": {"name": "put", "arguments": arguments}}
+            for call_id, arguments in calls
+        ]
+    return message
+
+
+def test_in_prompting_results_are_one_message_of_the_user(wording: Wording) -> None:
+    replies = (_calling(PROMPT, "jar", "cup"), Results(("it's on 1", "{}")), DONE)
+    demands, _ = _held(converse(ENTRY, PROMPT, wording), *replies)
+    first, second, third = _asked(demands)
+    shown = (
+        """[{'role': 'tool', 'name': "put(item='jar')", 'content': "it's on 1"}, """
+        """{'role': 'tool', 'name': "put(item='cup')", 'content': '{}'}]"""
+    )
+    assert second.messages == (
+        *first.messages,
+        {"role": "assistant", "content": "[put(item='jar'), put(item='cup')]"},
+        {"role": "user", "content": shown},
+    )
+    assert third.messages == (*second.messages, _said("Done."), {"role": "user", "content": "Thank you."})
+    assert {request.tools for request in _asked(demands)} == {()}
+
+
+@MANNERS
+def test_all_that_is_said_in_a_later_turn_is_asked(wording: Wording, manner: Manner) -> None:
+    later = (Message("system", "Be brief."), Message("user", "Well?"))
+    entry = replace(ENTRY, turns=(*ENTRY.turns[:1], later))
+    demands, _ = _held(converse(entry, manner, wording), DONE)
+    assert _asked(demands)[1].messages[-2:] == (
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Well?"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("manner", "completion"),
+    [
+        pytest.param(FC, Completion(text="put(item='jar')"), id="fc-text"),
+        pytest.param(FC, Completion(text=""), id="fc-empty text"),
+        pytest.param(FC, Completion(tool_calls=()), id="fc-no calls"),
+        pytest.param(FC, Completion(), id="fc-nothing"),
+        pytest.param(PROMPT, Completion(text="It is put away."), id="prompt-text"),
+        pytest.param(PROMPT, Completion(text="[]"), id="prompt-empty list"),
+        pytest.param(PROMPT, Completion(text="[put(item='jar'"), id="prompt-unreadable"),
+        pytest.param(PROMPT, Completion(), id="prompt-nothing"),
+    ],
+)
+def test_an_answer_without_calls_ends_the_turn(
+    wording: Wording, manner: Manner, completion: Completion
+) -> None:
+    demands, transcript = _held(converse(ENTRY, manner, wording), completion, completion)
+    assert demands == _asked(demands)
+    assert _places(demands) == [(0, 0), (1, 0)]
+    assert _asked(demands)[1].messages[-2:] == (
+        {"role": "assistant", "content": completion.text or ""},
+        {"role": "user", "content": "Thank you."},
+    )
+    assert transcript is not None
+    assert transcript.turns == ((Step(completion),), (Step(completion),))
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        pytest.param((("put", "{"),), id="no JSON"),
+        pytest.param((("put", "[1]"),), id="a list"),
+        pytest.param((("put", ""),), id="nothing"),
+        pytest.param((("put", '{"item": "jar"}'), ("put", "{")), id="the second of two"),
+    ],
+)
+def test_tool_calls_that_cannot_be_read_are_told_so_and_end_the_turn(
+    wording: Wording, calls: Sequence[tuple[str, object]]
+) -> None:
+    broken = tool_calls(*calls)
+    demands, transcript = _held(converse(ENTRY, FC, wording), broken, broken)
+    assert demands == _asked(demands)
+    assert _places(demands) == [(0, 0), (1, 0)]
+    first, second = _asked(demands)
+    (made, *told, thanks) = second.messages[len(first.messages) :]
+    assert made == presenting.answered(broken, presenting.tool_calls(broken), 0, 0)
+    assert [message["tool_call_id"] for message in told] == [f"t00s00c0{n}" for n in range(len(calls))]
+    says = "Error: the calls of this message cannot be read, so none was carried out."
+    assert {(message["role"], message["content"]) for message in told} == {("tool", says)}
+    assert thanks == {"role": "user", "content": "Thank you."}
+    assert transcript is not None
+    assert transcript.turns == ((Step(broken),), (Step(broken),))
+
+
+@MANNERS
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(Completion(tool_calls=("So.", ToolCall("put", "{}"))), id="a text part among them"),
+        pytest.param(Completion(tool_calls=("So.", "put()")), id="text parts only"),
+        pytest.param(
+            Completion(text="[put(), put()]", tool_calls=(ToolCall("put", "{}"),)),
+            id="calls in the text beside",
+        ),
+        pytest.param(Completion(text="So.", tool_calls=(ToolCall("put", "{}"),)), id="prose beside"),
+    ],
+)
+def test_each_tool_call_that_is_shown_has_its_result(
+    wording: Wording, manner: Manner, answer: Completion
+) -> None:
+    """Whatever stands beside it; where calls are read from the text none is shown."""
+    conversation = converse(ENTRY, manner, wording)
+    next(conversation)
+    demand = conversation.send(answer)
+    if isinstance(demand, CallFunctions):
+        demand = conversation.send(Results(("on 1",) * len(demand.calls)))
+    assert isinstance(demand, AskModel)
+    assert _answered_ids(demand) == _called_ids(demand)
+    shown = manner is FC and any(isinstance(part, ToolCall) for part in answer.tool_calls or ())
+    assert _called_ids(demand) == (["t00s00c00"] if shown else [])
+
+
+def _called_ids(request: AskModel) -> list[object]:
+    made = [message.get("tool_calls", []) for message in request.messages]
+    return [call["id"] for calls in made if isinstance(calls, list) for call in calls]
+
+
+def _answered_ids(request: AskModel) -> list[object]:
+    return [message["tool_call_id"] for message in request.messages if message["role"] == "tool"]
+
+
+def test_in_a_syntax_of_the_models_own_results_are_a_message_of_the_user(wording: Wording) -> None:
+    """Tools are offered, calls are text."""
+    hermes = replace(FC, syntax="hermes")
+    calling = Completion(text='<tool_call>\n{"name": "put", "arguments": {"item": "jar"}}\n</tool_call>')
+    demands, _ = _held(converse(ENTRY, hermes, wording), calling, Results(("on 1",)))
+    first, called, second = demands
+    assert isinstance(first, AskModel)
+    assert first.tools
+    assert called == CallFunctions(("put(item='jar')",))
+    assert isinstance(second, AskModel)
+    shown = """[{'role': 'tool', 'name': "put(item='jar')", 'content': 'on 1'}]"""
+    assert second.messages[1:] == (
+        {"role": "assistant", "content": calling.text},
+        {"role": "user", "content": shown},
+    )
+
+
+# Functions that come late
+
+LATE = make_multi_turn(
+    ("Put the jar on the top shelf.", []),
+    ("", ["climb()", "put(item='jar', shelf=9)"]),
+    ("Thank you.", []),
+    category="multi_turn_miss_func",
+    functions=[SHELF],
+    withheld={1: [LADDER]},
+)
+
+
+def test_in_function_calling_late_functions_come_as_tools(wording: Wording) -> None:
+    demands, transcript = _held(converse(LATE, FC, wording), DONE, DONE, DONE)
+    first, second, third = _asked(demands)
+    assert transcript is not None
+    assert first.tools + presenting.revealed([LADDER], wording, FC.mode, FC.names).tools == second.tools
+    assert [_name(request) for request in (first, second, third)] == [["put"], *[["put", "climb"]] * 2]
+    assert second.messages == (
+        *first.messages,
+        _said("Done."),
+        {"role": "user", "content": wording.more_functions},
+    )
+    assert third.messages == (*second.messages, _said("Done."), {"role": "user", "content": "Thank you."})
+
+
+def _name(request: AskModel) -> list[object]:
+    functions = [tool["function"] for tool in request.tools]
+    return [function["name"] for function in functions if isinstance(function, dict)]
+
+
+def test_in_prompting_late_functions_are_told_by_the_user(wording: Wording) -> None:
+    demands, _ = _held(converse(LATE, PROMPT, wording), DONE, DONE)
+    first, second, third = _asked(demands)
+    assert "climb" not in str(first.messages)
+    (said,) = presenting.revealed([LADDER], wording, PROMPT.mode, PROMPT.names).messages
+    assert "climb" in str(said["content"])
+    assert second.messages == (*first.messages, _said("Done."), said)
+    assert third.messages[: len(second.messages)] == second.messages
+    assert {request.tools for request in (first, second, third)} == {()}
+
+
+# Conversations that end before their last turn
+
+
+@MANNERS
+@pytest.mark.parametrize(("steps", "goes_on"), [(20, True), (21, False)])
+def test_more_than_twenty_steps_in_a_turn_end_the_conversation(
+    wording: Wording, manner: Manner, steps: int, *, goes_on: bool
+) -> None:
+    replies = [reply for n in range(steps) for reply in (_calling(manner, f"jar {n}"), Results((f"on {n}",)))]
+    more = (DONE, _calling(manner, "cup"), Results(("on 1",)), DONE) if goes_on else ()
+    demands, transcript = _held(converse(ENTRY, manner, wording), *replies, *more)
+    assert transcript is not None
+    assert [len(turn) for turn in transcript.turns] == ([21, 2] if goes_on else [21])
+    assert transcript.turns[0][19].results == ("on 19",)
+    assert transcript.turns[0][20] == (
+        Step(DONE) if goes_on else Step(_calling(manner, "jar 20"), ("put(item='jar 20')",), ("on 20",))
+    )
+    assert _places(demands)[:21] == [(0, step) for step in range(21)]
+
+
+@MANNERS
+@pytest.mark.parametrize("fault", Fault)
+@pytest.mark.parametrize("calls_before", [0, 2])
+def test_a_fault_ends_the_conversation(
+    wording: Wording, manner: Manner, fault: Fault, calls_before: int
+) -> None:
+    """Also where its text could be read as a call."""
+    replies = (_calling(manner, "jar"), Results(("on 1",))) * calls_before
+    broken = Completion(text="[put(item='cup')]", fault=fault)
+    _, transcript = _held(converse(ENTRY, manner, wording), *replies, broken)
+    assert transcript is not None
+    assert len(transcript.turns) == 1
+    assert transcript.turns[0][-1] == Step(broken)
+    assert len(transcript.turns[0]) == calls_before + 1
+
+
+# Calls carried out by a function
+
+
+@MANNERS
+def test_carried_out_by_a_function_it_is_the_same_conversation(wording: Wording, manner: Manner) -> None:
+    answers = (_calling(manner, "jar", "cup"), DONE, _calling(manner, "lid"), DONE)
+    replies = (answers[0], Results(("on 1", "on 2")), DONE, answers[2], Results(("on 3",)), DONE)
+    demands, transcript = _held(converse(ENTRY, manner, wording), *replies)
+    carried: list[Sequence[str]] = []
+    shelves = count(1)
+
+    def perform(calls: Sequence[str]) -> tuple[str, ...]:
+        carried.append(calls)
+        return tuple(f"on {next(shelves)}" for _ in calls)
+
+    asking = performed(converse(ENTRY, manner, wording), perform)
+    asked = [next(asking)]
+    for answer in answers[:-1]:
+        asked.append(asking.send(answer))
+    with pytest.raises(StopIteration) as ended:
+        asking.send(answers[-1])
+    assert ended.value.value == transcript
+    assert asked == _asked(demands)
+    assert carried == [demand.calls for demand in demands if isinstance(demand, CallFunctions)]
+
+
+@MANNERS
+def test_the_requests_of_a_conversation_with_given_answers(wording: Wording, manner: Manner) -> None:
+    """Also where the answers run out."""
+
+    def asking() -> Asking:
+        return performed(converse(ENTRY, manner, wording), lambda calls: ("on 1",) * len(calls))
+
+    demands, _ = _held(
+        converse(ENTRY, manner, wording), _calling(manner, "jar"), Results(("on 1",)), DONE, DONE
+    )
+    answers = iter([_calling(manner, "jar"), DONE, DONE])
+    assert list(requests(asking(), lambda request: next(answers))) == _asked(demands)
+    assert _places(_asked(demands)) == [(0, 0), (0, 1), (1, 0)]
+
+    def answer(request: AskModel) -> Completion:
+        raise NotScoredError("no_result", "nothing to say")
+
+    found = requests(asking(), answer)
+    assert next(found) == demands[0]
+    with pytest.raises(NotScoredError):
+        next(found)
+
+
+def test_of_a_single_turn_entry_nothing_is_carried_out(wording: Wording) -> None:
+    def perform(calls: Sequence[str]) -> tuple[str, ...]:
+        raise AssertionError("nothing is to be carried out")
+
+    entry = make_entry("parallel", functions=[SHELF], expect=[{"put": {"item": ["jar"]}}])
+    asking = performed(converse(entry, FC, wording), perform)
+    next(asking)
+    with pytest.raises(StopIteration):
+        asking.send(tool_calls(("put", '{"item": "jar"}')))

@@ -1,0 +1,302 @@
+"""Answers are kept before anybody sees them, and never bought twice."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
+from pytest_fcbench.conversations.turns import converse, performed
+from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept, Replies, StoredModel, digest
+from pytest_fcbench.dispatch.dispatcher import Dispatcher
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError, UsageError
+from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.transcript import Asking, AskModel, Completion, Fault, ToolCall
+from pytest_fcbench.suites import core
+from tests.factories import make_doc, make_entry, make_multi_turn
+
+REQUEST = AskModel(({"role": "user", "content": "Grüße"},), ({"type": "function"},))
+ENTRY = make_entry()
+WORDING = core.open_suite(Path()).wording
+IDENTITY = {"model": "openai/x", "api_base": None, "parameters": {"temperature": 0.0}}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> AnswerStore:
+    return AnswerStore(tmp_path / "deep" / "answers.sqlite")
+
+
+@dataclass
+class CountingModel:
+    """Gives its answers one after the other."""
+
+    answers: list[Completion]
+    immediate: bool = False
+    notes: tuple[str, ...] = ("a note",)
+    asked: list[str] = field(default_factory=list)
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        self.asked.append(entry.key)
+        return self.answers[len(self.asked) - 1]
+
+
+def ask(model: StoredModel, request: AskModel = REQUEST) -> Completion:
+    return asyncio.run(model.complete(make_entry(), request))
+
+
+@given(
+    text=st.none() | st.text(),
+    name=st.text(),
+    latency=st.none() | st.floats(0, 1e6),
+    tokens=st.none() | st.integers(0, 2**40),
+)
+def test_what_is_put_comes_back(
+    tmp_path_factory: pytest.TempPathFactory,
+    text: str | None,
+    name: str,
+    latency: float | None,
+    tokens: int | None,
+) -> None:
+    completion = Completion(
+        text=text,
+        tool_calls=(ToolCall(name, '{"a": '), "a text part"),
+        reasoning=text,
+        input_tokens=tokens,
+        latency_s=latency,
+    )
+    store = AnswerStore(tmp_path_factory.getbasetemp() / "property.sqlite")
+    store.put("key", "core:multiple_0", "m", completion)
+    assert store.get("key") == completion
+    store.close()
+
+
+def test_nothing_is_stored_yet(store: AnswerStore) -> None:
+    assert store.get("key") is None
+
+
+def test_an_answer_is_on_disk_when_put_returns(store: AnswerStore) -> None:
+    store.put("key", "core:multiple_0", "m", Completion(text="a"))
+    other = AnswerStore(store.path)
+    assert other.get("key") == Completion(text="a")
+
+
+def test_the_same_is_asked_once(store: AnswerStore) -> None:
+    model = CountingModel([Completion(text="a")])
+    for _ in range(3):
+        stored = StoredModel(model, store, IDENTITY)
+        assert ask(stored) == Completion(text="a")
+    assert len(model.asked) == 1
+    assert stored.notes == ("a note", "1 answers came from answers.sqlite")
+
+
+TALK = make_multi_turn(("Go.", []), ("On.", []), functions=[make_doc("f", {})])
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_every_step_of_a_conversation_is_asked_once(store: AnswerStore, mode: Mode) -> None:
+    """Whatever ids an interface gives to its calls: those of stored answers are not kept."""
+    call = Completion(tool_calls=(ToolCall("f", '{"a": 1}', "theirs"), ToolCall("f", {}, "other")))
+    if mode is Mode.PROMPT:
+        call = Completion(text="[f(a=1), f()]")
+    model = CountingModel([call, call, Completion(text=""), call, Completion(text="Done.")])
+    manner = Manner("x", mode, Names.DOTTED, DEFAULT_SYNTAX[mode])
+
+    def asking(entry: Entry) -> Asking:
+        return performed(converse(entry, manner, WORDING), lambda calls: tuple(f"did {c}" for c in calls))
+
+    held = []
+    for _ in range(2):
+        stored = StoredModel(model, store, IDENTITY)
+        with closing(Dispatcher(stored, asking)) as dispatcher:
+            held.append(dispatcher.transcript(TALK))
+    first, again = held
+    assert [len(turn) for turn in first.turns] == [3, 2]
+    assert [step.results for turn in again.turns for step in turn] == [
+        step.results for turn in first.turns for step in turn
+    ]
+    assert (len(model.asked), stored.reused) == (5, 5)
+
+
+def test_what_is_kept_needs_not_be_asked(store: AnswerStore) -> None:
+    stored = StoredModel(CountingModel([Completion(text="a")]), store, IDENTITY)
+    assert stored.kept(ENTRY, REQUEST) is None
+    ask(stored)
+    assert stored.kept(ENTRY, REQUEST) == Completion(text="a")
+    assert stored.reused == 0
+    assert StoredModel(stored.model, store, IDENTITY, refresh=True).kept(ENTRY, REQUEST) is None
+
+
+def test_refresh_asks_again_and_keeps_the_new_answer(store: AnswerStore) -> None:
+    model = CountingModel([Completion(text="old"), Completion(text="new")])
+    ask(StoredModel(model, store, IDENTITY))
+    assert ask(StoredModel(model, store, IDENTITY, refresh=True)).text == "new"
+    assert ask(StoredModel(model, store, IDENTITY)).text == "new"
+
+
+def test_offline_asks_nothing(store: AnswerStore) -> None:
+    model = CountingModel([Completion(text="a")])
+    with pytest.raises(
+        NotScoredError, match=r"answers\.sqlite has no answer for core:simple_python_0"
+    ) as caught:
+        ask(StoredModel(model, store, IDENTITY, offline=True))
+    assert caught.value.cause == "offline"
+    assert model.asked == []
+    ask(StoredModel(model, store, IDENTITY))
+    assert ask(StoredModel(model, store, IDENTITY, offline=True)).text == "a"
+
+
+def test_a_fault_is_not_kept(store: AnswerStore) -> None:
+    model = CountingModel([Completion(fault=Fault.OVERFLOW), Completion(text="a")])
+    assert ask(StoredModel(model, store, IDENTITY)).fault is Fault.OVERFLOW
+    assert ask(StoredModel(model, store, IDENTITY)).text == "a"
+
+
+def test_an_answer_that_cannot_be_kept_is_not_scored(store: AnswerStore) -> None:
+    with sqlite3.connect(store.path) as database:
+        database.execute("DROP TABLE answers")
+        database.execute("CREATE VIEW answers AS SELECT 1 AS key, 2 AS answer")
+    with pytest.raises(NotScoredError) as caught:
+        ask(StoredModel(CountingModel([Completion(text="a")]), store, IDENTITY))
+    assert caught.value.cause == "store"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {**IDENTITY, "model": "openai/y"},
+        {**IDENTITY, "api_base": "http://localhost:8000/v1"},
+        {**IDENTITY, "parameters": {"temperature": 1.0}},
+    ],
+    ids=["model", "endpoint", "parameters"],
+)
+def test_what_can_change_an_answer_changes_the_key(other: dict[str, object]) -> None:
+    assert digest(other, ENTRY, REQUEST) != digest(IDENTITY, ENTRY, REQUEST)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        AskModel(({"role": "system", "content": "Grüße"},), REQUEST.tools),
+        AskModel(REQUEST.messages),
+        AskModel((*REQUEST.messages, *REQUEST.messages), REQUEST.tools),
+    ],
+    ids=["role", "tools", "messages"],
+)
+def test_what_is_asked_changes_the_key(request_: AskModel) -> None:
+    assert digest(IDENTITY, ENTRY, request_) != digest(IDENTITY, ENTRY, REQUEST)
+
+
+def test_turn_and_step_are_no_part_of_the_key() -> None:
+    """They say nothing that the messages do not say."""
+    assert digest(IDENTITY, ENTRY, replace(REQUEST, turn=1, step=2)) == digest(IDENTITY, ENTRY, REQUEST)
+
+
+def test_entry_and_trial_are_draws_of_their_own() -> None:
+    once = digest(IDENTITY, ENTRY, REQUEST)
+    assert digest(IDENTITY, make_entry(entry_id="simple_python_1"), REQUEST) != once
+    assert digest(IDENTITY, replace(ENTRY, trial=2), REQUEST) != once
+    assert digest(IDENTITY, replace(ENTRY, trial=1), REQUEST) == once
+
+
+def test_a_key_is_no_part_of_the_key() -> None:
+    """Another api key is the same question, and no digest of it is kept."""
+    parameters = {"temperature": 0.0, "api_key": "sk-1", "extra_headers": {"x": "y"}}
+    assert digest({**IDENTITY, "parameters": parameters}, ENTRY, REQUEST) == digest(IDENTITY, ENTRY, REQUEST)
+
+
+def test_the_order_of_keys_does_not_matter() -> None:
+    turned = AskModel(({"content": "Grüße", "role": "user"},), REQUEST.tools)
+    assert digest(IDENTITY, ENTRY, turned) == digest(IDENTITY, ENTRY, REQUEST)
+
+
+def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    path.write_bytes(b"my diary, do not touch " * 100)
+    with pytest.raises(UsageError, match="move it away, or name another file with --fcbench-store"):
+        AnswerStore(path)
+    assert path.read_bytes() == b"my diary, do not touch " * 100
+
+
+def test_somebody_elses_database_is_refused_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE diary (day TEXT)")
+    with pytest.raises(UsageError, match="is not a store of this version of fcbench"):
+        AnswerStore(path)
+    with sqlite3.connect(path) as database:
+        assert database.execute("SELECT name FROM sqlite_master").fetchall() == [("diary",)]
+
+
+def test_a_place_where_no_file_can_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="--fcbench-store"):
+        AnswerStore(tmp_path / "file" / "answers.sqlite")
+
+
+def test_a_missing_file_is_not_made_unasked(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no such file"):
+        AnswerStore(tmp_path / "deep" / "answers.sqlite", new=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_file_is_no_store(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    path.write_bytes(b"")
+    with pytest.raises(UsageError, match="is not a store"):
+        AnswerStore(path, new=False)
+    assert path.read_bytes() == b""
+
+
+def test_what_is_kept_can_be_looked_at(store: AnswerStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.time", lambda: 1000.5)
+    store.put("1", "core:multiple_0", "m", Completion(text="a", input_tokens=5))
+    store.put("2", "core:multiple_0-t2", "n", Completion(text="b", output_tokens=2))
+    one, two = (
+        Kept("core:multiple_0", "m", 5, None, 1000.5),
+        Kept("core:multiple_0-t2", "n", None, 2, 1000.5),
+    )
+    assert list(store.kept()) == [one, two]
+    assert list(store.kept("n")) == [two]
+
+
+def test_space_of_deleted_answers_is_given_back(store: AnswerStore) -> None:
+    for number in range(50):
+        store.put(str(number), f"core:multiple_{number}", "m", Completion(text="x" * 10_000))
+    before = store.size
+    assert before > 500_000
+    assert store.delete(entries="core:multiple_?") == 10
+    assert store.delete() == 40
+    store.shrink()
+    assert store.size < before / 10
+    assert list(AnswerStore(store.path, new=False).kept()) == []
+
+
+def test_replies_of_web_apis_are_kept_beside_answers(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    replies = Replies(AnswerStore(path))
+    assert replies.get("one") is None
+    replies.put("one", "a.example", "[200]")
+    assert replies.get("one") == "[200]"
+    assert replies.get("two") is None
+    assert Replies(replies.store, refresh=True).get("one") is None
+    assert [(kept.model, kept.entry) for kept in replies.store.kept()] == [("web", "web:a.example")]
+    replies.close()
+    again = Replies(AnswerStore(path), offline=True)
+    assert again.get("one") == "[200]"
+    again.close()
+
+
+def test_names_may_hold_what_only_json_can_write(store: AnswerStore) -> None:
+    """An escape such as ``\\ud800`` in a file of entries is half a character."""
+    store.put("key", "core:a\ud800", "m\udfff", Completion(text="\ud800"))
+    assert store.get("key") == Completion(text="\ud800")
+    assert [kept.entry for kept in store.kept("m\udfff")] == ["core:a\\ud800"]
+    assert store.delete(model="m\udfff") == 1

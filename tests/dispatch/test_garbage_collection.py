@@ -1,0 +1,29 @@
+"""The garbage collector is kept out of the way, and set back as it was."""
+
+from __future__ import annotations
+
+import gc
+
+from pytest_fcbench.dispatch.garbage_collection import CalmCollector
+
+
+def test_it_is_set_back_as_it_was() -> None:
+    before = gc.get_threshold()
+    collector = CalmCollector()
+    collector.calm()
+    assert gc.get_freeze_count() > 0
+    assert gc.get_threshold()[0] > before[0]
+    calm = gc.get_threshold()
+    collector.calm()
+    assert gc.get_threshold() == calm
+    collector.restore()
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() == 0
+    collector.restore()
+    assert gc.get_threshold() == before
+
+
+def test_without_calm_nothing_is_changed() -> None:
+    before = gc.get_threshold(), gc.get_freeze_count()
+    CalmCollector().restore()
+    assert (gc.get_threshold(), gc.get_freeze_count()) == before

@@ -1,0 +1,693 @@
+"""What the controller's conversations bring arrives in the workers as it was, whoever of them ends first."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
+from multiprocessing.connection import Client, Connection, Listener
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_fcbench.dispatch import worker_link as link_module
+from pytest_fcbench.dispatch.dispatcher import Dispatcher
+from pytest_fcbench.dispatch.worker_link import Link, LinkServer, Offer
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import CallError, NotScoredError, RunStoppedError
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.transcript import Asking, AskModel, Completion, Fault, Step, ToolCall, Transcript
+from tests.conftest import ROOT
+from tests.dispatch.clock import Attempt, wait_until
+from tests.dispatch.peer import offer_from_json, offer_to_json
+from tests.dispatch.test_dispatcher import SlowModel
+from tests.factories import make_doc, make_entry, make_transcript
+
+ENTRY = make_entry()
+TranscriptOf = Callable[[Entry], Transcript]
+
+HANGS_S = 1.0
+"""How long a test waits for what is known to hang."""
+
+
+def echo(entry: Entry) -> Transcript:
+    return make_transcript(f"about {entry.id}", entry=entry.key)
+
+
+def entry(number: int) -> Entry:
+    return make_entry(entry_id=f"simple_python_{number}")
+
+
+@contextmanager
+def serving(transcript: TranscriptOf = echo) -> Iterator[LinkServer]:
+    server = LinkServer(transcript)
+    try:
+        yield server
+    finally:
+        end(server)
+
+
+def end(server: LinkServer) -> None:
+    """Close the server, or fail where that hangs."""
+    Attempt(server.close).result()
+
+
+def free(server: LinkServer) -> None:
+    """Let a ``close()`` go on that hangs, so that nothing of it is left behind."""
+    with suppress(OSError):
+        server._listener.close()
+
+
+def connected(server: LinkServer) -> Link:
+    """A link to the server; fails where there is none or where it hangs."""
+    link = Attempt(lambda: Link.connect(server.offer)).result()
+    assert isinstance(link, Link)
+    return link
+
+
+@contextmanager
+def linked(transcript: TranscriptOf = echo) -> Iterator[Link]:
+    with serving(transcript) as server, closing(connected(server)) as link:
+        yield link
+
+
+def ask(link: Link, entry: Entry = ENTRY) -> Transcript:
+    """The transcript, where it comes at all."""
+    answer = Attempt(lambda: link.transcript(entry)).result()
+    assert isinstance(answer, Transcript)
+    return answer
+
+
+def refusal(link: Link, entry: Entry = ENTRY) -> NotScoredError:
+    with pytest.raises(NotScoredError) as caught:
+        ask(link, entry)
+    return caught.value
+
+
+def always(outcome: Transcript | BaseException) -> TranscriptOf:
+    def transcript(entry: Entry) -> Transcript:
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    return transcript
+
+
+# What arrives
+
+
+def nested(depth: int) -> dict[str, object]:
+    """Arguments as deep as that."""
+    value: dict[str, object] = {"days": 1}
+    for _ in range(depth):
+        value = {"inner": value}
+    return value
+
+
+def with_arguments(arguments: object) -> Transcript:
+    return make_transcript(Completion(tool_calls=(ToolCall("f", arguments, "call_0"), "a text part")))
+
+
+ACTED = Step(Completion(text="語"), ("f(a='語')", "g()"), ("\ud800", "{}"))
+
+
+@pytest.mark.parametrize(
+    "transcript",
+    [
+        make_transcript("grüße 語 🂡 \x00 \u2028"),
+        make_transcript("\ud800 alone \udfff\udc00"),
+        make_transcript(Completion(text=None, tool_calls=(), reasoning="", fault=Fault.OVERFLOW)),
+        make_transcript(Completion(text="x", input_tokens=2**70, output_tokens=0, latency_s=1e-300)),
+        make_transcript("a" * 8_000_000),
+        with_arguments("語" * 2_000_000),
+        with_arguments({"a": [1, None, {"b": (2.5, "\ud800")}], "\udfff": True}),
+        with_arguments(nested(200)),
+        Transcript("core:x", "m", Mode.PROMPT, Names.DOTTED, "python", ((Step(Completion()),) * 500,) * 4),
+        Transcript("core:x", "m", Mode.FC, Names.DOTTED, "tool_calls", ((), (ACTED, Step(Completion())))),
+    ],
+    ids=[
+        "letters",
+        "lone surrogates",
+        "nothing and a fault",
+        "numbers",
+        "8 MB of text",
+        "6 MB of arguments",
+        "arguments of all kinds",
+        "deep arguments",
+        "many steps",
+        "calls and results",
+    ],
+)
+def test_a_transcript_arrives_as_it_was(transcript: Transcript) -> None:
+    with linked(always(transcript)) as link:
+        assert ask(link) == transcript
+        assert ask(link) == transcript
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters()),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+texts = st.text(st.characters() | st.characters(categories=["Cs"]), max_size=30)
+
+
+@pytest.fixture(scope="module")
+def mirror() -> Iterator[tuple[Link, list[Transcript]]]:
+    """A link, and a list whose last transcript is what it gives."""
+    given_: list[Transcript] = []
+    with linked(lambda _: given_[-1]) as link:
+        yield link, given_
+
+
+@given(text=st.none() | texts, name=texts, arguments=values)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_a_model_says_arrives(
+    mirror: tuple[Link, list[Transcript]], text: str | None, name: str, arguments: object
+) -> None:
+    link, given_ = mirror
+    completion = Completion(text=text, tool_calls=(ToolCall(name, arguments),), reasoning=text)
+    given_.append(make_transcript(completion))
+    assert link.transcript(ENTRY) == given_[-1]
+
+
+def test_the_entry_arrives_as_it_was() -> None:
+    asked = [
+        make_entry("simple_java", query="\ud800 語", entry_id="simple_java_3"),
+        replace(make_entry(), trial=2),
+        make_entry(functions=[make_doc(properties={"x": {"description": "d" * 3_000_000}})]),
+        make_entry("irrelevance", set_aside="known to be bad"),
+    ]
+    seen: list[Entry] = []
+
+    def transcript(entry: Entry) -> Transcript:
+        seen.append(entry)
+        return echo(entry)
+
+    with linked(transcript) as link:
+        for one in asked:
+            assert ask(link, one) == echo(one)
+    assert seen == asked
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        NotScoredError("bad_request", "no \ud800 such 語"),
+        NotScoredError("endpoint", "r" * 3_000_000),
+        CallError("rate_limit", "429", transient=True, retry_after_s=5),
+        CallError("", ""),
+        RunStoppedError("cancelled", "the run ended before the answer came"),
+    ],
+    ids=["not scored", "a long reason", "a call", "empty", "stopped"],
+)
+def test_an_answer_that_is_missing_is_missing_for_the_same_reason(error: NotScoredError) -> None:
+    with linked(always(error)) as link:
+        for _ in range(2):
+            found = refusal(link)
+            assert type(found) is type(error)
+            assert (found.cause, found.reason, str(found)) == (error.cause, error.reason, error.reason)
+
+
+def unpickled() -> Exception:
+    error = ValueError("broken", threading.Lock())
+    error.add_note("and it holds what cannot be sent")
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (LookupError("a bug of ours"), "LookupError: a bug of ours"),
+        (RecursionError("too deep"), "RecursionError: too deep"),
+        (KeyboardInterrupt(), "KeyboardInterrupt: "),
+        (EOFError("not of the link"), "EOFError: not of the link"),
+        (BrokenPipeError(32, "not of the link"), "BrokenPipeError: [Errno 32] not of the link"),
+        (SystemExit(3), "SystemExit: 3"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_whatever_else_is_raised_is_an_internal_error(error: BaseException, reason: str) -> None:
+    with linked(always(error)) as link:
+        found = refusal(link)
+        assert (type(found), found.cause, found.reason) == (NotScoredError, "internal_error", reason)
+        assert refusal(link).cause == "internal_error"
+
+
+def test_an_error_that_holds_what_cannot_be_sent() -> None:
+    with linked(always(unpickled())) as link:
+        assert refusal(link).reason.startswith("ValueError: ('broken', <unlocked _thread.lock")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("arguments", [nested(20_000), threading.Lock()], ids=["too deep", "not data"])
+def test_an_answer_that_cannot_be_sent_is_one_answer_missing(arguments: object) -> None:
+    """Python 3.11 reads JSON that is 990 objects deep, but pickles no more than 490."""
+    transcripts = iter([with_arguments(arguments), echo(ENTRY)])
+    with linked(lambda _: next(transcripts)) as link:
+        with pytest.raises(NotScoredError) as caught:
+            ask(link)
+        assert caught.value.cause == "internal_error"
+        assert ask(link) == echo(ENTRY)
+
+
+# Who may connect
+
+
+def test_a_wrong_key_is_no_link_and_disturbs_nobody() -> None:
+    with serving() as server, closing(connected(server)) as before:
+        wrong: Offer = {"address": server.offer["address"], "key": b"\0" * 32}
+        for _ in range(3):
+            assert Attempt(lambda: Link.connect(wrong)).result() is None
+        with closing(connected(server)) as after:
+            assert ask(after) == ask(before) == echo(ENTRY)
+
+
+def test_keys_are_of_one_run() -> None:
+    with serving() as one, serving() as other:
+        assert one.offer["key"] != other.offer["key"]
+        crossed: Offer = {"address": one.offer["address"], "key": other.offer["key"]}
+        assert Attempt(lambda: Link.connect(crossed)).result() is None
+
+
+def test_an_address_that_does_not_exist_is_no_link(tmp_path: Path) -> None:
+    nobody = socket.socket()
+    nobody.bind(("127.0.0.1", 0))
+    for address in (str(tmp_path / "link"), str(tmp_path / "no" / "link"), nobody.getsockname()):
+        assert Attempt(lambda to=address: Link.connect({"address": to, "key": b"k"})).result() is None  # type: ignore[misc]
+    nobody.close()
+
+
+def test_the_address_of_a_server_that_was_closed_is_no_link() -> None:
+    with serving() as server:
+        offer = server.offer
+    assert Attempt(lambda: Link.connect(offer)).result() is None
+
+
+@contextmanager
+def stranger(address: str | tuple[str, int]) -> Iterator[socket.socket]:
+    """A plain connection, of somebody who does not know what is spoken there."""
+    family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
+    with socket.socket(family) as plain:
+        plain.connect(address)
+        yield plain
+
+
+@pytest.mark.parametrize(
+    "said", [b"", b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\x05hello", b"\xff" * 300, b"\0\0\0"]
+)
+def test_strangers_who_leave_again_disturb_nobody(said: bytes) -> None:
+    with serving() as server:
+        for _ in range(3):
+            with stranger(server.offer["address"]) as plain:
+                plain.sendall(said)
+        with closing(connected(server)) as link:
+            assert ask(link) == echo(ENTRY)
+
+
+def test_a_stranger_who_stays_and_says_nothing_keeps_nobody_out() -> None:
+    """A worker that is stopped (Ctrl-Z, a debugger) while it connects is one too."""
+    with serving() as server:
+        attempt = None
+        try:
+            with stranger(server.offer["address"]):
+                attempt = Attempt(lambda: Link.connect(server.offer))
+                assert isinstance(attempt.result(HANGS_S), Link)
+        finally:
+            if attempt is not None:
+                attempt.join(10)
+
+
+def test_a_stranger_who_stays_does_not_keep_the_server_from_closing() -> None:
+    server = LinkServer(echo)
+    try:
+        with stranger(server.offer["address"]):
+            threading.Event().wait(0.03)  # so that it is let in
+            Attempt(server.close).result(HANGS_S)
+    finally:
+        free(server)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="only where there are sockets with a path")
+def test_the_socket_is_closed_to_other_users() -> None:
+    with serving() as server:
+        address = server.offer["address"]
+        assert isinstance(address, str)
+        assert Path(address).parent.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="later ones raise AuthenticationError")
+def test_somebody_else_at_the_address_is_no_link(tmp_path: Path) -> None:
+    with closing(Listener(str(tmp_path / "other"))) as other:
+
+        def say() -> None:
+            with other.accept() as connection:
+                connection.send_bytes(b"220 ready")
+
+        speaking = Attempt(say)
+        offer: Offer = {"address": str(tmp_path / "other"), "key": b"k"}
+        assert Attempt(lambda: Link.connect(offer)).result() is None
+        speaking.result()
+
+
+# Where it listens
+
+
+@pytest.fixture
+def long_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for temporary files whose path is longer than that of a socket may be."""
+    folder = tmp_path / ("d" * 100) / ("e" * 100)
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def test_a_path_that_is_too_long_for_a_socket(long_folder: Path) -> None:
+    with serving() as server:
+        address = server.offer["address"]
+        assert isinstance(address, tuple)
+        assert address[0] == "127.0.0.1"
+        with closing(connected(server)) as link:
+            assert ask(link) == echo(ENTRY)
+        wrong: Offer = {"address": address, "key": b"\0" * 32}
+        assert Attempt(lambda: Link.connect(wrong)).result() is None
+    assert list(long_folder.iterdir()) == []
+
+
+def test_where_there_are_no_sockets_with_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    def listener(*args: Any, **kwargs: Any) -> Listener:
+        if kwargs["family"] == "AF_UNIX":
+            raise ValueError("Family AF_UNIX is not recognized.")
+        return Listener(*args, **kwargs)
+
+    monkeypatch.setattr(link_module, "Listener", listener)
+    with serving() as server, closing(connected(server)) as link:
+        assert isinstance(server.offer["address"], tuple)
+        assert ask(link) == echo(ENTRY)
+
+
+def test_nothing_is_left_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with linked() as link:
+        assert list(tmp_path.rglob("link"))
+        ask(link)
+    assert list(tmp_path.iterdir()) == []
+
+
+# Processes
+
+
+@contextmanager
+def peer(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """``tests.dispatch.peer``, which is not left running."""
+    command = [sys.executable, "-m", "tests.dispatch.peer", *arguments]
+    pipe = subprocess.PIPE
+    with tempfile.TemporaryDirectory() as folder:  # one that is killed tidies nothing up
+        environment = {**os.environ, "TMPDIR": folder}
+        with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=pipe, stdout=pipe) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+
+@contextmanager
+def workers(server: LinkServer, *ids: list[str]) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Several at once."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(peer("ask", offer_to_json(server.offer), *one)) for one in ids]
+
+
+def outcomes_of(process: subprocess.Popen[bytes]) -> list[Transcript | NotScoredError | None]:
+    written, _ = process.communicate(timeout=20)
+    outcomes: list[Transcript | NotScoredError | None] = pickle.loads(written)
+    return outcomes
+
+
+def hard_to_send(entry: Entry) -> Transcript:
+    if entry.id.endswith("_1"):
+        raise CallError("endpoint", "no \ud800 such", transient=True)
+    if entry.id.endswith("_2"):
+        raise RunStoppedError("cancelled", "over")
+    if entry.id.endswith("_3"):
+        raise LookupError("a bug of ours")
+    return replace(with_arguments(nested(100)), entry=entry.key, model="\udfff" + "m" * 3_000_000)
+
+
+def outcome_of(entry: Entry) -> Transcript | NotScoredError:
+    """What a process that asks must be told."""
+    try:
+        return hard_to_send(entry)
+    except NotScoredError as error:
+        return error
+    except LookupError as error:
+        return NotScoredError("internal_error", f"LookupError: {error}")
+
+
+def told(outcome: Transcript | NotScoredError | None) -> object:
+    """What of an outcome can be compared."""
+    if isinstance(outcome, NotScoredError):
+        return type(outcome), outcome.cause, outcome.reason
+    return outcome
+
+
+def test_several_processes_at_once_get_what_they_asked_for() -> None:
+    ids = [[f"simple_python_{process}{number}" for number in range(8)] for process in (1, 2, 3)]
+    with serving(hard_to_send) as server, workers(server, *ids) as processes:
+        for process, asked in zip(processes, ids, strict=True):
+            for entry_id, outcome in zip(asked, outcomes_of(process), strict=True):
+                assert told(outcome) == told(outcome_of(make_entry(entry_id=entry_id)))
+
+
+@contextmanager
+def controller() -> Iterator[tuple[subprocess.Popen[bytes], Link]]:
+    """A server in another process, and a link to it."""
+    with peer("serve") as process:
+        assert process.stdout is not None
+        ready, _, _ = select.select([process.stdout], [], [], 20)
+        assert ready
+        offer = offer_from_json(process.stdout.readline().decode())
+        link = Attempt(lambda: Link.connect(offer)).result()
+        assert isinstance(link, Link)
+        with closing(link):
+            yield process, link
+
+
+def test_the_controller_is_killed_while_a_worker_waits() -> None:
+    with controller() as (process, link):
+        assert ask(link).last.text == "from another process"
+        waiting = Attempt(lambda: link.transcript(entry(1)))
+        process.kill()
+        with pytest.raises(RunStoppedError) as caught:
+            waiting.result()
+        assert caught.value.cause == "controller_lost"
+        for number in range(2):
+            assert refusal(link, entry(number)).cause == "controller_lost"
+
+
+def test_the_controller_has_ended_when_a_worker_asks() -> None:
+    with controller() as (process, link):
+        process.kill()
+        process.wait(20)
+        error = refusal(link)
+        assert (type(error), error.cause) == (RunStoppedError, "controller_lost")
+
+
+def test_a_worker_that_is_killed_while_it_waits_disturbs_nobody() -> None:
+    asked, go = threading.Event(), threading.Event()
+
+    def transcript(entry: Entry) -> Transcript:
+        if entry.id.endswith("_1"):
+            asked.set()
+            go.wait(20)
+        return echo(entry)
+
+    with (
+        serving(transcript) as server,
+        closing(connected(server)) as other,
+        workers(server, ["simple_python_1"]) as (process,),
+    ):
+        assert asked.wait(20)
+        process.kill()
+        process.wait(20)
+        assert ask(other) == echo(ENTRY)
+        go.set()
+        with closing(connected(server)) as later:
+            for link in (other, later):
+                assert ask(link, entry(1)) == echo(entry(1))
+
+
+# The end
+
+
+def test_it_can_be_closed_unused() -> None:
+    with serving():
+        pass
+
+
+def test_it_can_be_closed_twice() -> None:
+    server = LinkServer(echo)
+    end(server)
+    end(server)
+
+
+def test_it_can_be_closed_while_somebody_connects(monkeypatch: pytest.MonkeyPatch) -> None:
+    accepted, closing_ = threading.Event(), threading.Event()
+    accept, client = Listener.accept, Client
+
+    def accept_late(listener: Listener) -> Connection:
+        connection = accept(listener)
+        accepted.set()
+        closing_.wait(1)
+        return connection
+
+    def knock(*args: object, **kwargs: object) -> object:
+        if accepted.is_set():
+            closing_.set()
+        return client(*args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Listener, "accept", accept_late)
+    monkeypatch.setattr(link_module, "Client", knock)
+    server = LinkServer(echo)
+    Attempt(lambda: Link.connect(server.offer)).result()
+    assert accepted.wait(10)
+    try:
+        Attempt(server.close).result(HANGS_S)
+    finally:
+        free(server)
+
+
+def test_closing_ends_the_thread_that_accepts() -> None:
+    before = threading.active_count()
+    with linked() as link:
+        ask(link)
+        assert threading.active_count() > before
+    wait_until(lambda: threading.active_count() <= before)
+
+
+def test_a_worker_that_is_connected_is_served_to_its_end() -> None:
+    """Closing takes no more workers; those that are there end with their processes."""
+    with serving() as server:
+        link = connected(server)
+    assert ask(link) == echo(ENTRY)
+    link.close()
+
+
+def test_a_link_that_was_closed_gives_nothing() -> None:
+    with linked() as link:
+        link.close()
+        error = refusal(link)
+        assert (type(error), error.cause) == (RunStoppedError, "controller_lost")
+        link.close()
+
+
+def test_those_who_wait_learn_that_the_run_has_ended() -> None:
+    """As in a run: first the dispatcher is closed, then the link."""
+
+    def converse(entry: Entry) -> Asking:
+        return make_transcript((yield AskModel(())), entry=entry.key)
+
+    model = SlowModel()
+    model.go.clear()
+    dispatcher = Dispatcher(model, converse, 1)
+    dispatcher.expect([])  # who comes first makes the loop: a test of the dispatcher
+    with serving(dispatcher.transcript) as server, ExitStack() as stack:
+        waiting = []
+        for number in range(4):
+            link = stack.enter_context(closing(connected(server)))
+            waiting.append(Attempt(lambda link=link, number=number: link.transcript(entry(number))))  # type: ignore[misc]
+        wait_until(lambda: len(dispatcher.waited_for) == 4 and model.in_flight == 1)
+        Attempt(dispatcher.close).result()
+        for attempt in waiting:
+            with pytest.raises(RunStoppedError) as caught:
+                attempt.result()
+            assert caught.value.cause == "cancelled"
+
+
+# Threads, signals
+
+
+def test_many_workers_at_once() -> None:
+    with serving() as server, ExitStack() as stack:
+        links = [stack.enter_context(closing(connected(server))) for _ in range(20)]
+
+        def ask_all(link: Link) -> list[Transcript]:
+            return [link.transcript(entry(number)) for number in range(30)]
+
+        attempts = [Attempt(lambda link=link: ask_all(link)) for link in links]  # type: ignore[misc]
+        for attempt in attempts:
+            assert attempt.result() == [echo(entry(number)) for number in range(30)]
+
+
+def test_many_workers_connect_at_once() -> None:
+    with serving() as server:
+        attempts = [Attempt(lambda: Link.connect(server.offer)) for _ in range(20)]
+        for attempt in attempts:
+            link = attempt.result()
+            assert isinstance(link, Link)
+            assert ask(link) == echo(ENTRY)
+            link.close()
+
+
+def test_one_that_is_slow_does_not_hold_up_the_others() -> None:
+    go = threading.Event()
+
+    def transcript(entry: Entry) -> Transcript:
+        if entry.id.endswith("_1"):
+            go.wait(20)
+        return echo(entry)
+
+    with (
+        serving(transcript) as server,
+        closing(connected(server)) as slow,
+        closing(connected(server)) as quick,
+    ):
+        waiting = Attempt(lambda: slow.transcript(entry(1)))
+        assert ask(quick) == echo(ENTRY)
+        assert waiting.is_alive()
+        go.set()
+        assert waiting.result() == echo(entry(1))
+
+
+class TimeIsUp(Exception):  # noqa: N818 - reads as the state it names
+    """What pytest-timeout does to a body that takes too long."""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="only where there are such signals")
+def test_a_body_that_was_interrupted_leaves_its_answer_to_nobody_else() -> None:
+    """pytest-timeout raises in the body; the next body must not be judged by the answer to the last."""
+    go = threading.Event()
+
+    def transcript(entry: Entry) -> Transcript:
+        if entry.id.endswith("_1"):
+            go.wait(20)
+        return echo(entry)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise TimeIsUp
+
+    with linked(transcript) as link:
+        before = signal.signal(signal.SIGALRM, interrupt)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            with pytest.raises(TimeIsUp):
+                link.transcript(entry(1))
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+            go.set()
+        with suppress(RunStoppedError):  # to give up is right too
+            assert ask(link, entry(2)) == echo(entry(2))

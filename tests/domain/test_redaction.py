@@ -1,0 +1,110 @@
+"""Secrets do not survive in a text; ordinary words do."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcbench.domain.redaction import long_secrets, redacted
+
+SECRET = "v9-Qz.77_hidden"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "OPENAI_API_KEY",
+        "HF_TOKEN",
+        "MY_SECRET",
+        "DB_PASSWORD",
+        "AWS_SESSION_TOKEN",
+        "SERVICE_CREDENTIALS",
+        "API_KEYS",
+        "my_endpoint_key",
+    ],
+)
+def test_the_value_of_a_secret_variable_never_survives(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, SECRET)
+    text = f"refused {SECRET}, that is x{SECRET}y\n{SECRET}"
+    assert redacted(text) == "refused ***, that is x***y\n***"
+
+
+@pytest.mark.parametrize("name", ["CITY", "KEYBOARD", "TOKENIZERS_PARALLELISM", "SECRETARY"])
+def test_the_value_of_another_variable_stays(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "Constantinople")
+    assert redacted("from Constantinople") == "from Constantinople"
+
+
+@pytest.mark.parametrize("value", ["", "x", "12345"])
+def test_a_value_too_short_for_a_secret_stays(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    """Else every such text would be starred."""
+    monkeypatch.setenv("OPENAI_API_KEY", value)
+    assert redacted(f"12345 boxes {value}") == f"12345 boxes {value}"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        pytest.param("Authorization: Bearer abc.def-123/456==", "Authorization: Bearer ***", id="bearer"),
+        pytest.param("authorization: bearer  abcdefgh1", "authorization: bearer  ***", id="lower case"),
+        pytest.param("key sk-proj-AbC123_xyz-9 is wrong", "key *** is wrong", id="sk-"),
+        pytest.param("(sk-12345678)", "(***)", id="sk- in brackets"),
+        pytest.param('{"api_key": "abcd1234efgh"}', '{"api_key": "***"}', id="JSON"),
+        pytest.param("api-key=abcd1234efgh&x=1", "api-key=***&x=1", id="query"),
+        pytest.param("API key: abcd1234efgh", "API key: ***", id="words"),
+        pytest.param("Bearer abcdefgh1, Bearer abcdefgh2", "Bearer ***, Bearer ***", id="two"),
+    ],
+)
+def test_what_looks_like_a_key_never_survives(text: str, left: str) -> None:
+    assert redacted(text) == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "the maximum context length is 8192 tokens",
+        "a risk-assessment of the task-oriented desk-sharing",
+        "429 Too Many Requests: retry after 20 s",
+        "weather_forecast(city='Bergen', days=3)",
+        "bearer of news",
+        "no api key",
+        "sk-8",
+    ],
+)
+def test_ordinary_words_survive(text: str) -> None:
+    assert redacted(text) == text
+
+
+def test_redacting_twice_changes_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", SECRET)
+    once = redacted(f"Bearer {SECRET} api_key={SECRET} sk-12345678")
+    assert redacted(once) == once
+    assert SECRET not in once
+
+
+def test_of_a_secret_that_starts_with_another_nothing_survives(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("A_KEY", "A_KEYS", "B_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("A_KEY", "orange")
+    monkeypatch.setenv("B_KEY", "orange-4711")
+    assert redacted("denied: orange-4711") == "denied: ***"
+
+
+@pytest.mark.parametrize("text", ["Incorrect API key provided", "the bearer certificates"])
+def test_words_behind_the_word_key_survive(text: str) -> None:
+    assert redacted(text) == text
+
+
+def test_a_monkey_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONKEY", "bananas")
+    assert redacted("three bananas") == "three bananas"
+
+
+def test_only_long_secrets_are_taken_out_of_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short one could be a word that the answer needs."""
+    monkeypatch.setenv("A_TOKEN", "python")
+    monkeypatch.setenv("B_KEY", "k" * 16)
+    found = long_secrets("p" * 20, "short")
+    assert {"k" * 16, "p" * 20} <= set(found)
+    assert not {"python", "short"} & set(found)
+    assert found.index("p" * 20) < found.index("k" * 16)

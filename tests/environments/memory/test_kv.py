@@ -1,0 +1,65 @@
+"""The memory of named texts: limits, and what it tells. ``tests/parity`` has the official one beside it."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcbench.environments.memory.kv import (
+    ARCHIVE_LENGTH,
+    ARCHIVE_SIZE,
+    CORE_LENGTH,
+    CORE_SIZE,
+    MemoryKv,
+)
+from pytest_fcbench.environments.world import World
+
+
+@pytest.fixture
+def memory() -> MemoryKv:
+    return MemoryKv({}, World())
+
+
+@pytest.mark.parametrize(
+    ("part", "size", "length"), [("core", CORE_SIZE, CORE_LENGTH), ("archival", ARCHIVE_SIZE, ARCHIVE_LENGTH)]
+)
+def test_limits(memory: MemoryKv, part: str, size: int, length: int) -> None:
+    add, replace = (getattr(memory, f"{part}_memory_{name}") for name in ("add", "replace"))
+    assert "error" in add("long", "x" * (length + 1))
+    for number in range(size):
+        assert "status" in add(f"key_{number}", "x" * length)
+    assert "full" in str(add("one_more", "x"))
+    assert "error" in replace("key_0", "x" * (length + 1))
+    assert "status" in replace("key_0", "y")
+
+
+@pytest.mark.parametrize("key", ["Name", "two words", "", "_a", "a__b", "1a", "a-b"])
+def test_keys_that_are_none(memory: MemoryKv, key: str) -> None:
+    assert "snake_case" in str(memory.core_memory_add(key, "x"))
+
+
+def test_what_was_kept_is_found_until_it_is_removed(memory: MemoryKv) -> None:
+    memory.archival_memory_add("home_city", "Bergen")
+    assert memory.archival_memory_retrieve("home_city") == {"value": "Bergen"}
+    assert memory.archival_memory_list_keys() == {"keys": ["home_city"]}
+    assert "home_city" in str(memory.archival_memory_key_search("city"))
+    assert "in use" in str(memory.archival_memory_add("home_city", "Oslo"))
+    memory.archival_memory_remove("home_city")
+    assert "error" in memory.archival_memory_retrieve("home_city")
+    assert memory.core_memory_retrieve_all() == {}
+
+
+def test_the_core_is_shown(memory: MemoryKv) -> None:
+    assert memory.remembered() == ""
+    memory.core_memory_add("name", "Ada")
+    assert memory.remembered() == '{\n    "name": "Ada"\n}'
+    memory.core_memory_clear()
+    assert memory.remembered() == ""
+
+
+def test_it_goes_on_from_what_it_showed(memory: MemoryKv) -> None:
+    memory.core_memory_add("name", "Ada")
+    memory.archival_memory_add("city", "Bergen")
+    again = MemoryKv(memory.shown(), World())
+    again.core_memory_replace("name", "Eve")
+    assert memory.core_memory == {"name": "Ada"}, "and changes nothing there"
+    assert again.archival_memory == {"city": "Bergen"}

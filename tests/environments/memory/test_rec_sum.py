@@ -1,0 +1,48 @@
+"""The memory of one text."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcbench.environments.memory.rec_sum import LENGTH, MOST, MemoryRecSum
+from pytest_fcbench.environments.world import World
+
+
+@pytest.fixture
+def memory() -> MemoryRecSum:
+    return MemoryRecSum({}, World())
+
+
+def test_it_is_written_added_to_and_shown(memory: MemoryRecSum) -> None:
+    assert memory.remembered() == ""
+    assert "error" in memory.memory_retrieve()
+    memory.memory_append("a")
+    memory.memory_append("b")
+    assert memory.memory_retrieve() == {"memory_content": "ab"}
+    memory.memory_update("c c")
+    memory.memory_replace("c", "d")
+    assert memory.remembered() == "d d"
+    assert "does not say 'c'" in str(memory.memory_replace("c", "d"))
+    memory.memory_clear()
+    assert memory.remembered() == ""
+
+
+def test_limits(memory: MemoryRecSum) -> None:
+    assert "error" in memory.memory_update("x" * (LENGTH + 1))
+    assert "status" in memory.memory_update("x" * LENGTH)
+    assert "error" in memory.memory_append("x")
+    assert "error" in memory.memory_replace("x", "y" * (LENGTH + 1))
+
+
+def test_a_replacement_can_make_it_longer_but_not_without_end(memory: MemoryRecSum) -> None:
+    """Officially there is no limit to it."""
+    memory.memory_update("x" * 50)
+    assert "status" in memory.memory_replace("x", "y" * 400)
+    assert len(memory.memory) == 20_000
+    assert "error" in memory.memory_replace("y", "z" * LENGTH)
+    assert len(memory.memory) < MOST
+
+
+def test_it_goes_on_from_what_it_showed(memory: MemoryRecSum) -> None:
+    memory.memory_update("a")
+    assert MemoryRecSum(memory.shown(), World()).memory == "a"

@@ -1,0 +1,47 @@
+"""Vectors that words and parts of words make."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.environments.memory.vectors import hashed, likeness
+
+
+def alike(one: str, other: str) -> float:
+    first, second = hashed([one, other])
+    return likeness(first, second)
+
+
+@given(st.text())
+def test_vectors_have_length_1_or_none(text: str) -> None:
+    (vector,) = hashed([text])
+    assert math.hypot(*vector) == pytest.approx(1) or not any(vector)
+
+
+@given(st.text(), st.text())
+def test_likeness_is_mutual_and_between_0_and_1(one: str, other: str) -> None:
+    assert 0 <= alike(one, other) == alike(other, one) <= 1
+
+
+@given(st.lists(st.text(), max_size=4), st.text())
+def test_no_text_changes_the_vector_of_another(others: list[str], text: str) -> None:
+    assert hashed([*others, text])[-1] == hashed([text])[0]
+
+
+def test_what_shares_words_is_nearer() -> None:
+    query = "What colour is the wheelbarrow?"
+    assert alike(query, "The wheelbarrow is green.") > alike(query, "The rehearsal is on Wednesday.")
+    assert alike("two bicycles", "a bicycle") > alike("two bicycles", "a car")
+    assert alike("STRASSE café", "Straße cafe") == 1.0
+    assert alike("", "anything") == 0.0
+
+
+def test_every_machine_makes_the_same() -> None:
+    vector = hashed(["ab"])[0]
+    found = {place: round(value, 4) for place, value in enumerate(vector) if value}
+    assert len(found) == 3
+    assert sorted(found.values()) == [0.3015, 0.3015, 0.9045]

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcbench.environments.custom import adapted
+from pytest_fcbench.environments.environment import functions_of
+from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.environments.world import World
+
+
+class Shop:
+    """A shop."""
+
+    def __init__(self, stock: dict[str, int], open_: bool = True) -> None:
+        self.stock = stock
+        self._opened = open_
+
+    def sell(self, item: str, count: int = 1) -> dict[str, object]:
+        """Sell something."""
+        if self.stock[item] < count:
+            return {"error": f"There is not enough {item}."}
+        self.stock[item] -= count
+        return {"left": self.stock[item]}
+
+    def _secret(self) -> None: ...
+
+
+class Bare:
+    """Nothing to begin with."""
+
+    def ring(self) -> str:
+        """Ring."""
+        return "ding"
+
+
+class Taken:
+    """Its function has the name of one of ours."""
+
+    def state(self) -> str:
+        """A state."""
+        return ""
+
+
+def test_public_methods_are_the_functions_and_attributes_the_state() -> None:
+    config = {"stock": {"tea": 4}}
+    shop = adapted(Shop)(config, World())
+
+    assert functions_of(type(shop)) == ("sell",)
+    here = Environments({"shop:Shop": shop})
+    assert here.perform(
+        ["sell(item='tea', count=3)", "sell('tea', 2)", "_secret()", "sell(item='salt')"]
+    ) == (
+        '{"left": 1}',
+        '{"error": "There is not enough tea."}',
+        "Error: there is no function _secret",
+        "Error: 'salt'",
+    )
+    assert shop.state() == {"stock": {"tea": 1}}
+    assert config == {"stock": {"tea": 4}}, "what an entry says is not changed"
+
+
+def test_a_class_without_a_beginning_of_its_own() -> None:
+    assert Environments({"bell": adapted(Bare)({}, World())}).perform(["ring()"]) == ("ding",)
+    with pytest.raises(TypeError):
+        adapted(Bare)({"tone": 3}, World())
+
+
+def test_a_name_that_is_taken_is_told() -> None:
+    with pytest.raises(ValueError, match="Taken has a function 'state', a name that is taken; rename it"):
+        adapted(Taken)

@@ -1,0 +1,57 @@
+"""What was recorded is answered, in whatever way it is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcbench.codecs.call_evaluation import carried_out
+from pytest_fcbench.domain.entry import PathCall
+from pytest_fcbench.execution.functions import lookups
+from pytest_fcbench.execution.functions.lookups import LOOKUPS, Recorded, UnansweredError
+
+WEATHER = PathCall.replied("get_weather_data", {"coordinates": [90.0, 0.0]}, -0.4)
+HISTORY = lookups.recording("get_stock_history('AAPL', interval='1mo', diffandsplits='true')", {"1": {}})
+KNOWN = lookups.functions(Recorded([WEATHER, HISTORY]).answer)
+
+
+@pytest.mark.parametrize(
+    ("call", "reply"),
+    [
+        ("get_weather_data(coordinates=[90.00, 0.00])", -0.4),
+        ("get_weather_data(coordinates=(90, 0))", -0.4),
+        ("get_weather_data([90, 0])", -0.4),
+        ("get_stock_history(interval='1mo', stock_name='AAPL')", {"1": {}}),
+    ],
+)
+def test_a_recorded_call(call: str, reply: object) -> None:
+    assert carried_out(call, KNOWN) == reply
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "get_weather_data(coordinates=[90.0, 1.0])",
+        "get_stock_history(stock_name='AAPL', interval='1wk')",
+        "get_movie_rating(movie_name='Avatar')",
+    ],
+)
+def test_what_nobody_recorded(call: str) -> None:
+    with pytest.raises(UnansweredError):
+        carried_out(call, KNOWN)
+    assert lookups.unanswered(["math_gcd(a=1, b=2)", call], [WEATHER, HISTORY]) == call
+
+
+@pytest.mark.parametrize(
+    "call", ["get_weather_data()", "get_weather_data(city=1)", "get_movie_rating('a', 'b')"]
+)
+def test_a_wrong_call(call: str) -> None:
+    with pytest.raises(TypeError):
+        carried_out(call, KNOWN)
+
+
+def test_all_recorded() -> None:
+    assert lookups.unanswered(["math_gcd(a=1, b=2)", "get_weather_data([90, 0])"], [WEATHER]) is None
+
+
+def test_the_functions_of_the_table() -> None:
+    assert len(LOOKUPS) == 19

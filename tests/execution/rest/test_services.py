@@ -1,0 +1,71 @@
+"""The services of ``core`` answer all that is asked, and the same each time."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.execution.rest.services import SERVICES
+
+PATHS = (
+    *("/", "", "/v1/stops", "/v1/departures", "/v1/lines/7", "/tables/brandel/2026-01-02", "/ports"),
+    *("/api/objects", "/api/objects/GF-0114", "/recipes", "/recipes/leek-pie"),
+)
+NAMES = ("stop", "line", "limit", "zone", "step_free", "unit", "q", "from_year", "max_minutes", "detail")
+
+
+def answer(host: str, path: str, **params: str) -> tuple[int, object]:
+    return SERVICES[host].answer(path, params)
+
+
+@pytest.mark.parametrize("host", SERVICES)
+@given(st.sampled_from(PATHS) | st.text(), st.dictionaries(st.sampled_from(NAMES) | st.text(), st.text()))
+def test_anything_is_answered(host: str, path: str, params: dict[str, str]) -> None:
+    status, reply = SERVICES[host].answer(path, params)
+    assert status in (200, 400, 404)
+    assert SERVICES[host].answer(path, params) == (status, reply)
+    json.dumps(reply)
+
+
+def test_trams() -> None:
+    host = "trams.varnholm.example"
+    status, reply = answer(host, "/v1/departures", stop="Rope Walk", line="4", limit="2")
+    assert status == 200
+    assert reply == {
+        "stop": "Rope Walk",
+        "departures": [
+            {"line": "4", "towards": "Observatory", "minutes": 1},
+            {"line": "4", "towards": "Observatory", "minutes": 13},
+        ],
+    }
+    assert answer(host, "/v1/departures", stop="Nowhere")[0] == 404
+    assert answer(host, "/v1/departures", stop="Harbour", limit="-1")[0] == 400
+    assert answer(host, "/v1/departures", stop="Harbour", limit="many")[0] == 400
+    assert answer(host, "/v1/lines/9")[0] == 404
+
+
+def test_tides() -> None:
+    host = "tides.saltmark.example"
+    status, metres = answer(host, "/tables/brandel/2026-01-02")
+    assert status == 200
+    assert metres != answer(host, "/tables/brandel/2026-01-02", unit="ft")[1]
+    assert metres != answer(host, "/tables/brandel/2026-01-03")[1]
+    assert metres == answer(host, "/tables/brandel/2026-01-02", unit="m")[1]
+    assert answer(host, "/tables/brandel/2026-02-30")[0] == 400
+    assert answer(host, "/tables/brandel/2026-01-02", unit="yd")[0] == 400
+    assert answer(host, "/tables/elsewhere/2026-01-02")[0] == 404
+
+
+def test_museum_and_recipes() -> None:
+    assert answer("museum.greyfen.example", "/api/objects", material="oak", to_year="1770") == (
+        200,
+        {"total": 1, "objects": [{"number": "GF-0305", "title": "Painted sea chest"}]},
+    )
+    assert answer("museum.greyfen.example", "/api/objects/GF-1")[0] == 404
+    assert answer("recipes.hearth.example", "/recipes/pan-bread") == (
+        200,
+        {"id": "pan-bread", "title": "Pan bread", "minutes": 25},
+    )

@@ -1,0 +1,229 @@
+"""Calls are carried out in children that can do nothing else, and that are replaced when they must be."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+
+import psutil
+import pytest
+
+from pytest_fcbench.domain.entry import PathCall
+from pytest_fcbench.execution.outcomes import Limit, Raised, Returned, Stopped, Unanswered
+from pytest_fcbench.execution.sandbox.pool import Limits, Pool
+from tests.conftest import ROOT
+
+SHORT = Limits(cpu_s=0.3, wall_s=5, memory=2**29)
+
+
+@pytest.fixture(scope="module")
+def short() -> Iterator[Pool]:
+    with closing(Pool(limits=SHORT)) as made:
+        yield made
+
+
+def children() -> list[psutil.Process]:
+    return [p for p in psutil.Process().children() if "pytest_fcbench.execution.sandbox.child" in p.cmdline()]
+
+
+@pytest.mark.parametrize(
+    ("call", "value"),
+    [
+        ("math_gcd(a=12, b=18)", 6),
+        ("math_gcd(a=math_factorial(n=4), b=18)", 6),
+        ("calculate_mean([1, 3])", 2.0),
+        ("simplify_fraction(numerator=6, denominator=8)", [3, 4]),
+        ("sort_array(array=[get_fibonacci_sequence(n=4)[3], 1/2, -3])", [-3, 0.5, 2]),
+        ("caesar_shift(text='ä\\ud800', shift=1)", "ä\ud800"),
+    ],
+)
+def test_what_calls_return(short: Pool, call: str, value: object) -> None:
+    assert short([call]) == (Returned(value),)
+
+
+ATTACKS = [
+    *(
+        "__import__('os').system('id')",
+        "import os",
+        "os.getpid()",
+        "exec('1')",
+        "eval('1')",
+        "compile('1','','eval')",
+    ),
+    *(
+        "open('/etc/passwd').read()",
+        "open(file='/etc/passwd')",
+        "subprocess.run(args=['id'])",
+        "().__class__",
+    ),
+    *(
+        "math_gcd.__globals__",
+        "math_gcd.__globals__['os']",
+        "sort_array.__class__(a=1)",
+        "getattr(a=1)",
+        "globals()",
+    ),
+    *(
+        "sort_array(array=().__class__.__bases__[0].__subclasses__())",
+        "(lambda: 1)()",
+        "[f() for f in [open]]",
+    ),
+    *(
+        "sort_array(array=open('/etc/passwd'))",
+        "calculate_mean(numbers=__builtins__)",
+        "print(1)",
+        "breakpoint()",
+    ),
+    *(
+        "math_factorial(n=9**9**9)",
+        "math_gcd(a=1<<10**10, b=1)",
+        "sort_array(array=[0]*10**10)",
+        "'%9999999999d' % 1",
+    ),
+    *(
+        "estimate_derivative(function='lambda x: 9**9**9', x=1)",
+        "estimate_derivative(function='while 1: pass', x=1)",
+    ),
+    *(
+        "estimate_derivative(function='lambda x: __import__(\"os\").getpid()', x=1)",
+        "a" * 2_000_000,
+        "\0",
+        "",
+        "1",
+    ),
+    *(
+        "estimate_derivative(function=\"lambda x: open('/etc/passwd')\", x=1)",
+        "math_gcd(**{'a': 1})",
+        "math_gcd(*[1])",
+    ),
+    *("(" * 500 + ")" * 500, "math_gcd(a=" * 90 + "1" + ")" * 90, "caesar_shift(text='a'*10**9, shift=1)"),
+]
+
+
+@pytest.mark.parametrize("call", ATTACKS, ids=lambda call: f"{call[:40]!r}")
+def test_what_is_refused(short: Pool, call: str) -> None:
+    (outcome,) = short([call])
+    assert isinstance(outcome, Raised), outcome
+    assert short(["math_gcd(a=12, b=18)"]) == (Returned(6),)
+
+
+@pytest.mark.parametrize(
+    ("call", "limits"),
+    [
+        ("math_factorial(n=10**9)", {Limit.TIME}),
+        ("get_prime_factors(number=10**300)", {Limit.TIME}),
+        ("get_fibonacci_sequence(n=10**9)", {Limit.TIME, Limit.MEMORY}),
+        ("savings_plan(monthly=1, months=10**12, yearly_percent=1)", {Limit.TIME}),
+        ("sort_array(array=get_fibonacci_sequence(n=60000))", {Limit.MEMORY, Limit.TIME}),
+        ("math_gcd(a=" + "-" * 50_000 + "1, b=1)", {Limit.MEMORY}),
+    ],
+    ids=lambda value: value[:40] if isinstance(value, str) else "",
+)
+def test_what_is_ended(short: Pool, call: str, limits: set[Limit]) -> None:
+    outcomes = short(["math_gcd(a=4, b=6)", call, "math_gcd(a=12, b=18)"])
+    assert outcomes[0] == Returned(2)
+    assert isinstance(outcomes[1], Stopped), outcomes[1]
+    assert outcomes[1].limit in limits
+    assert outcomes[2] == Returned(6)
+
+
+def test_a_child_that_sleeps_is_ended_by_the_clock() -> None:
+    with closing(Pool(1, Limits(cpu_s=60, wall_s=0.2))) as pool:
+        (outcome,) = pool(["math_factorial(n=10**9)"])
+        assert isinstance(outcome, Stopped)
+        assert outcome.reason == "it takes more than 0.2 s"
+
+
+def test_a_child_that_is_killed_costs_one_call() -> None:
+    with closing(Pool(1, Limits(cpu_s=60))) as pool:
+        assert pool(["math_gcd(a=4, b=6)"]) == (Returned(2),)
+        (child,) = [p for p in children() if p.cmdline()[-2] == "60"]
+        threading.Timer(0.3, child.send_signal, [signal.SIGKILL]).start()
+        (outcome,) = pool(["math_factorial(n=10**9)"])
+        assert outcome == Raised("the process that carried it out died (signal 9)")
+        assert pool(["math_gcd(a=4, b=6)"]) == (Returned(2),)
+        (child,) = [p for p in children() if p.cmdline()[-2] == "60"]
+        child.kill()
+        psutil.wait_procs([child], timeout=20)
+        assert pool(["math_gcd(a=4, b=6)"]) == (Returned(2),)
+
+
+def test_others_go_on_meanwhile() -> None:
+    with closing(Pool(2, Limits(cpu_s=60, wall_s=2))) as pool:
+        slow: list[object] = []
+        thread = threading.Thread(target=lambda: slow.extend(pool(["math_factorial(n=10**9)"])))
+        thread.start()
+        assert pool(["math_gcd(a=12, b=18)"] * 100) == (Returned(6),) * 100
+        assert slow == []
+        thread.join()
+        assert isinstance(slow[0], Stopped)
+
+
+def test_the_parent_answers_for_web_apis(short: Pool) -> None:
+    recorded = [PathCall.replied("get_movie_rating", {"movie_name": "Avatar"}, "PG-13")]
+    calls = [
+        "get_movie_rating('Avatar')",
+        "sort_array(array=get_movie_rating('Avatar'))",
+        "get_movie_rating('x')",
+    ]
+    assert short(calls, recorded) == (
+        Returned("PG-13"),
+        Returned(sorted("PG-13")),
+        Unanswered("get_movie_rating"),
+    )
+    assert short(["get_movie_rating()"], recorded) == (
+        Raised("TypeError: missing a required argument: 'movie_name'"),
+    )
+
+
+def test_a_result_that_is_too_large_stays_in_the_child() -> None:
+    with closing(Pool(1, Limits(cpu_s=20))) as pool:
+        (outcome,) = pool(["get_fibonacci_sequence(n=60000)"])
+        assert outcome == Stopped(Limit.MEMORY, "the result is too large")
+
+
+@pytest.mark.skipif(not hasattr(psutil.Process, "rlimit"), reason="limits can be looked at on Linux only")
+def test_a_child_can_open_nothing_and_knows_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    with closing(Pool(1, Limits(cpu_s=7))) as pool:
+        pool(["math_gcd(a=4, b=6)"])
+        (child,) = [p for p in children() if p.cmdline()[-2] == "7"]
+        assert "OPENAI_API_KEY" not in child.environ()
+        assert child.rlimit(psutil.RLIMIT_NOFILE) == (4, 4)
+        assert child.num_fds() == 4
+        assert child.rlimit(psutil.RLIMIT_FSIZE) == (0, 0)
+        assert child.rlimit(psutil.RLIMIT_AS) == (2**30, 2**30)
+        assert child.net_connections() == []
+    assert not child.is_running()
+
+
+def test_children_are_used_again() -> None:
+    with closing(Pool(2)) as pool:
+        before = {p.pid for p in children()}
+        pool(["math_gcd(a=4, b=6)"] * 50)
+        assert len({p.pid for p in children()} - before) == 1
+
+
+def test_children_end_when_the_parent_is_killed() -> None:
+    code = (
+        "import time; from pytest_fcbench.execution.sandbox.pool import Pool; pool = Pool(); "
+        "pool(['math_gcd(a=4, b=6)']); print('ready', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout
+        assert parent.stdout.readline() == b"ready\n"
+        (child,) = psutil.Process(parent.pid).children()
+        parent.kill()
+    psutil.wait_procs([child], timeout=20)
+    assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_child_that_cannot_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    with pytest.raises(RuntimeError, match="does not start"), closing(Pool()) as pool:
+        pool(["math_gcd(a=4, b=6)"])

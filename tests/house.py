@@ -1,0 +1,233 @@
+"""Measure the package's structure and render the table of rooms: ``python -m tests.house [--write]``.
+
+A room is a folder (or a file) directly below ``pytest_fcbench``; an arrow leads from a room to one that it
+imports; a floor is one more than the highest floor below it. ``ARCHITECTURE.md`` shows ``ROOMS`` as a table,
+and ``tests/test_architecture.py`` holds both to the imports that the code has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import tokenize
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = "pytest_fcbench"
+PAGE = ROOT / "ARCHITECTURE.md"
+BEGIN, END = "<!-- rooms: begin -->", "<!-- rooms: end -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """One room: its purpose in a sentence, and the rooms that it imports."""
+
+    purpose: str
+    imports: frozenset[str]
+
+
+def _room(purpose: str, *imports: str) -> Room:
+    return Room(purpose, frozenset(imports))
+
+
+ROOMS: Mapping[str, Room] = {
+    "domain": _room("what passes between rooms: entries, transcripts, verdicts, prices, errors"),
+    "codecs": _room("functions to requests, answers to calls: presenting, decoders, rendering", "domain"),
+    "web": _room("the guarded HTTP client, search engines, pages, recordings", "domain"),
+    "environments": _room(
+        "what stateful calls act on: API domains, memories, web search", "domain", "codecs"
+    ),
+    "execution": _room("what stateless calls run in: sandbox, functions, REST", "domain", "codecs", "web"),
+    "matchers": _room(
+        "what is right: one matcher per rule, and the judges they ask",
+        *("domain", "codecs", "environments", "execution"),
+    ),
+    "suites": _room(
+        "where entries come from: formats, core, official packs, a team's own",
+        *("domain", "codecs", "web", "environments", "execution"),
+    ),
+    "conversations": _room(
+        "how an entry is put to a model: generators without I/O",
+        *("domain", "codecs", "environments", "execution", "matchers", "suites"),
+    ),
+    "scorecard": _room("Records to scores, gate, comparison, tables and pages", "domain"),
+    "config": _room("options, layers, settings", "domain", "codecs", "suites", "scorecard"),
+    "models": _room(
+        "who answers: providers, baselines, judges, embeddings",
+        *("domain", "codecs", "web", "environments", "matchers", "suites", "scorecard", "config"),
+    ),
+    "dispatch": _room(
+        "many conversations at once: limits, retries, budget, answer store, link to workers",
+        *("domain", "conversations", "models"),
+    ),
+    "server": _room(
+        "models that need no network behind an OpenAI-compatible interface",
+        *("domain", "codecs", "suites", "conversations", "models"),
+    ),
+    "tools": _room(
+        "what grows or examines suites and models: authoring, audit, contamination, diagnosis, export",
+        *("domain", "codecs", "environments", "execution", "matchers", "suites", "conversations"),
+        *("scorecard", "models"),
+    ),
+    "run": _room(
+        "one benchmark run: its entries, its models, its Records",
+        *("domain", "codecs", "web", "environments", "execution", "matchers", "suites", "conversations"),
+        *("scorecard", "config", "models", "dispatch"),
+    ),
+    "cli": _room(
+        "the fcbench command",
+        *("domain", "codecs", "environments", "execution", "matchers", "suites", "conversations"),
+        *("scorecard", "config", "models", "dispatch", "server", "tools", "run"),
+    ),
+    "plugin": _room(
+        "pytest hooks and fixtures",
+        *("domain", "execution", "matchers", "suites", "conversations", "scorecard", "config"),
+        *("dispatch", "run"),
+    ),
+}
+"""Every room, from the ground up; a room imports only rooms above it in this table."""
+
+
+def modules(root: Path = ROOT) -> Mapping[str, Path]:
+    """Return the file of each module of the package by dotted name."""
+    found = {}
+    for path in sorted((root / PACKAGE).rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported_names(path: Path) -> Iterator[str]:
+    """Yield the dotted name of everything that a file imports, also inside functions."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def room_of(dotted: str) -> str:
+    """Return the room that a dotted name of the package belongs to; empty for the package itself."""
+    return dotted.split(".")[1] if "." in dotted else ""
+
+
+def import_graph(root: Path = ROOT) -> Mapping[str, frozenset[str]]:
+    """Return the modules that each module imports."""
+    files = modules(root)
+    return {
+        name: frozenset(
+            target
+            for dotted in imported_names(path)
+            if (target := dotted if dotted in files else dotted.rpartition(".")[0]) in files
+            and target != name
+        )
+        for name, path in files.items()
+    }
+
+
+def room_arrows(graph: Mapping[str, frozenset[str]]) -> frozenset[tuple[str, str]]:
+    """Return the pairs of rooms of which the first imports the second."""
+    pairs = {(room_of(name), room_of(target)) for name, targets in graph.items() for target in targets}
+    return frozenset((a, b) for a, b in pairs if a != b and not {a, b} & {"", "__main__"})
+
+
+def find_circles(graph: Mapping[str, frozenset[str]]) -> Sequence[frozenset[str]]:
+    """Return the sets of nodes that reach each other."""
+    reach: dict[str, set[str]] = {}
+    for start in graph:
+        seen: set[str] = set()
+        ahead = [start]
+        while ahead:
+            for target in graph.get(ahead.pop(), frozenset()) - seen:
+                seen.add(target)
+                ahead.append(target)
+        reach[start] = seen
+    circles = {
+        frozenset(other for other in reach[name] if name in reach[other])
+        for name in graph
+        if name in reach[name]
+    }
+    return sorted(circles, key=len, reverse=True)
+
+
+def count_floors(arrows: frozenset[tuple[str, str]]) -> int:
+    """Return the number of floors: the longest way down through the rooms, counted in rooms."""
+    below: dict[str, set[str]] = {}
+    for upper, lower in arrows:
+        below.setdefault(upper, set()).add(lower)
+        below.setdefault(lower, set())
+    floors: dict[str, int] = {}
+
+    def floor(room: str, way: tuple[str, ...] = ()) -> int:
+        if room in way:
+            return 0
+        if room not in floors:
+            floors[room] = 1 + max((floor(each, (*way, room)) for each in below[room]), default=0)
+        return floors[room]
+
+    return max(map(floor, below), default=0)
+
+
+def count_code_lines(path: Path) -> int:
+    """Return the number of lines that hold code: neither blank, nor comment, nor docstring."""
+    text = path.read_text(encoding="utf-8")
+    docstrings: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str()), lineno=first, end_lineno=last):
+                docstrings.update(range(first, (last or first) + 1))
+    passed_over = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in passed_over and token.type != tokenize.ENDMARKER:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    return len(lines - docstrings)
+
+
+def measure(root: Path = ROOT) -> Mapping[str, int]:
+    """Return the figures of the structure by name."""
+    graph = import_graph(root)
+    arrows = room_arrows(graph)
+    return {
+        "rooms": len(set(map(room_of, graph)) - {"", "__main__"}),
+        "arrows": len(arrows),
+        "floors": count_floors(arrows),
+        "files": len(graph),
+        "files in circles": sum(map(len, find_circles(graph))),
+        "code lines": sum(map(count_code_lines, modules(root).values())),
+    }
+
+
+def render_table() -> str:
+    """Return the table of rooms as Markdown, the top room first."""
+    rows = [
+        f"| `{name}/` | {room.purpose} | {', '.join(each for each in ROOMS if each in room.imports) or '-'} |"
+        for name, room in reversed(ROOMS.items())
+    ]
+    return "\n".join(["| room | holds | imports |", "|---|---|---|", *rows])
+
+
+def replace_table(page: str) -> str:
+    """Return the page with its table of rooms written anew."""
+    head, _, rest = page.partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    return f"{head}{BEGIN}\n\n{render_table()}\n\n{END}{tail}"
+
+
+def main() -> None:
+    """Print the figures; with ``--write`` also update the table in ARCHITECTURE.md."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="update the table in ARCHITECTURE.md")
+    parser.add_argument("--root", type=Path, default=ROOT, help="checkout to measure")
+    options = parser.parse_args()
+    for name, value in measure(options.root).items():
+        print(f"{name:<18}{value:>7,}")
+    if options.write:
+        PAGE.write_text(replace_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""The table of places holds together."""
+
+from __future__ import annotations
+
+from pytest_fcbench.matchers.equivalence import gazetteer
+from pytest_fcbench.matchers.equivalence.gazetteer import Region, fits
+from pytest_fcbench.matchers.equivalence.words import words
+
+
+def test_every_region_is_in_the_table() -> None:
+    codes = gazetteer.region_codes()
+    known = [*gazetteer.cities().values(), *gazetteer.airports().values()]
+    assert len(known) > 200
+    for place in known:
+        assert codes[place.region.country]
+        if place.region.state:
+            assert place.region in codes[place.region.state]
+
+
+def test_no_name_is_given_twice() -> None:
+    """A later row would silently take the name of an earlier one."""
+    rows = [*gazetteer._rows(gazetteer._CITIES)]
+    names = [name for _, given in rows for name in {words(name) for name in given}]
+    assert len(names) == len(set(names))
+    airports = [
+        name for known, given in gazetteer._airports() for name in {frozenset(words(n)) for n in given}
+    ]
+    assert len(airports) == len(set(airports))
+    assert [name for name, where in gazetteer.regions().items() if len(where) > 1] == [("georgia",)]
+
+
+def test_what_can_be_one_place() -> None:
+    norway, usa, texas, maine = Region("NO"), Region("US"), Region("US", "TX"), Region("US", "ME")
+    for one, other, fit in (
+        (None, texas, True),
+        (texas, texas, True),
+        (usa, texas, True),
+        (maine, texas, False),
+        (norway, usa, False),
+        (norway, texas, False),
+    ):
+        assert fits(one, other) is fits(other, one) is fit
+
+
+def test_codes_mean_what_is_most_usual_first() -> None:
+    codes = gazetteer.region_codes()
+    assert codes["CA"] == (Region("US", "CA"), Region("CA"))
+    assert codes["WA"] == (Region("US", "WA"), Region("AU", "WA"))
+    assert codes["NO"] == (Region("NO"),)
+    assert codes["UK"] == (Region("GB"),)

@@ -1,0 +1,76 @@
+"""Two writings of a text have the same words, two texts do not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.matchers.equivalence.words import is_code, words
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Sagrada Família", "sagrada familia"),
+        ("TOKYO  Tower\n", "Tokyo Tower"),
+        ("Tokyo\u200b Tower", "Tokyo Tower"),
+        ("Ｔｏｋｙｏ", "Tokyo"),
+        ("Straße", "STRASSE"),
+        ("Tromsø", "Tromso"),
+        ("Seattle–Tacoma", "Seattle-Tacoma"),
+        ("King's Cross", "Kings Cross"),
+        ("O’Hare", "O'Hare"),
+        ("U.S.A.", "USA"),
+        ("John F. Kennedy", "John F Kennedy"),
+        ("the Louvre", "Louvre"),
+        ("a hotel by the sea", "hotel by the sea"),
+        ("Tom & Jerry", "Tom and Jerry"),
+        ("City Centre", "city center"),
+        ("Terminal Three", "terminal 3"),
+        ("Fifth Avenue", "5th avenue"),
+        ("5km", "5 km"),
+        ("class_descending", "Class descending"),
+    ],
+)
+def test_writings_of_the_same(one: str, other: str) -> None:
+    assert words(one) == words(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("C", "C++"),
+        ("C++", "C#"),
+        ("gate 5", "gate -5"),
+        ("version 3.5", "version 35"),
+        ("3/4", "34"),
+        ("5²", "52"),
+        ("が", "か"),
+        ("й", "и"),
+        ("कि", "क"),
+        ("A Coruña", "Coruña"),
+        ("Vitamin A", "Vitamin"),
+        ("the", "a"),
+        ("?", "!"),
+        ("University of Washington", "Washington University"),
+    ],
+)
+def test_what_is_not_the_same(one: str, other: str) -> None:
+    assert words(one) != words(other)
+
+
+@pytest.mark.parametrize("text", ["f7Gh2k", "class::3", "a@b.org", "x=1", "readme.md", "BOM.AIRPORT", "C++"])
+def test_codes(text: str) -> None:
+    assert is_code(text)
+
+
+@pytest.mark.parametrize("text", ["Bergen", "O'Hare", "7", "route 66", "AT & T", "", " ", "Fort-de-France"])
+def test_no_codes(text: str) -> None:
+    assert not is_code(text)
+
+
+@given(st.text(st.characters(codec=None), max_size=50))
+def test_any_text_has_words(text: str) -> None:
+    assert words(text) == words(f"  {text}  ")
+    is_code(text)

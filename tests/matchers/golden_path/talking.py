@@ -1,0 +1,81 @@
+"""Holding conversations along golden paths with scripted answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from pytest_fcbench.conversations.golden_path import converse
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.transcript import AskModel, Completion, Driven, Party, ToolCall, Transcript
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.suites import core
+from tests.matchers.golden_path.cases import Answer
+
+FC = Manner("test", Mode.FC, Names.UNDERSCORED, "tool_calls")
+PROMPT = Manner("test", Mode.PROMPT, Names.DOTTED, "python")
+OFFICIAL, CORRECTED = Driven(Profile.OFFICIAL), Driven(Profile.CORRECTED)
+WORDING = core.open_suite(Path()).wording
+
+
+def held(
+    entry: Entry,
+    answers: Iterable[Answer | Completion],
+    driven: Driven = OFFICIAL,
+    *,
+    manner: Manner = FC,
+    aside: Callable[[AskModel], Completion] | None = None,
+    requests: list[AskModel] | None = None,
+) -> Transcript:
+    """The conversation with these answers, and ``Done.`` where there are no more of them.
+
+    ``aside`` answers for other parties; ``requests`` takes what the model was asked.
+    """
+    talk = converse(entry, manner, WORDING, driven)
+    said = iter(answers)
+    request = next(talk)
+    while True:
+        if request.party is not Party.MODEL:
+            assert aside is not None, f"nobody was to be asked as {request.party}"
+            completion = aside(request)
+        else:
+            if requests is not None:
+                requests.append(request)
+            completion = completed(next(said, "Done."))
+        try:
+            request = talk.send(completion)
+        except StopIteration as done:
+            transcript: Transcript = done.value
+            return transcript
+
+
+def completed(answer: Answer | Completion) -> Completion:
+    """A scripted answer as a completion."""
+    if isinstance(answer, Completion):
+        return answer
+    if answer is None or isinstance(answer, str):
+        return Completion(text=answer)
+    return Completion(tool_calls=tuple(ToolCall(name, arguments) for name, arguments in answer))
+
+
+def call(name: str, **arguments: object) -> tuple[str, str]:
+    """A call as it is written in an answer."""
+    return name, json.dumps(arguments)
+
+
+def kinds(transcript: Transcript) -> str:
+    """What the calls of each answer got: ``r`` a recorded reply, ``g`` the generic one, ``f`` what is wrong
+    with the form; answers are parted by ``|``. The last answer with calls may have got nothing."""
+    return "|".join("".join(map(_kind, step.results)) for step in transcript.turns[0] if step.results)
+
+
+def _kind(text: str) -> str:
+    try:
+        reply: object = json.loads(text)
+    except ValueError:
+        return "u"
+    if isinstance(reply, dict) and set(reply) == {"error"}:
+        return "f"
+    return "g" if isinstance(reply, dict) and "api_status" in reply else "r"

@@ -1,0 +1,80 @@
+"""What the API itself says of a call that is not on the golden path."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from pytest_fcbench.domain.entry import PathCall
+from pytest_fcbench.domain.transcript import AskModel, Completion, Driven, Fault, Party
+from pytest_fcbench.domain.verdict import CallVerdict, Profile
+from pytest_fcbench.matchers.golden_path.verdict import judge
+from tests.matchers.golden_path.cases import make_path_entry
+from tests.matchers.golden_path.talking import call, held
+
+GOLDEN = PathCall.replied("Search_Hotel_Destination", {"query": "Bergen"}, {"data": 1})
+ENTRY = make_path_entry([[GOLDEN]])
+
+
+def _verdict(profile: Profile, replies: Mapping[str, Completion]) -> tuple[CallVerdict, list[AskModel]]:
+    """The verdict on a call with the query "a b", where the API replies so to each query."""
+    asked: list[AskModel] = []
+
+    def api(request: AskModel) -> Completion:
+        asked.append(request)
+        made = json.loads(str(request.messages[0]["content"]))
+        return replies[made["arguments"]["query"]]
+
+    driven = Driven(profile, live=True)
+    transcript = held(ENTRY, [[call(GOLDEN.name, query="a b")]], driven, aside=api)
+    score = judge(ENTRY, transcript).path_under(profile)
+    assert score is not None
+    return score.verdicts[0], asked
+
+
+@pytest.mark.parametrize("profile", Profile)
+@pytest.mark.parametrize(
+    ("made", "expected", "same"),
+    [
+        ('{"x": [1, 2]}', '{"x":[1,2.0]}', True),
+        ('{"x": 1}', '{"x": 2}', False),
+        ("{}", "{}", False),
+        ("", "", False),
+        ("no JSON", "no JSON", False),
+        ("[" * 100_000, "[]", False),
+        (None, "1", False),
+        ("1", None, False),
+    ],
+)
+def test_a_call_is_right_where_the_api_replies_the_same(
+    profile: Profile, made: str | None, expected: str | None, same: bool
+) -> None:
+    down = Completion(text="down", fault=Fault.INFERENCE_ERROR)
+    replies = {
+        query: down if text is None else Completion(text=text)
+        for query, text in (("a b", made), ("Bergen", expected))
+    }
+    verdict, asked = _verdict(profile, replies)
+    assert verdict.right is same
+    assert verdict.stage == ("response" if same else "builtin")
+    assert {request.party for request in asked} == {Party.PROVIDER}
+
+
+def test_the_same_error_is_a_match_officially() -> None:
+    error = Completion(text='{"status": false, "message": "no"}')
+    replies = {"a b": error, "Bergen": error}
+    assert _verdict(Profile.OFFICIAL, replies)[0].right
+    assert not _verdict(Profile.CORRECTED, replies)[0].right
+
+
+@pytest.mark.parametrize("profile", Profile)
+def test_what_was_recorded_is_not_asked(profile: Profile) -> None:
+    recorded = replace(GOLDEN, arguments={"query": "a b"})
+    entry = make_path_entry([[GOLDEN]], recorded=[recorded])
+    transcript = held(entry, [[call(GOLDEN.name, query="a b")]], Driven(profile, live=True))
+    score = judge(entry, transcript).path_under(profile)
+    assert score is not None
+    assert (score.verdicts[0].stage, score.verdicts[0].right) == ("response", True)

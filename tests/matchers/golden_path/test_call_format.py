@@ -1,0 +1,83 @@
+"""The form of a call: what each profile refuses, and that the words name what is wrong."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.matchers.golden_path.call_format import format_error
+
+_KINDS = ("string", "number", "integer", "boolean", "array", "object")
+DOC = FunctionDoc(
+    "book",
+    "",
+    {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            **{f"a_{kind}": {"type": kind} for kind in _KINDS},
+            "any": {},
+        },
+        "required": ["id"],
+    },
+)
+DOCS = {"book": DOC}
+BOTH = pytest.mark.parametrize("profile", Profile)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (Call("cook", {}), "cook"),
+        (Call("book", {}), "id"),
+        (Call("book", {"id": "1", "town": "x"}), "town"),
+        (Call("book", {"id": 1}), "id"),
+        (Call("book", {"id": None}), "null"),
+        (Call("book", {"id": "1", "a_number": "2"}), "a_number"),
+        (Call("book", {"id": "1", "a_boolean": 1}), "a_boolean"),
+        (Call("book", {"id": "1", "a_array": {}}), "a_array"),
+    ],
+)
+def test_a_wrong_form_is_named(call: Call, named: str, profile: Profile) -> None:
+    assert named in str(format_error(call, DOCS, profile))
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "more", [{}, {"a_number": 2}, {"a_number": 2.5}, {"a_boolean": False}, {"a_array": []}, {"any": None}]
+)
+def test_a_right_form_is_not(more: dict[str, object], profile: Profile) -> None:
+    assert format_error(Call("book", {"id": "1", **more}), DOCS, profile) is None
+
+
+@pytest.mark.parametrize(
+    "more", [{"a_number": True}, {"a_integer": 2.5}, {"a_object": []}, {"a_integer": True}]
+)
+def test_what_is_officially_not_looked_at(more: dict[str, object]) -> None:
+    call = Call("book", {"id": "1", **more})
+    assert format_error(call, DOCS, Profile.OFFICIAL) is None
+    assert format_error(call, DOCS, Profile.CORRECTED)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@BOTH
+@given(name=st.text(), arguments=st.dictionaries(st.sampled_from([*DOC.properties, "x"]), _JSON))
+def test_any_call_gets_an_answer_that_can_be_sent(
+    profile: Profile, name: str, arguments: dict[str, object]
+) -> None:
+    for called in (name, "book"):
+        error = format_error(Call(called, arguments), DOCS, profile)
+        json.dumps(error, ensure_ascii=False).encode()

@@ -1,0 +1,350 @@
+"""Stored answers come back as they were given, whatever file they stand in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError, UsageError
+from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.transcript import Completion, Fault, Step, ToolCall, Transcript
+from pytest_fcbench.domain.verdict import Judgement, Passed
+from pytest_fcbench.models.baselines import replay
+from pytest_fcbench.scorecard.record import Record, record, to_json
+from tests.factories import (
+    answer_of,
+    make_entry,
+    make_multi_turn,
+    make_scorecard,
+    tool_calls,
+    write_scorecard,
+)
+
+
+def _file(
+    folder: Path, *rows: Mapping[str, object] | str, name: str = "BFCL_v4_simple_python_result.json"
+) -> Path:
+    """A result file; a row given as text is a line as it stands."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def _row(result: object, number: int = 0) -> Mapping[str, object]:
+    return {"id": f"simple_python_{number}", "result": result}
+
+
+def _bfcl(number: int = 0) -> Entry:
+    return make_entry(suite="bfcl", entry_id=f"simple_python_{number}")
+
+
+ERROR = "Error during inference: "
+
+# Files
+
+
+def test_all_result_files_below_a_folder_are_read(tmp_path: Path) -> None:
+    _file(tmp_path / "non_live", _row("[f()]"), "", _row("[g()]", 1))
+    _file(
+        tmp_path / "live",
+        {"id": "live_simple_0-0-0", "result": "[h()]"},
+        name="BFCL_v4_live_simple_result.json",
+    )
+    _file(tmp_path, "no JSON", name="notes.json")
+    model = replay.load(tmp_path)
+    assert model.answers == {
+        "bfcl:simple_python_0": ((Completion(text="[f()]"),),),
+        "bfcl:simple_python_1": ((Completion(text="[g()]"),),),
+        "bfcl:live_simple_0-0-0": ((Completion(text="[h()]"),),),
+    }
+
+
+def test_one_file_is_enough(tmp_path: Path) -> None:
+    path = _file(tmp_path, _row("[f()]"))
+    assert answer_of(replay.load(path), _bfcl()) == Completion(text="[f()]")
+
+
+def test_an_entry_without_result_is_not_scored(tmp_path: Path) -> None:
+    model = replay.load(_file(tmp_path, _row("[f()]")))
+    with pytest.raises(NotScoredError) as caught:
+        answer_of(model, _bfcl(1))
+    assert caught.value.cause == "no_result"
+    assert caught.value.reason == f"{model.path} has no result for bfcl:simple_python_1"
+
+
+def test_results_answer_entries_of_bfcl_only(tmp_path: Path) -> None:
+    model = replay.load(_file(tmp_path, _row("[f()]")))
+    with pytest.raises(NotScoredError, match="has no result for core:simple_python_0"):
+        answer_of(model, make_entry())
+
+
+def test_an_id_in_two_files_is_refused(tmp_path: Path) -> None:
+    one, other = _file(tmp_path / "a", _row("x")), _file(tmp_path / "b", _row("y"))
+    with pytest.raises(UsageError) as caught:
+        replay.load(tmp_path)
+    assert str(caught.value) == (
+        f"bfcl:simple_python_0 has results in {one} and in {other}; give one model's folder"
+    )
+
+
+def test_a_folder_without_results_says_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        replay.load(tmp_path)
+    assert str(caught.value) == (
+        f"replay:{tmp_path}: no *_result.json below it; give the folder of one model's results "
+        "(result/<model>) or a scorecard.json"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        pytest.param('{"id": "simple_python_1", "result"', "not JSON: Expecting ':' delimiter", id="cut"),
+        pytest.param("[" * 100_000, "not JSON: ", id="nested"),
+        pytest.param('{"result": "x"}', "a result needs 'id' and 'result'", id="no id"),
+        pytest.param('{"id": 1, "result": "x"}', "a result needs 'id' and 'result'", id="id is a number"),
+        pytest.param('{"id": "a"}', "a result needs 'id' and 'result'", id="no result"),
+        pytest.param("[]", "a result needs 'id' and 'result'", id="no object"),
+    ],
+)
+def test_a_broken_line_is_told_with_its_number(tmp_path: Path, line: str, says: str) -> None:
+    path = _file(tmp_path, _row("x"), "", line)
+    with pytest.raises(UsageError) as caught:
+        replay.load(tmp_path)
+    assert str(caught.value).startswith(f"{path}:3: {says}")
+
+
+def test_a_line_that_is_no_text_is_told_with_its_number(tmp_path: Path) -> None:
+    path = _file(tmp_path, _row("x"))
+    path.write_bytes(path.read_bytes() + b'{"id": "a", "result": "\xff"}\n')
+    with pytest.raises(UsageError, match=r"_result\.json:2: not JSON: "):
+        replay.load(path)
+
+
+def test_line_separators_inside_a_text_do_not_end_the_line(tmp_path: Path) -> None:
+    row = json.dumps(_row("one\u2028two\x85three"), ensure_ascii=False)
+    assert answer_of(replay.load(_file(tmp_path, row)), _bfcl()).text == "one\u2028two\x85three"
+
+
+# Several turns
+
+TALK = make_multi_turn(
+    ("Go.", ["f()"]), ("On.", []), ("Stop.", []), suite="bfcl", entry_id="multi_turn_base_0"
+)
+
+
+def _talk(result: object) -> Mapping[str, object]:
+    return {"id": TALK.id, "result": result, "latency": [[0.5, 1.5], [2.5]]}
+
+
+def test_steps_are_given_by_turn_and_step(tmp_path: Path) -> None:
+    model = replay.load(_file(tmp_path, _talk([[[{"f": "{}"}], "Done."], ["Yes."]])))
+    assert answer_of(model, TALK) == replace(tool_calls(("f", "{}")), latency_s=0.5)
+    assert answer_of(model, TALK, step=1) == Completion(text="Done.", latency_s=1.5)
+    assert answer_of(model, TALK, turn=1) == Completion(text="Yes.", latency_s=2.5)
+
+
+@pytest.mark.parametrize(("turn", "step"), [(0, 2), (1, 1), (1, 7), (2, 0), (3, 0)])
+def test_a_step_that_is_not_there_is_not_scored(tmp_path: Path, turn: int, step: int) -> None:
+    model = replay.load(_file(tmp_path, _talk([["[f()]", "Done."], ["Yes."], []])))
+    with pytest.raises(NotScoredError) as caught:
+        answer_of(model, TALK, turn, step)
+    assert caught.value.cause == "no_result"
+    assert caught.value.reason == (
+        f"{model.path} has no result for turn {turn + 1}, step {step + 1} of bfcl:multi_turn_base_0"
+    )
+
+
+def test_the_error_of_a_whole_conversation_answers_wherever_it_is(tmp_path: Path) -> None:
+    model = replay.load(_file(tmp_path, _talk(f"{ERROR}503")))
+    for turn, step in ((0, 0), (0, 1), (2, 0)):
+        assert answer_of(model, TALK, turn, step).fault is Fault.INFERENCE_ERROR
+
+
+def test_an_error_among_steps_stays_where_it_is(tmp_path: Path) -> None:
+    model = replay.load(_file(tmp_path, _talk([["[f()]", f"{ERROR}maximum context"]])))
+    assert answer_of(model, TALK).fault is None
+    assert answer_of(model, TALK, step=1).fault is Fault.OVERFLOW
+    with pytest.raises(NotScoredError):
+        answer_of(model, TALK, turn=1)
+
+
+# Mode and syntax
+
+
+@pytest.mark.parametrize(
+    ("results", "mode", "syntax"),
+    [
+        pytest.param([[{"f": "{}"}], "Sorry."], Mode.FC, "tool_calls", id="tool calls"),
+        pytest.param(["[f(a=1)]", "Sorry."], Mode.PROMPT, "python", id="python"),
+        pytest.param(
+            ['\n<tool_call>\n{"name": "f"}\n</tool_call>', "Sorry."], Mode.FC, "hermes", id="hermes"
+        ),
+        pytest.param(['[{"name": "f", "arguments": {}}]', "Sorry."], Mode.FC, "xlam", id="xlam list"),
+        pytest.param(['{"tool_calls": []}', "Sorry."], Mode.FC, "xlam", id="xlam object"),
+        pytest.param(['weather_forecast\n{"a": 1}', "Sorry."], Mode.FC, "glm", id="glm"),
+        pytest.param(["Sorry.", None, ""], Mode.PROMPT, "python", id="nothing to go by"),
+        pytest.param(["[f()]", "[g()]", "<tool_call>"], Mode.PROMPT, "python", id="the most frequent"),
+        pytest.param(
+            [[["No."], [[], [{"f": "{}"}]]]], Mode.FC, "tool_calls", id="tool calls in a later step"
+        ),
+        pytest.param([[["No."], ["No.", "[f()]"]]], Mode.PROMPT, "python", id="python in a later step"),
+        pytest.param([[["No."], ["<tool_call>"]]], Mode.FC, "hermes", id="hermes in a later turn"),
+    ],
+)
+def test_mode_and_syntax_are_seen_from_all_results(
+    tmp_path: Path, results: Sequence[object], mode: Mode, syntax: str
+) -> None:
+    model = replay.load(_file(tmp_path, *[_row(result, number) for number, result in enumerate(results)]))
+    assert (model.mode, model.syntax) == (mode, syntax)
+
+
+# A scorecard of ours
+
+FC = Manner("gpt", Mode.FC, Names.UNDERSCORED, "tool_calls")
+PROMPTED = Manner("gpt", Mode.PROMPT, Names.DOTTED, "python")
+
+
+def _record(completion: Completion | None, manner: Manner = FC, number: int = 0) -> Record:
+    entry = make_entry(entry_id=f"simple_python_{number}")
+    transcript = None
+    if completion is not None:
+        turns = ((Step(completion),),)
+        transcript = Transcript(entry.key, manner.model, manner.mode, manner.names, manner.syntax, turns)
+    return record(entry, manner, Judgement.both(Passed()), transcript)
+
+
+_RECORD = {**to_json(_record(Completion(text="x")))}
+
+
+def _scorecard(folder: Path, *records: Record) -> Path:
+    return write_scorecard(folder / "scorecard.json", records)
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        pytest.param(Completion(text="[f(a=1)]"), id="text"),
+        pytest.param(Completion(text=""), id="empty text"),
+        pytest.param(tool_calls(("f", '{"a": 1}'), ("g", "{")), id="tool calls"),
+        pytest.param(Completion(tool_calls=(ToolCall("f", {"a": 1}), "part")), id="objects and parts"),
+        pytest.param(Completion(tool_calls=()), id="no calls"),
+        pytest.param(Completion(), id="nothing"),
+        pytest.param(
+            Completion(text=f"{ERROR}no endpoint", fault=Fault.INFERENCE_ERROR), id="inference error"
+        ),
+    ],
+)
+def test_a_scorecard_gives_the_answers_back(tmp_path: Path, completion: Completion) -> None:
+    model = replay.load(_scorecard(tmp_path, _record(completion)))
+    assert answer_of(model, make_entry()) == completion
+
+
+@pytest.mark.parametrize("manner", [FC, PROMPTED], ids=["fc", "prompt"])
+def test_a_scorecard_knows_mode_and_syntax(tmp_path: Path, manner: Manner) -> None:
+    model = replay.load(_scorecard(tmp_path, _record(Completion(text="x"), manner)))
+    assert (model.mode, model.syntax) == (manner.mode, manner.syntax)
+
+
+def test_an_entry_without_answer_in_the_scorecard_is_not_scored(tmp_path: Path) -> None:
+    model = replay.load(_scorecard(tmp_path, _record(None), _record(Completion(text="x"), number=1)))
+    with pytest.raises(NotScoredError, match=r"scorecard\.json has no result for core:simple_python_0"):
+        answer_of(model, make_entry())
+
+
+def test_trials_of_a_scorecard_stay_apart(tmp_path: Path) -> None:
+    answers = [replace(_record(Completion(text=f"answer {n}")), trial=n) for n in (1, 2)]
+    model = replay.load(_scorecard(tmp_path, *answers))
+    assert answer_of(model, make_entry()).text == "answer 1"
+    assert [answer_of(model, replace(make_entry(), trial=n)).text for n in (1, 2)] == ["answer 1", "answer 2"]
+    with pytest.raises(NotScoredError, match="no result for core:simple_python_0-t3"):
+        answer_of(model, replace(make_entry(), trial=3))
+
+
+def _talked(*turns: Sequence[Completion]) -> Record:
+    """The Record of a conversation of several turns."""
+    held = tuple(tuple(map(Step, turn)) for turn in turns)
+    transcript = Transcript(TALK.key, FC.model, FC.mode, FC.names, FC.syntax, held)
+    return record(TALK, FC, Judgement.both(Passed()), transcript)
+
+
+def test_a_scorecard_gives_every_step_back(tmp_path: Path) -> None:
+    turns = (
+        (replace(tool_calls(("f", "{")), input_tokens=5), Completion(text="Done.", latency_s=0.5)),
+        (Completion(),),
+        (Completion(text="a", reasoning="hm"), Completion(text="too long", fault=Fault.OVERFLOW)),
+    )
+    model = replay.load(_scorecard(tmp_path, _talked(*turns), _record(Completion(text="x"))))
+    given_back = [[answer_of(model, TALK, t, s) for s in range(len(turns[t]))] for t in range(3)]
+    assert given_back == [list(turn) for turn in turns]
+    with pytest.raises(NotScoredError, match="no result for turn 2, step 2 of bfcl:multi_turn_base_0"):
+        answer_of(model, TALK, 1, 1)
+
+
+def _report(record: object) -> str:
+    return json.dumps(make_scorecard([]) | {"tests": [{"metadata": {"fcbench": record}}]})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("no JSON", id="no JSON"),
+        pytest.param("[]", id="a list"),
+        pytest.param('{"exitcode": 0}', id="no tests"),
+        pytest.param(_report({}), id="an empty record"),
+        pytest.param(_report([1]), id="a list for a record"),
+        pytest.param(_report(_RECORD | {"turns": [[{"x": 1}]]}), id="an answer of another shape"),
+        pytest.param(_report(_RECORD | {"turns": [["x"]]}), id="a text for an answer"),
+        pytest.param(_report(_RECORD | {"turns": ["x"]}), id="a text for a turn"),
+        pytest.param(_report(_RECORD | {"turns": 5}), id="a number for turns"),
+        pytest.param(_report(_RECORD | {"steps": []}), id="an answer without usage"),
+        pytest.param(_report(_RECORD | {"steps": [{}]}), id="usage of another shape"),
+        pytest.param(_report(_RECORD | {"turns": [], "mode": "f"}), id="an unknown mode"),
+        pytest.param("[" * 100_000, id="nested"),
+    ],
+)
+def test_another_json_file_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        replay.load(path)
+    assert str(caught.value).startswith(f"replay:{path}: ")
+
+
+def test_metadata_of_other_plugins_does_not_matter(tmp_path: Path) -> None:
+    path = _scorecard(tmp_path, _record(Completion(text="x")))
+    report = json.loads(path.read_text(encoding="utf-8"))
+    report["tests"].append({"nodeid": "foreign", "metadata": {"ticket": 12}})
+    path.write_text(json.dumps(report), encoding="utf-8")
+    assert answer_of(replay.load(path), make_entry()) == Completion(text="x")
+
+
+def test_a_context_overflow_stays_one(tmp_path: Path) -> None:
+    """As litellm reports it, whose words are not those of the official result files."""
+    completion = Completion(text="ContextWindowExceededError: 9000 tokens", fault=Fault.OVERFLOW)
+    model = replay.load(_scorecard(tmp_path, _record(completion)))
+    assert answer_of(model, make_entry()).fault is Fault.OVERFLOW
+
+
+def test_reasoning_is_read_back(tmp_path: Path) -> None:
+    model = replay.load(_scorecard(tmp_path, _record(Completion(text="x", reasoning="hm"))))
+    assert answer_of(model, make_entry()).reasoning == "hm"
+
+
+def test_tokens_and_latency_are_read_back(tmp_path: Path) -> None:
+    completion = Completion(text="x", input_tokens=5, output_tokens=2, latency_s=0.5)
+    model = replay.load(_scorecard(tmp_path, _record(completion)))
+    assert answer_of(model, make_entry()) == completion
+
+
+def test_a_report_without_answers_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    with pytest.raises(UsageError, match="holds no answer of fcbench"):
+        replay.load(write_scorecard(path, []))

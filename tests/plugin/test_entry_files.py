@@ -1,0 +1,223 @@
+"""``pytest PATH``: a file or a folder of entries is a suite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from pytest_fcbench import environments
+from pytest_fcbench.execution.functions import custom
+from tests.plugin.conftest import Project
+
+PRICES = """\
+category: {category}
+functions:
+  - name: shop.price
+    description: What an item of the shop costs.
+    parameters: {{type: dict, properties: {{item: {{type: string, description: Name.}}}}, required: [item]}}
+entries:
+  - id: {category}_0
+    query: What does salt cost?
+    functions: [shop.price]
+    expect: [{{shop.price: {{item: [salt]}}}}]
+  - id: {category}_1
+    query: What does tea cost?
+    functions: [shop.price]
+    expect: [{{shop.price: {{item: [tea]}}}}]
+"""
+TURNS = """\
+category: multi_turn_base
+entries:
+  - id: multi_turn_base_0
+    domains: {{"{module}:Shop": {{stock: {{tea: 4}}}}}}
+    turns: [{{user: Sell three packs of tea., calls: ["sell(item='tea', count=3)"]}}]
+"""
+SHOP = '''
+class Shop:
+    """A small shop."""
+    def __init__(self, stock):
+        self.stock = stock
+    def sell(self, item: str, count: int) -> dict:
+        """Sell something.
+
+        Args:
+            item: Name of the item.
+            count: How many.
+        """
+        self.stock[item] -= count
+        return {"left": self.stock[item]}
+
+def weight(boxes: int) -> float:
+    """What boxes weigh.
+
+    Args:
+        boxes: How many.
+    """
+    return 2.5 * boxes
+'''
+CARRIED_OUT = """\
+category: exec_simple
+entries:
+  - id: exec_simple_0
+    query: What do two boxes weigh?
+    functions: ["{module}:weight"]
+    expect: ["{module}.weight(boxes=2)"]
+"""
+HELLO = json.dumps({"category": "chatable", "id": "chatable_0", "query": "Hello!"})
+MODULE = "shop_of_pointed_tests"
+
+
+@pytest.fixture
+def suite(project: Project) -> Iterator[Project]:
+    """A project with a folder of entries; what runs in this process forgets their classes and functions."""
+    known = set(environments.OWN), set(custom.OWN)
+    project.write("mine/prices.yaml", PRICES.format(category="simple_python"))
+    project.write("mine/deeper/turns.yaml", TURNS.format(module=MODULE))
+    project.write(f"mine/deeper/{MODULE}.py", SHOP)
+    project.write("mine/deeper/carried.yaml", CARRIED_OUT.format(module=MODULE))
+    project.write("mine/more.jsonl", HELLO)
+    yield project
+    for name in environments.OWN.keys() - known[0]:
+        del environments.OWN[name]
+    for name in custom.OWN.keys() - known[1]:
+        del custom.OWN[name]
+
+
+ALL = {
+    "mine:simple_python_0",
+    "mine:simple_python_1",
+    "mine:multi_turn_base_0",
+    "mine:multi_turn_long_context_0",
+    "mine:chatable_0",
+    "mine:exec_simple_0",
+}
+
+
+@pytest.mark.parametrize("how", [(), ("-n0",), ("-n2",)])
+def test_a_folder_is_run_without_a_test_module(suite: Project, how: tuple[str, ...]) -> None:
+    result = suite.run_apart("mine", *how)
+    result.assert_outcomes(passed=6)
+    assert set(suite.records()) == ALL
+    result.stdout.re_match_lines(
+        [
+            r"suite mine [0-9a-f]{12}, content sha256 .*",
+            r"mine +6 +6 +0 +0 +100\.00%.*",
+            r"overall +6 +6 +0 +0 +100\.00%.*",
+            r"overall counts every entry alike.*",
+        ]
+    )
+
+
+def test_entries_hang_off_their_files(suite: Project) -> None:
+    result = suite.run("mine", "--collect-only", "-q", "--fcbench-category=multi_turn")
+    result.stdout.fnmatch_lines_random(
+        [
+            "mine/deeper/turns.yaml::entry[[]mine:multi_turn_base_0]",
+            "mine/deeper/turns.yaml::entry[[]mine:multi_turn_long_context_0]",
+        ]
+    )
+    assert "simple_python" not in result.stdout.str()
+
+
+def test_a_copied_node_id_is_the_same_entry(suite: Project) -> None:
+    one = suite.run("mine/deeper/turns.yaml::entry[mine:multi_turn_base_0]")
+    one.assert_outcomes(passed=1)
+    assert set(suite.records()) == {"mine:multi_turn_base_0"}
+
+
+def test_a_file_is_a_suite_of_its_own(suite: Project) -> None:
+    suite.run("mine/prices.yaml").assert_outcomes(passed=2)
+    assert set(suite.records()) == {"prices:simple_python_0", "prices:simple_python_1"}
+
+
+def test_a_path_may_lead_up_and_down(suite: Project) -> None:
+    suite.write("fcbench.yaml", "model: oracle\nsuites: {shop: deeper/../mine}\n")
+    suite.write("deeper/notes.txt", "")
+    suite.run("deeper/../mine", "-k", "chatable").assert_outcomes(passed=1)
+    assert set(suite.records()) == {"shop:chatable_0"}
+
+
+def test_the_name_in_the_configuration_wins(suite: Project) -> None:
+    suite.write("fcbench.yaml", "model: oracle\nsuites: {shop: mine}\n")
+    suite.run("mine/prices.yaml").assert_outcomes(passed=2)
+    assert set(suite.records()) == {"shop:simple_python_0", "shop:simple_python_1"}
+    suite.run("benchmarks", "--fcbench-suite=shop").assert_outcomes(passed=6)
+    assert set(suite.records()) == {entry.replace("mine:", "shop:") for entry in ALL}
+
+
+def test_what_fails_can_be_run_again(suite: Project) -> None:
+    wrong = suite.pytester.runpytest_inprocess(
+        "mine", "--fcbench-model=lexical", "-k", "simple_python or chat"
+    )
+    wrong.assert_outcomes(failed=2, passed=1)
+    again = suite.pytester.runpytest_inprocess("mine", "--fcbench-model=lexical", "--lf")
+    again.assert_outcomes(failed=2)
+    again.stdout.fnmatch_lines(["*mine:simple_python_0 *", "*2 failed*"])
+
+
+def test_the_gate_knows_the_suite(suite: Project) -> None:
+    held = suite.run("mine", "--fcbench-gate=mine>=0.9", "--fcbench-gate=overall>=0.9")
+    assert held.ret == 0
+    missed = suite.run("mine", "--fcbench-model=lexical", "--fcbench-gate=overall>=0.9")
+    assert missed.ret == 1
+    missed.stdout.fnmatch_lines(["*overall*"])
+
+
+def test_trials_and_marks_work_as_for_ours(suite: Project) -> None:
+    some = suite.run("mine", "--fcbench-trials=2", "-m", "simple_python and mine")
+    some.assert_outcomes(passed=4, deselected=8)
+    records = suite.records()
+    assert [record["marks"] for record in records.values()] == [[], []], "the suite is no mark of the user"
+
+
+def test_benchmarks_beside_it_do_not_run_it_twice(suite: Project) -> None:
+    suite.run("mine", "benchmarks").assert_outcomes(passed=6)
+
+
+def test_other_folders_are_as_ever(suite: Project) -> None:
+    suite.write("tests/test_one.py", "def test_one(): pass\n")
+    suite.write("tests/data.yaml", "category: vegetables\nentries: [leek]\n")
+    result = suite.run("tests")
+    result.assert_outcomes(passed=1)
+    assert "function-calling benchmark" not in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (
+            "core.yaml",
+            PRICES.format(category="multiple"),
+            "*'core' cannot be the name of a suite; rename it*",
+        ),
+        (
+            "x.yaml",
+            PRICES.format(category="mutiple"),
+            "*x.yaml:1: category: unknown category 'mutiple'. Did you mean 'multiple'*",
+        ),
+        (
+            "x.yaml",
+            PRICES.format(category="multiple").replace("[tea]", "[7]"),
+            "*x.yaml:14: entries.1.expect*",
+        ),
+        ("x.jsonl", HELLO.replace("query", "quary"), "*x.jsonl:1: *unknown key 'quary'*"),
+    ],
+)
+@pytest.mark.parametrize("how", ["-n0", "-n2"])
+def test_what_is_wrong_stops_the_run(project: Project, name: str, text: str, told: str, how: str) -> None:
+    project.write(name, text)
+    result = project.run(name, how)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([told])
+
+
+def test_a_wrong_answer_is_told_without_lines_of_ours(suite: Project) -> None:
+    suite.write("wrong.yaml", "answers: {}\ndefault: I cannot say.\n")
+    suite.run("mine/prices.yaml", "--fcbench-model=scripted:wrong.yaml", "--tb=short")
+    tests = suite.scorecard()["tests"]
+    assert isinstance(tests, list)
+    reasons = {test["call"]["longrepr"].partition("\n")[0] for test in tests}
+    (reason,) = reasons
+    assert reason.endswith("cannot be read as calls: the reply is text, not tool calls: 'I cannot say.'")

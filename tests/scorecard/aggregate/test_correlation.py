@@ -1,0 +1,42 @@
+"""Correlations over models; checked against scipy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from pytest_fcbench.scorecard.aggregate.correlation import Correlation, correlated, ranks
+
+_NUMBERS = st.integers(0, 20).map(lambda n: n / 20)
+
+
+def test_numbers_and_ranks() -> None:
+    found = correlated([(0.1, 0.2), (0.2, 0.3), (0.9, 0.4)])
+    assert found.n == 3
+    assert found.spearman == pytest.approx(1)
+    assert found.pearson == pytest.approx(0.9177, abs=1e-3)
+    assert correlated([(1, 3), (2, 2), (3, 1)]) == Correlation(3, -1.0, -1.0)
+
+
+@pytest.mark.parametrize(
+    "pairs", [[], [(0.1, 0.2)], [(0.1, 0.2), (0.2, 0.3)], [(0.5, 0.1), (0.5, 0.2), (0.5, 0.3)]]
+)
+def test_few_models_and_equal_numbers_tell_nothing(pairs: Sequence[tuple[float, float]]) -> None:
+    assert correlated(pairs) == Correlation(len(pairs), None, None)
+
+
+def test_ties_share_the_mean_of_their_ranks() -> None:
+    assert ranks([0.3, 0.1, 0.3, 0.2]) == [3.5, 1, 3.5, 2]
+
+
+@given(st.lists(st.tuples(_NUMBERS, _NUMBERS), min_size=3, max_size=12))
+def test_they_are_those_of_scipy(pairs: Sequence[tuple[float, float]]) -> None:
+    one, other = zip(*pairs, strict=True)
+    assume(len(set(one)) > 1 and len(set(other)) > 1)
+    found = correlated(pairs)
+    assert found.pearson == pytest.approx(stats.pearsonr(one, other).statistic, abs=1e-9)
+    assert found.spearman == pytest.approx(stats.spearmanr(one, other).statistic, abs=1e-9)

@@ -1,0 +1,73 @@
+"""Calls as they are written against what they return."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.scorecard.aggregate.execution import Sides, by_kind, parts, sides, table
+from pytest_fcbench.scorecard.aggregate.scores import aggregate
+from pytest_fcbench.scorecard.record import Record
+from tests.factories import make_card, make_record
+
+WRONG = Failed("executable_checker:wrong_result", "")
+LIVE = NotScored("live_only", "nobody recorded it")
+
+
+def executed(*verdicts: tuple[Verdict, Verdict], category: str = "exec_simple") -> list[Record]:
+    """Records with these verdicts as written and by execution."""
+    made = []
+    for number, (written, verdict) in enumerate(verdicts):
+        record = make_record(verdict, category=category, number=number)
+        both = replace(record.verdicts, as_written=Judgement.both(written))
+        made.append(replace(record, verdicts=both))
+    return made
+
+
+RECORDS = executed(
+    (Passed(), Passed()), (Passed(), Passed()), (WRONG, Passed()), (Passed(), WRONG), (WRONG, WRONG)
+)
+
+
+def test_entries_by_both_verdicts() -> None:
+    found = sides(RECORDS, Profile.OFFICIAL)
+    assert found == Sides(both=2, written=1, executed=1, neither=1)
+    assert (found.n, found.shares, found.agreement) == (5, (0.6, 0.6), 0.6)
+
+
+def test_what_lacks_a_verdict_is_left_out() -> None:
+    lacking = [*executed((Passed(), LIVE), (LIVE, Passed())), make_record(category="exec_simple", number=9)]
+    assert sides(lacking, Profile.OFFICIAL) == Sides(0, 0, 0, 0)
+    assert sides([], Profile.OFFICIAL).shares is None
+    assert parts(lacking, Profile.OFFICIAL) == {}
+    assert table([make_record()], Profile.OFFICIAL) is None
+
+
+def test_each_profile_has_its_own() -> None:
+    (record,) = executed((Passed(), Passed()))
+    both = replace(record.verdicts, corrected=WRONG)
+    assert sides([replace(record, verdicts=both)], Profile.CORRECTED) == Sides(0, 1, 0, 0)
+
+
+def test_a_row_for_each_category_and_for_all() -> None:
+    found = table([*RECORDS, *executed((WRONG, Passed()), category="exec_parallel")], Profile.OFFICIAL)
+    assert found
+    assert found.rows == (
+        ("exec_simple", "5", "2", "1", "1", "1", "60.00%", "60.00%", "60.00%"),
+        ("exec_parallel", "1", "0", "0", "1", "0", "0.00%", "100.00%", "0.00%"),
+        ("all", "6", "2", "1", "2", "1", "50.00%", "66.67%", "50.00%"),
+    )
+
+
+def test_kinds_are_those_of_which_both_were_scored() -> None:
+    card = make_card(
+        {
+            "simple_python": [True, False],
+            "exec_simple": [True, True],
+            "multiple": [True],
+            "exec_multiple": [False],
+            "parallel": [False],
+        }
+    )
+    assert by_kind(aggregate(card.records, Profile.OFFICIAL, lambda name: 0)) == (0.75, 0.5)
+    assert by_kind(make_card({"parallel": [True]}).scores(Profile.OFFICIAL)) is None

@@ -1,0 +1,177 @@
+"""How much of a score is the format in which entries are put."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from pytest_fcbench.domain.prompt_format import FORMATS, PLAIN, PromptFormat, Returned, Style
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
+from pytest_fcbench.scorecard.aggregate.format_sensitivity import (
+    Sensitivity,
+    Spread,
+    by_format,
+    sensitivity,
+    spread,
+)
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.render import format_tables
+from pytest_fcbench.scorecard.render.tables import text
+from tests.factories import make_format_record, make_record
+
+WRONG = Failed("wrong_count", "2 calls came")
+LOST = NotScored("timeout", "no answer came")
+
+
+def records(right: Callable[[int, PromptFormat], bool], entries: int = 20) -> list[Record]:
+    """Those of a model that is right where it is said."""
+    return [
+        make_format_record(entry, number, None if right(entry, chosen) else WRONG)
+        for entry in range(entries)
+        for number, chosen in enumerate(FORMATS)
+    ]
+
+
+def told(found: list[Record], profile: Profile = Profile.OFFICIAL) -> Sensitivity:
+    sensitive = sensitivity(found, profile)
+    assert sensitive is not None
+    return sensitive
+
+
+def test_the_spread_is_rounded_as_officially() -> None:
+    """Sample deviation and variance, of points."""
+    assert spread([0.5, 0.25, 0.9]) == Spread(max_delta=65.0, std=32.79, variance=1075.0)
+    assert spread([1 / 3, 2 / 3]) == Spread(max_delta=33.33, std=23.57, variance=555.56)
+
+
+@pytest.mark.parametrize("accuracies", [[], [0.4]])
+def test_nothing_is_apart_of_a_single_format(accuracies: list[float]) -> None:
+    assert spread(accuracies) == Spread(0.0, 0.0, 0.0)
+
+
+def test_records_by_format_come_in_the_official_order() -> None:
+    found = by_format([*reversed(records(lambda entry, chosen: True, entries=2)), make_record()])
+    assert list(found) == list(FORMATS)
+    assert {len(part) for part in found.values()} == {2}
+
+
+def test_without_variations_nothing_is_told() -> None:
+    assert sensitivity([make_record()], Profile.OFFICIAL) is None
+    assert sensitivity([make_format_record(0, 0, LOST)], Profile.OFFICIAL) is None
+    assert list(format_tables.tables([make_record()], Profile.OFFICIAL)) == []
+
+
+def test_a_model_that_cannot_write_json() -> None:
+    found = told(records(lambda entry, chosen: entry < 10 and chosen.returned is not Returned.JSON))
+    accuracies = {chosen.returned: score.accuracy for chosen, score in found.formats.items()}
+    assert accuracies == {"python": 0.5, "json": 0.0, "verbose_xml": 0.5, "concise_xml": 0.5}
+    assert found.spread.max_delta == 50.0
+    assert found.max_delta is not None
+    assert found.max_delta[0] < 50.0 < found.max_delta[1]
+    assert found.by_chance is not None
+    assert found.by_chance < 50.0
+    dearest = found.costs[0]
+    assert (dearest.dimension, dearest.value, dearest.usual) == ("returned", "json", "python")
+    assert (dearest.pairs, dearest.gained, dearest.lost, dearest.difference) == (120, 0, 60, -0.5)
+    assert dearest.interval is not None
+    assert dearest.interval.low < -0.5 < dearest.interval.high < 0
+    assert {(cost.gained, cost.lost) for cost in found.costs[1:]} == {(0, 0)}
+
+
+def test_the_pairs_of_each_dimension() -> None:
+    found = told(records(lambda entry, chosen: chosen.style is Style.CLASSIC))
+    pairs = {(cost.dimension, cost.value): cost.pairs for cost in found.costs}
+    assert pairs == {
+        ("returned", "json"): 120,
+        ("returned", "verbose_xml"): 120,
+        ("returned", "concise_xml"): 120,
+        ("tagged", "True"): 240,
+        ("docs", "python"): 160,
+        ("docs", "xml"): 160,
+        ("layout", "markdown"): 20,
+        ("style", "experimental"): 20,
+    }
+    assert found.costs[0].difference == -1.0
+
+
+def test_a_model_that_does_not_care_is_within_what_chance_makes() -> None:
+    """Wrong at every seventh place, wherever that is."""
+    found = told(records(lambda entry, chosen: (entry * 26 + FORMATS.index(chosen)) % 7 > 0))
+    assert found.by_chance is not None
+    assert 0 < found.spread.max_delta <= found.by_chance
+
+
+def test_entries_that_were_not_scored_are_out() -> None:
+    made = records(lambda entry, chosen: True, entries=3)
+    plain = FORMATS.index(PLAIN)
+    made[plain] = make_format_record(0, plain, LOST)
+    found = told(made)
+    assert found.formats[PLAIN].scored == 2
+    assert found.formats[FORMATS[0]].scored == 3
+    markdown = next(cost for cost in found.costs if cost.value == "markdown")
+    assert markdown.pairs == 2
+
+
+def test_trials_of_an_entry_are_paired_by_number() -> None:
+    made = [
+        make_format_record(
+            entry, FORMATS.index(chosen), WRONG if chosen is FORMATS[24] and trial == 2 else None, trial=trial
+        )
+        for entry in range(3)
+        for chosen in (PLAIN, FORMATS[24])
+        for trial in (1, 2)
+    ]
+    (cost,) = told(made).costs
+    assert (cost.value, cost.pairs, cost.lost, cost.gained) == ("markdown", 6, 3, 0)
+    assert cost.interval is None  # every entry says the same
+
+
+def test_a_single_entry_has_no_intervals() -> None:
+    found = told(records(lambda entry, chosen: chosen.tagged, entries=1))
+    assert (found.spread.max_delta, found.max_delta, found.std, found.by_chance) == (100.0, None, None, None)
+    assert {cost.interval for cost in found.costs} == {None}
+
+
+def test_profiles_are_told_apart() -> None:
+    made = [make_format_record(0, 0, None, WRONG), make_format_record(0, 1, None)]
+    assert told(made).spread.max_delta == 0.0
+    assert told(made, Profile.CORRECTED).spread.max_delta == 100.0
+
+
+def _lines(made: list[Record]) -> Iterator[str]:
+    for table in format_tables.tables(made, Profile.CORRECTED):
+        yield from text(table)
+        yield ""
+
+
+def test_the_tables() -> None:
+    made = [
+        *(
+            make_format_record(entry, 5, None if entry else WRONG, None if entry else WRONG)
+            for entry in range(4)
+        ),
+        *(make_format_record(entry, 11, WRONG, WRONG if entry % 2 else Passed()) for entry in range(4)),
+    ]
+    assert list(_lines(made)) == [
+        "format sensitivity: accuracy by prompt format (counts and intervals of the corrected profile)",
+        "calls as           scored  passed  official  corrected  95% interval",
+        "--------------------------------------------------------------------",
+        "python, JSON docs       4       3    75.00%     75.00%    30.1-95.4%",
+        "JSON, JSON docs         4       2     0.00%     50.00%    15.0-85.0%",
+        "",
+        "how far formats are apart, in points (intervals of the corrected profile)",
+        "measure             official  corrected    95% interval",
+        "-------------------------------------------------------",
+        "maximum delta          75.00      25.00  0.00 to 100.00",
+        "standard deviation     53.03      17.68   0.00 to 70.71",
+        "variance             2812.50     312.50               -",
+        "a model that does not care for the format stays below a maximum delta of 75.00 points in 95 of 100",
+        "such runs",
+        "",
+        "what a format costs on the same entries, the dearest first (corrected profile)",
+        "dimension      value  instead of  pairs  gained  lost  points       95% interval",
+        "--------------------------------------------------------------------------------",
+        "return format  json   python          4       1     2  -25.00  -100.00 to +68.83",
+        "",
+    ]

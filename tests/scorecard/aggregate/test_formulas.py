@@ -1,0 +1,215 @@
+"""The official formulas, on examples that were computed by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, Weighing
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate
+from tests.factories import make_record
+
+SIZES = {"live_simple": 3, "live_multiple": 1, "live_parallel": 4, "live_parallel_multiple": 2}
+
+
+def _scores(**counts: tuple[int, ...]) -> ProfileScores:
+    """Scores of a run: by category how many entries passed, failed and were not scored."""
+    records = []
+    for category, found in counts.items():
+        kinds: list[Verdict] = [Passed(), Failed("code", "reason"), NotScored("timeout", "600 s")]
+        verdicts = [verdict for verdict, count in zip(kinds, found, strict=False) for _ in range(count)]
+        records += [make_record(v, category=category, number=n) for n, v in enumerate(verdicts)]
+    return aggregate(records, Profile.OFFICIAL, lambda name: SIZES.get(name, 99))
+
+
+def test_the_official_weights_make_a_whole() -> None:
+    assert sum(OVERALL.values()) == pytest.approx(1)
+
+
+def test_every_part_is_a_category_or_an_earlier_group() -> None:
+    known = set(CATEGORIES)
+    for name, formula in GROUPS.items():
+        assert set(formula.parts) <= known
+        known.add(name)
+
+
+def test_every_scored_category_but_live_relevance_has_a_weight() -> None:
+    """In its group; complex and executable categories and those of v1 have none in overall."""
+    weighted = {part for formula in GROUPS.values() for part in formula.parts} - GROUPS.keys()
+    scored = {category.name for category in CATEGORIES.values() if category.scored}
+    apart = {*SELECTIONS["executable"], *SELECTIONS["v1"]}
+    alone = {"multi_turn_composite", "format_sensitivity"}
+    assert scored - weighted == {"live_relevance"}
+    assert CATEGORIES.keys() - scored == alone | apart
+    assert weighted - scored == apart
+
+
+def test_which_groups_are_weighted_by_count() -> None:
+    by_count = [name for name, formula in GROUPS.items() if formula.weighing is Weighing.BY_COUNT]
+    assert by_count == ["live", "complex", "v1"]
+
+
+def test_entries_of_v1_are_a_group_that_moves_nothing_of_overall() -> None:
+    without, beside = _scores(irrelevance=(1, 1)), _scores(irrelevance=(1, 1), sql=(1, 2), chatable=(1, 0))
+    assert beside.groups["v1"].accuracy == pytest.approx(2 / 4)
+    assert beside.overall.accuracy == without.overall.accuracy
+    assert beside.overall.missing == without.overall.missing
+
+
+def test_complex_categories_are_a_group_without_a_part_in_overall() -> None:
+    """Officially the success rate over all entries: 2 + 0 + 4 of 3 + 1 + 4, whatever their domains."""
+    alone = _scores(hotels=(2, 1), flights=(0, 1), car_rental=(4, 0), attraction=(0, 0), cross=(0, 0))
+    assert alone.groups.keys() == {"complex"}
+    assert alone.categories["hotels"].accuracy == pytest.approx(2 / 3)
+    assert (alone.overall.n, alone.overall.accuracy, alone.overall.missing) == (8, None, ())
+    assert alone.main == "complex"
+    whole = _scores(hotels=(2, 1), flights=(0, 1), car_rental=(4, 0), attraction=(1, 0), cross=(0, 9))
+    assert whole.groups["complex"].accuracy == pytest.approx(7 / 18)
+    assert whole.groups["complex"].missing == ()
+
+
+def test_complex_entries_move_nothing_of_overall() -> None:
+    without = _scores(irrelevance=(1, 1))
+    beside = _scores(irrelevance=(1, 1), hotels=(0, 5))
+    assert beside.main == without.main == "overall"
+    assert (beside.overall.accuracy, beside.overall.missing) == (
+        without.overall.accuracy,
+        without.overall.missing,
+    )
+    assert beside.groups["complex"].accuracy == 0
+    assert beside.groups["complex"].missing == ("flights", "car_rental", "attraction", "cross")
+
+
+def test_executable_categories_are_a_group_without_a_part_in_overall() -> None:
+    """Its mean, as BFCL weighed its five until April 2025: those with one call make one of four parts."""
+    alone = _scores(
+        exec_simple=(1, 1),
+        rest=(1, 0),
+        exec_multiple=(1, 0),
+        exec_parallel=(0, 4),
+        exec_parallel_multiple=(0, 1),
+    )
+    assert alone.groups["executable_simple"].accuracy == pytest.approx(0.75)
+    assert alone.groups["executable"].accuracy == pytest.approx(1.75 / 4)
+    assert (alone.main, alone.overall.accuracy, alone.overall.missing) == ("executable", None, ())
+    beside = _scores(irrelevance=(1, 1), exec_simple=(0, 5))
+    assert beside.main == "overall"
+    assert beside.overall.accuracy == _scores(irrelevance=(1, 1)).overall.accuracy
+
+
+def test_a_whole_run() -> None:
+    """Every category run; live_relevance and multi_turn_composite change nothing."""
+    scores = _scores(
+        simple_python=(3, 1),
+        simple_java=(1, 1),
+        simple_javascript=(0, 2),
+        multiple=(1, 1),
+        parallel=(2, 0),
+        parallel_multiple=(1, 3),
+        irrelevance=(9, 1),
+        live_simple=(1, 1),
+        live_multiple=(5, 1),
+        live_parallel=(0, 1),
+        live_parallel_multiple=(1, 0),
+        live_irrelevance=(1, 1),
+        live_relevance=(0, 7),
+        multi_turn_base=(1, 1),
+        multi_turn_miss_func=(1, 3),
+        multi_turn_miss_param=(0, 9),
+        multi_turn_long_context=(1, 0),
+        multi_turn_composite=(0, 5),
+        memory_kv=(1, 1),
+        memory_vector=(1, 3),
+        memory_rec_sum=(3, 0),
+        web_search_base=(1, 4),
+        web_search_no_snippet=(0, 1),
+    )
+    simple = (0.75 + 0.5 + 0) / 3
+    non_live = (simple + 0.5 + 1 + 0.25) / 4
+    assert {name: score.accuracy for name, score in scores.groups.items()} == {
+        "simple": pytest.approx(simple),
+        "non_live": pytest.approx(non_live),
+        "live": pytest.approx(7 / 10),
+        "irrelevance_all": pytest.approx((0.9 + 0.5) / 2),
+        "multi_turn": pytest.approx((0.5 + 0.25 + 0 + 1) / 4),
+        "memory": pytest.approx(1.75 / 3),
+        "web_search": pytest.approx(0.1),
+        "agentic": pytest.approx((1.75 / 3 + 0.1) / 2),
+    }
+    overall = 0.1 * non_live + 0.1 * 0.7 + 0.1 * 0.7 + 0.3 * 1.75 / 4 + 0.4 * (1.75 / 3 + 0.1) / 2
+    assert scores.overall.accuracy == pytest.approx(overall)
+    assert scores.overall.missing == ()
+
+
+def test_a_part_that_was_not_run_counts_as_0_in_a_mean() -> None:
+    scores = _scores(simple_python=(1, 0), multiple=(1, 0))
+    assert scores.groups["simple"].accuracy == pytest.approx(1 / 3)
+    assert scores.groups["simple"].missing == ("simple_java", "simple_javascript")
+    assert scores.groups["non_live"].accuracy == pytest.approx((1 / 3 + 1) / 4)
+    assert scores.groups["non_live"].missing == (
+        "parallel",
+        "parallel_multiple",
+        "simple_java",
+        "simple_javascript",
+    )
+
+
+def test_without_multi_turn_the_overall_score_lacks_its_weight() -> None:
+    scores = _scores(live_relevance=(1, 0), multi_turn_composite=(1, 0))
+    assert "multi_turn" not in scores.groups
+    assert scores.overall.missing == ("non_live", "live", "irrelevance_all", "multi_turn", "agentic")
+    some = _scores(multi_turn_base=(3, 1))
+    assert some.groups["multi_turn"].accuracy == pytest.approx(0.75 / 4)
+    assert some.overall.accuracy == pytest.approx(0.3 * 0.75 / 4)
+    assert some.groups["multi_turn"].missing == (
+        "multi_turn_miss_func",
+        "multi_turn_miss_param",
+        "multi_turn_long_context",
+    )
+
+
+def test_a_live_part_that_was_not_run_counts_as_0_with_all_its_entries() -> None:
+    scores = _scores(live_simple=(2, 1), live_multiple=(1, 0))
+    assert scores.groups["live"].accuracy == pytest.approx(3 / (4 + 4 + 2))
+    assert scores.groups["live"].missing == ("live_parallel", "live_parallel_multiple")
+    assert scores.groups["live"].n == 4
+
+
+def test_a_group_that_was_not_run_counts_as_0_overall() -> None:
+    scores = _scores(irrelevance=(1, 0), live_irrelevance=(1, 0))
+    assert scores.overall.accuracy == pytest.approx(0.1)
+    assert scores.overall.missing == ("non_live", "live", "multi_turn", "agentic")
+
+
+def test_entries_that_were_not_scored_are_out_of_the_denominator() -> None:
+    scores = _scores(
+        live_simple=(1, 1, 8), live_multiple=(3, 1), live_parallel=(0, 1), live_parallel_multiple=(0, 1)
+    )
+    assert scores.groups["live"].accuracy == pytest.approx(4 / 8)
+    assert scores.groups["live"].not_scored == 8
+
+
+def test_entries_that_are_set_aside_count_in_the_official_profile_only() -> None:
+    aside = NotScored(SET_ASIDE, "bad data")
+    records = [make_record(Failed("c", "r"), aside), make_record(Passed(), number=1)]
+    official, corrected = (
+        aggregate(records, profile, lambda name: 0).categories["simple_python"] for profile in Profile
+    )
+    assert (official.accuracy, official.set_aside) == (0.5, 0)
+    assert (corrected.accuracy, corrected.set_aside, corrected.not_scored) == (1.0, 1, 1)
+
+
+@pytest.mark.parametrize("share", [(7, 3), (9, 1), (2, 8)], ids=str)
+@pytest.mark.parametrize("group", ["simple", "irrelevance_all", "multi_turn"])
+def test_the_mean_of_equal_parts_is_that_part(share: tuple[int, int], group: str) -> None:
+    scores = _scores(**dict.fromkeys(GROUPS[group].parts, share))
+    assert scores.groups[group].accuracy == pytest.approx(share[0] / 10)
+
+
+def test_a_live_part_that_is_named_missing_counts_as_0() -> None:
+    scores = _scores(
+        live_simple=(3, 0), live_multiple=(0, 0, 1), live_parallel=(4, 0), live_parallel_multiple=(2, 0)
+    )
+    assert scores.groups["live"].missing == ("live_multiple",)
+    assert scores.groups["live"].accuracy == pytest.approx(9 / 10)

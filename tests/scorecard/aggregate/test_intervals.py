@@ -1,0 +1,143 @@
+"""Confidence intervals: published values, laws, and how often they hold."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.scorecard.aggregate.intervals import Interval, Part, of_clusters, of_mean, of_share
+
+COUNTS = st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+@pytest.mark.parametrize(
+    ("passed", "n", "low", "high"),
+    [
+        pytest.param(81, 263, 0.2553, 0.3662, id="Newcombe 1998, 81 of 263"),
+        pytest.param(15, 148, 0.0624, 0.1605, id="Newcombe 1998, 15 of 148"),
+        pytest.param(0, 20, 0.0, 0.1611, id="Newcombe 1998, 0 of 20"),
+        pytest.param(1, 29, 0.0061, 0.1718, id="Newcombe 1998, 1 of 29"),
+        pytest.param(29, 29, 0.8830, 1.0, id="all of 29"),
+    ],
+)
+def test_published_values(passed: int, n: int, low: float, high: float) -> None:
+    found = of_share(passed, n)
+    assert found is not None
+    assert (round(found.low, 4), round(found.high, 4), found.method) == (low, high, "wilson")
+
+
+def test_nothing_has_no_interval() -> None:
+    assert of_share(0, 0) is None
+    assert of_clusters([]) is None
+    assert of_clusters([(0, 0)]) is None
+    assert of_mean([]) is None
+
+
+@given(COUNTS)
+def test_a_share_lies_in_its_interval(counts: tuple[int, int]) -> None:
+    passed, n = counts
+    found, mirrored = of_share(passed, n), of_share(n - passed, n)
+    assert found is not None
+    assert mirrored is not None
+    assert 0 <= found.low <= passed / n <= found.high <= 1
+    assert found.low < found.high
+    assert found.low == pytest.approx(1 - mirrored.high, abs=1e-12)
+
+
+@given(COUNTS)
+def test_more_entries_make_it_narrower(counts: tuple[int, int]) -> None:
+    passed, n = counts
+    few, many = of_share(passed, n), of_share(4 * passed, 4 * n)
+    assert few is not None
+    assert many is not None
+    assert many.high - many.low < few.high - few.low
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.just(3)), min_size=1, max_size=60))
+def test_clusters_tell_no_more_than_as_many_independent_entries(clusters: list[tuple[int, int]]) -> None:
+    passed, n = sum(c for c, _ in clusters), sum(size for _, size in clusters)
+    found, independent = of_clusters(clusters), of_share(passed, n)
+    assert found is not None
+    assert independent is not None
+    assert found.low <= independent.low + 1e-12
+    assert found.high >= independent.high - 1e-12
+
+
+def test_trials_that_always_agree_count_once() -> None:
+    """Three trials of 40 entries, all alike, tell as much as 40 entries (but for 40 / 39)."""
+    agreeing = of_clusters([(3, 3)] * 30 + [(0, 3)] * 10)
+    once = of_share(30, 40)
+    assert agreeing is not None
+    assert once is not None
+    assert agreeing.method == "wilson, cluster-robust"
+    assert agreeing.low == pytest.approx(once.low, abs=0.003)
+    assert agreeing.high == pytest.approx(once.high, abs=0.003)
+
+
+def test_few_clusters_count_one_less() -> None:
+    """Four clusters that agree within are worth three entries: Wilson's limits for 1.5 of 3, by hand."""
+    found = of_clusters([(3, 3), (3, 3), (0, 3), (0, 3)])
+    assert found is not None
+    assert (round(found.low, 3), round(found.high, 3)) == (0.125, 0.875)
+
+
+def test_all_passed_in_all_trials_still_leaves_doubt() -> None:
+    once = of_share(20, 20)
+    assert once is not None
+    assert of_clusters([(3, 3)] * 20) == Interval(once.low, once.high, "wilson, cluster-robust")
+
+
+@given(COUNTS)
+def test_a_mean_of_one_part_is_that_part(counts: tuple[int, int]) -> None:
+    passed, n = counts
+    alone = of_share(passed, n)
+    assert alone is not None
+    mean = of_mean([Part(1.0, passed / n, alone)])
+    assert mean is not None
+    assert mean.low == pytest.approx(alone.low)
+    assert mean.high == pytest.approx(alone.high)
+
+
+@given(st.lists(COUNTS, min_size=2, max_size=8))
+def test_a_mean_is_surer_than_its_parts_together(many: list[tuple[int, int]]) -> None:
+    intervals = [of_share(passed, n) for passed, n in many]
+    weight = 1 / len(many)
+    parts = [Part(weight, p / n, found) for (p, n), found in zip(many, intervals, strict=True) if found]
+    mean = of_mean(parts)
+    assert mean is not None
+    assert sum(weight * part.interval.low for part in parts) <= mean.low + 1e-12
+    assert mean.high <= sum(weight * part.interval.high for part in parts) + 1e-12
+
+
+def test_what_was_not_run_adds_nothing_to_the_doubt() -> None:
+    """A part that counts as 0 because it was not run is left out: its share of the weight is lost."""
+    half = of_share(50, 100)
+    assert half is not None
+    mean = of_mean([Part(0.3, 0.5, half)])
+    assert mean is not None
+    assert mean.low == pytest.approx(0.3 * half.low)
+    assert mean.high == pytest.approx(0.3 * half.high)
+
+
+@pytest.mark.parametrize("truth", [0.5, 0.9, 0.98])
+def test_it_holds_as_often_as_it_says(truth: float) -> None:
+    """Of 2,000 runs of two categories and three alike trials, about 95 % have the truth in their interval."""
+    random = Random(20_241_121)
+    shares = clusters = means = 0
+    for _ in range(2000):
+        first, second = (sum(random.random() < truth for _ in range(n)) for n in (80, 200))
+        one, two = of_share(first, 80), of_share(second, 200)
+        assert one is not None
+        assert two is not None
+        mean = of_mean([Part(0.5, first / 80, one), Part(0.5, second / 200, two)])
+        alike = of_clusters([(3 * (random.random() < truth), 3) for _ in range(100)])
+        assert mean is not None
+        assert alike is not None
+        shares += one.low <= truth <= one.high
+        means += mean.low <= truth <= mean.high
+        clusters += alike.low <= truth <= alike.high
+    for held in (shares, means, clusters):
+        assert 0.92 < held / 2000 < 0.99

@@ -1,0 +1,234 @@
+"""Counts add up, not-scored entries stay out of the denominator, and order does not matter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.scorecard.aggregate.intervals import Part, of_clusters, of_mean, of_share
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate, score_of
+from pytest_fcbench.scorecard.record import Record
+from tests.factories import make_path_record, make_record
+
+PASSED, FAILED = Passed(), Failed("wrong_count", "2 calls")
+TIMEOUT, ASIDE = NotScored("timeout", "600 s"), NotScored(SET_ASIDE, "bad data")
+
+_VERDICTS = st.sampled_from([PASSED, FAILED, TIMEOUT, ASIDE])
+RECORDS = st.lists(
+    st.builds(make_record, _VERDICTS, _VERDICTS, category=st.sampled_from(list(CATEGORIES))), max_size=25
+)
+
+
+def no_more(category: str) -> int:
+    """No category has entries beyond those that were run."""
+    return 0
+
+
+def _records(category: str, *verdicts: Verdict) -> list[Record]:
+    return [make_record(verdict, category=category, number=n) for n, verdict in enumerate(verdicts)]
+
+
+def _scores(*records: Sequence[Record], profile: Profile = Profile.OFFICIAL) -> ProfileScores:
+    return aggregate([record for group in records for record in group], profile, no_more)
+
+
+# Examples
+
+
+def test_a_category_counts_every_verdict_apart() -> None:
+    scores = _scores(_records("multiple", PASSED, FAILED, TIMEOUT, PASSED, ASIDE, TIMEOUT))
+    assert scores.categories == {
+        "multiple": Score(
+            n=6, passed=2, failed=1, not_scored=3, set_aside=1, accuracy=2 / 3, interval=of_share(2, 3)
+        )
+    }
+    assert scores.categories["multiple"].scored == 3
+
+
+def test_trials_of_an_entry_are_a_cluster() -> None:
+    verdicts: list[Verdict] = [PASSED, PASSED, FAILED]
+    records = [make_record(v, number=n, trial=t) for n, v in enumerate(verdicts) for t in (1, 2, 3)]
+    score = _scores(records).categories["simple_python"]
+    assert (score.passed, score.failed) == (6, 3)
+    assert score.interval == of_clusters([(3, 3), (3, 3), (0, 3)])
+
+
+def test_entries_that_share_a_cluster_are_one() -> None:
+    """Also under a mark; a cluster is one of its category."""
+    records = [
+        make_path_record(PASSED if n < 5 else FAILED, category=name, number=n, cluster=str(n // 3))
+        for name in ("hotels", "cross")
+        for n in range(6)
+    ]
+    both = [(3, 3), (2, 3)]
+    assert _scores(records).categories["hotels"].interval == of_clusters(both)
+    marked = score_of("core", records, Profile.OFFICIAL, no_more)
+    assert marked is not None
+    assert marked.interval == of_clusters([*both, *both])
+    alone = [replace(record, cluster=f"{n}") for n, record in enumerate(records[:6])]
+    assert _scores(alone).categories["hotels"].interval == of_share(5, 6)
+
+
+def test_a_group_is_as_sure_as_its_parts() -> None:
+    """The one that was not run counts as 0 and adds no doubt."""
+    groups = _scores(_records("irrelevance", PASSED, FAILED, PASSED)).groups
+    whole = of_share(2, 3)
+    assert whole is not None
+    assert groups["irrelevance_all"].interval == of_mean([Part(0.5, 2 / 3, whole)])
+
+
+def test_overall_goes_by_the_weights_of_its_groups() -> None:
+    scores = _scores(_records("irrelevance", PASSED, FAILED), _records("live_irrelevance", PASSED, PASSED))
+    group = scores.groups["irrelevance_all"]
+    assert group.accuracy is not None
+    assert group.interval is not None
+    assert scores.overall.interval == of_mean([Part(0.1, group.accuracy, group.interval)])
+
+
+def test_nothing_scored_has_no_accuracy() -> None:
+    scores = _scores(_records("multiple", TIMEOUT, ASIDE))
+    assert scores.categories["multiple"].accuracy is None
+    assert scores.groups["non_live"].accuracy is None
+
+
+def test_each_profile_counts_its_own_verdicts() -> None:
+    records = [make_record(PASSED, FAILED), make_record(FAILED, ASIDE, number=1)]
+    assert _scores(records).categories["simple_python"].passed == 1
+    corrected = _scores(records, profile=Profile.CORRECTED).categories["simple_python"]
+    assert (corrected.passed, corrected.failed, corrected.set_aside) == (0, 1, 1)
+
+
+def test_categories_are_in_the_order_of_the_tables_and_only_those_run() -> None:
+    scores = _scores(*(_records(name, PASSED) for name in ("live_simple", "parallel", "simple_java")))
+    assert list(scores.categories) == ["simple_java", "parallel", "live_simple"]
+
+
+def test_a_group_is_there_when_a_part_of_it_was_run() -> None:
+    assert list(_scores(_records("live_simple", PASSED)).groups) == ["live"]
+    assert list(_scores(_records("simple_java", PASSED)).groups) == ["simple", "non_live"]
+    assert list(_scores(_records("irrelevance", FAILED)).groups) == ["irrelevance_all"]
+
+
+def test_live_relevance_is_counted_and_has_no_weight() -> None:
+    scores = _scores(_records("live_relevance", PASSED, PASSED))
+    assert scores.groups == {}
+    assert scores.overall.n == 2
+    assert scores.overall.accuracy is None
+
+
+def test_a_run_of_nothing_has_no_scores() -> None:
+    scores = _scores()
+    assert (scores.categories, scores.groups, scores.overall.n) == ({}, {}, 0)
+    assert scores.overall.accuracy is None
+
+
+@pytest.mark.parametrize("name", ["multiple", "non_live", "overall"])
+def test_scores_are_found_by_name(name: str) -> None:
+    scores = _scores(_records("multiple", PASSED))
+    named = {**scores.categories, **scores.groups, "overall": scores.overall}
+    assert scores.named(name) is named[name]
+
+
+def test_what_was_not_run_has_no_score() -> None:
+    assert _scores(_records("multiple", PASSED)).named("live") is None
+
+
+@pytest.mark.parametrize(("assumed", "passed", "failed"), [(PASSED, 3, 1), (FAILED, 1, 3)])
+def test_entries_without_a_verdict_can_be_assumed_to_have_one(
+    assumed: Passed | Failed, passed: int, failed: int
+) -> None:
+    """Set-aside ones excepted: no answer to them counts."""
+    records = _records("multiple", PASSED, FAILED, TIMEOUT, TIMEOUT, ASIDE)
+    score = aggregate(records, Profile.OFFICIAL, no_more, assumed).categories["multiple"]
+    assert (score.passed, score.failed, score.not_scored, score.set_aside) == (passed, failed, 1, 1)
+
+
+def test_each_trial_counts() -> None:
+    """Also where a group is weighted by count: five of six tests scored, and a category of six not run."""
+    verdicts: list[Verdict] = [PASSED, FAILED, PASSED, TIMEOUT, PASSED, FAILED]
+    records = [
+        make_record(verdict, category="live_simple", number=index // 3, trial=index % 3 + 1)
+        for index, verdict in enumerate(verdicts)
+    ]
+    scores = aggregate(records, Profile.OFFICIAL, lambda name: 6 if name == "live_multiple" else 0)
+    found = scores.categories["live_simple"]
+    assert (found.n, found.passed, found.failed, found.not_scored) == (6, 3, 2, 1)
+    assert scores.groups["live"].accuracy == 3 / 11
+
+
+def test_overall_has_no_accuracy_where_nothing_was_scored() -> None:
+    assert _scores(_records("multiple", TIMEOUT)).overall.accuracy is None
+
+
+# Properties
+
+
+def _all(scores: ProfileScores) -> Mapping[str, Score]:
+    return {**scores.categories, **scores.groups, "overall": scores.overall}
+
+
+@given(RECORDS)
+def test_counts_add_up_everywhere(records: list[Record]) -> None:
+    for profile in Profile:
+        for name, score in _all(aggregate(records, profile, no_more)).items():
+            assert score.n == score.passed + score.failed + score.not_scored, name
+            assert score.scored == score.passed + score.failed, name
+            assert 0 <= score.set_aside <= score.not_scored, name
+            assert score.accuracy is None or 0 <= score.accuracy <= 1, name
+
+
+@given(RECORDS)
+def test_overall_counts_every_record_once(records: list[Record]) -> None:
+    for profile in Profile:
+        assert aggregate(records, profile, no_more).overall.n == len(records)
+
+
+@given(RECORDS.flatmap(lambda records: st.tuples(st.just(records), st.permutations(records))))
+def test_the_order_of_records_does_not_matter(orders: tuple[list[Record], list[Record]]) -> None:
+    for profile in Profile:
+        one, other = (aggregate(records, profile, lambda name: 7) for records in orders)
+        assert one == other
+        assert list(_all(one)) == list(_all(other))
+
+
+@given(RECORDS)
+def test_what_could_come_lies_around_what_was_found(records: list[Record]) -> None:
+    """Of categories, whose accuracy is a plain share: assumed verdicts never turn worst and best around."""
+    for profile in Profile:
+        worst, found, best = (
+            aggregate(records, profile, no_more, assumed).categories for assumed in (FAILED, None, PASSED)
+        )
+        for name, score in found.items():
+            if score.accuracy is not None:
+                assert (worst[name].accuracy or 0) <= score.accuracy <= (best[name].accuracy or 0)
+
+
+# Suites of a team's own
+
+
+_SOME: list[Verdict] = [PASSED, FAILED, TIMEOUT]
+
+
+def test_in_suites_of_a_team_every_entry_counts_alike() -> None:
+    own = [make_record(v, number=n, suite="mine") for n, v in enumerate(_SOME)]
+    more = [make_record(PASSED, suite="yours", category="chatable", number=n) for n in range(3)]
+    scores = _scores(own, more)
+    assert scores.overall == Score(
+        n=6, passed=4, failed=1, not_scored=1, set_aside=0, accuracy=4 / 5, interval=of_share(4, 5)
+    )
+    assert scores.alike
+    assert {name: group.accuracy for name, group in scores.groups.items()} == {"mine": 0.5, "yours": 1.0}
+    assert scores.main == "overall"
+
+
+def test_beside_a_suite_of_the_benchmark_the_formula_holds() -> None:
+    scores = _scores([make_record(PASSED, suite="mine"), make_record(PASSED, number=1)])
+    assert not scores.alike
+    assert "mine" not in scores.groups
+    assert scores.overall.accuracy == pytest.approx(0.1 / 4 / 3)

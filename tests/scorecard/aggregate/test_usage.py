@@ -1,0 +1,139 @@
+"""Cost and latency: sums of what is known, and the official statistics of latencies."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, astuple
+from math import sqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, cost_latency
+from pytest_fcbench.scorecard.record import Record, Usage
+from tests.factories import make_record
+
+NOTHING = CostLatency(0, 0, *[None] * 8)
+
+
+def _of(*steps: Usage) -> CostLatency:
+    """Of one Record with these steps."""
+    return cost_latency([make_record(steps=steps)])
+
+
+def _timed(*seconds: float | None) -> CostLatency:
+    return _of(*(Usage(latency_s=value) for value in seconds))
+
+
+def test_sums_and_means_of_a_run() -> None:
+    records = [
+        make_record(steps=[Usage(1.0, 100, 10, 0.001), Usage(2.0, 300, 20, 0.003)]),
+        make_record(number=1, steps=[Usage(6.0, 200, 30, 0.002)]),
+    ]
+    assert asdict(cost_latency(records)) == {
+        "steps": 3,
+        "priced": 3,
+        "input_tokens": 600,
+        "output_tokens": 60,
+        "usd": pytest.approx(0.006),
+        "usd_per_1000_calls": pytest.approx(2.0),
+        "latency_mean_s": 3.0,
+        "latency_std_s": pytest.approx(sqrt(7)),  # (4 + 1 + 9) / (3 - 1)
+        "latency_p50_s": 2.0,
+        "latency_p95_s": pytest.approx(5.6),  # 0.95 x 2 = 1.9: nine tenths of the way from 2 to 6
+    }
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        pytest.param([], id="no records"),
+        pytest.param([make_record()], id="no steps"),
+        pytest.param([make_record(steps=[Usage(), Usage()])], id="nothing known"),
+        pytest.param([make_record(steps=[Usage(latency_s=0.0)])], id="no time"),
+    ],
+)
+def test_where_nothing_is_known_all_is_none(records: list[Record]) -> None:
+    assert cost_latency(records) == NOTHING
+
+
+def test_one_value_has_no_deviation() -> None:
+    found = _of(Usage(1.5, 7, 2, 0.25))
+    assert astuple(found) == (1, 1, 7, 2, 0.25, 250.0, 1.5, None, 1.5, 1.5)
+
+
+def test_each_sum_is_over_the_steps_that_know_their_value() -> None:
+    found = _of(Usage(input_tokens=10), Usage(output_tokens=3), Usage(usd=0.5), Usage(latency_s=2.0), Usage())
+    assert (found.steps, found.priced, found.input_tokens, found.output_tokens) == (4, 1, 10, 3)
+    assert (found.usd, found.usd_per_1000_calls) == (0.5, 500.0)
+
+
+def test_what_costs_nothing_is_known_to_cost_nothing() -> None:
+    found = _of(Usage(usd=0.0), Usage(usd=0.0))
+    assert (found.steps, found.priced, found.usd, found.usd_per_1000_calls) == (2, 2, 0.0, 0.0)
+
+
+def test_latencies_of_zero_are_dropped_as_officially() -> None:
+    assert _timed(0.0, 4.0, None, 2.0, 0.0) == _timed(4.0, 2.0)
+    assert _timed(4.0, 2.0).latency_mean_s == 3.0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "p50", "p95"),
+    [
+        pytest.param([1, 2], 1.5, 1.95, id="between two"),
+        pytest.param([10, 1, 3, 2], 2.5, 8.95, id="2.85 of 3 steps: 3 + 0.85 x 7"),
+        pytest.param([5, 4, 3, 2, 1], 3, 4.8, id="3.8 of 4 steps"),
+        pytest.param(range(1, 22), 11, 20, id="on a value"),
+        pytest.param(range(1, 101), 50.5, 95.05, id="94.05 of 99 steps"),
+        pytest.param([7, 7, 7], 7, 7, id="all the same"),
+    ],
+)
+def test_percentiles_interpolate_as_officially(seconds: list[float], p50: float, p95: float) -> None:
+    found = _timed(*seconds)
+    assert found.latency_p50_s == pytest.approx(p50)
+    assert found.latency_p95_s == pytest.approx(p95)
+
+
+def test_the_nearest_value_is_no_percentile() -> None:
+    """What other percentile rules give for these values."""
+    assert _timed(1, 2, 3, 10).latency_p95_s != pytest.approx(10)
+    assert _timed(1, 2, 3, 10).latency_std_s != pytest.approx(sqrt(50 / 4))
+
+
+_STEP = st.builds(
+    Usage,
+    st.none() | st.floats(0, 1e4),
+    st.none() | st.integers(0, 10**6),
+    st.none() | st.integers(0, 10**6),
+    st.none() | st.floats(0, 10),
+)
+_RECORDS = st.lists(
+    st.builds(lambda steps: make_record(steps=steps), st.lists(_STEP, max_size=3)), max_size=12
+)
+
+
+@given(_RECORDS)
+def test_latencies_lie_in_their_range(records: list[Record]) -> None:
+    seconds = [step.latency_s for record in records for step in record.steps if step.latency_s]
+    found = cost_latency(records)
+    for value in (found.latency_mean_s, found.latency_p50_s, found.latency_p95_s):
+        assert (value is None) == (not seconds)
+        if value is not None:
+            assert min(seconds) * (1 - 1e-9) <= value <= max(seconds) * (1 + 1e-9)
+    assert (found.latency_std_s is None) == (len(seconds) < 2)
+
+
+@given(_RECORDS, st.integers(0, 12))
+def test_the_parts_of_a_run_sum_up(records: list[Record], cut: int) -> None:
+    whole, one, other = (cost_latency(part) for part in (records, records[:cut], records[cut:]))
+    assert whole.steps == one.steps + other.steps
+    assert whole.priced == one.priced + other.priced
+    assert (whole.input_tokens or 0) == (one.input_tokens or 0) + (other.input_tokens or 0)
+    assert (whole.output_tokens or 0) == (one.output_tokens or 0) + (other.output_tokens or 0)
+    assert (whole.usd or 0) == pytest.approx((one.usd or 0) + (other.usd or 0))
+
+
+@given(_RECORDS.flatmap(lambda records: st.tuples(st.just(records), st.permutations(records))))
+def test_the_order_of_records_does_not_matter(orders: tuple[list[Record], list[Record]]) -> None:
+    assert cost_latency(orders[0]) == cost_latency(orders[1])

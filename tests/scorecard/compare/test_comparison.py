@@ -1,0 +1,446 @@
+"""Two scorecards side by side: what is shown, what is warned of, and what is never claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
+from pytest_fcbench.scorecard.compare.comparison import (
+    Comparison,
+    compare,
+    complex_calls,
+    conclusion,
+    flips,
+    heads,
+    holm,
+    joined_flips,
+    rated,
+    scores,
+    shown,
+    tables,
+    usage,
+    warnings,
+)
+from pytest_fcbench.scorecard.compare.comparison import executed as executed_calls
+from pytest_fcbench.scorecard.compare.paired import Chance, Difference
+from pytest_fcbench.scorecard.record import Usage
+from pytest_fcbench.scorecard.render.tables import FORMATS, Table
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from tests.factories import make_card, make_path_record, make_path_score, make_record
+from tests.scorecard.aggregate.test_execution import WRONG, executed
+from tests.scorecard.aggregate.test_ratings import chats
+
+TIMEOUT, ASIDE = NotScored("timeout", "600 s"), NotScored(SET_ASIDE, "bad data")
+
+
+def _flipped(better: int, worse: int, same: int, category: str = "parallel") -> Comparison:
+    """Models a and b, with so many flips of each kind."""
+    before = [False] * better + [True] * worse + [True] * same
+    after = [True] * better + [False] * worse + [True] * same
+    return _compared(make_card({category: before}, "a"), make_card({category: after}, "b"))
+
+
+def _compared(before: Scorecard, after: Scorecard, metrics: Sequence[str] = ()) -> Comparison:
+    return compare(before, after, Profile.OFFICIAL, metrics)
+
+
+def _column(table: Table, name: str) -> dict[str, str]:
+    index = table.columns.index(name)
+    return {row[0]: row[index] for row in table.rows}
+
+
+# What is shown
+
+
+def test_holm_as_by_hand() -> None:
+    """Of four: 4 x .01, 3 x .02 (.06), 2 x .03 (.06, no less than the one before), 1 x .04 (.06)."""
+    assert holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
+    assert holm([0.5, 0.6]) == [1.0, 1.0]
+    assert holm([0.03]) == [0.03]
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_a_corrected_p_is_no_smaller_and_no_larger_than_bonferronis(probabilities: list[float]) -> None:
+    corrected = holm(probabilities)
+    for p, own in zip(probabilities, corrected, strict=True):
+        assert p <= own <= min(1.0, p * len(probabilities)) + 1e-12
+    assert [i for _, i in sorted(zip(probabilities, range(99), strict=False))] == [
+        i for _, _, i in sorted(zip(corrected, probabilities, range(99), strict=False))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p", "says"),
+    [
+        (0.01, 0.2, 0.05, 1),
+        (-0.2, -0.01, 0.05, -1),
+        (0.01, 0.2, 0.051, 0),
+        (0.0, 0.2, 0.01, 0),
+        (-0.2, 0.0, 0.01, 0),
+        (-0.1, 0.2, 0.01, 0),
+    ],
+)
+def test_a_difference_is_shown_by_p_and_interval(low: float, high: float, p: float, says: int) -> None:
+    found = Difference("overall", 9, 0.5, 0.6, 3, 2, Chance(low, high, p, p, "by hand"))
+    assert shown(found, p) == says
+
+
+def test_rows_are_categories_groups_and_overall() -> None:
+    verdicts = {"simple_python": [True, False], "parallel": [True, True], "live_relevance": [False]}
+    table = scores(_compared(make_card(verdicts, "a"), make_card(verdicts, "b")))
+    assert [row[0] for row in table.rows] == [
+        "simple_python",
+        "parallel",
+        "live_relevance",
+        "simple*",
+        "non_live*",
+        "overall*",
+    ]
+    assert table.notes[0] == (
+        "* official formula: what was not compared counts as 0: simple_java, simple_javascript, multiple, "
+        "parallel_multiple, live, irrelevance_all, multi_turn, agentic"
+    )
+
+
+def test_a_row_says_all_of_a_change() -> None:
+    table = scores(_flipped(25, 8, 167))
+    assert table.rows[0] == (
+        "parallel",
+        "200",
+        "87.5%",
+        "96.0%",
+        "+8.5",
+        "+2.8",
+        "+14.0",
+        "25",
+        "8",
+        "0.0046",
+        "better",
+    )
+
+
+def test_categories_are_corrected_for_each_other_and_overall_is_not() -> None:
+    """7 flips of 7 have p .016: shown alone, not among four categories."""
+    before = dict.fromkeys(("parallel", "multiple", "simple_python", "irrelevance"), [True] * 40)
+    after = {**before, "parallel": [False] * 7 + [True] * 33}
+    cards = make_card(before, "a"), make_card(after, "b")
+    every, alone = scores(_compared(*cards)), scores(_compared(*cards, metrics=["parallel"]))
+    assert _column(every, "p")["parallel"] == "0.062"
+    assert _column(every, "shown")["parallel"] == ""
+    assert _column(every, "shown")["overall*"] == "worse"
+    assert _column(alone, "p") == {"parallel": "0.016"}
+    assert _column(alone, "shown") == {"parallel": "worse"}
+
+
+def test_where_nothing_changed_draws_give_no_interval() -> None:
+    table = scores(_flipped(0, 0, 30))
+    assert _column(table, "low") == {"parallel": "-8.7", "non_live*": "-", "overall*": "-"}
+
+
+def test_metrics_may_be_marks() -> None:
+    verdicts = {"simple_python": [True], "live_simple": [True]}
+    found = _compared(make_card(verdicts, "a"), make_card(verdicts, "b"), ["core", "python"])
+    assert [one.difference.metric for one in found.tested] == ["core", "python"]
+
+
+# The conclusion
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "same", "says"),
+    [
+        (25, 8, 167, "b is better than a: +0.2 points overall (95% +0.1 to +0.4), 25 better, 8 worse of 200"),
+        (0, 30, 70, "b is worse than a: -0.8 points overall"),
+        (9, 8, 100, "no difference shown between a and b: +0.0 points overall"),
+        (0, 0, 206, "no difference shown: none of 206 entries changed from a to b"),
+        pytest.param(4, 0, 0, "no difference shown between a and b: +2.5 points", id="few entries"),
+        pytest.param(5, 0, 200, "no difference shown between a and b", id="few flips"),
+    ],
+)
+def test_the_conclusion_claims_what_is_shown(better: int, worse: int, same: int, says: str) -> None:
+    assert conclusion(_flipped(better, worse, same)).startswith(says)
+
+
+def test_the_conclusion_is_about_overall_or_the_first_metric() -> None:
+    verdicts = {"parallel": [True] * 4, "multiple": [True] * 4}
+    cards = make_card(verdicts, "a"), make_card({**verdicts, "parallel": [False, True, True, True]}, "b")
+    assert " points in parallel " in conclusion(_compared(*cards, metrics=["parallel", "multiple"]))
+    assert " points overall " in conclusion(_compared(*cards, metrics=["parallel", "overall"]))
+
+
+def test_the_same_model_is_told_apart() -> None:
+    before, after = make_card({"parallel": [True]}, "a"), make_card({"parallel": [False]}, "a", mode="prompt")
+    assert "between a (fc) and a (prompt)" in conclusion(_compared(before, after))
+
+
+# What differs beside the model
+
+
+def test_equal_runs_are_compared_without_warnings() -> None:
+    assert list(warnings(_flipped(1, 1, 3))) == []
+
+
+def test_every_difference_beside_the_model_is_told() -> None:
+    before = make_card({"parallel": [True, True]}, "a")
+    after = make_card(
+        {"parallel": [True, True]},
+        "b",
+        mode="prompt",
+        names="dotted",
+        syntax="python",
+        fcbench="9.9",
+        suites={
+            "core": {"version": "2", "pack_hash": "ab" * 32},
+            "bfcl": {"version": "4", "pack_hash": None},
+        },
+    )
+    trial = tuple(replace(record, trial=2) for record in after.records)
+    after = replace(after, records=after.records + trial)
+    assert list(warnings(_compared(before, after))) == [
+        "suite core 1 before, core 2, content sha256 abababababab after; entries may have changed under the "
+        "same name",
+        "suite bfcl: only after",
+        "mode: fc before, prompt after",
+        "names: underscored before, dotted after",
+        "syntax: tool_calls before, python after",
+        "trials: 1 before, 2 after",
+        "judged by fcbench: 0.1.0 before, 9.9 after",
+    ]
+
+
+def test_what_is_left_out_is_told_with_its_reason() -> None:
+    before = make_card({"parallel": [True, TIMEOUT, ASIDE, True], "multiple": [True] * 7}, "a")
+    after = make_card({"parallel": [True, True, ASIDE, TIMEOUT, True]}, "b")
+    assert list(warnings(_compared(before, after))) == [
+        "left out, only before: core:multiple_0, core:multiple_1, core:multiple_2, core:multiple_3, "
+        "core:multiple_4 and 2 more",
+        "left out, only after: core:parallel_4",
+        "left out, set aside, their data are known to be bad: core:parallel_2",
+        "left out, not scored in one of the two: core:parallel_1, core:parallel_3",
+    ]
+    assert _column(heads(_compared(before, after)), "before")["not scored"] == "1, and 1 set aside"
+
+
+def test_the_date_is_that_of_the_run() -> None:
+    found = _flipped(0, 0, 1)
+    dated = replace(found, before=replace(found.before, created_s=1_780_000_000.5))
+    odd = replace(found, before=replace(found.before, created_s=1e30))
+    assert _column(heads(found), "before")["ended"] == "-"
+    assert _column(heads(dated), "before")["ended"] == "2026-05-28 20:26 UTC"
+    assert _column(heads(odd), "before")["ended"] == "1e+30 s"
+
+
+# Cost and latency
+
+
+def test_cost_and_latency_stand_side_by_side() -> None:
+    before = make_card({"parallel": [True, True]}, "a", steps=[Usage(1.0, 100, 10, 0.001)])
+    after = make_card(
+        {"parallel": [True, TIMEOUT]}, "b", steps=[Usage(2.0, 50, 10, None), Usage(1.0, 50, 10, 0.002)]
+    )
+    table = usage(_compared(before, after))
+    assert {row[0]: row[1:] for row in table.rows} == {
+        "calls": ("1", "2", "+100%"),
+        "tokens in": ("100", "100", "+0%"),
+        "tokens out": ("10", "20", "+100%"),
+        "dollars": ("0.0010", "0.0020", "+100%"),
+        "dollars per 1,000 calls": ("1.00", "2.00", "+100%"),
+        "seconds per call, mean": ("1.00", "1.50", "+50%"),
+        "seconds per call, p50": ("1.00", "1.50", "+50%"),
+        "seconds per call, p95": ("1.00", "1.95", "+95%"),
+    }
+    assert table.notes == ("dollars after are those of 1 of 2 calls",)
+
+
+def test_what_only_one_run_knows_has_no_change() -> None:
+    known = make_card({"parallel": [True]}, "a", steps=[Usage(latency_s=1.0)])
+    table = usage(_compared(known, make_card({"parallel": [True]}, "b")))
+    assert table.rows[0] == ("calls", "1", "-", "-")
+    assert [row[0] for row in table.rows if row[0].startswith(("tokens", "dollars"))] == []
+
+
+# Flips
+
+
+def _complex(name: str, *rights: int, **facts: object) -> Scorecard:
+    """Hotels entries with so many right calls of 4."""
+    records = [
+        make_path_record(
+            Passed() if right == 4 else Failed("value_error", "r"),
+            number=n,
+            path=make_path_score(calls=4, right=right),
+            cluster=str(n // 2),
+        )
+        for n, right in enumerate(rights)
+    ]
+    return replace(make_card({}, name, (), **facts), records=tuple(records))
+
+
+def test_calls_along_golden_paths_stand_side_by_side() -> None:
+    """On the entries that both have."""
+    found = _compared(_complex("a", 4, 2, 0, 0, 1), _complex("b", 4, 4, 4, 3))
+    table = complex_calls(found)
+    assert [row[:4] for row in table.rows] == [
+        ("hotels", "before", "6 of 16", "37.50%"),
+        ("hotels", "after", "15 of 16", "93.75%"),
+        ("all", "before", "6 of 16", "37.50%"),
+        ("all", "after", "15 of 16", "93.75%"),
+    ]
+    assert table in tables(found, 5)
+    assert " points in complex (95% " in conclusion(found)
+    assert complex_calls(_flipped(1, 0, 1)).rows == ()
+
+
+def test_a_baseline_knows_no_calls() -> None:
+    after = _complex("b", 4, 4)
+    kept = [replace(r, verdicts=make_path_record().verdicts, cluster=None) for r in after.records]
+    before = replace(after, records=tuple(kept))
+    assert complex_calls(_compared(before, after)).rows == ()
+
+
+def test_calls_as_written_and_ratings_stand_side_by_side() -> None:
+    before, after = (
+        replace(make_card({}, name, rated_by=judge), records=(*executed(*verdicts), *chats(*scores)))
+        for name, judge, verdicts, scores in (
+            ("a", "wise", [(Passed(), Passed()), (WRONG, WRONG)], (1, 0)),
+            ("b", "harsh", [(Passed(), Passed()), (WRONG, Passed())], (2, 2)),
+        )
+    )
+    found = _compared(before, after)
+    assert [row[:6] for row in executed_calls(found).rows[:2]] == [
+        ("exec_simple", "before", "2", "1", "0", "0"),
+        ("exec_simple", "after", "2", "1", "0", "1"),
+    ]
+    assert [row[:5] for row in rated(found).rows] == [
+        ("chatable", "before", "2", "0", "0.50"),
+        ("chatable", "after", "2", "0", "2.00"),
+    ]
+    assert "replies rated by: wise before, harsh after" in warnings(found)
+    assert executed_calls(_flipped(1, 0, 1)).rows == rated(_flipped(1, 0, 1)).rows == ()
+
+
+def test_other_rules_of_conversations_are_warned_of() -> None:
+    before, after = (_complex(name, 4, driven=Driven(name)) for name in ("official", "corrected"))
+    means = "judge builtin, similarity structured, recorded replies"
+    told = (
+        f"complex conversations: by the official rules, {means} before, by the corrected rules, {means} after"
+    )
+    assert told in warnings(_compared(before, after))
+
+
+def test_flips_say_what_became_of_an_entry_and_why() -> None:
+    wrong = Failed("value_error:string", "city is 'Oslo', accepted: ['Bergen']")
+    before = make_card({"parallel": [wrong, True, True]}, "a")
+    after = make_card({"parallel": [True, Failed("bare", ""), True]}, "b")
+    better, worse = flips(_compared(before, after), 20)
+    why = "value_error:string: city is 'Oslo', accepted: ['Bergen']"
+    assert better.rows == (("core:parallel_0", "parallel", "failed", "passed", why),)
+    assert worse.rows == (("core:parallel_1", "parallel", "passed", "failed", "bare"),)
+    assert (better.title, worse.title) == ("Better (1)", "Worse (1)")
+
+
+def test_flips_beyond_the_limit_are_counted() -> None:
+    found = _flipped(5, 2, 1)
+    better, worse = flips(found, 3)
+    assert (len(better.rows), better.notes) == (3, ("and 2 more; --flips=N shows N",))
+    assert (len(worse.rows), worse.notes) == (2, ())
+    assert len(joined_flips(found, None).rows) == 7
+
+
+def test_a_direction_without_flips_has_no_table() -> None:
+    assert [table.title for table in tables(_flipped(1, 0, 3), 20)][2:] == ["Better (1)"]
+
+
+def test_trials_are_counted() -> None:
+    def trials(name: str, *passed: bool) -> Scorecard:
+        verdicts = [Passed() if one else Failed("wrong_count", "2 calls") for one in passed]
+        records = [make_record(v, category="parallel", trial=n) for n, v in enumerate(verdicts, 1)]
+        return replace(make_card({}, name), records=tuple(records))
+
+    found = _compared(trials("a", True, True, False), trials("b", True, False, False))
+    assert flips(found, 20)[1].rows == (
+        ("core:parallel_0", "parallel", "2 of 3", "1 of 3", "wrong_count: 2 calls"),
+    )
+
+
+# Errors
+
+
+def test_runs_without_a_common_entry_are_refused() -> None:
+    before, after = make_card({"parallel": [True]}, "a"), make_card({"multiple": [True, True]}, "b")
+    with pytest.raises(UsageError) as caught:
+        _compared(before, after)
+    assert str(caught.value) == (
+        "a.json and b.json have no scored entry in common: of 1 and 2 entries none have the same name "
+        "(core 1 and core 1)"
+    )
+
+
+def test_runs_that_scored_nothing_in_common_are_refused() -> None:
+    with pytest.raises(UsageError, match="of 1 and 1 entries 1 have the same name"):
+        _compared(make_card({"parallel": [True]}, "a"), make_card({"parallel": [TIMEOUT]}, "b"))
+
+
+def test_a_metric_that_is_not_there_is_refused() -> None:
+    card = make_card({"parallel": [True]}, "a")
+    with pytest.raises(UsageError, match=r"unknown metric 'paralel'\. Did you mean 'parallel'"):
+        _compared(card, card, ["paralel"])
+    with pytest.raises(UsageError, match="metric 'live': none of its entries was scored in both"):
+        _compared(card, card, ["parallel", "live"])
+
+
+# Laws
+
+_RUNS = st.lists(
+    st.tuples(st.sampled_from(("parallel", "simple_python", "live_simple")), st.booleans(), st.booleans()),
+    min_size=1,
+    max_size=30,
+)
+
+
+def _both(flips: list[tuple[str, bool, bool]]) -> tuple[Scorecard, Scorecard]:
+    before: dict[str, list[bool]] = {}
+    after: dict[str, list[bool]] = {}
+    for category, one, other in flips:
+        before.setdefault(category, []).append(one)
+        after.setdefault(category, []).append(other)
+    return make_card(before, "a"), make_card(after, "b")
+
+
+@settings(deadline=None, max_examples=30)
+@given(_RUNS)
+def test_turned_around_everything_is_its_opposite(runs: list[tuple[str, bool, bool]]) -> None:
+    before, after = _both(runs)
+    one, other = _compared(before, after), _compared(after, before)
+    for there, back in zip(one.tested, other.tested, strict=True):
+        assert there.difference.metric == back.difference.metric
+        assert there.difference.change == pytest.approx(-back.difference.change)
+        assert (there.difference.better, there.difference.worse) == (
+            back.difference.worse,
+            back.difference.better,
+        )
+        if there.difference.chance.method == "McNemar, exact":
+            assert there.shown == -back.shown
+    assert [len(table.rows) for table in flips(one, None)] == [
+        len(table.rows) for table in flips(other, None)[::-1]
+    ]
+
+
+@settings(deadline=None, max_examples=30)
+@given(_RUNS, st.sampled_from(sorted(FORMATS)))
+def test_what_is_claimed_has_the_numbers_on_its_side(runs: list[tuple[str, bool, bool]], form: str) -> None:
+    found = _compared(*_both(runs))
+    for one in found.tested:
+        if one.shown:
+            assert one.p <= 0.05
+            assert one.shown * one.difference.change > 0
+            assert one.difference.better + one.difference.worse >= 6
+    assert all(line.isprintable() for line in FORMATS[form]("t", tables(found, 3)))

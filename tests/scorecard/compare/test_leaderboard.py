@@ -1,0 +1,359 @@
+"""Ranks claim no more than the runs show, whatever the order of the files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
+from pytest_fcbench.scorecard.compare import comparison
+from pytest_fcbench.scorecard.compare.leaderboard import (
+    Board,
+    boards,
+    correlations,
+    execution_charts,
+    joined,
+    release_chart,
+    tables,
+)
+from pytest_fcbench.scorecard.compare.paired import pair
+from pytest_fcbench.scorecard.record import Usage
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from tests.factories import make_card, make_path_record, make_path_score
+
+TIMEOUT = NotScored("timeout", "600 s")
+
+
+def _card(name: str, passed: int, **facts: object) -> Scorecard:
+    """A run in which the first of 40 entries passed."""
+    return make_card({"parallel": [n < passed for n in range(40)]}, name, (), **facts)
+
+
+def _only(*cards: Scorecard, metric: str = "overall") -> Board:
+    (board,) = boards(cards, Profile.OFFICIAL, metric)
+    return board
+
+
+def _ranks(board: Board) -> dict[str, tuple[int | None, int]]:
+    return {row.name: (row.rank, row.lowest) for row in board.rows}
+
+
+# Ranks
+
+
+def test_models_without_a_shown_difference_share_a_rank() -> None:
+    board = _only(_card("low", 5), _card("high", 38), _card("other", 36), _card("mid", 20))
+    assert _ranks(board) == {"high": (1, 2), "other": (1, 2), "mid": (3, 3), "low": (4, 4)}
+    assert [row.name for row in board.rows] == ["high", "other", "mid", "low"]
+    assert [row[0] for row in tables(board)[0].rows] == ["1 to 2", "1 to 2", "3", "4"]
+
+
+def test_one_in_the_middle_may_tie_with_both_neighbours() -> None:
+    """Only the ends differ: by 8 entries, their neighbours by 4."""
+    board = _only(_card("a", 30), _card("b", 26), _card("c", 22))
+    assert _ranks(board) == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
+
+
+def test_a_model_ranks_below_all_that_are_better_through_others() -> None:
+    """a and c share entries in which they are alike, and each beats or loses to b in others."""
+    half, none = [TIMEOUT] * 20, [False] * 20
+    a = make_card({"parallel": [*half, *[True] * 20, True]}, "a")
+    b = make_card({"parallel": [*[True] * 20, *none, True]}, "b")
+    c = make_card({"parallel": [*none, *half, True]}, "c")
+    assert _ranks(_only(a, b, c)) == {"a": (1, 1), "b": (2, 2), "c": (3, 3)}
+
+
+def test_a_circle_is_a_tie() -> None:
+    yes, no, none = [True] * 20, [False] * 20, [TIMEOUT] * 20
+    a = make_card({"parallel": [*yes, *no, *none]}, "a")
+    b = make_card({"parallel": [*no, *none, *yes]}, "b")
+    c = make_card({"parallel": [*none, *yes, *no]}, "c")
+    assert _ranks(_only(a, b, c)) == {"a": (3, 3), "b": (3, 3), "c": (3, 3)}
+
+
+def test_ranks_follow_the_metric() -> None:
+    one = make_card({"parallel": [True] * 20, "multiple": [False] * 20}, "one")
+    two = make_card({"parallel": [False] * 20, "multiple": [True] * 20}, "two")
+    assert [row.name for row in _only(one, two, metric="parallel").rows] == ["one", "two"]
+    assert [row.name for row in _only(one, two, metric="multiple").rows] == ["two", "one"]
+
+
+def test_runs_without_a_common_entry_are_told() -> None:
+    one, two = (
+        make_card({"parallel": [True, TIMEOUT]}, "one"),
+        make_card({"parallel": [TIMEOUT, True]}, "two"),
+    )
+    assert "not compared, no scored entry in common: one and two" in tables(_only(one, two))[0].notes
+    assert tables(_only(two, one)) == tables(_only(one, two))
+
+
+_CARDS = st.lists(st.lists(st.booleans(), min_size=12, max_size=12), min_size=1, max_size=4)
+
+
+@settings(deadline=None, max_examples=40)
+@given(_CARDS, st.randoms(use_true_random=False), st.sampled_from(["overall", "parallel"]))
+def test_laws_of_ranks(runs: list[list[bool]], chance: object, metric: str) -> None:
+    cards = [
+        make_card({"parallel": verdicts[:8], "simple_python": verdicts[8:]}, f"m{n}")
+        for n, verdicts in enumerate(runs)
+    ]
+    board = _only(*cards, metric=metric)
+    ranks = _ranks(board)
+    shuffled = cards[::-1]
+    assert _ranks(_only(*shuffled, metric=metric)) == ranks
+    places = [rank for rank, _ in ranks.values() if rank]
+    assert places == sorted(places)
+    assert places[0] == 1
+    for one in cards:
+        for other in cards:
+            difference = pair(one.records, other.records, Profile.OFFICIAL).difference("parallel")
+            assert difference is not None
+            if metric == "parallel" and comparison.shown(difference, difference.chance.p) > 0:
+                better, worse = ranks[other.facts.model][0], ranks[one.facts.model][0]
+                assert better is not None
+                assert worse is not None
+                assert better < worse
+    assert all(rank is not None and rank <= lowest <= len(cards) for rank, lowest in ranks.values())
+
+
+# What stands apart
+
+
+def test_other_data_stand_in_other_tables() -> None:
+    newer = {"core": {"version": "2", "pack_hash": "ab" * 32}}
+    found = boards(
+        [
+            _card("a", 30),
+            _card("b", 20),
+            _card("c", 10, suites=newer),
+            make_card({"parallel": [True], "multiple": [TIMEOUT]}, "d"),
+            make_card({"parallel": [True], "multiple": [True]}, "e"),
+        ],
+        Profile.OFFICIAL,
+    )
+    assert [(board.title, [row.name for row in board.rows]) for board in found] == [
+        ("core 1; parallel", ["d", "a", "b"]),
+        ("core 1; multiple, parallel", ["e"]),
+        ("core 2, content sha256 abababababab; parallel", ["c"]),
+    ]
+
+
+def test_one_table_for_programs_says_of_each_row_what_it_was_put() -> None:
+    table = joined(
+        boards([_card("a", 30), _card("c", 10, suites={"core": {"version": "2"}})], Profile.OFFICIAL)
+    )
+    assert table.columns[:5] == ("rank", "model", "mode", "overall", "95% interval")
+    assert [(row[1], row[-1]) for row in table.rows] == [("a", "core 1; parallel"), ("c", "core 2; parallel")]
+
+
+def _complex(name: str, right: int, **facts: object) -> Scorecard:
+    """A run of 30 hotels entries of three templates, each with so many right calls of 4."""
+    records = [
+        make_path_record(
+            Passed() if right == 4 else Failed("value_error", ""),
+            number=n,
+            path=make_path_score(calls=4, right=right),
+            cluster=str(n // 10),
+        )
+        for n in range(30)
+    ]
+    return replace(_card(name, 0, **facts), records=tuple(records))
+
+
+def test_runs_of_complex_entries_are_ranked_by_these() -> None:
+    cards = [_complex("a", 2), _complex("b", 4, driven=Driven("official"))]
+    (board,) = boards(cards, Profile.OFFICIAL)
+    scores, calls, _ = tables(board)
+    assert board.metric == "complex"
+    assert scores.columns == ("rank", "model", "mode", "complex*", "95% interval", "hotels")
+    assert calls.columns[:5] == ("rank", "model", "mode", "right calls", "call acc.")
+    assert [row[1:5] for row in calls.rows] == [
+        ("b", "fc", "120 of 120", "100.00%"),
+        ("a", "fc", "60 of 120", "50.00%"),
+    ]
+    assert len(calls.notes) == 1
+
+
+def test_three_templates_show_no_difference() -> None:
+    """Thirty entries that pass together are three chances, not thirty."""
+    assert _ranks(_only(_complex("a", 2), _complex("b", 4), metric="complex")) == {"b": (1, 2), "a": (1, 2)}
+
+
+def test_other_rules_of_conversations_are_told() -> None:
+    cards = [_complex(name, 4, driven=Driven(name)) for name in ("official", "corrected")]
+    (board,) = boards(cards, Profile.OFFICIAL)
+    assert tables(board)[1].notes[1].startswith("conversations went on by different means: by the ")
+
+
+def test_one_table_for_programs_has_the_columns_of_all() -> None:
+    table = joined(boards([_card("a", 30), _complex("b", 4)], Profile.OFFICIAL))
+    assert table.columns[-1] == "data"
+    assert {"overall", "complex", "hotels", "call acc."} <= set(table.columns)
+    rows = {row[1]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    assert (rows["a"]["call acc."], rows["b"]["call acc."]) == ("-", "100.00%")
+    assert rows["b"]["overall"] == "-"
+
+
+def test_the_same_model_is_told_apart_by_mode_or_file() -> None:
+    again = replace(_card("a", 3), path=Path("again.json"))
+    board = _only(_card("a", 30), _card("a", 10, mode="prompt"), again)
+    assert [row[1:3] for row in tables(board)[0].rows] == [
+        ("a (a.json)", "fc"),
+        ("a", "prompt"),
+        ("a (again.json)", "fc"),
+    ]
+
+
+def test_versions_that_judged_are_told_where_they_differ() -> None:
+    board = _only(_card("a", 30), _card("b", 10, fcbench="9.9"))
+    assert "judged by different versions of fcbench: 0.1.0, 9.9" in tables(board)[0].notes
+
+
+# Columns
+
+
+def test_scores_are_those_of_the_formulas() -> None:
+    scores, _ = tables(_only(_card("a", 30), _card("b", 30)))
+    assert scores.columns[3:] == (
+        "overall*",
+        "95% interval",
+        "non_live*",
+        "live",
+        "irrelevance_all",
+        "multi_turn",
+        "agentic",
+    )
+    assert scores.rows[0][3:] == ("1.88%", "1.5-2.1%", "18.75%", "-", "-", "-", "-")
+    assert scores.notes[1] == (
+        "* official formula: what was not run counts as 0: live, irrelevance_all, multi_turn, agentic, "
+        "simple, multiple, parallel_multiple"
+    )
+
+
+def test_other_columns_can_be_asked_for() -> None:
+    scores, _ = tables(_only(_card("a", 30), metric="parallel"), ["overall", "core", "parallel"])
+    assert scores.columns[3:] == ("parallel", "95% interval", "overall*", "core")
+    with pytest.raises(UsageError, match=r"unknown metric 'ovrall'\. Did you mean 'overall'"):
+        tables(_only(_card("a", 30)), ["ovrall"])
+
+
+def test_cost_latency_and_release_stand_beside() -> None:
+    card = make_card({"parallel": [True, True, False, TIMEOUT]}, "a", steps=[Usage(1.5, 10, 2, 0.25)])
+    (board,) = boards([card], Profile.OFFICIAL, released={"a": date(2024, 7, 18)})
+    _, rest = tables(board)
+    found = dict(zip(rest.columns, rest.rows[0], strict=True))
+    assert found["released"] == "2024-07-18"
+    assert (found["scored"], found["not scored"], found["calls"]) == ("3", "25.0%", "4")
+    assert (found["$"], found["$/1,000"]) == ("1.00", "250.00")
+    assert (found["mean s"], found["p50 s"], found["p95 s"]) == ("1.50", "1.50", "1.50")
+
+
+def test_a_baseline_knows_no_cost() -> None:
+    _, rest = tables(_only(_card("a", 3)))
+    assert rest.rows[0][3:] == ("-", "40", "0.0%", "-", "-", "-", "-", "-", "-")
+
+
+# Chart
+
+
+def _chart(dates: Mapping[str, date], *undated: str) -> str | None:
+    cards = [_card(name, 30 - 3 * n) for n, name in enumerate([*dates, *undated])]
+    (board,) = boards(cards, Profile.OFFICIAL, "parallel", dates)
+    return release_chart(board)
+
+
+def _texts(svg: str) -> set[str | None]:
+    return {element.text for element in ElementTree.fromstring(svg).iter("text")}
+
+
+def test_the_chart_names_every_dated_model() -> None:
+    svg = _chart({"old": date(2023, 6, 13), "new": date(2025, 2, 1)}, "undated") or ""
+    assert {"old", "new", "parallel"} <= _texts(svg)
+    assert "undated" not in _texts(svg)
+    assert 'role="img" aria-label="parallel over release date, core 1; parallel; the tables' in svg
+
+
+def test_one_date_makes_no_chart() -> None:
+    assert _chart({"old": date(2023, 6, 13)}, "undated") is None
+
+
+def test_a_hostile_name_is_text_in_the_chart() -> None:
+    names = ["<script>alert(1)</script>", "$x^2$\u202e\udc80", "日本" * 40]
+    svg = _chart({name: date(2024, 1, 1 + n) for n, name in enumerate(names)}) or ""
+    assert "<script" not in svg
+    assert {"<script>alert(1)</script>", "$x^2$\\u202e\\udc80", f"{('日本' * 40)[:39]}…"} <= _texts(svg)
+
+
+# Errors
+
+
+def test_a_metric_nobody_has_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"unknown metric 'paralell'\. Did you mean 'parallel'"):
+        boards([_card("a", 3)], Profile.OFFICIAL, "paralell")
+    with pytest.raises(UsageError, match="no scorecard has a scored entry of live"):
+        boards([_card("a", 3)], Profile.OFFICIAL, "live")
+
+
+# AST and execution
+
+
+def _both(name: str, written: int, executed: int) -> Scorecard:
+    """A run in which the first of ten entries passed, as they are written and by what they return."""
+    card = make_card({"exec_simple": [n < executed for n in range(10)]}, name)
+    records = [
+        replace(
+            r, verdicts=replace(r.verdicts, as_written=Judgement.both(Passed() if n < written else _WRONG))
+        )
+        for n, r in enumerate(card.records)
+    ]
+    return replace(card, records=tuple(records))
+
+
+_WRONG = Failed("value_error:others", "")
+
+
+def test_ast_and_execution_of_each_model_and_over_all() -> None:
+    (board,) = boards([_both("a", 9, 10), _both("b", 5, 6), _both("c", 1, 4)], Profile.OFFICIAL)
+    assert board.metric == "executable"
+    table = next(table for table in tables(board) if table.title == "AST and execution")
+    assert table.columns[-2:] == ("AST", "execution")
+    assert [row[-2:] for row in table.rows] == [
+        ("90.00%", "100.00%"),
+        ("50.00%", "60.00%"),
+        ("10.00%", "40.00%"),
+    ]
+    (over,) = correlations(board)
+    assert over.rows == (("the same answers", "3", "0.982", "1.000"),)
+    (chart,) = execution_charts(board)
+    assert "Execution over AST" in chart
+    assert joined([board]).rows[0][-2:] != ("-", "-")
+
+
+def test_categories_of_the_same_kind_are_compared_too() -> None:
+    cards = [
+        make_card(
+            {"multiple": [n < 4 - k for n in range(4)], "exec_multiple": [n < 4 - k for n in range(5)]},
+            f"m{k}",
+        )
+        for k in range(3)
+    ]
+    (board,) = boards(cards, Profile.OFFICIAL)
+    (over,) = correlations(board)
+    assert over.rows == (("categories of the same kinds", "3", "1.000", "1.000"),)
+
+
+def test_two_models_do_not_make_a_correlation() -> None:
+    (board,) = boards([_both("a", 9, 10), _both("b", 5, 6)], Profile.OFFICIAL)
+    assert list(correlations(board)) == []
+    assert list(execution_charts(board)) == []
+    (plain,) = boards([_card("a", 1), _card("b", 2), _card("c", 3)], Profile.OFFICIAL)
+    assert not [table for table in tables(plain) if table.title == "AST and execution"]

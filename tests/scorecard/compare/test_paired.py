@@ -1,0 +1,358 @@
+"""Two runs compared: against scipy, by exact enumeration, and by what must hold whichever runs they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import comb, sqrt
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, weights
+from pytest_fcbench.scorecard.aggregate.scores import aggregate
+from pytest_fcbench.scorecard.compare.paired import Difference, Paired, _of_counts, _of_draws, pair
+from pytest_fcbench.scorecard.record import Record
+from tests.factories import make_path_record, make_record
+
+WRONG, TIMEOUT = Failed("wrong_count", "2 calls"), NotScored("timeout", "600 s")
+
+
+def _run(verdicts: Sequence[Verdict], category: str = "parallel") -> list[Record]:
+    return [make_record(verdict, category=category, number=n) for n, verdict in enumerate(verdicts)]
+
+
+def _pass(passed: bool) -> Verdict:
+    return Passed() if passed else WRONG
+
+
+def _flips(better: int, worse: int, same: int, category: str = "parallel") -> Paired:
+    """Two runs with so many flips of each kind; half of the others passed."""
+    shares = [(False, True)] * better + [(True, False)] * worse
+    shares += [(n % 2 == 0, n % 2 == 0) for n in range(same)]
+    before, after = zip(*shares, strict=True)
+    return pair(
+        _run([_pass(p) for p in before], category),
+        _run([_pass(p) for p in after], category),
+        Profile.OFFICIAL,
+    )
+
+
+def _difference(paired: Paired, metric: str = "parallel") -> Difference:
+    found = paired.difference(metric)
+    assert found is not None
+    return found
+
+
+# What is compared
+
+
+def test_entries_are_paired_by_name_whatever_their_order() -> None:
+    before, after = _run([Passed(), WRONG, Passed()]), _run([Passed(), Passed(), WRONG])
+    paired = pair(before, after[::-1], Profile.OFFICIAL)
+    assert [(p.entry, p.before, p.after) for p in paired.pairs] == [
+        ("core:parallel_2", 1.0, 0.0),
+        ("core:parallel_1", 0.0, 1.0),
+        ("core:parallel_0", 1.0, 1.0),
+    ]
+    assert [(p.entry, p.reason) for p in paired.pairs if p.change < 0] == [("core:parallel_2", "2 calls")]
+    assert [p.entry for p in paired.pairs if p.change > 0] == ["core:parallel_1"]
+
+
+def test_what_only_one_run_has_or_scored_is_named_and_does_not_count() -> None:
+    aside = NotScored(SET_ASIDE, "bad data")
+    before = _run([Passed(), TIMEOUT, Passed(), aside])
+    after = _run([Passed(), Passed(), TIMEOUT, aside, Passed()])[:5]
+    paired = pair([*before, make_record(category="multiple")], after, Profile.OFFICIAL)
+    assert [p.entry for p in paired.pairs] == ["core:parallel_0"]
+    assert paired.only_before == ("core:multiple_0",)
+    assert paired.only_after == ("core:parallel_4",)
+    assert paired.unscored == ("core:parallel_1", "core:parallel_2", "core:parallel_3")
+
+
+def test_what_the_later_run_has_not_scored_may_be_assumed() -> None:
+    before, after = _run([Passed(), Passed()]), _run([TIMEOUT, NotScored(SET_ASIDE, "bad")])
+    worst, best = (pair(before, after, Profile.OFFICIAL, assumed) for assumed in (WRONG, Passed()))
+    assert [p.after for p in worst.pairs] == [0.0]
+    assert [p.after for p in best.pairs] == [1.0]
+    assert worst.unscored == ("core:parallel_1",)
+
+
+def test_the_profile_decides() -> None:
+    before, after = [make_record(Passed(), Passed())], [make_record(WRONG, Passed())]
+    changes = {profile: pair(before, after, profile).pairs[0].change for profile in Profile}
+    assert changes == {Profile.OFFICIAL: -1.0, Profile.CORRECTED: 0.0}
+
+
+def test_trials_count_by_their_share() -> None:
+    def trials(*passed: bool) -> list[Record]:
+        return [make_record(_pass(p), category="parallel", trial=n) for n, p in enumerate(passed, 1)]
+
+    (one,) = pair(trials(True, True, False), trials(True, False), Profile.OFFICIAL).pairs
+    assert (one.before, one.after) == pytest.approx((2 / 3, 0.5))
+    assert not one.once
+    (plain,) = pair([make_record()], [make_record(trial=1)], Profile.OFFICIAL).pairs
+    assert plain.once
+
+
+# Chance, by formula
+
+
+@pytest.mark.parametrize(("better", "worse"), [*product(range(6), range(6)), (40, 61), (300, 250), (0, 2000)])
+def test_the_probabilities_are_those_of_the_binomial_test(better: int, worse: int) -> None:
+    found = _of_counts(better, worse, better + worse + 5)
+    if not better + worse:
+        assert (found.p, found.p_worse) == (1.0, 1.0)
+        return
+    two_sided = stats.binomtest(worse, better + worse, 0.5)
+    one_sided = stats.binomtest(worse, better + worse, 0.5, alternative="greater")
+    assert found.p == pytest.approx(two_sided.pvalue, rel=1e-9)
+    assert found.p_worse == pytest.approx(one_sided.pvalue, rel=1e-9)
+
+
+def _outcomes(n: int, up: float, down: float) -> Iterator[tuple[float, int, int]]:
+    """Every number of flips in both directions, with its probability."""
+    for better in range(n + 1):
+        for worse in range(n + 1 - better):
+            ways = comb(n, better) * comb(n - better, worse)
+            yield ways * up**better * down**worse * (1 - up - down) ** (n - better - worse), better, worse
+
+
+@pytest.mark.parametrize("n", [8, 25])
+@pytest.mark.parametrize(("up", "down"), [(0.0, 0.0), (0.05, 0.05), (0.2, 0.1), (0.5, 0.1), (0.3, 0.3)])
+def test_the_interval_holds_the_true_change_as_often_as_it_says(n: int, up: float, down: float) -> None:
+    covered = sum(
+        probability
+        for probability, better, worse in _outcomes(n, up, down)
+        if (chance := _of_counts(better, worse, n)).low <= up - down <= chance.high
+    )
+    assert covered >= 0.93
+
+
+def test_the_interval_is_that_of_the_paper() -> None:
+    """Bonett & Price 2012: Wald's limits after one more flip in each direction."""
+    chance = _of_counts(7, 1, 21)
+    up, down = 8 / 23, 2 / 23
+    reach = 1.959963984540054 * sqrt((up + down - (up - down) ** 2) / 23)
+    assert (chance.low, chance.high) == pytest.approx((6 / 23 - reach, 6 / 23 + reach))
+
+
+def test_where_nothing_changed_few_entries_still_say_little() -> None:
+    few, many = _of_counts(0, 0, 10), _of_counts(0, 0, 1000)
+    assert few.low < -0.1 < 0.1 < few.high
+    assert -0.01 < many.low < 0 < many.high < 0.01
+
+
+# Chance, by draws
+
+
+@pytest.mark.parametrize(("better", "worse", "same"), [(0, 0, 20), (3, 9, 50), (0, 4, 10), (30, 60, 400)])
+def test_draws_come_near_the_formula(better: int, worse: int, same: int) -> None:
+    n = better + worse + same
+    exact = _of_counts(better, worse, n)
+    drawn = _of_draws([(1.0, [1.0] * better + [-1.0] * worse + [0.0] * same)])
+    assert drawn.p == pytest.approx(exact.p, abs=0.015)
+    assert drawn.p_worse == pytest.approx(exact.p_worse, abs=0.015)
+    if better + worse > 50:
+        assert (drawn.low, drawn.high) == pytest.approx((exact.low, exact.high), abs=0.01)
+
+
+def test_the_bootstrap_has_the_variance_of_a_weighted_sum() -> None:
+    parts = [(0.75, [1.0] * 40 + [0.0] * 160), (0.25, [-0.5] * 30 + [0.0] * 70)]
+    drawn = _of_draws(parts)
+    change = 0.75 * 0.2 - 0.25 * 0.15
+    variance = 0.75**2 * (0.2 * 0.8) / 200 + 0.25**2 * 0.25 * (0.3 * 0.7) / 100
+    reach = 1.96 * sqrt(variance)
+    assert (drawn.low, drawn.high) == pytest.approx((change - reach, change + reach), abs=0.004)
+
+
+@pytest.mark.parametrize(
+    ("changes", "p"),
+    [
+        ([-1 / 3, -1 / 3, -2 / 3], 1 / 4),
+        ([1 / 3 - 2 / 3] * 3 + [0.0] * 3, 1 / 4),
+        ([1 / 3, 1 / 3, -2 / 3], 1.0),
+        ([2 / 3, 1 / 3, 1 / 3, 1 / 3], 1 / 8),
+    ],
+)
+def test_thirds_that_come_out_the_same_are_the_same(changes: list[float], p: float) -> None:
+    """All signs by lot, counted by hand; the shares of three trials cannot be written as they are."""
+    assert _of_draws([(0.1, changes)]).p == pytest.approx(p, abs=0.015)
+
+
+def test_draws_are_the_same_every_time() -> None:
+    parts = [(1.0, [1.0, -1.0, -1.0, 0.0])]
+    assert _of_draws(parts) == _of_draws(parts)
+
+
+# Clusters
+
+
+def _templates(*changes: tuple[int, int], size: int = 10) -> Paired:
+    """Clusters of so many entries, of which some became better and then some worse."""
+    runs: tuple[list[Record], list[Record]] = ([], [])
+    for cluster, (better, worse) in enumerate(changes):
+        for n in range(size):
+            for run, passed in zip(runs, (n >= better, n < better or n >= better + worse), strict=True):
+                record = make_path_record(_pass(passed), number=cluster * size + n, cluster=str(cluster))
+                run.append(record)
+    return pair(*runs, Profile.OFFICIAL)
+
+
+def test_a_cluster_gets_one_sign() -> None:
+    """Thirty entries became better, but only three templates: by chance that happens once in four."""
+    found = _difference(_templates((10, 0), (10, 0), (10, 0), (0, 0)), "hotels")
+    assert (found.better, found.worse, found.change) == (30, 0, 0.75)
+    assert found.chance.p == pytest.approx(2 / 2**3, abs=0.015)
+    assert found.chance.p_worse == pytest.approx(1, abs=0.015)
+    assert found.chance.method == "signs by lot, bootstrap of clusters (20,000 draws)"
+
+
+def test_the_probability_is_that_of_all_signs_of_clusters() -> None:
+    found = _difference(_templates((5, 1), (0, 2), (1, 0)), "hotels")
+    totals = [sum(a * b for a, b in zip(sign, (4, 2, 1), strict=True)) for sign in product((1, -1), repeat=3)]
+    assert found.chance.p == pytest.approx(sum(abs(total) >= 3 for total in totals) / 8, abs=0.015)
+    assert found.chance.p_worse == pytest.approx(sum(total <= 3 for total in totals) / 8, abs=0.015)
+
+
+def test_clusters_are_drawn_as_wholes() -> None:
+    """All 27 draws of three clusters have the same chance; those at the ends are beyond 2.5 %."""
+    changes = [(4, 0), (0, 2), (1, 0)]
+    chance = _difference(_templates(*changes), "hotels").chance
+    sums = [better - worse for better, worse in changes]
+    means = sorted(sum(draw) / 30 for draw in product(sums, repeat=3))
+    assert (chance.low, chance.high) == pytest.approx((means[0], means[-1]))
+
+
+def test_clusters_of_other_sizes_count_by_their_entries() -> None:
+    parts = [(1.0, [3.0, 0.0])]
+    drawn = _of_draws(parts, [[3, 1]])
+    assert (drawn.low, drawn.high) == (0.0, 1.0)
+    assert drawn.p == 1.0
+
+
+def test_clusters_of_one_entry_change_nothing() -> None:
+    single = _difference(_templates((1, 0), (0, 1), (1, 0), (0, 0), size=1), "hotels")
+    assert single.chance == _of_counts(2, 1, 4)
+
+
+def test_a_baseline_needs_no_clusters() -> None:
+    """It does not keep them; those of the run count."""
+    within = [make_path_record(WRONG, number=n, cluster="0") for n in range(4)]
+    without = [make_path_record(number=n) for n in range(4)]
+    for before, after in ((without, within), (within, without)):
+        assert {one.unit for one in pair(before, after, Profile.OFFICIAL).pairs} == {"core:hotels:0"}
+
+
+# Metrics
+
+
+def test_a_category_put_once_is_tested_exactly() -> None:
+    found = _difference(_flips(2, 6, 12))
+    assert (found.entries, found.better, found.worse) == (20, 2, 6)
+    assert found.change == pytest.approx(-0.2)
+    assert found.before - found.after == pytest.approx(0.2)
+    assert found.chance == _of_counts(2, 6, 20)
+
+
+def test_a_group_takes_its_weights() -> None:
+    """Two parts of three: the second, ten times as large, counts no more than the first."""
+    before = _run([Passed()] * 4, "simple_python") + _run([Passed()] * 40, "simple_java")
+    after = _run([WRONG, WRONG, Passed(), Passed()], "simple_python") + _run([Passed()] * 40, "simple_java")
+    found = _difference(pair(before, after, Profile.OFFICIAL), "simple")
+    assert found.change == pytest.approx(-0.5 / 3)
+    assert found.chance.method.startswith("signs by lot")
+
+
+def test_a_mark_counts_every_entry_alike() -> None:
+    before = _run([Passed()] * 4, "simple_python") + _run([Passed()] * 12, "live_simple")
+    after = _run([WRONG] * 4, "simple_python") + _run([Passed()] * 12, "live_simple")
+    paired = pair(before, after, Profile.OFFICIAL)
+    for mark in ("core", "single_turn", "python"):
+        assert _difference(paired, mark).change == pytest.approx(-0.25)
+        assert _difference(paired, mark).chance == _of_counts(0, 4, 16)
+    assert _difference(paired, "live").change == 0
+    assert paired.difference("bfcl") is None
+    assert paired.difference("multi_turn") is None
+
+
+def test_overall_of_one_category_is_no_share() -> None:
+    """Its weight is 10 % of a quarter, whatever the other categories are."""
+    assert _difference(_flips(0, 6, 6), "overall").change == pytest.approx(-0.5 * 0.1 / 4)
+
+
+_CATEGORIES = ("simple_python", "simple_java", "parallel", "live_simple", "live_multiple", "irrelevance")
+_RUNS = st.lists(
+    st.tuples(st.sampled_from(_CATEGORIES), st.booleans(), st.booleans()), min_size=1, max_size=25
+)
+
+
+def _both(flips: list[tuple[str, bool, bool]]) -> tuple[list[Record], list[Record]]:
+    def run(which: int) -> list[Record]:
+        return [
+            make_record(_pass(bool(flip[which])), category=flip[0], number=n) for n, flip in enumerate(flips)
+        ]
+
+    return run(1), run(2)
+
+
+@settings(deadline=None)
+@given(_RUNS, st.sampled_from(["overall", "non_live", "live", "core", "parallel"]))
+def test_scores_on_the_same_entries_are_those_of_the_runs(
+    flips: list[tuple[str, bool, bool]], metric: str
+) -> None:
+    before, after = _both(flips)
+    found = pair(before, after, Profile.OFFICIAL).difference(metric, lambda name: 3)
+    scores = [aggregate(run, Profile.OFFICIAL, lambda name: 3).named(metric) for run in (before, after)]
+    if metric == "core" or found is None:
+        return
+    assert [found.before, found.after] == pytest.approx([score.accuracy for score in scores if score])
+
+
+@settings(deadline=None, max_examples=30)
+@given(_RUNS, st.sampled_from(["overall", "non_live", "core"]))
+def test_turned_around_a_change_is_its_opposite(flips: list[tuple[str, bool, bool]], metric: str) -> None:
+    before, after = _both(flips)
+    one = pair(before, after, Profile.OFFICIAL).difference(metric)
+    other = pair(after, before, Profile.OFFICIAL).difference(metric)
+    assert (one is None) == (other is None)
+    if one and other:
+        assert one.change == pytest.approx(-other.change)
+        assert (one.better, one.worse) == (other.worse, other.better)
+        assert one.chance.p == pytest.approx(other.chance.p, abs=0.02)
+        assert one.chance.low <= one.change + 1e-9
+        assert one.change - 1e-9 <= one.chance.high
+
+
+# Weights
+
+
+def test_weights_of_the_formulas() -> None:
+    assert weights("parallel", lambda name: 0) == {"parallel": 1.0}
+    assert weights("simple", lambda name: 0) == pytest.approx(
+        {"simple_python": 1 / 3, "simple_java": 1 / 3, "simple_javascript": 1 / 3}
+    )
+    assert weights("live", lambda name: 3 if name == "live_simple" else 1)["live_simple"] == 0.5
+    assert weights("overall", lambda name: 1)["multi_turn_base"] == pytest.approx(0.3 / 4)
+
+
+def test_what_has_no_category_yet_has_no_weight() -> None:
+    known = sum(share for name, share in OVERALL.items() if name in GROUPS)
+    assert sum(weights("overall", lambda name: 1).values()) == pytest.approx(known)
+
+
+def test_in_suites_of_a_team_every_entry_counts_alike_in_overall() -> None:
+    kinds = ("parallel", "parallel", "chatable")
+
+    def run(*passed: bool) -> list[Record]:
+        return [
+            make_record(_pass(well), category=category, number=number, suite="mine")
+            for number, (category, well) in enumerate(zip(kinds, passed, strict=True))
+        ]
+
+    found = _difference(pair(run(True, False, False), run(True, True, False), Profile.OFFICIAL), "overall")
+    assert found.entries == 3
+    assert (found.before, found.after) == pytest.approx((1 / 3, 2 / 3))

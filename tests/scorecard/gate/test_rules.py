@@ -1,0 +1,517 @@
+"""Rules of a gate: how they are written, and when each holds, is broken, or cannot be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.scorecard.gate.gate import BROKEN, HELD, UNDECIDED, Evidence, Finding
+from pytest_fcbench.scorecard.gate.rules import BaselineRule, Bound, NotWorse, ScoreRule, parse
+from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from tests.factories import FACTS, make_path_record, make_path_score, make_record
+
+PASSED, FAILED = Passed(), Failed("wrong_count", "2 calls")
+TIMEOUT, ASIDE = NotScored("timeout", "600 s"), NotScored(SET_ASIDE, "bad data")
+
+
+def _records(category: str, *verdicts: Verdict) -> list[Record]:
+    return [make_record(verdict, category=category, number=n) for n, verdict in enumerate(verdicts)]
+
+
+def _baseline(records: Sequence[Record], version: str = "1") -> Scorecard:
+    facts = replace(FACTS, suites={"core": {"version": version, "pack_hash": None}})
+    return Scorecard(Path("b.json"), facts, tuple(records), {})
+
+
+def _check(rule: str, *records: Record, baseline: Scorecard | None = None) -> Finding:
+    evidence = Evidence(records, Profile.OFFICIAL, lambda name: 0, FACTS.suites, baseline)
+    return parse(rule, ("core", "bfcl")).check(evidence)
+
+
+# Reading a rule
+
+
+@pytest.mark.parametrize(
+    ("text", "metric", "operator", "threshold"),
+    [
+        ("overall>=0.2", "overall", ">=", 0.2),
+        ("parallel > 50%", "parallel", ">", 0.5),
+        (" non_live <= 1 ", "non_live", "<=", 1.0),
+        ("live_irrelevance<.5", "live_irrelevance", "<", 0.5),
+        ("simple>=87.5%", "simple", ">=", 0.875),
+        ("irrelevance_all>=0", "irrelevance_all", ">=", 0.0),
+        ("live>=100%", "live", ">=", 1.0),
+        ("multi_turn>=30%", "multi_turn", ">=", 0.3),
+        ("multi_turn_composite>=1%", "multi_turn_composite", ">=", 0.01),
+    ],
+)
+def test_a_rule_is_metric_operator_and_share(text: str, metric: str, operator: str, threshold: float) -> None:
+    assert parse(text) == ScoreRule(text, metric, Bound(operator, threshold))
+
+
+FORM = (
+    ": is none; write 'metric >= number' (operators >=, <=, >, <) or not-worse(95%), "
+    "for example 'overall>=0.2', 'parallel>=baseline-2%', 'latency.p95<=3s'"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("overall", FORM),
+        ("overall==0.2", FORM),
+        (">=0.2", FORM),
+        ("", FORM),
+        ("not-worse", FORM),
+        ("not-worse(95)", FORM),
+        ("not-worse()", FORM),
+        ("overall>=", ": '' is no fraction or percentage, for example 0.8 or 80%"),
+        ("overall>=-0.2", ": '-0.2' is no fraction or percentage, for example 0.8 or 80%"),
+        ("overall>=high", ": 'high' is no fraction or percentage, for example 0.8 or 80%"),
+        ("overall>=0,2", ": '0,2' is no fraction or percentage, for example 0.8 or 80%"),
+        ("overall>=nan", ": 'nan' is no fraction or percentage, for example 0.8 or 80%"),
+        ("overall>=baseline*2", ": 'baseline*2' is no fraction or percentage, for example 0.8 or 80%"),
+        ("overall>=20", ": 20 is more than 1; write a fraction or a percentage"),
+        ("overall>=120%", ": 120% is more than 1; write a fraction or a percentage"),
+        ("overall>=baseline-2", ": 2 is more than 1; write a fraction or a percentage"),
+        ("not_scored<=5", ": 5 is more than 1; write a fraction or a percentage"),
+        ("latency.p95<=3", ": '3' is no time; write it in s or ms, for example 'latency.p95<=3s'"),
+        ("cost<=1.50", ": '1.50' is no price; write it in usd, for example 'cost<=1.50usd'"),
+        ("not-worse(100%)", ": the confidence must be from 50 to below 100 %, not 100 %"),
+        ("not-worse(5%)", ": the confidence must be from 50 to below 100 %, not 5 %"),
+    ],
+)
+def test_what_is_no_rule_is_told(text: str, says: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(text)
+    assert str(caught.value) == f"gate rule {text!r}{says}"
+
+
+@pytest.mark.parametrize(
+    ("metric", "guess"),
+    [
+        ("overal", "Did you mean 'overall'?"),
+        ("paralel", "Did you mean 'parallel' or 'live_parallel'?"),
+        ("non-live", "Did you mean 'non_live'"),
+        ("latency", "Did you mean 'latency.p95' or 'latency.p50'?"),
+        (
+            "accuracy",
+            "Valid: overall, simple, non_live, live, irrelevance_all, multi_turn, web_search, memory, "
+            "agentic, complex, executable_simple, executable, v1, ",
+        ),
+    ],
+)
+def test_an_unknown_metric_is_told_with_the_nearest(metric: str, guess: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(f"{metric}>=0.5", ("core",))
+    assert str(caught.value).startswith(f"gate rule '{metric}>=0.5': unknown metric {metric!r}. {guess}")
+
+
+# Scores
+
+
+@pytest.mark.parametrize(
+    ("rule", "code"),
+    [
+        ("multiple>=75%", HELD),
+        ("multiple>=0.76", BROKEN),
+        ("multiple>0.75", BROKEN),
+        ("multiple<=0.75", HELD),
+        ("multiple<0.75", BROKEN),
+        ("multiple<0.8", HELD),
+    ],
+)
+def test_a_rule_about_a_category(rule: str, code: int) -> None:
+    outcome = _check(rule, *_records("multiple", PASSED, PASSED, FAILED, PASSED))
+    assert (outcome.code, outcome.sentence) == (code, "multiple is 75.00%")
+
+
+def test_a_rule_about_a_group_names_what_was_not_run() -> None:
+    outcome = _check("irrelevance_all>=0.6", *_records("irrelevance", PASSED))
+    assert (outcome.code, outcome.sentence) == (
+        BROKEN,
+        "irrelevance_all is 50.00% (not run, counted as 0: live_irrelevance)",
+    )
+
+
+def test_a_rule_about_overall() -> None:
+    records = [*_records("irrelevance", PASSED), *_records("live_irrelevance", PASSED)]
+    outcome = _check("overall>=5%", *records)
+    assert outcome.code == HELD
+    assert outcome.sentence == (
+        "overall is 10.00% (not run, counted as 0: non_live, live, multi_turn, agentic)"
+    )
+
+
+def test_the_profile_decides() -> None:
+    records = [make_record(PASSED, FAILED)]
+    rule = parse("simple_python>=0.5")
+    codes = [rule.check(Evidence(records, profile, lambda name: 0, {})).code for profile in Profile]
+    assert codes == [HELD, BROKEN]
+
+
+def test_missing_verdicts_that_could_turn_it_leave_it_undecided() -> None:
+    outcome = _check("multiple>=0.5", *_records("multiple", PASSED, FAILED, TIMEOUT, TIMEOUT))
+    assert outcome.code == UNDECIDED
+    assert outcome.sentence == (
+        "multiple is 50.00%, but with 2 of 4 entries not scored it lies anywhere from 25.00% to 75.00%"
+    )
+
+
+@pytest.mark.parametrize(("rule", "code"), [("multiple>=0.25", HELD), ("multiple>=0.8", BROKEN)])
+def test_missing_verdicts_that_could_not_turn_it_do_not_matter(rule: str, code: int) -> None:
+    outcome = _check(rule, *_records("multiple", PASSED, FAILED, TIMEOUT, TIMEOUT))
+    assert (outcome.code, outcome.sentence) == (code, "multiple is 50.00%")
+
+
+def test_entries_that_are_set_aside_leave_nothing_open() -> None:
+    outcome = _check("multiple>=0.5", *_records("multiple", PASSED, FAILED, ASIDE, ASIDE))
+    assert (outcome.code, outcome.sentence) == (HELD, "multiple is 50.00%")
+
+
+def test_set_aside_entries_are_not_among_those_that_leave_it_open() -> None:
+    outcome = _check("multiple>0.5", *_records("multiple", PASSED, FAILED, TIMEOUT, ASIDE))
+    assert outcome.code == UNDECIDED
+    assert "with 1 of 4 entries not scored" in outcome.sentence
+
+
+@pytest.mark.parametrize("metric", ["multiple", "non_live"])
+def test_a_rule_about_what_was_not_scored_cannot_be_told(metric: str) -> None:
+    outcome = _check(f"{metric}>=0.1", *_records("multiple", TIMEOUT))
+    assert (outcome.code, outcome.sentence) == (UNDECIDED, f"nothing of {metric} was scored")
+
+
+@pytest.mark.parametrize("metric", ["parallel", "live"])
+def test_a_rule_about_what_was_not_run_cannot_be_told(metric: str) -> None:
+    outcome = _check(f"{metric}>=0.1", *_records("multiple", PASSED))
+    assert (outcome.code, outcome.sentence) == (UNDECIDED, f"nothing of {metric} was scored")
+
+
+@pytest.mark.parametrize("rule", ["overall>=0.5", "overall<=0.5"])
+def test_a_rule_about_overall_cannot_be_told_where_nothing_was_scored(rule: str) -> None:
+    assert _check(rule, *_records("multiple", TIMEOUT)).code == UNDECIDED
+
+
+def test_a_group_of_exactly_the_threshold_reaches_it() -> None:
+    seven_of_ten = [PASSED] * 7 + [FAILED] * 3
+    names = ("simple_python", "simple_java", "simple_javascript")
+    records = [record for name in names for record in _records(name, *seven_of_ten)]
+    assert _check("simple>=70%", *records).code == HELD
+
+
+@pytest.mark.parametrize("metric", ["core", "python", "single_turn"])
+def test_a_rule_about_a_suite_or_a_selection_counts_entries_alike(metric: str) -> None:
+    records = [*_records("simple_python", PASSED), *_records("parallel", FAILED, FAILED, PASSED)]
+    assert _check(f"{metric}>=0.5", *records) == Finding(HELD, f"{metric} is 50.00%")
+    assert _check(f"{metric}>0.5", *records).code == BROKEN
+
+
+def test_a_rule_about_a_mark_of_the_users_own() -> None:
+    records = _records("parallel", PASSED, FAILED, FAILED)
+    records = [
+        replace(records[0], marks=("smoke",)),
+        replace(records[1], marks=("smoke", "slow")),
+        records[2],
+    ]
+    assert _check("mark:smoke>=50%", *records) == Finding(HELD, "mark:smoke is 50.00%")
+    assert _check("mark:slow>=50%", *records).code == BROKEN
+    assert _check("mark:none>=50%", *records) == Finding(UNDECIDED, "nothing of mark:none was scored")
+
+
+# Calls along golden paths
+
+
+def _complex(*shares: tuple[int, int], category: str = "hotels") -> list[Record]:
+    """Entries with so many right calls of so many."""
+    return [
+        make_path_record(category=category, number=n, path=make_path_score(calls=calls, right=right))
+        for n, (right, calls) in enumerate(shares)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "says"),
+    [
+        ("complex.calls>=0.6", HELD, "complex.calls is 60.00% (6 of 10)"),
+        ("complex.calls>60%", BROKEN, "complex.calls is 60.00% (6 of 10)"),
+        ("hotels.calls>=0.75", HELD, "hotels.calls is 75.00% (3 of 4)"),
+        ("cross.calls<0.5", BROKEN, "cross.calls is 50.00% (3 of 6)"),
+        ("flights.calls>=0", UNDECIDED, "nothing of flights.calls was scored"),
+    ],
+)
+def test_a_rule_about_calls(rule: str, code: int, says: str) -> None:
+    records = [*_complex((3, 4)), *_complex((1, 2), (2, 4), category="cross")]
+    assert _check(rule, *records) == Finding(code, says)
+
+
+def test_calls_that_were_not_scored_may_leave_it_undecided() -> None:
+    records = [*_complex((3, 4)), make_path_record(TIMEOUT, number=7)]
+    assert _check("complex.calls>=0.3", *records).code == HELD
+    assert _check("complex.calls>=0.6", *records) == Finding(
+        UNDECIDED,
+        "complex.calls is 75.00% (3 of 4), "
+        "but with entries not scored it lies anywhere from 37.50% to 87.50%",
+    )
+
+
+def test_the_profile_of_the_run_decides_about_calls() -> None:
+    right, wrong = make_path_score(calls=2, right=2), make_path_score(calls=2, right=0)
+    records = [make_path_record(path=right, corrected_path=wrong)]
+    rule = parse("complex.calls>=0.5")
+    found = [rule.check(Evidence(records, profile, lambda name: 0, {})).code for profile in Profile]
+    assert found == [HELD, BROKEN]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("complex.calls>=baseline", "'baseline' is no fraction or percentage, for example 0.8 or 80%"),
+        ("complex.call>=0.5", "unknown metric 'complex.call'. Did you mean 'complex.calls'"),
+        ("parallel.calls>=0.5", "unknown metric 'parallel.calls'"),
+    ],
+)
+def test_wrong_rules_about_calls(text: str, says: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(text)
+    assert str(caught.value).startswith(f"gate rule {text!r}: {says}")
+
+
+def test_what_another_profile_would_have_shown_is_no_failure_of_the_run() -> None:
+    records = [make_path_record(NotScored(OTHER_RULES, "r"), number=n) for n in range(3)]
+    assert _check("not_scored<=0%", *records, make_path_record(number=4)).code == HELD
+    assert _check("not_scored<=10%", *records, make_path_record(TIMEOUT, number=4)).code == BROKEN
+
+
+# Beside a baseline
+
+
+@pytest.mark.parametrize(
+    ("text", "margin"),
+    [
+        ("parallel>=baseline", 0.0),
+        ("parallel >= baseline - 0.02", -0.02),
+        ("parallel>=baseline-2%", -0.02),
+        ("parallel>=baseline+1.5%", 0.015),
+    ],
+)
+def test_a_baseline_may_have_a_margin(text: str, margin: float) -> None:
+    assert parse(text) == BaselineRule(text, "parallel", ">=", margin)
+    assert parse(text).needs_baseline
+
+
+@pytest.mark.parametrize(
+    ("rule", "code"),
+    [
+        ("parallel>=baseline", BROKEN),
+        ("parallel>=baseline-25%", HELD),
+        ("parallel>=baseline-24%", BROKEN),
+        ("parallel<baseline", HELD),
+    ],
+)
+def test_a_score_beside_the_baselines(rule: str, code: int) -> None:
+    before = _baseline(_records("parallel", PASSED, PASSED, PASSED, FAILED))
+    found = _check(rule, *_records("parallel", PASSED, PASSED, FAILED, FAILED), baseline=before)
+    assert (found.code, found.sentence) == (
+        code,
+        "parallel is 50.00%, the baseline's 75.00% on the same 4 tests",
+    )
+
+
+def test_only_entries_that_both_have_count() -> None:
+    """The new one that passes and the old one that passed say nothing of a change."""
+    before = _baseline(_records("parallel", PASSED, FAILED, TIMEOUT))
+    run = [*_records("parallel", PASSED, FAILED, PASSED), make_record(category="parallel", number=7)]
+    found = _check("parallel>=baseline", *run, baseline=before)
+    assert found == Finding(HELD, "parallel is 50.00%, the baseline's 50.00% on the same 2 tests")
+
+
+def test_entries_that_were_not_scored_may_turn_a_comparison() -> None:
+    before = _baseline(_records("parallel", PASSED, FAILED, PASSED))
+    found = _check("parallel>=baseline", *_records("parallel", PASSED, FAILED, TIMEOUT), baseline=before)
+    assert found.code == UNDECIDED
+    assert "with 1 of 3 entries not scored" in found.sentence
+
+
+@pytest.mark.parametrize("rule", ["parallel>=baseline", "not-worse(parallel, 95%)"])
+def test_another_suite_version_is_not_compared(rule: str) -> None:
+    found = _check(rule, *_records("parallel", PASSED), baseline=_baseline(_records("parallel", PASSED), "0"))
+    assert found == Finding(
+        UNDECIDED,
+        "the baseline has another core: version 0, this run version 1; make a new one with "
+        "fcbench baseline save",
+    )
+
+
+@pytest.mark.parametrize("rule", ["parallel>=baseline", "not-worse(parallel, 95%)"])
+def test_without_shared_entries_nothing_can_be_told(rule: str) -> None:
+    before = _baseline(_records("multiple", PASSED))
+    assert _check(rule, *_records("parallel", PASSED), baseline=before).code == UNDECIDED
+    assert _check(rule, *_records("parallel", PASSED)).sentence == "there is no baseline"
+
+
+# Not worse
+
+
+@pytest.mark.parametrize(
+    ("text", "metric", "confidence"),
+    [
+        ("not-worse(95%)", "overall", 0.95),
+        (" not-worse( live , 99.5% ) ", "live", 0.995),
+        ("not-worse(mark:smoke,80%)", "mark:smoke", 0.8),
+    ],
+)
+def test_not_worse_names_a_confidence(text: str, metric: str, confidence: float) -> None:
+    assert parse(text) == NotWorse(text, metric, confidence)
+
+
+def _changed(better: int, worse: int, same: int) -> tuple[list[Record], Scorecard]:
+    before = [FAILED] * better + [PASSED] * worse + [PASSED] * same
+    after = [PASSED] * better + [FAILED] * worse + [PASSED] * same
+    return _records("parallel", *after), _baseline(_records("parallel", *before))
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "code"),
+    [
+        (5, 0, HELD),
+        (0, 4, HELD),  # 1 in 16 by chance
+        (0, 5, BROKEN),  # 1 in 32
+        (3, 8, HELD),
+        (3, 11, BROKEN),
+        (30, 40, HELD),
+        (30, 60, BROKEN),
+    ],
+)
+def test_not_worse_is_broken_where_chance_is_no_explanation(better: int, worse: int, code: int) -> None:
+    run, before = _changed(better, worse, 40)
+    found = _check("not-worse(parallel, 95%)", *run, baseline=before)
+    assert found.code == code
+    assert f"on {better + worse + 40} entries, {better} better, {worse} worse" in found.sentence
+
+
+def test_where_nothing_changed_that_is_what_is_said() -> None:
+    run, before = _changed(0, 0, 40)
+    found = _check("not-worse(parallel, 95%)", *run, baseline=before)
+    assert found == Finding(HELD, "none of 40 entries of parallel changed")
+
+
+def test_more_confidence_needs_more_evidence() -> None:
+    run, before = _changed(0, 6, 40)
+    codes = [_check(f"not-worse(parallel, {percent}%)", *run, baseline=before).code for percent in (95, 99)]
+    assert codes == [BROKEN, HELD]
+
+
+def test_as_probable_as_that_is_not_less() -> None:
+    run, before = _changed(0, 4, 40)  # 1 in 16 by chance
+    codes = [
+        _check(f"not-worse(parallel, {percent}%)", *run, baseline=before).code for percent in (93.75, 93.7)
+    ]
+    assert codes == [HELD, BROKEN]
+
+
+def test_what_was_not_scored_may_hide_a_loss() -> None:
+    run, before = _changed(0, 4, 40)
+    open_run = [replace(r, verdicts=replace(r.verdicts, official=TIMEOUT)) for r in run[-3:]]
+    found = _check("not-worse(parallel, 95%)", *run[:-3], *open_run, baseline=before)
+    assert found.code == UNDECIDED
+    assert found.sentence.endswith("; the entries that were not scored could turn it")
+
+
+# Time and money
+
+
+def _used(*usages: Usage) -> list[Record]:
+    return [make_record(steps=[usage], number=n) for n, usage in enumerate(usages)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "sentence"),
+    [
+        ("latency.mean<=2s", HELD, "latency.mean is 2 s"),
+        ("latency.mean<2000ms", BROKEN, "latency.mean is 2 s"),
+        ("latency.p50<=2s", HELD, "latency.p50 is 2 s"),
+        ("latency.p95<=2.5s", BROKEN, "latency.p95 is 2.9 s"),
+        ("latency.p95<=2900ms", HELD, "latency.p95 is 2.9 s"),
+    ],
+)
+def test_latency(rule: str, code: int, sentence: str) -> None:
+    assert _check(rule, *_used(*(Usage(seconds) for seconds in (1.0, 2.0, 3.0)))) == Finding(code, sentence)
+
+
+def test_latency_that_nobody_took() -> None:
+    assert _check("latency.p95<=1s", make_record()) == Finding(UNDECIDED, "no call of this run was timed")
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "sentence"),
+    [
+        ("cost<=1.50usd", HELD, "cost is $1.5000"),
+        ("cost<1.5 USD", BROKEN, "cost is $1.5000"),
+        ("cost.per_1000<=500usd", HELD, "cost.per_1000 is $500.0000"),
+        ("cost.per_1000<=400usd", BROKEN, "cost.per_1000 is $500.0000"),
+    ],
+)
+def test_cost(rule: str, code: int, sentence: str) -> None:
+    assert _check(rule, *_used(*[Usage(usd=0.5)] * 3)) == Finding(code, sentence)
+
+
+@pytest.mark.parametrize(
+    ("rule", "code"),
+    [
+        ("cost<=1usd", UNDECIDED),
+        ("cost<=0.4usd", BROKEN),
+        ("cost>=0.4usd", UNDECIDED),
+        ("cost.per_1000<=1usd", UNDECIDED),
+    ],
+)
+def test_cost_of_calls_whose_price_is_not_known(rule: str, code: int) -> None:
+    found = _check(rule, *_used(Usage(usd=0.5), Usage(1.0)))
+    assert found.code == code
+    assert found.sentence.endswith("for the 1 of 2 calls whose price is known")
+
+
+def test_cost_without_any_price() -> None:
+    found = _check("cost<=1usd", *_used(Usage(1.0)))
+    assert found == Finding(UNDECIDED, "no price is known; give it under 'prices' in fcbench.yaml")
+
+
+# Not scored
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "code", "sentence"),
+    [
+        ([PASSED] * 99 + [TIMEOUT], HELD, "1 of 100 entries were not scored (1.00%)"),
+        ([PASSED] * 98 + [TIMEOUT] * 2, BROKEN, "2 of 100 entries were not scored (2.00%)"),
+        ([PASSED, ASIDE, ASIDE], HELD, "0 of 1 entries were not scored (0.00%)"),
+        ([ASIDE], HELD, "0 of 0 entries were not scored (0.00%)"),
+        ([TIMEOUT], BROKEN, "1 of 1 entries were not scored (100.00%)"),
+    ],
+)
+def test_entries_without_a_verdict(verdicts: list[Verdict], code: int, sentence: str) -> None:
+    assert _check("not_scored<=1%", *_records("parallel", *verdicts)) == Finding(code, sentence)
+
+
+# Whatever is written
+
+
+@given(st.text(max_size=30) | st.from_regex(r"[a-z_.()-]{0,12}(>=|<|\()[0-9.%a-z -]{0,12}", fullmatch=True))
+def test_any_text_is_a_rule_or_a_clear_error(text: str) -> None:
+    told = None
+    try:
+        rule = parse(text)
+    except UsageError as error:
+        told = str(error)
+    if told is None:
+        assert rule.text == text
+        rule.check(Evidence([], Profile.OFFICIAL, lambda name: 0, {}))
+    else:
+        assert told.startswith(f"gate rule {text!r}: ")

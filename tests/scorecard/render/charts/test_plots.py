@@ -1,0 +1,172 @@
+"""Charts: inline SVG without style, with classes for colours, the same bytes each time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import pytest
+
+from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.scorecard.render.charts import plots
+from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES, colours
+from pytest_fcbench.scorecard.render.charts.plots import Pair, Point, Release
+
+AXES = ("simple_python", "parallel_multiple", "multi_turn_long_context", "irrelevance")
+WHEEL = plots.wheel(AXES, [(0.1, 0.2, 0.3, 1.0), (0.5, 0.0, 1.0, 0.4)], "Two models.")
+BARS = plots.bars([("parallel · 4", (3, 1, 0)), ("multiple · 0", (0, 0, 0))], "Codes.")
+SCATTER = plots.scatter([Point(0, 0.5, 0.4, 0.3, 0.5), Point(7, 400, 0.8, 0.7, 0.9)], "dollars", "Cost.")
+SWATCHES = [plots.swatch(series) for series in range(MOST_SERIES)]
+DATED = [
+    Release(date(2024, 3, 4), 0.5, 0.4, 0.6, "worse"),
+    Release(date(2024, 3, 4), 0.6, 0.5, 0.7, "better"),
+    Release(date(2023, 6, 13), 0.3, 0.2, 0.4, "old"),
+    Release(date(2025, 2, 1), 0.55, 0.45, 0.65, "new"),
+]
+RELEASES = plots.releases(DATED, "overall", "Over release date.")
+SETS = {"bfcl:live": [(0.5, 3.0), (0.7, 40.0), (1.5, 400.0)], "core:live": [(0.6, 2.5)]}
+PERPLEXITIES = plots.perplexities(SETS, "Perplexity.")
+PAIRS = plots.pairs([Pair(0.9, 0.8, "a"), Pair(0.9, 0.8, "b"), Pair(0, 0, "c")], "AST", "execution", "Two.")
+CHARTS = (WHEEL, BARS, SCATTER, RELEASES, PERPLEXITIES, PAIRS)
+ALL = pytest.mark.parametrize("svg", [*CHARTS, *SWATCHES])
+
+
+@ALL
+def test_nothing_that_a_policy_refuses_or_that_loads(svg: str) -> None:
+    for element in ElementTree.fromstring(svg).iter():
+        assert element.tag in ("svg", "g", "defs", "path", "text", "use", "clipPath", "rect")
+        assert "style" not in element.attrib
+        assert not [value for value in element.attrib.values() if "url(" in value and "url(#" not in value]
+        assert element.get("href", "#").startswith("#")
+
+
+@ALL
+def test_every_colour_is_a_class(svg: str) -> None:
+    for element in ElementTree.fromstring(svg).iter():
+        for name in ("fill", "stroke", "color"):
+            assert element.get(name, "none") == "none"
+        for name in element.get("class", "").split():
+            assert re.search(rf"\.{name} \{{", colours()) or name == "swatch"
+
+
+def test_ids_are_unique_in_a_page_with_all_of_them() -> None:
+    page = ElementTree.fromstring(f"<div>{''.join(CHARTS)}{''.join(SWATCHES)}{SWATCHES[0]}</div>")
+    ids = [element.attrib["id"] for element in page.iter() if "id" in element.attrib]
+    assert ids
+    assert len(ids) == len(set(ids))
+    used = [v.split("#")[1].rstrip(")") for e in page.iter() for v in e.attrib.values() if "#" in v]
+    assert set(used) == set(ids)
+
+
+def test_a_chart_says_what_it_is_and_a_swatch_does_not() -> None:
+    assert 'role="img" aria-label="Two models."' in WHEEL
+    assert 'aria-hidden="true"' in SWATCHES[0]
+
+
+def test_the_same_values_give_the_same_bytes_whatever_the_users_style() -> None:
+    with mpl.rc_context({"font.size": 30, "grid.linestyle": ":", "lines.markeredgewidth": 9}):
+        assert plots.wheel(AXES, [(0.1, 0.2, 0.3, 1.0), (0.5, 0.0, 1.0, 0.4)], "Two models.") == WHEEL
+    assert plots.bars([("parallel · 4", (3, 1, 0)), ("multiple · 0", (0, 0, 0))], "Codes.") == BARS
+    assert plots.releases(DATED[::-1], "overall", "Over release date.") == RELEASES
+    assert plots.perplexities(SETS, "Perplexity.") == PERPLEXITIES
+    assert mpl.rcParams["svg.fonttype"] == "path", "the settings of others are left as they were"
+
+
+def test_series_differ_in_more_than_colour() -> None:
+    shapes = {path.get("d") for svg in SWATCHES for path in ElementTree.fromstring(svg).iter("path")}
+    assert len(shapes) == MOST_SERIES + 1, "a frame, and a shape for each"
+    lines = plots.wheel(AXES, [[0.5] * 4 for _ in SWATCHES], "")
+    dashes = [
+        e.get("stroke-dasharray")
+        for e in ElementTree.fromstring(lines).iter()
+        if e.get("stroke-width") == "1.8"
+    ]
+    assert len(dashes) == len(set(dashes)) == MOST_SERIES
+
+
+WITH_TEXT: dict[str, Callable[[str], str]] = {
+    "wheel": lambda name: plots.wheel([name, "b", "c"], [[0.5, 0.5, 0.5]], name),
+    "bars": lambda name: plots.bars([(name, (1,))], name),
+    "pairs": lambda name: plots.pairs([Pair(0.5, 0.6, name), Pair(0.4, 0.5, "b")], name, name, name),
+    "releases": lambda name: plots.releases([*DATED, Release(date(2024, 1, 1), 0.5, 0, 1, name)], name, name),
+    "perplexities": lambda name: plots.perplexities({name: [(1.0, 2.0)]}, name),
+}
+
+
+@pytest.mark.parametrize("draw", WITH_TEXT.values(), ids=WITH_TEXT)
+@pytest.mark.parametrize("name", ["$x_1$", "<script>alert(1)</script>", "a&b", "模型", "\\n", "$", "x" * 300])
+def test_labels_are_text(draw: Callable[[str], str], name: str) -> None:
+    svg = ElementTree.fromstring(draw(name))
+    assert svg.get("aria-label") == name
+    texts = [text.text or "" for text in svg.iter("text")]
+    assert [text for text in texts if text.removesuffix(" (1)") == name]
+    assert not [*svg.iter("script")]
+
+
+@pytest.mark.parametrize("draw", WITH_TEXT.values(), ids=WITH_TEXT)
+def test_signs_that_a_page_cannot_hold_are_told(draw: Callable[[str], str]) -> None:
+    name = "\x00\u202e\ud800"
+    svg = draw(name)
+    assert f">{printable(name)}" in svg
+    assert svg.replace("\n", "").isprintable()
+
+
+def test_parts_are_as_long_as_their_counts_and_lettered() -> None:
+    texts = [text.text for text in ElementTree.fromstring(BARS).iter("text")]
+    assert texts == ["parallel · 4", "A", "B", "multiple · 0"]
+    assert "fill-s2" not in BARS
+
+
+def test_shares_are_all_of_one_length() -> None:
+    rows = [("a", (1, 1)), ("b", (50, 50))]
+    shares = plots.bars(rows, "", shares=True)
+    counts = plots.bars(rows, "")
+    assert [svg.count(">A<") for svg in (shares, counts)] == [2, 1], "a short part has no letter"
+
+
+@pytest.mark.parametrize("points", [[Point(0, 0, 0, 0, 0)], [Point(0, 0, 1, 1, 1), Point(1, 0, 1, 1, 1)]])
+def test_points_at_the_edges_can_be_drawn(points: list[Point]) -> None:
+    assert "fill-s0" in plots.scatter(points, "dollars", "")
+
+
+def marks(svg: str) -> list[list[ElementTree.Element]]:
+    """The uses of each shape, in the order of their first ones."""
+    found: dict[str, list[ElementTree.Element]] = {}
+    for use in ElementTree.fromstring(svg).iter("use"):
+        found.setdefault(use.attrib["href"], []).append(use)
+    return list(found.values())
+
+
+def test_releases_are_named_above_the_line_or_below_it() -> None:
+    """Below are those that are not the best so far, and of several on one day all but the best."""
+    texts = {text.text: text for text in ElementTree.fromstring(RELEASES).iter("text")}
+    assert {"best so far", "95% interval", "release date", "overall"} <= texts.keys()
+    *dated, _ = marks(RELEASES)[-1]
+    above = [
+        float(texts[name].attrib["y"]) < float(mark.attrib["y"])
+        for name, mark in zip(("old", "worse", "better", "new"), dated, strict=True)
+    ]
+    assert above == [True, False, True, False]
+
+
+def test_a_mark_for_each_text() -> None:
+    *_, live, core = marks(PERPLEXITIES)
+    assert [len(live), len(core)] == [4, 2], "and one in the legend"
+    assert [{mark.get("class") for mark in of} for of in (live, core)] == [{"line-s0"}, {"line-s1"}]
+
+
+def test_perplexities_far_apart_go_by_powers_of_ten() -> None:
+    close = plots.perplexities({"a": [(1.0, 2.0), (1.1, 3.0)]}, "")
+    assert [">100<" in svg for svg in (PERPLEXITIES, close)] == [True, False]
+
+
+@pytest.mark.parametrize("heights", [[1.0, 1.0, 1.0], [0.0, 0.0], [0.9, 0.5, 0.49], [0.5] * 40])
+def test_names_stand_apart_in_their_order(heights: list[float]) -> None:
+    places = plots._apart(heights)
+    gaps = [above - below for above, below in pairwise(places)]
+    assert min(gaps) >= min(0.045, 1 / len(heights)) - 1e-9
+    assert all(-1e-9 <= place <= 1 for place in places)

@@ -1,0 +1,332 @@
+"""The page in Chromium, opened from a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium.common.exceptions import TimeoutException
+from selenium.webdriver import Chrome, Keys
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.select import Select
+from selenium.webdriver.support.wait import WebDriverWait
+
+from pytest_fcbench.domain.transcript import Completion, completion_to_json
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
+from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.render.html.island import Told
+from pytest_fcbench.scorecard.render.html.page import page
+from tests.factories import FACTS, make_entry, make_record, write_scorecard
+from tests.scorecard.render.html.browser import open_page, opened
+
+EVIL = (
+    "</script><script>window.pwned=1</script><img src=x onerror='window.pwned=2'>"
+    "<svg onload='window.pwned=3'>{{7*7}}\u202egnp.exe\u202c\u200b\u0000\u0000\u0000\ud800 <!-- "
+    "`${window.pwned=4}`"
+)
+HOSTILE = 3
+"""The number of the entry whose every text is hostile."""
+
+
+def records(number: int = 250) -> list[Record]:
+    made = []
+    for n in range(number):
+        category = ("simple_python", "parallel")[n % 2]
+        verdict = Failed("wrong_count", f"{n} calls came, 1 expected") if n % 5 == 0 else Passed()
+        made.append(make_record(verdict, Passed(), category=category, number=n))
+    evil = Failed(f"code {EVIL}", EVIL, {"found": EVIL, EVIL: EVIL})
+    said = ((completion_to_json(Completion(EVIL, reasoning=EVIL)),),)
+    made[HOSTILE] = replace(made[HOSTILE], verdicts=make_record(evil).verdicts, turns=said)
+    made[4] = make_record(NotScored("timeout", "it took too long"), number=4)
+    return made
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
+    """A report about one scorecard and one about two."""
+    folder = tmp_path_factory.mktemp("pages")
+    facts = replace(FACTS, model=f"model {EVIL}", notes=(EVIL,))
+    better = [replace(record, verdicts=make_record().verdicts) for record in records()]
+    cards = [
+        scorecard_files.load(write_scorecard(folder / "one.json", records(), facts)),
+        scorecard_files.load(write_scorecard(folder / "two.json", better)),
+    ]
+    entries = [
+        make_entry("parallel", query=EVIL, entry_id=f"parallel_{HOSTILE}"),
+        make_entry(query="Ein Zelt für drei Nächte in Åndalsnes, bitte.", entry_id="simple_python_8"),
+    ]
+    told = Told({entry.key: entry for entry in entries}, notes=(EVIL,))
+    paths = [folder / "one.html", folder / "two.html"]
+    for path, shown in zip(paths, (cards[:1], cards), strict=True):
+        path.write_text(page(shown, told, Profile.OFFICIAL), encoding="utf-8", newline="\n")
+    return paths
+
+
+@pytest.fixture(scope="module")
+def chrome() -> Iterator[Chrome]:
+    with opened() as browser:
+        yield browser
+
+
+def rows(chrome: Chrome) -> list[WebElement]:
+    return chrome.find_elements(By.CSS_SELECTOR, "#list > details")
+
+
+def ids(chrome: Chrome) -> list[str]:
+    found: list[str] = chrome.execute_script(
+        "return [...document.querySelectorAll('#list > details')].map((row) => row.dataset.id)"
+    )
+    return found
+
+
+def count(chrome: Chrome) -> str:
+    return chrome.find_element(By.ID, "count").text
+
+
+def wait_for(chrome: Chrome, text: str) -> None:
+    try:
+        WebDriverWait(chrome, 5).until(lambda _: count(chrome) == text)
+    except TimeoutException:
+        assert count(chrome) == text  # says what it was instead
+
+
+def field(chrome: Chrome, name: str) -> WebElement:
+    return chrome.find_element(By.NAME, name)
+
+
+def choose(chrome: Chrome, name: str, value: str) -> None:
+    Select(field(chrome, name)).select_by_value(value)
+
+
+def errors(chrome: Chrome) -> list[dict[str, Any]]:
+    logged: list[dict[str, Any]] = chrome.get_log("browser")  # type: ignore[no-untyped-call]
+    return logged
+
+
+def requested(chrome: Chrome) -> list[str]:
+    """The addresses that pages from files asked for since the last question."""
+    log: list[dict[str, str]] = chrome.get_log("performance")  # type: ignore[no-untyped-call]
+    events = [json.loads(line["message"])["message"] for line in log]
+    sent = [e["params"] for e in events if e["method"] == "Network.requestWillBeSent"]
+    # A new browser asks for the parts of its own first page.
+    return [params["request"]["url"] for params in sent if params["documentURL"].startswith("file:")]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_nothing_is_loaded_nothing_runs_and_nothing_is_wrong(
+    chrome: Chrome, pages: Sequence[Path], number: int
+) -> None:
+    errors(chrome), requested(chrome)
+    open_page(chrome, pages[number], f"#entry=core:parallel_{HOSTILE}")
+    for fold in chrome.find_elements(By.CSS_SELECTOR, ".entry[open] .fold > summary"):
+        fold.click()
+    assert errors(chrome) == []
+    assert requested(chrome) == [f"{pages[number].as_uri()}"]
+    assert chrome.execute_script("return performance.getEntriesByType('resource').length") == 0
+    assert chrome.execute_script("return window.pwned === undefined")
+    assert chrome.execute_script("return document.scripts.length") == 3
+    assert chrome.find_elements(By.CSS_SELECTOR, "img, iframe, #list script, #list svg[onload]") == []
+
+
+def test_the_policy_would_stop_what_got_into_the_page(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[0])
+    chrome.execute_script(
+        "const s = document.createElement('script'); s.textContent = 'window.pwned = 5';"
+        "document.body.append(s); const p = document.createElement('p');"
+        'p.innerHTML = \'<b onclick="window.pwned=6" style="color:red">x\';'
+        "document.body.append(p); p.firstChild.click(); new Image().src = 'http://127.0.0.1:9/x';"
+    )
+    assert chrome.execute_script("return window.pwned === undefined")
+    refused = [line["message"] for line in errors(chrome)]
+    assert len([line for line in refused if "Content Security Policy" in line]) >= 4
+
+
+def test_hostile_texts_are_shown_as_text(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[0], f"#entry=core:parallel_{HOSTILE}")
+    (row,) = chrome.find_elements(By.CSS_SELECTOR, ".entry[open]")
+    assert "<script>window.pwned=1</script>" in row.text
+    assert "{{7*7}}" in row.text
+    marks = {mark.text for mark in row.find_elements(By.CLASS_NAME, "odd")}
+    assert {"U+202E", "U+202C", "U+200B", "U+0000 ×3", "U+D800"} <= marks
+    shown = chrome.execute_script("return document.querySelector('.entry[open]').textContent")
+    assert not set(shown) & set("\u202e\u202c\u200b\u0000")
+
+
+def test_texts_of_models_are_isolated(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[0], f"#entry=core:parallel_{HOSTILE}")
+    styles = chrome.execute_script(
+        "return [...document.querySelectorAll('.entry[open] :is(pre, bdi, td, .gist)')]"
+        ".map((shown) => getComputedStyle(shown).unicodeBidi)"
+    )
+    assert len(styles) > 10
+    assert set(styles) <= {"isolate", "plaintext", "isolate-override"}
+
+
+def test_filters_and_search(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[0])
+    assert count(chrome) == "250 of 250 entries"
+    choose(chrome, "category", "parallel")
+    wait_for(chrome, "125 of 250 entries")
+    choose(chrome, "verdict", "failed")
+    wait_for(chrome, "26 of 250 entries")
+    choose(chrome, "profile", "corrected")
+    wait_for(chrome, "1 of 250 entries")
+    chrome.find_element(By.CSS_SELECTOR, "button[type=reset]").click()
+    wait_for(chrome, "250 of 250 entries")
+    choose(chrome, "code", "timeout")
+    wait_for(chrome, "1 of 250 entries")
+    assert ids(chrome) == ["core:simple_python_4"]
+    chrome.find_element(By.CSS_SELECTOR, "button[type=reset]").click()
+    choose(chrome, "verdict", "profiles")
+    wait_for(chrome, "50 of 250 entries")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("ZELT åndalsnes", ["core:simple_python_8"]),
+        ("<SCRIPT>window", [f"core:parallel_{HOSTILE}"]),
+        ("onerror='window", [f"core:parallel_{HOSTILE}"]),
+        ("took too long", ["core:simple_python_4"]),
+        ("verdicts", []),
+        ("nowhere-to-be-found", []),
+    ],
+)
+def test_search_finds_texts_and_no_names_of_members(
+    chrome: Chrome, pages: Sequence[Path], text: str, found: list[str]
+) -> None:
+    open_page(chrome, pages[0])
+    field(chrome, "text").send_keys(text)
+    wait_for(chrome, f"{len(found)} of 250 entries")
+    assert ids(chrome) == found
+
+
+def test_rows_come_in_chunks(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[0])
+    assert len(rows(chrome)) == 100
+    more = chrome.find_element(By.ID, "more")
+    assert more.text == "Show 100 more of 150"
+    more.send_keys(Keys.ENTER)
+    assert len(rows(chrome)) == 200
+    assert chrome.execute_script("return document.activeElement.parentElement.dataset.id") == ids(chrome)[100]
+    more.send_keys(Keys.ENTER)
+    assert len(rows(chrome)) == 250
+    assert not more.is_displayed()
+
+
+def test_the_keyboard_reaches_and_opens_an_entry(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[0])
+    chrome.switch_to.active_element.send_keys(Keys.TAB)
+    assert chrome.switch_to.active_element.text == "Skip to the entries"
+    chrome.switch_to.active_element.send_keys(Keys.ENTER)
+    assert chrome.execute_script("return document.activeElement.id") == "entries"
+    reached = []
+    for _ in range(7):
+        chrome.switch_to.active_element.send_keys(Keys.TAB)
+        reached.append(
+            chrome.switch_to.active_element.get_attribute("name") or chrome.switch_to.active_element.tag_name
+        )
+    assert reached == ["text", "category", "verdict", "code", "profile", "button", "summary"]
+    outline = chrome.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+    for key, is_open in ((Keys.ENTER, True), (Keys.SPACE, False), (Keys.SPACE, True)):
+        chrome.switch_to.active_element.send_keys(key)
+        assert rows(chrome)[0].get_property("open") is is_open
+    assert "Run it again" in rows(chrome)[0].text
+
+
+def test_an_address_leads_to_an_entry_beyond_the_first_chunk(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[0], "#entry=core:parallel_249")
+    (row,) = chrome.find_elements(By.CSS_SELECTOR, ".entry[open]")
+    assert row.get_attribute("data-id") == "core:parallel_249"
+    assert (
+        chrome.execute_script("return document.activeElement.parentElement.dataset.id") == "core:parallel_249"
+    )
+    assert chrome.execute_script(
+        "const { top } = arguments[0].getBoundingClientRect(); return top >= 0 && top < innerHeight", row
+    )
+
+
+def test_addresses_hold_filters_and_follow_them(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[0])
+    choose(chrome, "category", "parallel")
+    wait_for(chrome, "125 of 250 entries")
+    assert chrome.current_url.endswith("#category=parallel")
+    open_page(chrome, pages[0], "#category=parallel&verdict=failed")
+    assert count(chrome) == "26 of 250 entries"
+    chrome.execute_script("document.querySelector('a[href=\"#code=wrong_count\"]').click()")
+    wait_for(chrome, "50 of 250 entries")
+    rows(chrome)[2].find_element(By.TAG_NAME, "summary").click()
+    WebDriverWait(chrome, 5).until(lambda _: "#entry=core" in chrome.current_url)
+
+
+@pytest.mark.parametrize(
+    "fragment", ["#entry=nothing", "#verdict=nonsense", "#entry=%E0%A4%A", "#a&b==&entry"]
+)
+def test_wrong_addresses_do_no_harm(chrome: Chrome, pages: Sequence[Path], fragment: str) -> None:
+    errors(chrome)
+    open_page(chrome, pages[0], fragment)
+    assert count(chrome) == "250 of 250 entries"
+    assert errors(chrome) == []
+
+
+def test_two_models_are_told_apart(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[1])
+    badges = rows(chrome)[0].find_elements(By.CLASS_NAME, "badge")
+    assert [str(badge.get_attribute("title"))[-6:] for badge in badges] == ["failed", "passed"]
+    choose(chrome, "verdict", "models")
+    wait_for(chrome, "52 of 250 entries")
+    choose(chrome, "verdict", "failed")
+    choose(chrome, "model", "1")
+    wait_for(chrome, "0 of 250 entries")
+    choose(chrome, "model", "0")
+    wait_for(chrome, "51 of 250 entries")
+
+
+def test_commands_can_be_copied(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[1], "#entry=core:simple_python_8")
+    commands = [code.text for code in chrome.find_elements(By.CSS_SELECTOR, ".command code")]
+    assert commands[-2].startswith(
+        'pytest "benchmarks/test_x.py::test_x[core:simple_python_8]" --fcbench-model=test '
+    )
+    assert commands[-1].startswith("fcbench show core:simple_python_8 --scorecard ")
+    assert "pwned" not in " ".join(commands), "a model's name with control characters makes no command"
+    button = chrome.find_elements(By.CSS_SELECTOR, ".command button")[-1]
+    button.click()
+    WebDriverWait(chrome, 5).until(lambda _: button.text in ("Copied", "Selected"))
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_phone_shows_all_without_scrolling_sideways(
+    chrome: Chrome, pages: Sequence[Path], number: int
+) -> None:
+    phone = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
+    chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    try:
+        open_page(chrome, pages[number], f"#entry=core:parallel_{HOSTILE}")
+        wide = chrome.execute_script(
+            "return [...document.querySelectorAll('body *')].filter((shown) => "
+            "!shown.closest('.wide, pre, code, svg') && shown.getBoundingClientRect().right > 360)"
+            ".map((shown) => shown.outerHTML.slice(0, 80))"
+        )
+        assert wide == []
+        assert chrome.execute_script("return document.documentElement.scrollWidth") == 360
+    finally:
+        chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_only_open_entries_are_printed(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[0], "#entry=core:simple_python_8")
+    chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        shown = [row.get_attribute("data-id") for row in rows(chrome) if row.is_displayed()]
+        assert shown == ["core:simple_python_8"]
+        assert not chrome.find_element(By.ID, "filter").is_displayed()
+    finally:
+        chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

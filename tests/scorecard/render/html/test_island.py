@@ -1,0 +1,357 @@
+"""The islands: what the script reads is what was put in, whatever a model wrote."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.domain.entry import Comparison, ExpectedResponse, ExpectedResults, GoldenPath, PathCall
+from pytest_fcbench.domain.transcript import Completion, Driven, Fault, completion_to_json
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
+from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.render.html.island import (
+    LONGEST,
+    Done,
+    Told,
+    cut,
+    fair,
+    inert,
+    islands,
+    took,
+    written,
+)
+from tests.factories import (
+    make_call_verdict,
+    make_doc,
+    make_entry,
+    make_multi_turn,
+    make_path_record,
+    make_path_score,
+    make_record,
+    tool_calls,
+    write_scorecard,
+)
+
+HOSTILE = "</script><script>window.pwned=1</script><!--\u202e\u2028\u0000\ud800&amp;"
+
+ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=())) | st.sampled_from(
+    [HOSTILE, "\udfff", "]]>"]
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(ANY_TEXT, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(VALUES)
+def test_what_goes_in_comes_out(value: object) -> None:
+    text = inert(value)
+    assert json.loads(text) == value
+    assert not re.search("[<>&\n\r\u2028\u2029\u202e\ud800-\udfff]", text)
+    text.encode()
+
+
+@given(st.lists(st.integers(0, 50), max_size=20), st.integers(0, 60), st.integers(0, 400))
+def test_texts_keep_to_the_budget_and_no_shorter_than_needed(
+    lengths: list[int], longest: int, budget: int
+) -> None:
+    found = fair(lengths, longest, budget)
+    assert 0 <= found <= longest
+    assert sum(min(length, found) for length in lengths) <= max(budget, 0)
+    if found < longest and any(length > found for length in lengths):
+        assert sum(min(length, found + 1) for length in lengths) > budget
+
+
+def told_of(
+    tmp_path: Path, records: Sequence[Record], told: Told | None = None, cards: int = 1
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Index and entries of one scorecard, or of several that are alike."""
+    card = scorecard_files.load(write_scorecard(tmp_path / "card.json", records))
+    made = islands([card] * cards, [f"m{n}" for n in range(cards)], told or Told(), Profile.OFFICIAL)
+    entries = json.loads(made.entries)
+    assert [json.loads(line) for line in made.entries[2:-2].split(",\n") if line] == entries, (
+        "an entry a line"
+    )
+    return json.loads(made.index), entries
+
+
+def answered(*completions: Completion, **more: Any) -> Record:
+    record = make_record(**more)
+    return replace(
+        record, turns=(tuple(map(completion_to_json, completions)),), steps=(Usage(),) * len(completions)
+    )
+
+
+def test_the_index_has_category_and_verdicts_of_each_entry(tmp_path: Path) -> None:
+    failed = Failed("wrong_count", "2 calls came, 1 expected")
+    records = [
+        make_record(),
+        make_record(failed, number=1),
+        make_record(NotScored("timeout", "it took"), number=2),
+    ]
+    index, entries = told_of(tmp_path, records, cards=2)
+    assert index["words"] == [["passed", ""], ["failed", "wrong_count"], ["not_scored", "timeout"]]
+    assert index["rows"] == [[0, [0, 0], [0, 0]], [0, [1, 1], [1, 1]], [0, [2, 2], [2, 2]]]
+    assert index["labels"] == ["m0", "m1"]
+    assert [entry["id"] for entry in entries] == [record.entry for record in records]
+
+
+def test_an_entry_that_only_one_of_two_has(tmp_path: Path) -> None:
+    cards = [
+        scorecard_files.load(
+            write_scorecard(tmp_path / f"{n}.json", [make_record(number=n), make_record(number=5)])
+        )
+        for n in (0, 1)
+    ]
+    made = islands(cards, ["a", "b"], Told(), Profile.OFFICIAL)
+    assert json.loads(made.index)["rows"] == [[0, [0, 0], []], [0, [0, 0], [0, 0]], [0, [], [0, 0]]]
+    assert [entry["id"][-1] for entry in json.loads(made.entries)] == ["0", "5", "1"]
+
+
+def test_trials_are_answers_of_one_entry(tmp_path: Path) -> None:
+    records = [make_record(trial=1), make_record(Failed("a", "b"), trial=2)]
+    index, entries = told_of(tmp_path, records)
+    assert index["rows"] == [[0, [0, 0, 1, 1]]]
+    assert [answer["trial"] for answer in entries[0]["answers"]] == [1, 2]
+    assert "--fcbench-trials=2" in index["options"][0]
+
+
+def test_calls_along_a_golden_path_are_rows(tmp_path: Path) -> None:
+    wrong = make_call_verdict(
+        step=2, made={"city": "Oslo"}, expected={"city": "Bergen"}, code="value_error", reason="another city"
+    )
+    alone = make_call_verdict(step=2, paired=False, code="unpaired", stage="unpaired")
+    path = make_path_score(make_call_verdict(), wrong, alone)
+    other = make_path_score(make_call_verdict())
+    records = [make_path_record(path=path), make_path_record(number=1, path=path, corrected_path=other)]
+    _, (plain, *entries) = told_of(tmp_path, [*records, make_record()])
+    ((profiles, rows),) = entries[0]["answers"][0]["paths"]
+    assert profiles == "both profiles"
+    bergen, oslo = (f'find_hotels {{"city": "{city}"}}' for city in ("Bergen", "Oslo"))
+    assert rows == [
+        ["1", "right (exact)", bergen, bergen, ""],
+        [
+            "2",
+            "value_error (value)",
+            oslo,
+            bergen,
+            'city (string) is "Oslo", expected "Bergen"\nanother city',
+        ],
+        ["2", "unpaired (unpaired)", bergen, "", ""],
+    ]
+    assert [told for told, _ in entries[1]["answers"][0]["paths"]] == [
+        "official profile",
+        "corrected profile",
+    ]
+    assert "paths" not in plain["answers"][0]
+
+
+def test_a_golden_path_is_told_by_steps(tmp_path: Path) -> None:
+    find, buy = PathCall.replied("find", {"a": 1}, {}), PathCall.replied("buy", {}, {})
+    golden = GoldenPath(((find, buy), (buy,)))
+    entry = replace(make_entry(entry_id="hotels_0"), expectation=golden)
+    _, entries = told_of(tmp_path, [make_path_record()], Told({entry.key: entry}))
+    assert entries[0]["steps"] == [['find {"a": 1}', "buy {}"], ["buy {}"]]
+
+
+def test_profiles_that_differ_are_both_told(tmp_path: Path) -> None:
+    aside = NotScored(SET_ASIDE, "the answer is wrong")
+    _, entries = told_of(tmp_path, [make_record(Passed(), aside), make_record(number=1)])
+    assert entries[0]["answers"][0]["verdicts"] == [
+        ["passed"],
+        ["not_scored", SET_ASIDE, "the answer is wrong"],
+    ]
+    assert entries[1]["answers"][0]["verdicts"] == [["passed"]]
+
+
+@pytest.mark.parametrize(
+    ("details", "columns", "rows"),
+    [
+        (
+            {"function": "f", "parameter": "x", "found": "1", "accepted": "[2]"},
+            ["function", "parameter", "found", "accepted"],
+            [["f", "x", "1", "[2]"]],
+        ),
+        (
+            {"turn": 2, "differences": [{"at": "a.b", "expected": "1", "found": None}]},
+            ["at", "expected"],
+            [["a.b", "1"]],
+        ),
+        ({"function": "f", "misses": [{"code": "c", "reason": "r"}]}, ["code", "reason"], [["c", "r"]]),
+        ({"found": ["f", "f"], "expected": ["f"]}, ["found", "expected"], [['["f", "f"]', '["f"]']]),
+        ({"new": 1.0, "found": "x"}, ["found", "new"], [["x", "1.0"]]),
+    ],
+)
+def test_details_are_a_table(
+    tmp_path: Path, details: Mapping[str, object], columns: list[str], rows: list[list[str]]
+) -> None:
+    _, entries = told_of(tmp_path, [make_record(Failed("code", "reason", details))])
+    assert entries[0]["answers"][0]["verdicts"][0][3] == {"columns": columns, "rows": rows}
+
+
+def test_an_entry_without_details_has_no_table(tmp_path: Path) -> None:
+    _, entries = told_of(tmp_path, [make_record(Failed("code", "reason"))])
+    assert entries[0]["answers"][0]["verdicts"] == [["failed", "code", "reason"]]
+
+
+# What is asked
+
+
+def test_what_an_entry_asks_and_expects(tmp_path: Path) -> None:
+    entry = make_entry(expect=[{"weather.forecast": {"city": ["Bergen", "Åsane"], "days": [1.0, ""]}}])
+    index, (told,) = told_of(tmp_path, [make_record()], Told({entry.key: entry}))
+    assert told["turns"] == [{"said": [["user", "What will the weather in Bergen be?"]]}]
+    assert told["expected"] == [
+        ["weather.forecast", [["city", ['"Bergen"', '"Åsane"'], False], ["days", ["1.0"], True]]]
+    ]
+    name, about, parameters = index["functions"][told["functions"][0]]
+    assert (name, about) == ("weather.forecast", "About weather.forecast.")
+    assert parameters == [
+        ["city", "string", "City."],
+        ["days", "integer, default 1, optional", "Days ahead."],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("category", "rule"), [("irrelevance", "no call"), ("live_relevance", "at least one call")]
+)
+def test_entries_without_expected_calls(tmp_path: Path, category: str, rule: str) -> None:
+    entry = make_entry(category)
+    _, (told,) = told_of(tmp_path, [make_record(category=category)], Told({entry.key: entry}))
+    assert told["rule"] == rule
+
+
+def test_calls_whose_results_are_compared(tmp_path: Path) -> None:
+    entry = replace(make_entry(), expectation=ExpectedResults(("f(x=1)", "f(x=2)"), (Comparison.EXACT,) * 2))
+    _, (told,) = told_of(tmp_path, [make_record()], Told({entry.key: entry}))
+    assert told["turns"][0]["truth"] == ["f(x=1)", "f(x=2)"]
+
+
+def test_a_call_whose_answer_is_compared(tmp_path: Path) -> None:
+    entry = replace(make_entry(), expectation=ExpectedResponse("requests.get(url='https://a.example/')"))
+    _, (told,) = told_of(tmp_path, [make_record()], Told({entry.key: entry}))
+    assert told["turns"][0]["truth"] == ["requests.get(url='https://a.example/')"]
+
+
+def test_a_trajectory_with_what_was_returned(tmp_path: Path) -> None:
+    late = make_doc("late")
+    entry = make_multi_turn(("Go.", ["cd(folder='a')"]), ("", []), withheld={1: [late]})
+    record = replace(
+        answered(tool_calls(("cd", '{"folder": "a"}')), Completion("Done."), category="multi_turn_base"),
+        turns=(
+            (completion_to_json(tool_calls(("cd", '{"folder": "a"}'))),),
+            (completion_to_json(Completion("Done.")),),
+        ),
+    )
+    done: dict[tuple[int, str], Done] = {(0, record.item_id): [[[("cd(folder='a')", "there")]], [[]]]}
+    index, (told,) = told_of(tmp_path, [record], Told({entry.key: entry}, done))
+    first, second = told["turns"]
+    assert first == {"said": [["user", "Go."]], "truth": ["cd(folder='a')"]}
+    assert second["truth"] == []
+    assert [index["functions"][number][0] for number in second["new"]] == ["late"]
+    assert told["answers"][0]["turns"] == [[{"done": [["cd(folder='a')", "there"]]}], [{"text": "Done."}]]
+
+
+def test_functions_that_entries_share_are_there_once(tmp_path: Path) -> None:
+    entries = {f"core:simple_python_{n}": make_entry(entry_id=f"simple_python_{n}") for n in range(3)}
+    index, told = told_of(tmp_path, [make_record(number=n) for n in range(3)], Told(entries))
+    assert len(index["functions"]) == 1
+    assert [entry["functions"] for entry in told] == [[0], [0], [0]]
+
+
+def test_an_entry_that_no_suite_has_is_still_there(tmp_path: Path) -> None:
+    _, (told,) = told_of(tmp_path, [answered(Completion("Hm."))])
+    assert told == {"id": "core:simple_python_0", "answers": told["answers"]}
+    assert told["answers"][0]["turns"] == [[{"text": "Hm."}]]
+
+
+# What is answered
+
+
+def test_a_step_with_everything(tmp_path: Path) -> None:
+    completion = Completion(
+        text="Well.",
+        tool_calls=tool_calls(("f", {"x": 1.0})).tool_calls,
+        reasoning="Hm.",
+        fault=Fault.OVERFLOW,
+    )
+    record = replace(answered(completion), steps=(Usage(1.5, 1200, 7, 0.002),))
+    _, (told,) = told_of(tmp_path, [record])
+    answer = told["answers"][0]
+    assert answer["turns"] == [
+        [
+            {
+                "fault": "context_overflow",
+                "reasoning": "Hm.",
+                "text": "Well.",
+                "calls": [["f", '{"x": 1.0}']],
+                "took": "1.50 s, 1,200 tokens in, 7 out, $0.002000",
+            }
+        ]
+    ]
+    assert answer["took"] == took(record.usage)
+
+
+def test_long_texts_are_cut_and_say_how_long_they_were(tmp_path: Path) -> None:
+    _, (told,) = told_of(
+        tmp_path, [answered(Completion("x" * 1_000_000), tool_calls(("f" * 90_000, "y" * 90_000)))]
+    )
+    text, call = (step.get("text") or step["calls"][0] for step in told["answers"][0]["turns"][0])
+    assert text == "x" * LONGEST + "… (cut: 1,000,000 characters)"
+    assert all(len(part) < LONGEST + 40 for part in call)
+    assert cut("abc", 3) == "abc"
+
+
+def test_hostile_texts_survive_as_they_are(tmp_path: Path) -> None:
+    card = scorecard_files.load(write_scorecard(tmp_path / "card.json", [answered(Completion(HOSTILE))]))
+    made = islands([card], [HOSTILE], Told(), Profile.OFFICIAL)
+    assert json.loads(made.index)["labels"] == [HOSTILE]
+    assert json.loads(made.entries)[0]["answers"][0]["turns"][0][0]["text"] == HOSTILE
+    assert "</script" not in made.entries + made.index
+    (made.entries + made.index).encode()
+
+
+def test_the_test_of_an_entry_can_be_named(tmp_path: Path) -> None:
+    index, entries = told_of(tmp_path, [make_record()])
+    assert index["tests"][entries[0]["answers"][0]["test"]] == "benchmarks/test_x.py::test_x"
+    assert index["options"] == ["--fcbench-model=test --fcbench-mode=fc --fcbench-suite=core"]
+
+
+def test_the_command_has_the_means_of_conversations_along_golden_paths(tmp_path: Path) -> None:
+    path = write_scorecard(tmp_path / "card.json", [make_record()])
+    card = scorecard_files.load(path)
+    for driven, options in (
+        (Driven("corrected"), " --fcbench-profile=corrected"),
+        (
+            Driven("official", "openai/j", "rapidfuzz", live=True),
+            " --fcbench-profile=official --fcbench-judge=openai/j --fcbench-similarity=rapidfuzz "
+            "--fcbench-responses=live",
+        ),
+    ):
+        told = replace(card, facts=replace(card.facts, driven=driven))
+        index = json.loads(islands([told], ["x"], Told(), Profile.OFFICIAL).index)
+        assert index["options"][0].endswith(f"--fcbench-suite=core{options}")
+
+
+def test_words_of_a_file_cannot_leave_their_place_in_a_command(tmp_path: Path) -> None:
+    card = scorecard_files.load(write_scorecard(tmp_path / "a b;c.json", [make_record()]))
+    evil = replace(card, facts=replace(card.facts, model="x'; rm -rf ~ #"))
+    index = json.loads(islands([evil], ["x"], Told(), Profile.OFFICIAL).index)
+    assert index["options"][0].startswith("'--fcbench-model=x'\"'\"'; rm -rf ~ #' ")
+    assert index["files"] == [f"'{tmp_path}/a b;c.json'"]
+
+
+def test_values_that_json_cannot_write() -> None:
+    assert written({1, 2}) == "{1, 2}"
+    assert written("å") == '"å"'
+    assert written(10**30) == str(10**30)

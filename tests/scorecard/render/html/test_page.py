@@ -1,0 +1,201 @@
+"""The page: its policy fits its blocks, nothing in it runs or loads, every text is escaped."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.domain.transcript import Completion, completion_to_json
+from pytest_fcbench.domain.verdict import CallVerdict, Difference, Failed, NotScored, Passed, Profile
+from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.render.html.island import Told
+from pytest_fcbench.scorecard.render.html.page import page
+from pytest_fcbench.scorecard.run_facts import RunFacts
+from pytest_fcbench.scorecard.scorecard_files import RuleTold, Scorecard
+from tests.factories import (
+    FACTS,
+    make_call_verdict,
+    make_entry,
+    make_path_record,
+    make_path_score,
+    make_record,
+    write_scorecard,
+)
+from tests.scorecard.render.html.parsed import Parsed
+from tests.scorecard.render.html.test_island import HOSTILE
+
+
+def evil_call() -> CallVerdict:
+    difference = Difference(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)
+    made = {HOSTILE: HOSTILE}
+    return make_call_verdict(
+        name=HOSTILE, made=made, stage=HOSTILE, code=HOSTILE, reason=HOSTILE, differences=[difference]
+    )
+
+
+def some_records() -> list[Record]:
+    wrong = Failed(f"code {HOSTILE}", f"reason {HOSTILE}", {"found": HOSTILE})
+    said = ((completion_to_json(Completion(HOSTILE, reasoning=HOSTILE)),),)
+    steps = (Usage(1.0, 10, 5, 0.01),)
+    return [
+        replace(make_record(wrong, Passed()), turns=said, steps=steps),
+        *(make_record(category=name, steps=steps) for name in ("parallel", "multiple", "live_simple")),
+        make_record(NotScored(HOSTILE, HOSTILE), category="irrelevance"),
+        replace(make_record(number=7), category=f"odd {HOSTILE}", entry=f"core:{HOSTILE}"),
+        make_path_record(Failed(f"code {HOSTILE}", HOSTILE), path=make_path_score(evil_call())),
+    ]
+
+
+def card(
+    folder: Path, name: str = "card", records: Sequence[Record] = (), facts: RunFacts = FACTS
+) -> Scorecard:
+    path = write_scorecard(folder / f"{name}.json", records or some_records(), facts)
+    return replace(scorecard_files.load(path), gate=(RuleTold("overall>=0.05", "held", HOSTILE),))
+
+
+def hostile(folder: Path, name: str) -> Scorecard:
+    facts = replace(
+        FACTS, model=f"{name} {HOSTILE}", notes=(HOSTILE,), suites={HOSTILE: FACTS.suites["core"]}
+    )
+    return card(folder, name, facts=facts)
+
+
+@pytest.fixture(scope="module", params=[1, 2, 8])
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("cards")
+    cards = [hostile(folder, f"card{n}") for n in range(request.param)]
+    entry = make_entry(query=HOSTILE)
+    return page(cards, Told({entry.key: entry}, notes=(HOSTILE,)), Profile.OFFICIAL)
+
+
+def policy(parsed: Parsed) -> str:
+    (told,) = [e for e in parsed.all("meta") if e.attributes.get("http-equiv") == "Content-Security-Policy"]
+    return told.attributes["content"]
+
+
+def sha256(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def test_the_policy_allows_the_blocks_of_the_page_and_nothing_else(made: str) -> None:
+    parsed = Parsed(made)
+    (style,) = parsed.all("style")
+    (script,) = [element for element in parsed.all("script") if "type" not in element.attributes]
+    assert policy(parsed) == (
+        f"default-src 'none'; style-src 'sha256-{sha256(style.text)}'; "
+        f"script-src 'sha256-{sha256(script.text)}'; img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    assert "unsafe" not in policy(parsed)
+
+
+def test_the_policy_stands_before_whatever_it_speaks_of(made: str) -> None:
+    assert made.index("Content-Security-Policy") < made.index("<style>") < made.index("<script")
+
+
+def test_nothing_in_the_markup_runs_styles_or_loads(made: str) -> None:
+    for element in Parsed(made).elements:
+        assert element.tag not in ("iframe", "object", "embed", "img", "base", "audio", "video")
+        for name, value in element.attributes.items():
+            assert name != "style"
+            assert not name.startswith("on")
+            if name in ("href", "src", "action", "xlink:href"):
+                assert value.startswith("#") or value == "data:,", value
+
+
+def test_only_the_page_has_elements(made: str) -> None:
+    parsed = Parsed(made)
+    assert len(parsed.all("script")) == 3
+    assert "pwned" not in "".join(element.text for element in parsed.all("script") if not element.attributes)
+    assert parsed.page.count("<!--") == 0
+
+
+def test_the_file_can_be_written_and_has_no_odd_characters(made: str) -> None:
+    made.encode()
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", made)
+
+
+def test_ids_are_unique_and_labels_point_to_them(made: str) -> None:
+    elements = Parsed(made).elements
+    ids = [element.attributes["id"] for element in elements if "id" in element.attributes]
+    assert len(ids) == len(set(ids))
+    assert {e.attributes["aria-labelledby"] for e in elements if "aria-labelledby" in e.attributes} <= set(
+        ids
+    )
+
+
+def test_tables_can_be_read_aloud(made: str) -> None:
+    parsed = Parsed(made)
+    assert len(parsed.all("caption")) == len(parsed.all("table"))
+    assert {head.attributes.get("scope") for head in parsed.all("th")} == {"col", "row"}
+    for region in parsed.elements:
+        if region.attributes.get("role") == "region":
+            assert region.attributes["aria-label"]
+            assert region.attributes["tabindex"] == "0"
+    assert all(e.attributes.keys() & {"aria-label", "aria-hidden"} for e in parsed.all("svg"))
+    assert len(parsed.all("main")) == len(parsed.all("h1")) == len(parsed.all("header")) == 1
+
+
+def test_the_islands_are_json(made: str) -> None:
+    islands = [e for e in Parsed(made).all("script") if e.attributes.get("type") == "application/json"]
+    index, entries = (json.loads(island.text) for island in islands)
+    assert len(index["rows"]) == len(entries) == 7
+
+
+def test_the_same_scorecards_give_the_same_bytes(tmp_path: Path) -> None:
+    one, two = (page([card(tmp_path)], Told(), Profile.OFFICIAL) for _ in range(2))
+    assert one == two
+
+
+def test_both_profiles_are_in_the_headline(tmp_path: Path) -> None:
+    records = [make_record(Failed("a", "b"), Passed()), make_record(number=1)]
+    parsed = Parsed(page([card(tmp_path, records=records)], Told(), Profile.CORRECTED))
+    assert parsed.texts("dt")[:2] == ["official", "corrected"]
+    figures = [e.text for e in parsed.all("span") if e.attributes.get("class") == "figure"]
+    # simple_python is a third of simple, which is a quarter of non_live, which is a tenth of overall.
+    assert figures == ["0.42%", "0.83%"]
+
+
+def test_a_run_of_complex_entries_is_headed_by_their_score(tmp_path: Path) -> None:
+    records = [make_path_record(), make_path_record(Failed("stop_early", "r"), number=1, category="cross")]
+    text = page([card(tmp_path, records=records)], Told(), Profile.OFFICIAL)
+    parsed = Parsed(text)
+    assert parsed.texts("h2")[:2] == ["Complex", "Scores"]
+    assert [e.text for e in parsed.all("span") if e.attributes.get("class") == "figure"] == ["50.00%"] * 2
+    assert "Nothing was scored of flights, car_rental, attraction," in text
+    assert 'href="#complex"' in text
+    assert 'id="complex"' not in page([card(tmp_path, records=[make_record()])], Told(), Profile.OFFICIAL)
+
+
+@pytest.mark.parametrize("section", ["trials", "gate"])
+def test_sections_are_there_only_when_there_is_something_to_say(tmp_path: Path, section: str) -> None:
+    plain = replace(card(tmp_path, records=[make_record()]), gate=())
+    full = card(tmp_path, records=[make_record(trial=1), make_record(trial=2)])
+    there = [f'id="{section}"' in page([run], Told(), Profile.OFFICIAL) for run in (plain, full)]
+    assert there == [False, True]
+
+
+def test_suites_of_a_team_are_groups_and_their_entries_count_alike(tmp_path: Path) -> None:
+    own = [make_record(suite=suite, number=number) for number, suite in enumerate(("mine", "yours"))]
+    text = page([card(tmp_path, records=own)], Told(), Profile.OFFICIAL)
+    assert "overall counts every entry alike" in text
+    assert "official formula" not in text
+    assert {"mine", "yours", "overall"} <= set(Parsed(text).texts("th"))
+    assert "overall counts every entry alike" not in page([card(tmp_path)], Told(), Profile.OFFICIAL)
+
+
+def test_a_run_in_which_nothing_was_scored_has_a_page(tmp_path: Path) -> None:
+    text = page([card(tmp_path, records=[make_record(NotScored("timeout", ""))])], Told(), Profile.OFFICIAL)
+    assert "Nothing failed." in text
+
+
+def test_a_page_of_no_entries_at_all(tmp_path: Path) -> None:
+    path = write_scorecard(tmp_path / "none.json", [])
+    assert "<h1>" in page([scorecard_files.load(path)], Told(), Profile.OFFICIAL)

@@ -1,0 +1,278 @@
+"""The section as JSON: what it says of usage, price and trials, and that its schema holds and can refuse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import cast
+
+import jsonschema
+import pytest
+
+from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.prompt_format import FORMATS
+from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Passed, Profile
+from pytest_fcbench.scorecard.aggregate.intervals import of_clusters
+from pytest_fcbench.scorecard.aggregate.usage import cost_latency
+from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.render.document import json_schema, section
+from pytest_fcbench.scorecard.run_facts import RunFacts
+from tests.factories import (
+    make_call_verdict,
+    make_format_record,
+    make_path_record,
+    make_path_score,
+    make_record,
+)
+from tests.scorecard.aggregate.test_execution import executed
+from tests.scorecard.aggregate.test_ratings import chats
+
+FACTS = RunFacts(
+    fcbench="0.1.0",
+    model="gpt-4o",
+    mode="fc",
+    names="underscored",
+    syntax="tool_calls",
+    profile=Profile.OFFICIAL,
+    suites={"core": {"version": "1", "pack_hash": None}},
+    price=Price(input=2.5, output=10.0),
+    concurrency=8,
+)
+FAILED, TIMEOUT = Failed("wrong_count", "2 calls"), NotScored("timeout", "600 s")
+TRIALS = [
+    make_record(verdict, FAILED, category=category, trial=trial, steps=[Usage(seconds, 10, 2, 0.5)])
+    for category, trial, verdict, seconds in (
+        ("multiple", 1, Passed(), 1.0),
+        ("multiple", 2, FAILED, 3.0),
+        ("parallel", 1, Passed(), 2.0),
+        ("parallel", 2, TIMEOUT, 2.0),
+    )
+]
+
+
+def _section(records: Sequence[Record], facts: RunFacts = FACTS) -> dict[str, object]:
+    """The section as it is read from a file."""
+    found: dict[str, object] = json.loads(json.dumps(section(facts, records, lambda name: 0, [])))
+    return found
+
+
+def _validate(found: object) -> None:
+    jsonschema.validate(found, {**json_schema(), "$ref": "#/$defs/section"})
+
+
+def _at(found: object, *path: str) -> object:
+    """The value at a path of keys."""
+    for key in path:
+        assert isinstance(found, dict)
+        found = found[key]
+    return found
+
+
+def test_a_run_without_usage_and_trials_says_so() -> None:
+    found = _section([make_record()], replace(FACTS, price=None, concurrency=None))
+    _validate(found)
+    assert (found["price"], found["concurrency"], found["trials"]) == (None, None, 1)
+    nothing = asdict(cost_latency([]))
+    assert found["usage"] == {"run": nothing, "categories": {"simple_python": nothing}}
+    for profile in Profile:
+        assert "trials" not in cast("dict[str, object]", _at(found, "profiles", profile))
+
+
+def test_a_run_of_nothing_fits_the_schema() -> None:
+    found = _section([])
+    _validate(found)
+    assert _at(found, "usage", "categories") == {}
+
+
+def test_usage_stands_for_the_run_and_each_category() -> None:
+    found = _section(TRIALS)
+    _validate(found)
+    assert _at(found, "usage", "run", "input_tokens") == 40
+    assert _at(found, "usage", "categories", "parallel", "latency_std_s") == 0
+    assert _at(found, "usage", "categories", "multiple") == {
+        "steps": 2,
+        "priced": 2,
+        "input_tokens": 20,
+        "output_tokens": 4,
+        "usd": 1.0,
+        "usd_per_1000_calls": 500.0,
+        "latency_mean_s": 2.0,
+        "latency_std_s": pytest.approx(2**0.5),
+        "latency_p50_s": 2.0,
+        "latency_p95_s": pytest.approx(2.9),
+    }
+
+
+def test_format_sensitivity_stands_in_both_profiles() -> None:
+    wrong = Failed("wrong_count", "r")
+    records = [make_format_record(entry, n, wrong if n == 9 else None) for entry in (0, 1) for n in range(26)]
+    found = _section(records)
+    _validate(found)
+    for profile in Profile:
+        told = _at(found, "profiles", profile, "format_sensitivity")
+        assert isinstance(told, dict)
+        assert list(told["formats"]) == [chosen.name for chosen in FORMATS]
+        assert (told["max_delta"], told["std"], told["variance"]) == (100.0, 19.61, 384.62)
+        assert told["intervals"] == {"max_delta": [100.0, 100.0], "std": [19.61, 19.61]}
+        assert told["costs"][0]["difference"] == pytest.approx(-1 / 6)
+    one = _section(records[:1])
+    _validate(one)
+    assert _at(one, "profiles", "official", "format_sensitivity", "max_delta_by_chance") is None
+
+
+def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
+    wrong = make_call_verdict(code="value_error", expected={"city": "Oslo"})
+    path = make_path_score(make_call_verdict(), wrong, completeness=2, steps=2, taken=3)
+    records = [
+        make_path_record(Passed(), NotScored(OTHER_RULES, "r"), path=path),
+        make_path_record(Failed("stop_early", "r"), category="cross", path=make_path_score(calls=2)),
+    ]
+    found = _section(records, replace(FACTS, driven=Driven("official")))
+    _validate(found)
+    assert found["driven"] == {
+        "profile": "official",
+        "judge": "builtin",
+        "similarity": "structured",
+        "live": False,
+    }
+    interval = of_clusters([(1, 2)])
+    assert interval is not None
+    assert _at(found, "profiles", "official", "complex", "hotels") == {
+        "scored": 1,
+        "passed": 1,
+        "success": 1.0,
+        "calls": 2,
+        "right": 1,
+        "accuracy": 0.5,
+        "interval": asdict(interval),
+        "completeness": {"mean": 2.0, "judged": 1},
+        "correctness": {"mean": None, "judged": 0},
+        "failures": {},
+        "errors": {"value_error": 1},
+        "parameters": {"location": {"wrong": 1, "of": 2, "rate": 0.5}},
+        "beyond": {"1": 1},
+        "beyond_mean": 1.0,
+    }
+    assert _at(found, "profiles", "official", "complex", "all", "accuracy") == 0.25
+    assert _at(found, "profiles", "corrected", "complex", "hotels", "scored") == 0
+    assert "complex" not in cast("dict[str, object]", _at(_section(TRIALS), "profiles", "official"))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("driven", "profile"), "fixed"),
+        (("driven", "seed"), 1),
+        (("profiles", "official", "complex", "all", "accuracy"), -1),
+        (("profiles", "official", "complex", "all", "success"), 1.5),
+        (("profiles", "official", "complex", "all", "errors", "value_error"), 0),
+        (("profiles", "official", "complex", "all", "completeness", "mean"), 2.5),
+        (("profiles", "official", "complex", "all", "beyond", "4"), 1),
+        (("profiles", "official", "complex", "all", "more"), 1),
+    ],
+    ids=lambda value: "/".join(value) if isinstance(value, tuple) else repr(value),
+)
+def test_the_schema_can_refuse_what_is_told_of_calls(path: tuple[str, ...], value: object) -> None:
+    found = _section([make_path_record(path=make_path_score())], replace(FACTS, driven=Driven("official")))
+    _validate(found)
+    cast("dict[str, object]", _at(found, *path[:-1]))[path[-1]] = value
+    with pytest.raises(jsonschema.ValidationError):
+        _validate(found)
+
+
+def test_executable_entries_and_ratings() -> None:
+    records = [*executed((Passed(), Passed()), (FAILED, Passed())), *chats(2, 1, TIMEOUT)]
+    found = _section(records, replace(FACTS, rated_by="wise"))
+    _validate(found)
+    assert found["rated_by"] == "wise"
+    counts = {"both": 1, "ast_only": 0, "execution_only": 1, "neither": 0}
+    told = {**counts, "ast": 0.5, "execution": 1.0, "agreement": 0.5}
+    assert _at(found, "profiles", "official", "executable") == {"exec_simple": told, "all": told}
+    of = _at(found, "ratings", "chatable")
+    assert isinstance(of, dict)
+    assert {key: of[key] for key in ("rated", "not_rated", "counts", "mean")} == {
+        "rated": 2,
+        "not_rated": 1,
+        "counts": [0, 1, 1],
+        "mean": 1.5,
+    }
+    of["counts"] = [0, 1]
+    with pytest.raises(jsonschema.ValidationError):
+        _validate(found)
+
+
+def test_without_such_entries_nothing_is_told_of_them() -> None:
+    found = _section([make_record()])
+    assert (found["rated_by"], found["ratings"]) == (None, {})
+    for profile in Profile:
+        assert "executable" not in cast("dict[str, object]", _at(found, "profiles", profile))
+
+
+def test_trials_stand_in_both_profiles() -> None:
+    found = _section(TRIALS)
+    _validate(found)
+    assert found["trials"] == 2
+    flipped = {"k": 2, "entries": 1, "mean": 0.5, "pass_at": [0.5, 1], "pass_hat": [0.5, 0], "flip": 1}
+    nothing: dict[str, object] = {
+        "k": 2,
+        "entries": 0,
+        "mean": None,
+        "pass_at": [],
+        "pass_hat": [],
+        "flip": None,
+    }
+    assert _at(found, "profiles", "official", "trials") == {
+        "categories": {"multiple": {**flipped, "left_out": 0}, "parallel": {**nothing, "left_out": 1}},
+        "all": {**flipped, "left_out": 1},
+    }
+    wrong = {"k": 2, "entries": 2, "mean": 0, "pass_at": [0, 0], "pass_hat": [0, 0], "flip": 0, "left_out": 0}
+    assert _at(found, "profiles", "corrected", "trials", "all") == wrong
+
+
+@pytest.mark.parametrize(
+    ("price", "expected"),
+    [
+        (Price(input=2.5, output=10.0), {"input": 2.5, "output": 10.0, "hour": None}),
+        (Price(hour=98.32), {"input": None, "output": None, "hour": 98.32}),
+        (None, None),
+    ],
+)
+def test_the_price_that_was_used(price: Price | None, expected: object) -> None:
+    found = _section(TRIALS, replace(FACTS, price=price))
+    _validate(found)
+    assert (found["price"], found["concurrency"]) == (expected, 8)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("usage",), None),
+        (("usage", "groups"), {}),
+        (("usage", "run", "latency_p99_s"), 1.0),
+        (("usage", "run", "input_tokens"), 1.5),
+        (("price", "cached"), 1.0),
+        (("concurrency",), 0),
+        (("trials",), 0),
+        (("profiles", "official", "trials", "groups"), {}),
+        (("profiles", "official", "trials", "all", "flip"), 1.5),
+        (("profiles", "official", "trials", "all", "pass_at"), 0.5),
+        (("profiles", "official", "trials", "all", "pass_hat"), [0.5, -0.5]),
+    ],
+    ids=lambda value: "/".join(value) if isinstance(value, tuple) else repr(value),
+)
+def test_the_schema_can_refuse(path: tuple[str, ...], value: object) -> None:
+    found = _section(TRIALS)
+    _validate(found)
+    cast("dict[str, object]", _at(found, *path[:-1]))[path[-1]] = value
+    with pytest.raises(jsonschema.ValidationError):
+        _validate(found)
+
+
+@pytest.mark.parametrize("key", ["price", "concurrency", "trials", "usage"])
+def test_the_schema_misses_what_must_be_there(key: str) -> None:
+    found = _section(TRIALS)
+    del found[key]
+    with pytest.raises(jsonschema.ValidationError, match=key):
+        _validate(found)

@@ -1,0 +1,178 @@
+"""Tables: each format can be read back, and hostile cells stay cells."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.scorecard.render.tables import FORMATS, Table, comma_separated, markdown, page, text
+
+TABLE = Table(
+    "Scores",
+    ("category", "n", "accuracy", "note"),
+    (("parallel", "24", "91.67%", "few"), ("simple_python", "400", "7.00%", "")),
+    ("A note.",),
+    frozenset({"note"}),
+)
+
+
+def test_text_has_equal_columns() -> None:
+    assert list(text(TABLE)) == [
+        "Scores",
+        "category         n  accuracy  note",
+        "----------------------------------",
+        "parallel        24    91.67%  few",
+        "simple_python  400     7.00%",
+        "A note.",
+    ]
+
+
+def test_text_keeps_to_a_terminal_where_it_can() -> None:
+    rows = (("core:parallel_1", "why " * 60), ("core:parallel_2", "short"))
+    table = Table("title " * 30, ("entry", "reason"), rows, ("note " * 50,), frozenset({"reason"}))
+    lines = list(text(table))
+    assert max(map(len, lines)) == 100
+    assert [line for line in lines if line.endswith("…")] == [f"core:parallel_1  {('why ' * 60)[:82]}…"]
+    assert " ".join(lines).count("note") == 50
+
+
+def test_a_last_column_of_text_keeps_some_characters() -> None:
+    table = Table("", ("a" * 120, "reason"), (("x", "y" * 50),), left=frozenset({"reason"}))
+    assert list(text(table))[-1].endswith(f" {'y' * 19}…")
+
+
+def test_a_page_may_have_figures() -> None:
+    lines = list(page("Scores", [TABLE], ["<svg></svg>"]))
+    assert "<figure><svg></svg></figure>" in lines
+
+
+def test_markdown_is_githubs() -> None:
+    assert list(markdown(TABLE)) == [
+        "### Scores",
+        "",
+        "| category | n | accuracy | note |",
+        "|:--|--:|--:|:--|",
+        "| parallel | 24 | 91.67% | few |",
+        "| simple\\_python | 400 | 7.00% |  |",
+        "",
+        "A note.",
+    ]
+
+
+def test_csv_has_only_cells() -> None:
+    lines = list(comma_separated(TABLE))
+    assert lines == ["category,n,accuracy,note", "parallel,24,91.67%,few", "simple_python,400,7.00%,"]
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "+cmd", "-x", "@SUM(A1)"])
+def test_a_formula_is_text_in_a_spreadsheet(cell: str) -> None:
+    (_, line) = comma_separated(Table("", ("a",), ((cell,),)))
+    assert next(csv.reader([line]))[0] == f"'{cell}"
+
+
+@pytest.mark.parametrize("cell", ["-0.5", "+1.25%", "-3", "3", "-12.50%"])
+def test_a_number_stays_a_number(cell: str) -> None:
+    (_, line) = comma_separated(Table("", ("a",), ((cell,),)))
+    assert line == cell
+
+
+def test_a_row_of_another_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="t: 2 columns, a row with 1"):
+        Table("t", ("a", "b"), (("x",),))
+
+
+def test_several_tables_stand_apart() -> None:
+    lines = list(FORMATS["text"]("both", [TABLE, TABLE]))
+    assert lines == [*text(TABLE), "", *text(TABLE)]
+
+
+class _Reader(HTMLParser):
+    """The cells of a page, and every tag it has."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.cells: list[str] = []
+        self._in_cell = False
+
+    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag in ("td", "th"):
+            self.cells.append("")
+            self._in_cell = True
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_cell &= tag not in ("td", "th")
+
+    def handle_data(self, data: str) -> None:
+        if self._in_cell:
+            self.cells[-1] += data
+
+
+def _read(lines: Sequence[str]) -> _Reader:
+    reader = _Reader()
+    reader.feed("\n".join(lines))
+    return reader
+
+
+def test_a_page_loads_and_runs_nothing() -> None:
+    lines = list(page("Scores", [TABLE]))
+    assert not {"script", "img", "link", "iframe", "a"} & set(_read(lines).tags)
+    (style,) = re.findall("<style>(.*)</style>", "\n".join(lines), re.DOTALL)
+    sha256 = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'sha256-{sha256}'; " in "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    "cell", ["<script>alert(1)</script>", "</td><img src=x>", "&lt;", "\u202egnp", "a|b"]
+)
+def test_hostile_cells_stay_text(cell: str) -> None:
+    reader = _read(list(page(cell, [Table(cell, (cell, "x"), ((cell, cell),), (cell,))])))
+    assert not {"script", "img"} & set(reader.tags)
+    assert len(reader.cells) == 4
+    (_, _, row) = markdown(Table("", ("a", "b"), ((cell, "x"),)))
+    assert row.replace("\\|", "").count("|") == 3
+    assert "<" not in row.replace("\\<", "")
+
+
+_CELLS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+
+
+@given(st.lists(st.tuples(_CELLS, _CELLS), max_size=5))
+def test_csv_and_html_give_every_cell_back(rows: list[tuple[str, str]]) -> None:
+    table = Table("t", ("a", "b"), tuple(rows))
+    told = [tuple(" ".join(printable(cell).split("\n")) for cell in row) for row in rows]
+    read = [tuple(cell.removeprefix("'") for cell in row) for row in csv.reader(comma_separated(table))]
+    assert read == [("a", "b"), *(tuple(cell.removeprefix("'") for cell in row) for row in told)]
+    assert _read(list(page("t", [table]))).cells == ["a", "b", *(cell for row in told for cell in row)]
+
+
+@given(st.lists(st.tuples(_CELLS, _CELLS), max_size=5), st.sampled_from(sorted(FORMATS)))
+def test_no_cell_breaks_a_format(rows: list[tuple[str, str]], form: str) -> None:
+    lines = list(FORMATS[form]("t\x00\n\u202e", [Table("t", ("a", "b"), tuple(rows))]))
+    assert all(line.isprintable() for line in lines)
+
+
+def test_as_json_cells_are_what_people_see() -> None:
+    told = json.loads("\n".join(FORMATS["json"]("Both", [TABLE])))
+    assert told == {
+        "title": "Both",
+        "tables": [
+            {
+                "title": TABLE.title,
+                "columns": list(TABLE.columns),
+                "rows": list(map(list, TABLE.rows)),
+                "notes": list(TABLE.notes),
+            }
+        ],
+    }

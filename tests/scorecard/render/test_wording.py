@@ -1,0 +1,63 @@
+"""Names and numbers of tables about several scorecards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.scorecard.aggregate.intervals import Interval
+from pytest_fcbench.scorecard.render.wording import dollars, driven, limits, names, number, outermost, suites
+from tests.factories import make_card
+
+CARD = make_card({"parallel": [True]}, "m")
+
+
+def test_a_model_is_told_apart_by_mode_then_by_file_then_by_folder() -> None:
+    prompt = make_card({}, "m", mode="prompt")
+    again = replace(CARD, path=Path("b.json"))
+    below = replace(CARD, path=Path("old/b.json"))
+    other = make_card({}, "n")
+    assert names([CARD, other]) == ["m", "n"]
+    assert names([CARD, prompt, other]) == ["m (fc)", "m (prompt)", "n"]
+    assert names([CARD, prompt, again]) == ["m (m.json)", "m (prompt)", "m (b.json)"]
+    assert names([again, below]) == ["m (b.json)", "m (old/b.json)"]
+    assert names([CARD, CARD]) == ["m (m.json)", "m (m.json)"]
+
+
+def test_how_conversations_went_on() -> None:
+    assert driven(None) == "-"
+    assert driven(Driven("official")) == (
+        "by the official rules, judge builtin, similarity structured, recorded replies"
+    )
+    assert driven(Driven("corrected", "m", "bge", live=True)) == (
+        "by the corrected rules, judge m, similarity bge, live replies"
+    )
+
+
+def test_intervals() -> None:
+    assert limits(Interval(0.25, 1.0, "wilson")) == "25.0-100.0%"
+    assert limits(None) == "-"
+
+
+def test_what_stands_beside_a_name_tells_apart_too() -> None:
+    cards = [CARD, make_card({}, "m", mode="prompt")]
+    assert names(cards, lambda card: card.facts.mode) == ["m", "m"]
+
+
+def test_suites_are_told_with_version_and_content() -> None:
+    assert suites(CARD) == "core 1"
+    told = {
+        "core": {"version": "2", "pack_hash": "0123456789abcdef"},
+        "bfcl": {"version": "4", "pack_hash": None},
+    }
+    assert suites(make_card({}, suites=told)) == "core 2, content sha256 0123456789ab; bfcl 4"
+
+
+def test_parts_of_a_missing_group_are_not_named() -> None:
+    assert outermost(["live_simple", "live", "agentic", "live"]) == ["live", "agentic"]
+
+
+def test_numbers() -> None:
+    assert (number(None), number(1200), number(0.5, ".1%")) == ("-", "1200", "50.0%")
+    assert (dollars(None), dollars(0.0123), dollars(12.349)) == ("-", "0.0123", "12.35")

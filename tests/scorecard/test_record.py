@@ -1,0 +1,372 @@
+"""A Record says what became of one entry, and comes back from JSON as it was."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.transcript import (
+    Aside,
+    Completion,
+    Fault,
+    Party,
+    Step,
+    Transcript,
+    completion_from_json,
+    completion_to_json,
+)
+from pytest_fcbench.domain.verdict import (
+    CallVerdict,
+    Difference,
+    Failed,
+    Judgement,
+    NotScored,
+    Passed,
+    PathScore,
+    Profile,
+    Rated,
+)
+from pytest_fcbench.scorecard.record import Record, Usage, from_json, in_order, record, to_json
+from pytest_fcbench.scorecard.render.document import json_schema
+from tests.factories import (
+    make_call_verdict,
+    make_entry,
+    make_path_record,
+    make_path_score,
+    make_record,
+    make_transcript,
+    tool_calls,
+)
+
+MANNER = Manner("gpt", Mode.FC, Names.UNDERSCORED, "tool_calls")
+PASSED = Judgement.both(Passed())
+
+
+ANSWER = {"text": "x", "tool_calls": None, "reasoning": None, "fault": None}
+
+
+def _of(*completions: Completion) -> Record:
+    """The Record of a transcript with these completions in one turn."""
+    turns = (tuple(map(Step, completions)),)
+    transcript = Transcript("core:simple_python_0", "gpt", Mode.FC, Names.UNDERSCORED, "tool_calls", turns)
+    return record(make_entry(), MANNER, PASSED, transcript)
+
+
+def test_it_says_whose_entry_and_how_it_was_asked() -> None:
+    entry = make_entry("live_parallel", suite="mine", entry_id="live_parallel_3")
+    assert record(entry, MANNER, PASSED, None) == Record(
+        entry="mine:live_parallel_3",
+        suite="mine",
+        category="live_parallel",
+        group="live",
+        model="gpt",
+        mode="fc",
+        names="underscored",
+        syntax="tool_calls",
+        verdicts=PASSED,
+    )
+
+
+def test_latency_and_tokens_are_sums_over_all_completions() -> None:
+    found = _of(
+        Completion(latency_s=0.5, input_tokens=10, output_tokens=3),
+        Completion(latency_s=0.25, input_tokens=20),
+        Completion(),
+    )
+    assert found.usage == Usage(0.75, 30, 3)
+    assert found.steps == (Usage(0.5, 10, 3), Usage(0.25, 20), Usage())
+
+
+def test_each_step_has_its_price_where_one_is_known() -> None:
+    def usd(completion: Completion) -> float | None:
+        return None if completion.input_tokens is None else completion.input_tokens * 0.5
+
+    transcript = make_transcript(Completion(input_tokens=3))
+    found = record(make_entry(), MANNER, PASSED, transcript, usd)
+    assert [step.usd for step in found.steps] == [1.5] == [found.usage.usd]
+
+
+def test_trials_are_records_of_their_own() -> None:
+    entry = replace(make_entry(), trial=2)
+    found = record(entry, MANNER, PASSED, None)
+    assert (found.entry, found.trial, found.item_id) == (entry.key, 2, entry.item_id)
+    assert found.item_id == "core:simple_python_0-t2"
+    assert from_json(json.loads(json.dumps(to_json(found)))) == found
+
+
+def test_what_is_unknown_is_none_not_zero() -> None:
+    found = _of(Completion(text="x"))
+    assert found.usage == Usage()
+
+
+def test_it_holds_the_completions_of_each_turn() -> None:
+    """What they took is held apart, one for each in the same order."""
+    first = (Completion(text="first", latency_s=0.5), tool_calls(("f", "{")))
+    steps = (tuple(map(Step, first)), (Step(Completion(), ("f()",), ("not held",)),))
+    transcript = Transcript("core:x", "gpt", Mode.FC, Names.UNDERSCORED, "tool_calls", steps)
+    found = record(make_entry(), MANNER, PASSED, transcript)
+    assert found.turns == (
+        ({**ANSWER, "text": "first"}, {**ANSWER, "text": None, "tool_calls": [{"f": "{"}]}),
+        ({**ANSWER, "text": None},),
+    )
+    assert found.steps == (Usage(0.5), Usage(), Usage())
+    held = [[completion_from_json(answer) for answer in turn] for turn in found.turns]
+    assert held == [[Completion(text="first"), first[1]], [Completion()]]
+
+
+def test_without_a_transcript_it_holds_no_turn() -> None:
+    assert record(make_entry(), MANNER, PASSED, None).turns == ()
+
+
+def test_the_verdict_is_that_of_a_profile() -> None:
+    found = make_record(Passed(), Failed("wrong_count", "2 calls"))
+    assert found.verdict(Profile.OFFICIAL) == Passed()
+    assert found.verdict(Profile.CORRECTED) == Failed("wrong_count", "2 calls")
+
+
+def test_as_json_it_has_every_verdict_with_code_and_reason() -> None:
+    found = make_record(Failed("wrong_count", "2 calls", {"found": 2}), NotScored("set_aside", "bad data"))
+    assert to_json(found) == {
+        "entry": "core:simple_python_0",
+        "suite": "core",
+        "category": "simple_python",
+        "group": "non_live",
+        "model": "test",
+        "mode": "fc",
+        "names": "underscored",
+        "syntax": "tool_calls",
+        "verdicts": {
+            "official": {
+                "status": "failed",
+                "code": "wrong_count",
+                "reason": "2 calls",
+                "details": {"found": 2},
+            },
+            "corrected": {"status": "not_scored", "code": "set_aside", "reason": "bad data"},
+        },
+        "trial": None,
+        "latency_s": None,
+        "input_tokens": None,
+        "output_tokens": None,
+        "usd": None,
+        "steps": [],
+        "turns": [],
+        "marks": [],
+        "cluster": None,
+        "asides": [],
+        "paths": {},
+        "as_written": None,
+        "rating": None,
+    }
+    passed = {"status": "passed", "code": None, "reason": None}
+    assert to_json(make_record())["verdicts"] == {"official": passed, "corrected": passed}
+
+
+_WRONG = make_call_verdict(code="value_error", expected={"city": "Oslo"})
+PATH: dict[str, Any] = json.loads(json.dumps(asdict(make_path_score(_WRONG))))
+_BOTH = {profile: {"status": "passed", "code": None, "reason": None} for profile in ("official", "corrected")}
+_ASIDE = {**ANSWER, "party": "judge", "digest": "0f"}
+
+
+def _with(*path: str | int, to: object) -> dict[str, object]:
+    """The path with a value at a place in it."""
+    found: Any = json.loads(json.dumps({"official": PATH}))
+    at = found
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = to
+    return {"paths": found}
+
+
+@pytest.mark.parametrize(
+    ("more", "fits"),
+    [
+        pytest.param({"paths": {"official": PATH, "corrected": PATH}}, True, id="both profiles"),
+        pytest.param({"paths": {"fixed": PATH}}, False, id="an unknown profile"),
+        pytest.param(_with("official", "extra", to=1), False, id="an unknown key"),
+        pytest.param(_with("official", "calls", to=-1), False, id="less than no call"),
+        pytest.param(_with("official", "completeness", to=3), False, id="a rating above 2"),
+        pytest.param(_with("official", "verdicts", 0, "stage", to="guess"), False, id="an unknown stage"),
+        pytest.param(_with("official", "verdicts", 0, "code", to="odd"), False, id="an unknown code"),
+        pytest.param(_with("official", "verdicts", 0, "step", to=0), False, id="a step before the first"),
+        pytest.param(_with("official", "verdicts", 0, "made", to={"f": {}}), False, id="another call"),
+        pytest.param(_with("official", "verdicts", 0, "expected", to=None), True, id="not paired"),
+        pytest.param(
+            _with("official", "verdicts", 0, "differences", 0, "kind", to="x"), False, id="an unknown kind"
+        ),
+        pytest.param({"asides": [_ASIDE]}, True, id="an aside"),
+        pytest.param({"asides": [{**_ASIDE, "party": "user"}]}, False, id="an unknown party"),
+        pytest.param({"asides": [ANSWER]}, False, id="an aside of nobody"),
+        pytest.param({"rating": {"score": 2, "code": None, "reason": "x"}}, True, id="a rating"),
+        pytest.param({"rating": {"score": 3, "code": None, "reason": "x"}}, False, id="more than the best"),
+        pytest.param({"rating": {"score": None, "code": "judge_reply", "reason": "x"}}, True, id="no rating"),
+        pytest.param({"as_written": _BOTH}, True, id="as written"),
+        pytest.param({"as_written": {"official": _BOTH["official"]}}, False, id="as written in one profile"),
+        pytest.param({"cluster": 7}, False, id="a cluster without a name"),
+    ],
+)
+def test_the_schema_knows_paths_and_asides(more: dict[str, object], *, fits: bool) -> None:
+    schema = {**json_schema(), "$ref": "#/$defs/record"}
+    assert jsonschema.Draft202012Validator(schema).is_valid({**to_json(make_record()), **more}) is fits
+
+
+def test_verdicts_of_entries_that_share_a_cluster_are_one_unit() -> None:
+    found = make_path_record(cluster="4")
+    assert found.unit == replace(found, entry="core:hotels_1").unit
+    others = {"suite": "mine"}, {"category": "flights"}, {"cluster": "5"}
+    assert len({found.unit, *(replace(found, **other).unit for other in others)}) == 4  # type: ignore[arg-type]
+    assert replace(found, cluster=None).unit == found.entry
+
+
+@pytest.mark.parametrize(
+    ("turns", "fits"),
+    [
+        pytest.param([], True, id="none"),
+        pytest.param([[ANSWER, {**ANSWER, "tool_calls": [{"f": {}}, "part"]}], [ANSWER]], True, id="turns"),
+        pytest.param([ANSWER], False, id="no list of lists"),
+        pytest.param([[{**ANSWER, "more": 1}]], False, id="an unknown key"),
+        pytest.param([[{"text": "x"}]], False, id="keys are missing"),
+        pytest.param([[{**ANSWER, "fault": "else"}]], False, id="an unknown fault"),
+        pytest.param(None, False, id="null"),
+    ],
+)
+def test_the_schema_knows_turns(turns: object, *, fits: bool) -> None:
+    value = {**to_json(make_record()), "turns": turns}
+    schema = {**json_schema(), "$ref": "#/$defs/record"}
+    assert jsonschema.Draft202012Validator(schema).is_valid(value) is fits
+
+
+# Round trip
+
+_TEXT = st.text(max_size=20)
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | _TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+_TABLE = st.dictionaries(_TEXT, _JSON, max_size=3)
+_REASON = st.text(st.characters(), max_size=20)
+_VERDICT = (
+    st.just(Passed()) | st.builds(Failed, _TEXT, _REASON, _TABLE) | st.builds(NotScored, _TEXT, _REASON)
+)
+_COUNT = st.none() | st.integers(0, 2**53)
+_CALLED = st.fixed_dictionaries({"name": _TEXT, "arguments": _TABLE})
+_CALL_VERDICT = st.builds(
+    CallVerdict,
+    step=st.integers(1, 9),
+    made=_CALLED,
+    expected=st.none() | _CALLED,
+    stage=_TEXT,
+    right=st.booleans(),
+    code=st.none() | _TEXT,
+    reason=_TEXT,
+    differences=st.lists(
+        st.builds(Difference, _TEXT, _TEXT, st.none() | _TEXT, _JSON, _JSON), max_size=2
+    ).map(tuple),
+)
+_RATING = st.none() | st.integers(0, 2)
+_FEW = st.integers(0, 99)
+_PATH = st.none() | st.builds(
+    PathScore, _FEW, _FEW, _FEW, _FEW, _FEW, st.lists(_CALL_VERDICT, max_size=2).map(tuple), _RATING, _RATING
+)
+_AS_WRITTEN = st.none() | st.builds(Judgement, _VERDICT, _VERDICT)
+_RATED = st.none() | st.builds(Rated, st.integers(0, 2), _TEXT) | st.builds(NotScored, _TEXT, _REASON)
+_COMPLETION = st.builds(Completion, text=st.none() | _TEXT, fault=st.none() | st.sampled_from(Fault))
+_ASIDES = st.builds(Aside, st.sampled_from(Party), _TEXT, _COMPLETION)
+_ANSWER = st.builds(lambda more, answer: more | answer, _TABLE, _COMPLETION.map(completion_to_json))
+RECORDS = st.builds(
+    Record,
+    entry=_TEXT,
+    suite=_TEXT,
+    category=st.sampled_from(list(CATEGORIES)) | _TEXT,
+    group=_TEXT,
+    model=_TEXT,
+    mode=_TEXT,
+    names=_TEXT,
+    syntax=_TEXT,
+    verdicts=st.builds(Judgement, _VERDICT, _VERDICT, _PATH, _PATH, _AS_WRITTEN, _RATED),
+    trial=st.none() | st.integers(1, 99),
+    steps=st.lists(
+        st.builds(Usage, st.none() | st.floats(0, 1e6), _COUNT, _COUNT, st.none() | st.floats(0, 1e6)),
+        max_size=3,
+    ).map(tuple),
+    turns=st.lists(st.lists(_ANSWER, max_size=2).map(tuple), max_size=3).map(tuple),
+    cluster=st.none() | _TEXT,
+    asides=st.lists(_ASIDES, max_size=2).map(tuple),
+)
+
+
+@given(RECORDS)
+def test_a_record_comes_back_from_json_as_it_was(found: Record) -> None:
+    text = json.dumps(to_json(found))
+    assert text.isascii()
+    assert from_json(json.loads(text)) == found
+
+
+_SUMS = set(asdict(Usage()))
+"""What a Record's JSON says for readers and can be computed again."""
+
+
+_LATER = {"cluster", "asides", "paths", "as_written", "rating"}
+"""What older scorecards do not have."""
+
+
+@pytest.mark.parametrize("key", [key for key in to_json(make_record()) if key not in _SUMS | _LATER])
+def test_json_without_a_key_is_no_record(key: str) -> None:
+    value = to_json(make_record())
+    del value[key]
+    with pytest.raises(KeyError, match=key):
+        from_json(value)
+
+
+def test_a_record_of_an_older_scorecard_has_no_path() -> None:
+    value = {key: told for key, told in to_json(make_record()).items() if key not in _LATER}
+    assert from_json(value) == make_record()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param({"verdicts": None}, id="verdicts"),
+        pytest.param({"verdicts": {"official": {"status": "odd"}, "corrected": {}}}, id="status"),
+        pytest.param({"verdicts": {"official": [], "corrected": []}}, id="verdict"),
+        pytest.param({"turns": "text"}, id="turns"),
+        pytest.param({"turns": [{}]}, id="turn"),
+        pytest.param({"turns": [["text"]]}, id="answer"),
+        pytest.param({"steps": {}}, id="steps"),
+        pytest.param({"steps": [{**asdict(Usage()), "latency_s": "0.5"}]}, id="latency"),
+        pytest.param({"steps": [{**asdict(Usage()), "input_tokens": True}]}, id="tokens"),
+        pytest.param({"asides": {}}, id="asides"),
+        pytest.param({"paths": []}, id="paths"),
+        pytest.param({"paths": {"official": []}}, id="path"),
+        pytest.param({"paths": {"official": {**PATH, "calls": None}}}, id="no number of calls"),
+        pytest.param({"paths": {"official": {**PATH, "right": -1}}}, id="less than no call"),
+        pytest.param({"paths": {"official": {**PATH, "verdicts": None}}}, id="call verdicts"),
+        pytest.param({"paths": {"official": {**PATH, "completeness": "2"}}}, id="rating"),
+    ],
+)
+def test_json_of_another_shape_is_no_record(wrong: dict[str, object]) -> None:
+    with pytest.raises(TypeError):
+        from_json({**to_json(make_record()), **wrong})
+
+
+def test_details_may_hold_what_json_has_no_word_for() -> None:
+    """A tuple comes back as a list; nothing else changes."""
+    found = make_record(Failed("c", "r", {"accepted": (1, 2)}))
+    again = from_json(json.loads(json.dumps(to_json(found))))
+    assert again == replace(found, verdicts=Judgement.both(Failed("c", "r", {"accepted": [1, 2]})))
+
+
+def test_an_entry_may_have_any_name() -> None:
+    """Numbers are ordered as such, unless they are longer than Python makes a number of."""
+    ids = ["a_10", "a_9", f"a_{'9' * 5000}", "a_٣", "a_\ud800"]
+    records = [replace(make_record(), entry=f"core:{name}") for name in ids]
+    assert len(in_order(records)) == len(ids)

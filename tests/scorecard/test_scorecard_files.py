@@ -1,0 +1,252 @@
+"""Scorecards and baselines read back from files: what matters is there, and errors say what is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.scorecard_files import baseline, load
+from tests.factories import (
+    FACTS,
+    make_call_verdict,
+    make_path_record,
+    make_path_score,
+    make_record,
+    make_scorecard,
+    write_scorecard,
+)
+
+WRONG, TIMEOUT = Failed("wrong_count", "2 calls", {"found": 2}), NotScored("timeout", "600 s")
+RECORDS = [
+    make_record(Passed(), category="parallel", number=10, steps=[Usage(1.5, 10, 2, 0.5)]),
+    make_record(WRONG, Passed(), category="parallel", number=9),
+    make_record(TIMEOUT, category="live_simple"),
+    make_record(Passed(), NotScored(SET_ASIDE, "bad data"), category="simple_python"),
+]
+"""Out of order, so that the order of a loaded one is seen to be made."""
+
+
+def _saved(path: Path, text: object) -> Path:
+    path.write_text(text if isinstance(text, str) else json.dumps(text), encoding="utf-8")
+    return path
+
+
+def test_a_scorecard_comes_back_as_it_was(tmp_path: Path) -> None:
+    facts = replace(FACTS, notes=("a note",), price=Price(input=1.0, output=2.0), concurrency=8)
+    path = write_scorecard(tmp_path / "scorecard.json", RECORDS, facts, size=7)
+    found = load(path)
+    assert found.facts == facts
+    assert found.records == tuple(RECORDS[index] for index in (3, 1, 0, 2))
+    assert found.path == path
+    assert found.created_s == 1_780_000_000.5
+    assert found.nodeids["core:parallel_9"] == "benchmarks/test_x.py::test_x[core:parallel_9]"
+    assert len(found.nodeids) == len(RECORDS)
+
+
+DRIVEN = Driven("corrected", "openai/judge", "bge", live=True)
+
+
+def test_how_complex_conversations_went_on_comes_back(tmp_path: Path) -> None:
+    facts = replace(FACTS, driven=DRIVEN)
+    path = write_scorecard(tmp_path / "scorecard.json", [make_path_record()], facts)
+    assert load(path).facts == facts
+    kept = load(_saved(tmp_path / "baseline.json", baseline(load(path))))
+    assert kept.facts.driven == DRIVEN
+
+
+def test_older_files_do_not_tell_how(tmp_path: Path) -> None:
+    report = make_scorecard([make_record()])
+    section = report["fcbench"]
+    assert isinstance(section, dict)
+    del section["driven"]
+    assert load(_saved(tmp_path / "x.json", report)).facts.driven is None
+
+
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        ([], "'driven' is an object"),
+        (
+            {"profile": "fixed", "judge": "", "similarity": "", "live": False},
+            "'fixed' is not a valid Profile",
+        ),
+        ({"profile": "official"}, "'judge' is missing"),
+    ],
+)
+def test_odd_words_on_how_are_refused(tmp_path: Path, told: object, says: str) -> None:
+    report = make_scorecard([make_record()])
+    section = report["fcbench"]
+    assert isinstance(section, dict)
+    with pytest.raises(UsageError, match=says):
+        load(_saved(tmp_path / "x.json", report | {"fcbench": section | {"driven": told}}))
+
+
+def test_paths_come_back(tmp_path: Path) -> None:
+    wrong = make_call_verdict(code="value_error", expected={"city": "Oslo"}, reason="another city")
+    record = make_path_record(WRONG, path=make_path_score(make_call_verdict(), wrong), cluster="3")
+    assert load(write_scorecard(tmp_path / "x.json", [record])).records == (record,)
+
+
+def test_two_tests_of_an_entry_are_one_record(tmp_path: Path) -> None:
+    """As in the run, whose scores count the entry once."""
+    report = make_scorecard([make_record()])
+    tests = report["tests"]
+    assert isinstance(tests, list)
+    found = load(_saved(tmp_path / "x.json", report | {"tests": [*tests, tests[0] | {"nodeid": "other"}]}))
+    assert len(found.records) == 1
+
+
+def test_what_became_of_the_gate_comes_back(tmp_path: Path) -> None:
+    told = make_scorecard(RECORDS)
+    rule = {"rule": "overall>=0.2", "outcome": "held", "sentence": "overall is 60.00%"}
+    section = told["fcbench"]
+    assert isinstance(section, dict)
+    found = load(_saved(tmp_path / "scorecard.json", told | {"fcbench": section | {"gate": [rule]}}))
+    assert found.gate == (scorecard_files.RuleTold("overall>=0.2", "held", "overall is 60.00%"),)
+    cut = _saved(tmp_path / "scorecard.json", told | {"fcbench": section | {"gate": [{"rule": "x"}]}})
+    with pytest.raises(UsageError, match="a broken scorecard: 'outcome' is missing"):
+        load(cut)
+
+
+def test_sizes_of_categories_that_were_not_run_come_back(tmp_path: Path) -> None:
+    """Those that count by their number: without them the score of the group would be another."""
+    found = load(write_scorecard(tmp_path / "scorecard.json", [make_record(category="live_simple")], size=7))
+    assert found.size_of("live_multiple") == 7
+    assert found.size_of("parallel") == 0
+    live = found.scores(Profile.OFFICIAL).groups["live"].accuracy
+    assert live == pytest.approx(1 / (1 + 3 * 7))
+
+
+def _baseline(folder: Path, records: Sequence[Record]) -> scorecard_files.Scorecard:
+    whole = load(write_scorecard(folder / "scorecard.json", records, size=7))
+    return load(_saved(folder / "baseline.json", baseline(whole)))
+
+
+def test_a_baseline_keeps_verdicts_and_scores(tmp_path: Path) -> None:
+    whole, slim = load(write_scorecard(tmp_path / "s.json", RECORDS, size=7)), _baseline(tmp_path, RECORDS)
+    for profile in Profile:
+        assert slim.scores(profile) == whole.scores(profile)
+    assert [record.item_id for record in slim.records] == [record.item_id for record in whole.records]
+    assert slim.records[1].verdicts.official == Failed("wrong_count", "")
+    assert slim.records[0].verdicts.corrected == NotScored(SET_ASIDE, "")
+    assert slim.facts == whole.facts
+    assert all(record.turns == () for record in slim.records)
+
+
+def test_a_baseline_of_a_baseline_is_the_same(tmp_path: Path) -> None:
+    slim = _baseline(tmp_path, RECORDS)
+    assert baseline(slim) == baseline(load(write_scorecard(tmp_path / "s.json", RECORDS, size=7)))
+
+
+def test_a_baseline_keeps_trials(tmp_path: Path) -> None:
+    trials = [make_record(Passed(), trial=1), make_record(WRONG, trial=2)]
+    slim = _baseline(tmp_path, trials)
+    assert [(record.entry, record.trial) for record in slim.records] == [
+        ("core:simple_python_0", 1),
+        ("core:simple_python_0", 2),
+    ]
+
+
+def test_an_entry_may_be_named_like_a_trial(tmp_path: Path) -> None:
+    named = replace(make_record(), entry="core:simple_python-t2")
+    (found,) = _baseline(tmp_path, [named]).records
+    assert (found.entry, found.trial) == ("core:simple_python-t2", None)
+
+
+_VERDICTS: st.SearchStrategy[Verdict] = st.one_of(
+    st.just(Passed()),
+    st.builds(Failed, st.sampled_from(["wrong_count", "value_error:string", "with space"]), st.just("")),
+    st.builds(NotScored, st.sampled_from(["timeout", SET_ASIDE]), st.just("")),
+)
+
+
+@given(st.lists(st.tuples(_VERDICTS, _VERDICTS), max_size=6))
+def test_every_pair_of_verdicts_survives(
+    tmp_path_factory: pytest.TempPathFactory, verdicts: list[tuple[Verdict, Verdict]]
+) -> None:
+    records = [make_record(*pair, number=number) for number, pair in enumerate(verdicts)]
+    slim = _baseline(tmp_path_factory.mktemp("b"), records)
+    assert [record.verdicts for record in slim.records] == [record.verdicts for record in records]
+
+
+def test_a_baseline_has_a_line_for_each_entry(tmp_path: Path) -> None:
+    slim = baseline(load(write_scorecard(tmp_path / "s.json", RECORDS)))
+    assert json.loads(slim)["entries"] == {
+        "simple_python": {"core:simple_python_0": ["passed", "not_scored set_aside"]},
+        "parallel": {"core:parallel_9": ["failed wrong_count", "passed"], "core:parallel_10": "passed"},
+        "live_simple": {"core:live_simple_0": "not_scored timeout"},
+    }
+    assert '   "core:parallel_9": ["failed wrong_count", "passed"],' in slim.splitlines()
+
+
+_GOOD = make_scorecard(RECORDS)
+_SECTION = _GOOD["fcbench"]
+
+
+def _with(**changes: object) -> dict[str, object]:
+    section = _GOOD["fcbench"]
+    assert isinstance(section, dict)
+    return _GOOD | {"fcbench": {**section, **changes}}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("no JSON", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("[]", "not a scorecard: it has no section 'fcbench'"),
+        ('{"tests": []}', "not a scorecard: it has no section 'fcbench'"),
+        ('{"fcbench": []}', "not a scorecard: it has no section 'fcbench'"),
+        (_with(schema="fcbench-scorecard/9"), "its schema is 'fcbench-scorecard/9'; this version reads"),
+        ({"schema": "fcbench-baseline/9", "fcbench": {}}, "its schema is 'fcbench-baseline/9'"),
+        ({"fcbench": _SECTION}, "a broken scorecard: 'tests' is missing"),
+        (_with(profile="mine"), "a broken scorecard: 'mine' is not a valid Profile"),
+        (_with(notes="x"), "a broken scorecard: 'notes' is a list"),
+        (_with(sizes={"cross": None}), "a broken scorecard: 'sizes' is an object of numbers of tests"),
+        (_with(sizes=[]), "a broken scorecard: "),
+        (_GOOD | {"created": 10**400}, "a broken scorecard: int too large to convert to float"),
+        (_with(suites=[]), "a broken scorecard: 'suites' is an object of objects"),
+        (_with(suites={"core": "1"}), "a broken scorecard: 'suites' is an object of objects"),
+        (
+            _GOOD | {"tests": [{"nodeid": "x", "metadata": {"fcbench": {}}}]},
+            "a broken scorecard: 'verdicts' is missing",
+        ),
+        (_GOOD | {"tests": 3}, "a broken scorecard: 'int' object is not iterable"),
+        (_GOOD | {"tests": ["x"]}, "a broken scorecard: "),
+        (
+            {
+                "schema": scorecard_files.BASELINE,
+                "fcbench": _SECTION,
+                "entries": {"parallel": {"a:b": "lost"}},
+            },
+            "a broken scorecard: unknown verdict 'lost'",
+        ),
+    ],
+)
+def test_what_is_no_scorecard_is_refused_with_the_reason(tmp_path: Path, text: object, told: str) -> None:
+    path = _saved(tmp_path / "x.json", text)
+    with pytest.raises(UsageError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}: {told}")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"none\.json: cannot be read: No such file or directory"):
+        load(tmp_path / "none.json")
+
+
+def test_the_usual_file_is_read(tmp_path: Path) -> None:
+    """What the table of refusals changes is good when nothing is changed."""
+    assert len(load(_saved(tmp_path / "x.json", _with())).records) == len(RECORDS)

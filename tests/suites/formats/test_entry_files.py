@@ -1,0 +1,427 @@
+"""A suite's own file: what reads well, and what each kind of broken record is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.domain.entry import (
+    CATEGORIES,
+    AnyCall,
+    Entry,
+    ExpectedCall,
+    ExpectedCalls,
+    Message,
+    NoCall,
+    Table,
+)
+from pytest_fcbench.domain.errors import SuiteError
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.suites.formats.entry_files import read
+
+GOOD = """\
+category: multiple
+functions:
+  - name: tide.high
+    description: Time of high tide.
+    parameters:
+      type: dict
+      properties:
+        port: {type: string, description: Port.}
+        unit: {type: string, description: Clock., enum: [utc, local], default: utc}
+      required: [port]
+  - name: tide.range
+    description: Range of the tide on a day.
+    parameters:
+      type: dict
+      properties:
+        port: {type: string, description: Port.}
+        day: {type: string, description: Day.}
+      required: [port, day]
+    response: {type: float}
+entries:
+  - id: multiple_0
+    query: When is high tide in Brest?
+    functions: [tide.high, tide.range]
+    expect:
+      - tide.high:
+          port: [Brest, port of Brest]
+          unit: [utc, ""]
+  - id: multiple_1
+    messages:
+      - {role: system, content: Be brief.}
+      - {role: user, content: How much does the sea rise in Brest today.}
+    functions: [tide.range]
+    expect:
+      - tide.range:
+          port: [Brest]
+          day: [today]
+"""
+
+HIGH = FunctionDoc(
+    "tide.high",
+    "Time of high tide.",
+    {
+        "type": "dict",
+        "properties": {
+            "port": {"type": "string", "description": "Port."},
+            "unit": {"type": "string", "description": "Clock.", "enum": ["utc", "local"], "default": "utc"},
+        },
+        "required": ["port"],
+    },
+)
+RANGE = FunctionDoc(
+    "tide.range",
+    "Range of the tide on a day.",
+    {
+        "type": "dict",
+        "properties": {
+            "port": {"type": "string", "description": "Port."},
+            "day": {"type": "string", "description": "Day."},
+        },
+        "required": ["port", "day"],
+    },
+    {"response": {"type": "float"}},
+)
+
+
+def _file(folder: Path, text: str = GOOD, old: str = "", new: str = "") -> Path:
+    """A file with GOOD, or another text, in which ``old`` (there exactly once) is replaced."""
+    assert not old or text.count(old) == 1
+    path = folder / "entries.yaml"
+    path.write_text(text.replace(old, new) if old else text, encoding="utf-8")
+    return path
+
+
+def test_entries_are_read_whole_and_in_order(tmp_path: Path) -> None:
+    assert read(_file(tmp_path), "mine") == (
+        Entry(
+            suite="mine",
+            id="multiple_0",
+            category=CATEGORIES["multiple"],
+            turns=((Message("user", "When is high tide in Brest?"),),),
+            functions=(HIGH, RANGE),
+            expectation=ExpectedCalls(
+                (ExpectedCall("tide.high", {"port": ["Brest", "port of Brest"], "unit": ["utc", ""]}),)
+            ),
+        ),
+        Entry(
+            suite="mine",
+            id="multiple_1",
+            category=CATEGORIES["multiple"],
+            turns=(
+                (
+                    Message("system", "Be brief."),
+                    Message("user", "How much does the sea rise in Brest today."),
+                ),
+            ),
+            functions=(RANGE,),
+            expectation=ExpectedCalls((ExpectedCall("tide.range", {"port": ["Brest"], "day": ["today"]}),)),
+        ),
+    )
+
+
+SMALL = """\
+category: {category}
+functions:
+  - name: lamp.off
+    description: Switch a lamp off.
+    parameters: {{type: dict, properties: {{}}, required: []}}
+entries:
+  - id: {category}_0
+    query: Lights out
+    functions: [lamp.off]
+"""
+
+
+@pytest.mark.parametrize(
+    ("category", "expectation"),
+    [
+        ("irrelevance", NoCall()),
+        ("live_irrelevance", NoCall()),
+        ("live_relevance", AnyCall()),
+    ],
+)
+def test_categories_without_a_truth_take_no_expect(
+    tmp_path: Path, category: str, expectation: NoCall | AnyCall
+) -> None:
+    (entry,) = read(_file(tmp_path, SMALL.format(category=category)), "mine")
+    assert entry.expectation == expectation
+
+
+def test_parallel_takes_several_calls_also_of_one_function(tmp_path: Path) -> None:
+    text = SMALL.format(category="parallel") + "    expect:\n      - lamp.off:\n      - lamp.off: {}\n"
+    (entry,) = read(_file(tmp_path, text), "mine")
+    assert entry.expectation == ExpectedCalls((ExpectedCall("lamp.off", {}), ExpectedCall("lamp.off", {})))
+
+
+BROKEN = [
+    (
+        "unknown category",
+        ("category: multiple", "category: mulitple"),
+        "1: category: unknown category 'mulitple'. Did you mean 'multiple' or 'live_multiple'? "
+        "Valid: simple_python, ",
+    ),
+    ("category is no text", ("category: multiple", "category: 7"), "1: category: must be text, is int 7"),
+    ("no category", ("category: multiple\n", ""), "1: file: has no 'category'"),
+    (
+        "unknown key of the file",
+        ("entries:", "entrys:"),
+        "20: entrys: unknown key 'entrys'. Did you mean 'entries'?",
+    ),
+    (
+        "function without description",
+        ("    description: Time of high tide.\n", ""),
+        "3: functions.0: has no 'description'",
+    ),
+    (
+        "unknown key of a function",
+        ("description: Time of high tide.", "descripton: Time of high tide."),
+        "4: functions.0.descripton: unknown key 'descripton'. Did you mean 'description'?",
+    ),
+    (
+        "function described twice",
+        ("name: tide.range", "name: tide.high"),
+        "11: functions.1: the function 'tide.high' is described twice",
+    ),
+    (
+        "parameters without required",
+        ("      required: [port]\n", ""),
+        "5: functions.0.parameters: has no 'required'",
+    ),
+    (
+        "parameter without type",
+        (
+            "port: {type: string, description: Port.}\n        unit",
+            "port: {description: Port.}\n        unit",
+        ),
+        "8: functions.0.parameters.properties.port: has no 'type'",
+    ),
+    (
+        "unknown key of a parameter",
+        ("enum: [utc, local]", "enmu: [utc, local]"),
+        "9: functions.0.parameters.properties.unit.enmu: unknown key 'enmu'. Did you mean 'enum'?",
+    ),
+    (
+        "required parameter that is not declared",
+        ("required: [port]", "required: [prot]"),
+        "10: functions.0.parameters.required.0: unknown parameter 'prot'. Did you mean 'port'? "
+        "Valid: port, unit.",
+    ),
+    ("entry without id", ("  - id: multiple_0\n    query", "  - query"), "21: entries.0: has no 'id'"),
+    (
+        "id that is no text",
+        ("id: multiple_0", "id: 0"),
+        "21: entries.0.id: must be text, is int 0; put it in quotes",
+    ),
+    (
+        "id taken",
+        ("id: multiple_1", "id: multiple_0"),
+        "28: entries.1: the id 'multiple_0' is taken by an entry above",
+    ),
+    (
+        "unknown key of an entry",
+        ("query: When", "question: When"),
+        "22: entries.0.question: unknown key 'question'.",
+    ),
+    (
+        "neither query nor messages",
+        ("    query: When is high tide in Brest?\n", ""),
+        "21: entries.0: needs either 'query' or 'messages'",
+    ),
+    (
+        "query and messages",
+        ("    messages:\n", "    query: Well?\n    messages:\n"),
+        "28: entries.1: needs either 'query' or 'messages'",
+    ),
+    (
+        "unknown role",
+        ("role: system", "role: sytem"),
+        "30: entries.1.messages.0.role: unknown role 'sytem'. Did you mean 'system'? "
+        "Valid: system, user, assistant.",
+    ),
+    (
+        "message without content",
+        ("{role: system, content: Be brief.}", "{role: system}"),
+        "30: entries.1.messages.0: has no 'content'",
+    ),
+    (
+        "unknown function offered",
+        ("[tide.high, tide.range]", "[tide.high, tide.rage]"),
+        "23: entries.0.functions.1: unknown function 'tide.rage'. Did you mean 'tide.range' or 'tide.high'? "
+        "Valid: tide.high, tide.range.",
+    ),
+    (
+        "no expect",
+        ("    expect:\n      - tide.range:\n          port: [Brest]\n          day: [today]\n", ""),
+        "28: entries.1: has no 'expect'",
+    ),
+    (
+        "two calls where one belongs",
+        ("      - tide.high:\n", "      - tide.range: {port: [Brest], day: [today]}\n      - tide.high:\n"),
+        "24: entries.0.expect: 2 calls; multiple takes exactly one",
+    ),
+    (
+        "a call with two names",
+        ("      - tide.high:\n", "      - tide.range:\n        tide.high:\n"),
+        "25: entries.0.expect.0: must have exactly one function name",
+    ),
+    (
+        "a call of a function that is not offered",
+        ("functions: [tide.range]", "functions: [tide.high]"),
+        "34: entries.1.expect.0.tide.range: unknown function 'tide.range'. Did you mean 'tide.high'? "
+        "Valid: tide.high.",
+    ),
+    (
+        "an expected parameter that the function does not have",
+        ("unit: [utc, ", "units: [utc, "),
+        "27: entries.0.expect.0.tide.high.units: unknown parameter 'units'. Did you mean 'unit'? "
+        "Valid: port, unit.",
+    ),
+    (
+        "an accepted value that is no list",
+        ("day: [today]", "day: today"),
+        "36: entries.1.expect.0.tide.range.day: must be a list, is str 'today'",
+    ),
+    (
+        "no accepted value",
+        ("day: [today]", "day: []"),
+        "36: entries.1.expect.0.tide.range.day: needs at least one accepted value",
+    ),
+    (
+        "a required parameter without accepted values",
+        ("          day: [today]\n", ""),
+        "34: entries.1.expect.0.tide.range: has no accepted values for the required parameter 'day'",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"), [pytest.param(change, says, id=name) for name, change, says in BROKEN]
+)
+def test_a_broken_record_is_told_with_line_field_and_rule(
+    tmp_path: Path, change: tuple[str, str], says: str
+) -> None:
+    path = _file(tmp_path, GOOD, *change)
+    with pytest.raises(SuiteError) as caught:
+        read(path, "mine")
+    assert str(caught.value).startswith(f"{path}:{says}")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param("", "1: file: must be a mapping, is empty", id="empty file"),
+        pytest.param("- a\n", "1: file: must be a mapping, is list ['a']", id="a list"),
+        pytest.param(
+            "category: parallel\nfunctions: {}\nentries: []\n",
+            "2: functions: must be a list, is dict {}",
+            id="functions are no list",
+        ),
+        pytest.param(
+            "category: parallel\nfunctions: []\nentries:\n",
+            "3: entries: must be a list, is empty",
+            id="entries are empty",
+        ),
+        pytest.param(
+            SMALL.format(category="irrelevance") + "    expect: []\n",
+            "10: entries.0.expect: unknown key 'expect'. "
+            "Valid: id, functions, query, messages, cluster, parents.",
+            id="expect where no call is right",
+        ),
+        pytest.param(
+            SMALL.format(category="parallel") + "    expect: []\n",
+            "10: entries.0.expect: must have a call",
+            id="parallel without a call",
+        ),
+        pytest.param(
+            SMALL.format(category="simple_python") + "    expect: []\n",
+            "10: entries.0.expect: 0 calls; simple_python takes exactly one",
+            id="simple without a call",
+        ),
+    ],
+)
+def test_a_wrong_file_is_told_with_line_field_and_rule(tmp_path: Path, text: str, says: str) -> None:
+    path = _file(tmp_path, text)
+    with pytest.raises(SuiteError) as caught:
+        read(path, "mine")
+    assert str(caught.value) == f"{path}:{says}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param("day: {type: string, ", "day: {type: strnig, ", id="unknown type"),
+        pytest.param("day: {type: string, ", "day: {type: array, items: {typ: string}, ", id="nested schema"),
+        pytest.param("enum: [utc, local]", "enum: utc", id="enum that is no list"),
+        pytest.param("day: [today]", "day: [5]", id="accepted value of another type"),
+        pytest.param("unit: [utc, ", "unit: [gmt, ", id="accepted value outside the enum"),
+        pytest.param("    query: When is high tide in Brest?\n", "    messages: []\n", id="no message"),
+    ],
+)
+def test_a_record_that_no_answer_can_match_is_refused(tmp_path: Path, old: str, new: str) -> None:
+    with pytest.raises(SuiteError):
+        read(_file(tmp_path, GOOD, old, new), "mine")
+
+
+def test_relevance_without_a_function_is_refused(tmp_path: Path) -> None:
+    path = _file(tmp_path, SMALL.format(category="live_relevance"), "functions: [lamp.off]", "functions: []")
+    with pytest.raises(SuiteError):
+        read(path, "mine")
+
+
+CHAT = """\
+category: chatable
+entries:
+  - id: chatable_0
+    query: How are you?
+"""
+SQL = """\
+category: sql
+functions:
+  - name: db.run
+    description: Run a statement.
+    parameters:
+      type: dict
+      properties:
+        sql_keyword: {type: string, description: What to do.}
+        table_name: {type: string, description: Where.}
+      required: [sql_keyword, table_name]
+tables:
+  boats:
+    columns: {id: INTEGER, name: TEXT}
+    rows:
+      - [1, Petrel]
+entries:
+  - id: sql_0
+    query: Which boats are there?
+    functions: [db.run]
+    expect:
+      - db.run: {sql_keyword: [SELECT], table_name: [boats]}
+"""
+
+
+def test_where_words_are_the_answer_there_is_nothing_but_a_question(tmp_path: Path) -> None:
+    (tmp_path / "chat.yaml").write_text(CHAT, encoding="utf-8")
+    (entry,) = read(tmp_path / "chat.yaml", "own")
+    assert (entry.functions, entry.expectation, entry.tables) == ((), NoCall(), ())
+    (tmp_path / "more.yaml").write_text(CHAT + "    functions: []\n", encoding="utf-8")
+    with pytest.raises(SuiteError, match="functions"):
+        read(tmp_path / "more.yaml", "own")
+
+
+def test_entries_of_sql_share_the_tables_of_their_file(tmp_path: Path) -> None:
+    (tmp_path / "sql.yaml").write_text(SQL, encoding="utf-8")
+    (entry,) = read(tmp_path / "sql.yaml", "own")
+    assert entry.tables == (Table("boats", {"id": "INTEGER", "name": "TEXT"}, ((1, "Petrel"),)),)
+    without = SQL[: SQL.index("tables:")] + SQL[SQL.index("entries:") :]
+    (tmp_path / "without.yaml").write_text(without, encoding="utf-8")
+    with pytest.raises(SuiteError, match="has no 'tables'"):
+        read(tmp_path / "without.yaml", "own")
+
+
+def test_others_have_no_tables(tmp_path: Path) -> None:
+    (tmp_path / "odd.yaml").write_text(GOOD + "tables: {}\n", encoding="utf-8")
+    with pytest.raises(SuiteError, match="unknown key 'tables'"):
+        read(tmp_path / "odd.yaml", "own")

@@ -1,0 +1,197 @@
+"""The JSON Schema of entries agrees with the readers."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import jsonschema
+import pytest
+
+from pytest_fcbench.domain.errors import SuiteError
+from pytest_fcbench.suites import core
+from pytest_fcbench.suites.custom import open_own
+from pytest_fcbench.suites.formats import entry_files
+from pytest_fcbench.suites.formats.entry_schema import entry_schema
+from pytest_fcbench.suites.formats.fields import yaml_value
+from tests.suites.test_custom import LINES
+
+FOLDER = Path(core.__file__).parent
+WRITTEN = sorted(path for path in FOLDER.glob("*.yaml") if b"\nentries:" in path.read_bytes())
+VALIDATOR = jsonschema.Draft202012Validator(entry_schema())
+LINE = jsonschema.Draft202012Validator(entry_schema(lines=True))
+
+
+def test_it_is_a_schema() -> None:
+    VALIDATOR.check_schema(entry_schema())
+    LINE.check_schema(entry_schema(lines=True))
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.stem)
+def test_everything_of_ours_is_valid(path: Path) -> None:
+    VALIDATOR.validate(yaml_value(path))
+
+
+def test_every_category_is_among_ours_or_made() -> None:
+    def category(path: Path) -> str:
+        value = yaml_value(path)
+        assert isinstance(value, dict)
+        return str(value["category"])
+
+    left = set(entry_files.WRITTEN) - {category(path) for path in WRITTEN}
+    assert left == {"multi_turn_miss_func", "multi_turn_long_context", "multi_turn_composite"}
+
+
+def entries_of(path: Path) -> dict[str, Any]:
+    """The file with its first entries alone."""
+    value = yaml_value(path)
+    assert isinstance(value, dict)
+    return {**value, "entries": value["entries"][:4]}
+
+
+_FREE = ("domains", "reply", "call", "expect", "rows", "default", "enum", "response", "where")
+"""Below these a file says what nobody but the reader can know."""
+
+
+def _places(value: object, way: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The way to every value, as far as a schema describes it."""
+    yield way
+    if way and way[-1] in _FREE:
+        return
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield from _places(member, (*way, key))
+    elif isinstance(value, list):
+        for index, element in enumerate(value):
+            yield from _places(element, (*way, index))
+
+
+def _changed(value: Any, way: tuple[str | int, ...], draw: Random) -> object:
+    """The value with a mistake at a place: something is gone, misspelt, doubled or of another type."""
+    if not way:
+        return draw.choice([None, 7, "text", [], {}, True, 2.5])
+    value = copy.copy(value)
+    assert isinstance(value, (dict, list))
+    here: Any = way[0]
+    rest, kind = way[1:], draw.randrange(4)
+    member = value[here]
+    if rest or kind == 0:
+        value[here] = _changed(member, rest, draw)
+    elif isinstance(value, dict) and kind == 1:
+        value[f"{here}x"] = value.pop(str(here))
+    elif isinstance(value, dict):
+        value[f"{here}_more"] = member
+    else:
+        del value[here]
+    return value
+
+
+def _read(value: object, folder: Path) -> None:
+    path = folder / "changed.yaml"
+    path.write_text(json.dumps(value))
+    entry_files.read(path, "mine", core.world())
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.stem)
+def test_what_the_schema_refuses_the_reader_refuses_too(path: Path, tmp_path: Path) -> None:
+    for used in FOLDER.glob("booking_*.yaml"):
+        (tmp_path / used.name).write_bytes(used.read_bytes())
+    whole, draw = entries_of(path), Random(path.stem)
+    places = [place for place in _places(whole) if place]
+    refused = 0
+    for place in draw.sample(places, min(len(places), 60)):
+        changed = _changed(whole, place, draw)
+        if VALIDATOR.is_valid(changed):
+            continue
+        refused += 1
+        with pytest.raises(SuiteError):
+            _read(changed, tmp_path)
+    assert refused
+
+
+MISTAKES: dict[str, tuple[str, str, object]] = {
+    "no category": ("simple_python", "category", None),
+    "another category": ("simple_python", "category", "simple_pyton"),
+    "no id": ("simple_python", "entries.0.id", None),
+    "an id that is a number": ("simple_python", "entries.0.id", 7),
+    "no question": ("multiple", "entries.1.query", None),
+    "an unknown key": ("parallel", "entries.0.hint", "x"),
+    "no accepted value": ("simple_python", "entries.0.expect.0", {"loan_payment": {"years": []}}),
+    "two calls in one": ("parallel", "entries.0.expect.0", {"a": {}, "b": {}}),
+    "an unknown type": ("simple_python", "functions.0.parameters.type", "dictionary"),
+    "no turns": ("multi_turn_base", "entries.0.turns", []),
+    "no calls": ("multi_turn_base", "entries.0.turns.0.calls", None),
+    "a turn before the first": ("multi_turn_base", "entries.0.withhold", {"turn": -1, "functions": ["cp"]}),
+    "no tables": ("sql", "tables", None),
+    "functions for words": ("chatable", "functions", []),
+    "no steps": ("hotels", "entries.0.steps", []),
+    "a step without reply": ("hotels", "entries.0.steps.0.0.reply", None),
+    "an unknown way of comparing": ("exec_simple", "entries.0.expect.0", {"call": "a()", "kind": "exact"}),
+    "no endpoint": ("rest", "entries.0.endpoint", None),
+    "an id without its kind": ("memory_flat", "entries.0.id", "flat"),
+    "nobody said it": ("memory_flat", "entries.0.questions.0.said", []),
+    "no answer": ("web_search", "entries.0.answers", []),
+    "a trail of nothing": ("web_search", "entries.0.trail", []),
+}
+
+
+@pytest.mark.parametrize(("name", "place", "value"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_are_seen_by_both(name: str, place: str, value: object, tmp_path: Path) -> None:
+    for used in FOLDER.glob("booking_*.yaml"):
+        (tmp_path / used.name).write_bytes(used.read_bytes())
+    whole = copy.deepcopy(entries_of(FOLDER / f"{name}.yaml"))
+    VALIDATOR.validate(whole)
+    _read(whole, tmp_path)
+    here: Any = whole
+    *way, last = place.split(".")
+    for key in way:
+        here = here[int(key) if isinstance(here, list) else key]
+    if value is None:
+        del here[last]
+    else:
+        here[int(last) if isinstance(here, list) else last] = value
+    assert not VALIDATOR.is_valid(whole)
+    with pytest.raises(SuiteError):
+        _read(whole, tmp_path)
+
+
+def test_a_line_has_all_in_one_object(tmp_path: Path) -> None:
+    for line in LINES:
+        LINE.validate(line)
+        assert not VALIDATOR.is_valid(line)
+        (tmp_path / "lines.jsonl").write_text(json.dumps({**line, "id": 7}))
+        assert not LINE.is_valid({**line, "id": 7})
+        with pytest.raises(SuiteError):
+            _load(tmp_path / "lines.jsonl")
+        assert not LINE.is_valid({key: value for key, value in line.items() if key != "id"})
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.stem)
+def test_our_entries_are_valid_as_lines(path: Path, tmp_path: Path) -> None:
+    value = entries_of(path)
+    for used in FOLDER.glob("booking_*.yaml"):
+        (tmp_path / used.name).write_bytes(used.read_bytes())
+    entries, functions = value.pop("entries"), value.pop("functions", [])
+    if path.stem in ("hotels", "flights", "car_rental", "attraction", "cross") and functions:
+        (tmp_path / "own.yaml").write_text(json.dumps({"functions": functions}))
+        value["uses"] = [*value.get("uses", []), "own.yaml"]
+        functions = []
+    docs = {doc["name"]: doc for doc in functions}
+    lines = []
+    for entry in entries:
+        if docs:
+            entry = {**entry, "functions": [docs.get(str(name), name) for name in entry["functions"]]}
+        lines.append({**value, **entry})
+        LINE.validate(lines[-1])
+    (tmp_path / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    _load(tmp_path / "lines.jsonl")
+
+
+def _load(path: Path) -> None:
+    suite = open_own("mine", path)
+    for category in suite.categories:
+        suite.load(category)

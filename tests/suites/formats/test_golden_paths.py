@@ -1,0 +1,604 @@
+"""Entries with a golden path of a file: what is read, and what each kind of broken record is told."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath, Group, Lookup, Message, PathCall
+from pytest_fcbench.domain.errors import SuiteError
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.suites.formats.entry_files import read
+from pytest_fcbench.suites.formats.listings import Listing
+
+SHARED = """\
+functions:
+  - name: find_pond
+    description: Finds ponds.
+    parameters:
+      type: object
+      properties:
+        query: {type: string, description: "Name."}
+        kind: {type: string, enum: [pond, lake], default: pond, description: "Which."}
+      required: [query]
+lookups: [find_pond]
+judged: [query]
+"""
+
+GOOD = """\
+category: hotels
+uses: [ponds.yaml]
+functions:
+  - name: hire_boat
+    description: Hires boats.
+    parameters:
+      type: object
+      properties:
+        pond_id: {type: string, description: "Pond."}
+        seats: {type: integer, description: "Seats."}
+        stops:
+          type: array
+          description: "Stops."
+          items:
+            type: object
+            properties: {place: {type: string}, minutes: {type: number}}
+            required: [place]
+      required: [pond_id]
+lookups:
+  - {name: hire_boat, where: {seats: 1}, forgiven: false}
+judged: [seats]
+entries:
+  - id: hotels_0
+    cluster: ponds
+    query: Hire a boat on the mill pond.
+    steps:
+      - - call: {find_pond: {query: mill pond}}
+          reply: {ponds: [{pond_id: po_7, depth: 2.5, deep: false, note: null}]}
+        - call: {find_pond: {query: mill lake, kind: lake}}
+          reply: []
+      - - call:
+            hire_boat:
+              pond_id: {$from: [0, 0, ponds, 0, pond_id]}
+              stops: [{place: east}, {place: west, minutes: 5}]
+          reply:
+            boats:
+              $listing:
+                {of: rides, seed: 7, items: 3, prices: [2, 3], each: {seats: 4}, with: {1: {price_total: 1}}}
+    recorded:
+      - call: {find_pond: {query: the mill pond}}
+        reply: {$from: [0, 0]}
+  - id: hotels_1
+    query: Which lakes are there?
+    functions: [find_pond]
+    steps:
+      - - call: {find_pond: {query: "", kind: lake}}
+          reply: plenty
+"""
+
+
+def _write(folder: Path, text: str, shared: str = SHARED) -> Path:
+    folder.joinpath("ponds.yaml").write_text(shared, encoding="utf-8")
+    path = folder / "entries.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _changed(text: str, old: str, new: str) -> str:
+    """The text, in which ``old`` (there exactly once) is replaced."""
+    assert text.count(old) == 1, old
+    return text.replace(old, new)
+
+
+FIND = FunctionDoc(
+    "find_pond",
+    "Finds ponds.",
+    {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "Name."},
+            "kind": {"type": "string", "enum": ["pond", "lake"], "default": "pond", "description": "Which."},
+        },
+        "required": ["query"],
+    },
+)
+HIRE = FunctionDoc(
+    "hire_boat",
+    "Hires boats.",
+    {
+        "type": "object",
+        "properties": {
+            "pond_id": {"type": "string", "description": "Pond."},
+            "seats": {"type": "integer", "description": "Seats."},
+            "stops": {
+                "type": "array",
+                "description": "Stops.",
+                "items": {
+                    "type": "object",
+                    "properties": {"place": {"type": "string"}, "minutes": {"type": "number"}},
+                    "required": ["place"],
+                },
+            },
+        },
+        "required": ["pond_id"],
+    },
+)
+PONDS = {"ponds": [{"pond_id": "po_7", "depth": 2.5, "deep": False, "note": None}]}
+BOATS = Listing("rides", 7, 3, (2, 3), {"seats": 4}, {1: {"price_total": 1}})
+FIRST = Entry(
+    suite="mine",
+    id="hotels_0",
+    category=CATEGORIES["hotels"],
+    turns=((Message("user", "Hire a boat on the mill pond."),),),
+    functions=(FIND, HIRE),
+    expectation=GoldenPath(
+        steps=(
+            (
+                PathCall.replied("find_pond", {"query": "mill pond"}, PONDS),
+                PathCall.replied("find_pond", {"query": "mill lake", "kind": "lake"}, []),
+            ),
+            (
+                PathCall.replied(
+                    "hire_boat",
+                    {"pond_id": "po_7", "stops": [{"place": "east"}, {"place": "west", "minutes": 5}]},
+                    {"boats": BOATS.made()},
+                ),
+            ),
+        ),
+        lookups=(Lookup("find_pond"), Lookup("hire_boat", {"seats": 1}, forgiven=False)),
+        judged=frozenset({"query", "seats"}),
+        recorded=(PathCall.replied("find_pond", {"query": "the mill pond"}, PONDS),),
+    ),
+    cluster="ponds",
+)
+SECOND = Entry(
+    suite="mine",
+    id="hotels_1",
+    category=CATEGORIES["hotels"],
+    turns=((Message("user", "Which lakes are there?"),),),
+    functions=(FIND,),
+    expectation=GoldenPath(
+        steps=((PathCall.replied("find_pond", {"query": "", "kind": "lake"}, "plenty"),),),
+        lookups=(Lookup("find_pond"),),
+        judged=frozenset({"query", "seats"}),
+    ),
+)
+
+
+def test_entries_are_read_whole_and_in_order(tmp_path: Path) -> None:
+    assert read(_write(tmp_path, GOOD), "mine") == (FIRST, SECOND)
+
+
+@pytest.mark.parametrize("category", [c.name for c in CATEGORIES.values() if c.group is Group.COMPLEX])
+def test_every_category_with_golden_paths_is_written_like_this(tmp_path: Path, category: str) -> None:
+    entries = read(_write(tmp_path, _changed(GOOD, "category: hotels", f"category: {category}")), "mine")
+    assert [entry.category.name for entry in entries] == [category] * 2
+
+
+def test_a_file_needs_no_other(tmp_path: Path) -> None:
+    text = _changed(
+        GOOD,
+        "uses: [ponds.yaml]\nfunctions:\n",
+        SHARED.removesuffix("lookups: [find_pond]\njudged: [query]\n"),
+    )
+    entries = read(_write(tmp_path, text, shared="- not used"), "mine")
+    assert [entry.functions for entry in entries] == [(FIND, HIRE), (FIND,)]
+
+
+def test_what_a_path_holds_is_json(tmp_path: Path) -> None:
+    for entry in read(_write(tmp_path, GOOD), "mine"):
+        assert isinstance(entry.expectation, GoldenPath)
+        for call in (*entry.expectation.calls, *entry.expectation.recorded):
+            values = [dict(call.arguments), call.reply_value]
+            assert json.loads(json.dumps(values, allow_nan=False)) == values
+
+
+ENTRY = r"entries\.0\."
+STEP = ENTRY + r"steps\.0\."
+
+BROKEN: Mapping[str, tuple[str, str, str]] = {
+    # id: (what is replaced, by what, "line: field: rule", the rule as a pattern)
+    "unknown category": (
+        "category: hotels",
+        "category: hotel",
+        r"1: category: unknown category 'hotel'\. Did you mean 'hotels'\?",
+    ),
+    "unknown key": (
+        "lookups:",
+        "lookup:",
+        r"19: lookup: unknown key 'lookup'\. Did you mean 'lookups'\? Valid: category, entries, ",
+    ),
+    "no entries": ("entries:", "# entries:", r" not valid YAML"),
+    "unknown file": (
+        "uses: [ponds.yaml]",
+        "uses: [pond.yaml]",
+        r"2: uses\.0: unknown file 'pond\.yaml'\. Did you mean 'ponds\.yaml'\? Valid: entries\.yaml, ponds",
+    ),
+    "file of a folder": (
+        "uses: [ponds.yaml]",
+        "uses: [../ponds.yaml]",
+        r"2: uses\.0: unknown file '\.\./ponds\.yaml'",
+    ),
+    "uses is a text": ("uses: [ponds.yaml]", "uses: ponds.yaml", r"2: uses: must be a list, is str"),
+    "uses itself": ("uses: [ponds.yaml]", "uses: [entries.yaml]", r"1: category: unknown key 'category'"),
+    "function described twice": (
+        "- name: hire_boat",
+        "- name: find_pond",
+        r"4: functions\.0: the function 'find_pond' is described twice",
+    ),
+    "type of another language": (
+        "seats: {type: integer",
+        "seats: {type: long",
+        r"10: functions\.0\.parameters\.properties\.seats\.type: unknown type 'long'\. .*"
+        r"Valid: string, number, integer, boolean, array, object\.",
+    ),
+    "type of the official docs": (
+        "stops:\n          type: array",
+        "stops:\n          type: tuple",
+        r"12: .*: unknown type 'tuple'",
+    ),
+    "parameters of another type": (
+        "type: object\n      properties:\n        pond_id",
+        "type: dict\n      properties:\n        pond_id",
+        r"7: functions\.0\.parameters\.type: unknown type 'dict'\. .*Valid: object\.",
+    ),
+    "array without items": (
+        "seats: {type: integer",
+        "seats: {type: array",
+        r"10: .*seats: a parameter of type array needs 'items'",
+    ),
+    "required is unknown": (
+        "required: [pond_id]",
+        "required: [pond]",
+        r"18: functions\.0\.parameters\.required\.0: unknown parameter 'pond'\. Did you mean 'pond_id'\?",
+    ),
+    "lookup of an unknown function": (
+        "{name: hire_boat, where",
+        "{name: hire_boats, where",
+        r"20: lookups\.0\.name: unknown function 'hire_boats'\. Did you mean 'hire_boat'\?",
+    ),
+    "where is no argument": (
+        "where: {seats: 1}",
+        "where: {seat: 1}",
+        r"20: lookups\.0\.where\.seat: unknown parameter 'seat'\. Did you mean 'seats'\?",
+    ),
+    "where of a wrong type": (
+        "where: {seats: 1}",
+        "where: {seats: one}",
+        r"20: lookups\.0\.where\.seats: 'one' is not what the function doc declares \(integer\)",
+    ),
+    "forgiven is a word": (
+        "forgiven: false",
+        "forgiven: never",
+        r"20: lookups\.0\.forgiven: must be true or false",
+    ),
+    "judged is no parameter": (
+        "judged: [seats]",
+        "judged: [seat]",
+        r"21: judged\.0: unknown parameter 'seat'\. Did you mean 'seats'\? Valid: kind, pond_id, query, ",
+    ),
+    "id stands twice": (
+        "id: hotels_1",
+        "id: hotels_0",
+        r"42: entries\.1: the id 'hotels_0' is taken by an entry above",
+    ),
+    "no steps": (
+        "    steps:\n      - - call: {find_pond: {query: mill",
+        "    step:\n      - - call: {find_pond: {query: mill",
+        r"26: entries\.0\.step: unknown key 'step'\. Did you mean 'steps'\?",
+    ),
+    "no query": ("    query: Which lakes are there?\n", "", r"42: entries\.1: has no 'query'"),
+    "cluster is a number": (
+        "cluster: ponds",
+        "cluster: 7",
+        r"24: entries\.0\.cluster: must be text, is int 7",
+    ),
+    "unknown function offered": (
+        "functions: [find_pond]",
+        "functions: [find_pnd]",
+        r"44: entries\.1\.functions\.0: unknown function 'find_pnd'\. Did you mean 'find_pond'\?",
+    ),
+    "no function offered": (
+        "functions: [find_pond]",
+        "functions: []",
+        r"44: entries\.1\.functions: needs a function",
+    ),
+    "function that is not offered": (
+        "functions: [find_pond]",
+        "functions: [hire_boat]",
+        r"46: entries\.1\.steps\.0\.0\.call\.find_pond: unknown function 'find_pond'\. Valid: hire_boat\.",
+    ),
+    "steps are empty": (
+        '    steps:\n      - - call: {find_pond: {query: "", kind: lake}}\n          reply: plenty\n',
+        "    steps: []\n",
+        r"45: entries\.1\.steps: needs a step",
+    ),
+    "step is empty": (
+        '      - - call: {find_pond: {query: "", kind: lake}}\n          reply: plenty\n',
+        "      - []\n",
+        r"46: entries\.1\.steps\.0: needs a call",
+    ),
+    "step is a call": (
+        '      - - call: {find_pond: {query: "", kind: lake}}\n          reply: plenty\n',
+        '      - {call: {find_pond: {query: ""}}, reply: plenty}\n',
+        r"46: entries\.1\.steps\.0: must be a list, is dict",
+    ),
+    "no reply": ("          reply: plenty\n", "", r"46: entries\.1\.steps\.0\.0: has no 'reply'"),
+    "reply is a day": (
+        "reply: plenty",
+        "reply: 2027-01-02",
+        r"47: entries\.1\.steps\.0\.0\.reply: 2027-01-02 is no JSON value; a text needs quotes",
+    ),
+    "reply is no number": ("reply: plenty", "reply: .nan", r"47: .*\.reply: nan is no JSON value"),
+    "call is a text": (
+        "call: {find_pond: {query: mill pond}}",
+        "call: find_pond",
+        STEP.join(("27: ", r"0\.call: must be a mapping, is str")),
+    ),
+    "two functions in a call": (
+        "call: {find_pond: {query: mill pond}}",
+        "call: {find_pond: {query: a}, hire_boat: {pond_id: a}}",
+        STEP.join(("27: ", r"0\.call: must be one function name with its arguments")),
+    ),
+    "unknown function": (
+        "call: {find_pond: {query: mill pond}}",
+        "call: {find_ponds: {query: mill pond}}",
+        STEP.join(("27: ", r"0\.call\.find_ponds: unknown function 'find_ponds'\. Did you mean 'find_pond'")),
+    ),
+    "unknown parameter": (
+        "query: mill lake, kind: lake",
+        "query: mill lake, kinds: lake",
+        STEP.join(("29: ", r"1\.call\.find_pond\.kinds: unknown parameter 'kinds'\. Did you mean 'kind'\?")),
+    ),
+    "missing parameter": (
+        "{query: mill lake, kind: lake}",
+        "{kind: lake}",
+        STEP.join(("29: ", r"1\.call\.find_pond: find_pond needs the parameter 'query'")),
+    ),
+    "no arguments": (
+        "call: {find_pond: {query: mill pond}}",
+        "call: {find_pond: }",
+        STEP.join(("27: ", r"0\.call\.find_pond: find_pond needs the parameter 'query'")),
+    ),
+    "outside the enum": (
+        "query: mill lake, kind: lake",
+        "query: mill lake, kind: sea",
+        STEP.join(
+            (
+                "29: ",
+                r"1\.call\.find_pond\.kind: 'sea' is not what the function doc declares "
+                r"\(\['pond', 'lake'\]\)",
+            )
+        ),
+    ),
+    "wrong type": (
+        "{query: mill pond}",
+        "{query: 7}",
+        STEP.join(("27: ", r"0\.call\.find_pond\.query: 7 is not what the function doc declares \(string\)")),
+    ),
+    "wrong type deep inside": (
+        "{place: west, minutes: 5}",
+        "{place: west, minutes: five}",
+        r"34: .*\.stops: \[.* is not what the function doc declares \(array\)",
+    ),
+    "unknown member": (
+        "{place: west, minutes: 5}",
+        "{place: west, minute: 5}",
+        r"34: .*\.stops\.1\.minute: unknown key 'minute'\. Did you mean 'minutes'\?",
+    ),
+    "missing member": (
+        "{place: west, minutes: 5}",
+        "{minutes: 5}",
+        r"34: .*\.stops\.1: has no 'place'",
+    ),
+    "equal calls in a step": (
+        "{query: mill lake, kind: lake}",
+        "{query: mill pond}",
+        r"29: entries\.0\.steps\.0\.1: the same call of find_pond stands above",
+    ),
+    "recorded is on the path": (
+        "query: the mill pond",
+        "query: mill pond",
+        r"40: entries\.0\.recorded\.0: the same call of find_pond stands above",
+    ),
+    "recorded is empty": (
+        "    recorded:\n      - call: {find_pond: {query: the mill pond}}\n        reply: {$from: [0, 0]}\n",
+        "    recorded: []\n",
+        r"39: entries\.0\.recorded: needs a call",
+    ),
+    "from a later step": (
+        "$from: [0, 0, ponds, 0, pond_id]",
+        "$from: [1, 0, boats, 0, ride_token]",
+        r"33: .*\.pond_id\.\$from\.0: must be a place in a list of 1, from 0",
+    ),
+    "from a call that is not there": (
+        "$from: [0, 0, ponds, 0, pond_id]",
+        "$from: [0, 2]",
+        r"33: .*\.\$from\.1: must be a place in a list of 2, from 0",
+    ),
+    "from a call counted from the end": (
+        "$from: [0, 0, ponds, 0, pond_id]",
+        "$from: [0, -1]",
+        r"33: .*\.\$from\.1: must be a place in a list of 2, from 0",
+    ),
+    "from an unknown member": (
+        "$from: [0, 0, ponds, 0, pond_id]",
+        "$from: [0, 0, pnds]",
+        r"33: .*\.\$from\.2: unknown member 'pnds'\. Did you mean 'ponds'\?",
+    ),
+    "from inside of a text": (
+        "$from: [0, 0, ponds, 0, pond_id]",
+        "$from: [0, 0, ponds, 0, pond_id, 0]",
+        r"33: .*\.\$from\.5: there is nothing in 'po_7'",
+    ),
+    "from nowhere": (
+        "$from: [0, 0, ponds, 0, pond_id]",
+        "$from: [0]",
+        r"33: .*\.\$from: must be a step, a call in it and the way to a value in its reply",
+    ),
+    "from a wrong type": (
+        "$from: [0, 0, ponds, 0, pond_id]",
+        "$from: [0, 0, ponds, 0, depth]",
+        r"33: .*\.pond_id: 2\.5 is not what the function doc declares \(string\)",
+    ),
+    "from and more": (
+        "{$from: [0, 0, ponds, 0, pond_id]}",
+        "{$from: [0, 0, ponds, 0, pond_id], else: 1}",
+        r"33: .*\.pond_id\.else: unknown key 'else'",
+    ),
+    "unknown listing": (
+        "of: rides",
+        "of: ride",
+        r"38: .*\.boats\.\$listing\.of: unknown listing 'ride'\. Did you mean 'rides'\? Valid: stays, ",
+    ),
+    "listing without a seed": ("seed: 7, ", "", r"37: .*\.\$listing: has no 'seed'"),
+    "half an item": ("items: 3", "items: 2.5", r"38: .*\.items: must be a whole number from 0 to 10000"),
+    "too many items": ("items: 3", "items: 10001", r"38: .*\.items: must be a whole number from 0 to 10000"),
+    "seed is true": ("seed: 7", "seed: true", r"38: .*\.seed: must be a whole number"),
+    "one price": ("prices: [2, 3]", "prices: [2]", r"38: .*\.prices: must be the lowest and the highest"),
+    "prices the wrong way": ("prices: [2, 3]", "prices: [3, 2]", r"38: .*\.prices: must be the lowest"),
+    "place behind the end": (
+        "with: {1:",
+        "with: {3:",
+        r"38: .*\.with\.3: must be the place of an item, from 0 to 2",
+    ),
+    "unknown member of an item": (
+        "{price_total: 1}",
+        "{price: 1}",
+        r"38: .*\.with\.1: unknown member 'price'\. Did you mean 'price_total'\?",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "message"), BROKEN.values(), ids=BROKEN)
+def test_errors_name_file_line_field_and_rule(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = _write(tmp_path, _changed(GOOD, old, new))
+    with pytest.raises(SuiteError, match=f"^{re.escape(str(path))}:{message}"):
+        read(path, "mine")
+
+
+BROKEN_SHARED: Mapping[str, tuple[str, str, str]] = {
+    "entries": (
+        "judged: [query]",
+        "entries: []",
+        r"11: entries: unknown key 'entries'\. .*Valid: functions, ",
+    ),
+    "no functions": ("functions:", "function:", r"1: function: unknown key 'function'"),
+    "lookup": ("lookups: [find_pond]", "lookups: [find]", r"10: lookups\.0: unknown function 'find'"),
+    "default outside the enum": (
+        "default: pond",
+        "default: puddle",
+        r"8: functions\.0\.parameters\.properties\.kind\.default: 'puddle' is not what the function doc",
+    ),
+    "default is a day": (
+        "default: pond",
+        "default: 2027-01-02",
+        r"8: .*\.default: 2027-01-02 is no JSON value; a text needs quotes",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "message"), BROKEN_SHARED.values(), ids=BROKEN_SHARED)
+def test_errors_in_a_shared_file_name_that_file(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = _write(tmp_path, GOOD, _changed(SHARED, old, new))
+    with pytest.raises(SuiteError, match=f"^{re.escape(str(path.with_name('ponds.yaml')))}:{message}"):
+        read(path, "mine")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("reply: plenty", "reply: &a [*a]"),
+        ("reply: plenty", "reply: &a {a: *a}"),
+        ("items:\n            type: object", "items: &a\n            items: *a\n            type: object"),
+        ("entries:\n", "entries: &a\n  - *a\n"),
+    ],
+)
+def test_an_alias_inside_of_what_it_names_is_an_error(tmp_path: Path, old: str, new: str) -> None:
+    with pytest.raises(SuiteError):
+        read(_write(tmp_path, _changed(GOOD, old, new)), "mine")
+
+
+def _told(path: Path) -> str:
+    """What the reader finds wrong with a file."""
+    try:
+        read(path, "mine")
+    except SuiteError as error:
+        return str(error)
+    return str(path)
+
+
+PIECES = [
+    *(line for line in GOOD.splitlines() if line.strip()),
+    *("[]", "{}", "~", "-", ":", ",", "&a", "*a", "{{", "'", "2027-13-40", ".inf", "9" * 5000),
+    *("$from: [0, 0]", "$listing: {of: stays, seed: 1, items: 2}", "<<: *a", "? [a]", "\t", "\0", "\ud7ff"),
+    *("!!int x", "!!bool x", "!!timestamp x"),
+]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, len(GOOD)), st.integers(0, 30), st.sampled_from(PIECES) | st.text(max_size=5)
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_whatever_a_file_holds_only_a_suite_error_comes_of_it(
+    tmp_path: Path, edits: list[tuple[int, int, str]]
+) -> None:
+    text = GOOD
+    for at, length, piece in edits:
+        text = text[:at] + piece + text[at + length :]
+    text = text.encode(errors="replace").decode()
+    assert _told(_write(tmp_path, text)).startswith(str(tmp_path))
+
+
+PLACES = (
+    "[ponds.yaml]",
+    "{name: hire_boat, where: {seats: 1}, forgiven: false}",
+    "{query: mill pond}",
+    "[0, 0, ponds, 0, pond_id]",
+    "[{place: east}, {place: west, minutes: 5}]",
+    "{of: rides, seed: 7, items: 3, prices: [2, 3], each: {seats: 4}, with: {1: {price_total: 1}}}",
+    "[find_pond]",
+    "plenty",
+)
+KEYS = [
+    "$from",
+    "$listing",
+    "call",
+    "find_pond",
+    "query",
+    "name",
+    "where",
+    "of",
+    "seed",
+    "items",
+    "with",
+    "0",
+]
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.sampled_from(["", "find_pond", "rides", "2027-01-02"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+    max_leaves=9,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None)
+@given(st.sampled_from(PLACES), VALUES)
+def test_whatever_stands_in_a_place_only_a_suite_error_comes_of_it(
+    tmp_path: Path, place: str, value: object
+) -> None:
+    text = _changed(GOOD, place, json.dumps(value))
+    assert _told(_write(tmp_path, text)).startswith(str(tmp_path))

@@ -1,0 +1,53 @@
+"""Facts about a few entries, as checks take them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from pytest_fcbench.domain.entry import Entry, PathCall
+from pytest_fcbench.environments.memory.vectors import Embed
+from pytest_fcbench.execution.outcomes import Outcome, Response
+from pytest_fcbench.suites import core
+from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.findings import Finding
+
+
+def make_suite(*entries: Entry) -> Suite:
+    """A suite of these entries, with the sentences and the world of core."""
+    opened = core.open_suite(Path())
+    return Suite(
+        name="mine",
+        version="1",
+        pack_sha256=None,
+        categories=tuple(dict.fromkeys(entry.category for entry in entries)),
+        wording=opened.wording,
+        world=opened.world,
+        load=lambda category: tuple(entry for entry in entries if entry.category == category),
+    )
+
+
+def make_facts(
+    *entries: Entry,
+    against: Sequence[Entry] = (),
+    threshold: float = 0.8,
+    unread: dict[str, str] | None = None,
+    embed: Embed | None = None,
+) -> Facts:
+    """What checks look at."""
+    suite = make_suite(*entries)
+    return Facts(suite, entries, _nothing, _nowhere, None, unread or {}, against, threshold, embed)
+
+
+def _nothing(calls: Sequence[str], recorded: Sequence[PathCall]) -> tuple[Outcome, ...]:
+    raise AssertionError(f"nothing is to be carried out, but {calls} were")
+
+
+def _nowhere(call: str) -> Response:
+    raise AssertionError(f"nothing is to be asked, but {call} was")
+
+
+def found(check: Callable[[Facts], Iterable[Finding]], facts: Facts) -> list[tuple[str, str, str]]:
+    """What a check finds: entry, severity and evidence."""
+    return [(finding.entry, finding.severity.value, finding.evidence) for finding in check(facts)]

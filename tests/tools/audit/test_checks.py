@@ -1,0 +1,114 @@
+"""The registry of checks, and what it finds in our own suite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.cli.commands.show import printable_line
+from pytest_fcbench.domain.entry import Rule
+from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.sandbox.pool import Pool
+from pytest_fcbench.suites import core
+from pytest_fcbench.tools.audit import report
+from pytest_fcbench.tools.audit.checks import CHECKS, audit
+from pytest_fcbench.tools.audit.distributions import spreads
+from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.findings import Finding, Severity, shown
+from pytest_fcbench.tools.audit.report import Audit
+from tests.factories import make_doc, make_entry
+from tests.server.asking import WEB
+from tests.tools.audit.made import make_facts
+
+
+def test_only_named_checks_run() -> None:
+    facts = make_facts(make_entry(query=""), make_entry("multiple", query=""))
+    assert {finding.check for finding in audit(facts, ["empty_text", "shape"])} == {"empty_text", "shape"}
+
+
+def test_weak_checks_run_where_they_are_named() -> None:
+    facts = make_facts(make_entry(query="Hm?"))
+    assert "unnamed_value" not in {finding.check for finding in audit(facts)}
+    assert {finding.check for finding in audit(facts, ["unnamed_value"])} == {"unnamed_value"}
+
+
+def test_findings_carry_the_name_of_their_check() -> None:
+    """Whatever a check is called, its findings say so: reviews and options go by the name."""
+    facts = make_facts(make_entry(query="", expect=[{"no.such": {"x": 1}}]))
+    for name in CHECKS:
+        assert {finding.check for finding in audit(facts, [name])} <= {name}
+    assert {"empty_text", "uncallable", "malformed", "refused"} <= {finding.check for finding in audit(facts)}
+
+
+def test_every_check_says_what_it_finds_in_a_few_words() -> None:
+    assert all(10 < len(check.says) <= 50 for check in CHECKS.values())
+
+
+def test_core_is_sound(pool: Pool, performer: Performer) -> None:
+    """Nothing in our own entries is certainly or likely wrong."""
+    suite = core.open_suite(Path())
+    entries = [e for c in suite.categories if c.rule is not Rule.VARIATION for e in suite.load(c)]
+    findings = audit(Facts(suite, entries, pool, performer, WEB))
+    assert [finding for finding in findings if finding.severity is not Severity.HINT] == []
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+SCHEMA = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["string", "integer", "array", "dict", "any", "String"]) | JSON,
+        "enum": JSON,
+        "default": JSON,
+        "items": st.fixed_dictionaries({"type": st.sampled_from(["string", "array", "dict"])}) | JSON,
+        "properties": st.dictionaries(st.sampled_from("ab"), JSON, max_size=2) | JSON,
+        "description": st.text(max_size=20) | JSON,
+    },
+)
+
+
+@given(
+    category=st.sampled_from(["simple_python", "simple_java", "multiple", "parallel", "irrelevance", "sql"]),
+    properties=st.dictionaries(st.sampled_from("xyz"), SCHEMA, max_size=3),
+    accepted=st.lists(st.dictionaries(st.sampled_from("xyz"), st.lists(JSON, max_size=3) | JSON), max_size=2),
+    query=st.text(),
+)
+def test_no_entry_breaks_an_audit(
+    category: str,
+    properties: dict[str, Mapping[str, object]],
+    accepted: Sequence[Mapping[str, object]],
+    query: str,
+) -> None:
+    doc = make_doc("f.g", properties, required=["x"])
+    entry = make_entry(category, functions=[doc], expect=[{"f.g": given} for given in accepted], query=query)
+    facts = make_facts(entry, replace(entry, id="other"), against=[entry])
+    audited = Audit("mine", "1", 2, tuple(CHECKS), tuple(audit(facts, [*CHECKS])), spreads(facts.entries))
+    assert all(printable_line(line).isprintable() for line in report.lines(audited, 3))
+    json.loads(report.document(audited))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("a\x1b[0m\nb", r"'a\x1b[0m\nb'"),
+        ("x" * 1_000_000, f"'{'x' * 158}…"),
+        ([1, "\ud800"], r"[1, '\ud800']"),
+    ],
+)
+def test_values_are_shown_on_one_short_line(value: object, text: str) -> None:
+    assert shown(value) == text
+
+
+def test_a_finding_is_a_value() -> None:
+    one, other = (Finding("shape", "a", Severity.HINT, "b", "c") for _ in range(2))
+    assert one == other
+    assert len({one, other}) == 1

@@ -1,0 +1,187 @@
+"""Questions that are alike are found, all of them, without comparing all with all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, NoCall
+from pytest_fcbench.environments.memory.vectors import Vector
+from pytest_fcbench.suites import core
+from pytest_fcbench.tools.audit import duplicates
+from pytest_fcbench.tools.audit.duplicates import alike, question, rouge_l
+from tests.factories import make_doc, make_entry, make_multi_turn
+from tests.tools.audit.made import found, make_facts
+
+WORDS = st.lists(st.sampled_from("abcde"), max_size=12)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "score"),
+    [
+        ("a b c", "a b c", 1.0),
+        ("a b c d", "b d", 4 / 6),
+        ("a b", "b a", 0.5),
+        ("a", "b", 0.0),
+        ("", "", 1.0),
+        ("", "a", 0.0),
+    ],
+)
+def test_rouge_l(one: str, other: str, score: float) -> None:
+    assert rouge_l(one.split(), other.split()) == pytest.approx(score)
+
+
+def common(one: list[str], other: list[str]) -> int:
+    """The length of the longest common subsequence, from its definition."""
+    if not one or not other:
+        return 0
+    if one[0] == other[0]:
+        return 1 + common(one[1:], other[1:])
+    return max(common(one[1:], other), common(one, other[1:]))
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=7), st.lists(st.sampled_from("abc"), max_size=7))
+def test_rouge_l_is_that_of_its_definition(one: list[str], other: list[str]) -> None:
+    if one or other:
+        assert rouge_l(one, other) == pytest.approx(2 * common(one, other) / (len(one) + len(other)))
+
+
+@given(st.lists(WORDS, max_size=12), st.sampled_from([0.3, 0.5, 0.56, 0.7, 0.8, 1.0]))
+def test_the_filter_loses_no_pair(texts: list[list[str]], least: float) -> None:
+    asked = [question(make_entry(query=" ".join(words), entry_id=f"e{n}")) for n, words in enumerate(texts)]
+    found = {(pair.entry.id, pair.other.id) for pair in alike(asked, asked, least)}
+    expected = {
+        (one.entry.id, other.entry.id)
+        for n, one in enumerate(asked)
+        for other in asked[:n]
+        if one.words and rouge_l(one.words, other.words) >= least
+    }
+    assert found == expected
+    across = {(pair.entry.id, pair.other.id) for pair in alike(asked, list(asked), least)}
+    assert across == expected | {(b, a) for a, b in expected} | {(q.entry.id,) * 2 for q in asked if q.words}
+
+
+def test_scripts_without_spaces_are_taken_sign_by_sign() -> None:
+    assert question(make_entry(query="東京の天気, please")).words == ("東", "京", "の", "天", "気", "please")
+
+
+def test_an_entry_that_stands_twice() -> None:
+    facts = make_facts(
+        make_entry(entry_id="a"), make_entry(entry_id="b"), make_entry(entry_id="c", query="Hm?")
+    )
+    assert found(duplicates.duplicates, facts) == [
+        ("b", "certain", "is a once more: same question, functions and truth")
+    ]
+
+
+def test_one_question_with_two_truths() -> None:
+    idle = replace(make_entry("irrelevance", entry_id="b"), expectation=NoCall())
+    assert found(duplicates.duplicates, make_facts(make_entry(entry_id="a"), idle)) == [
+        (
+            "b",
+            "certain",
+            "asks what a asks, of the same functions, and expects something else: no call; "
+            "there ['weather.forecast']",
+        )
+    ]
+
+
+def test_any_call_does_not_contradict_a_certain_one() -> None:
+    told = found(duplicates.duplicates, make_facts(make_entry(), make_entry("live_relevance")))
+    assert [severity for _, severity, _ in told] == ["hint"]
+
+
+def test_questions_that_are_nearly_the_same() -> None:
+    near = make_entry(entry_id="b", query="What will the weather in Oslo be?")
+    ((entry, severity, evidence),) = found(duplicates.duplicates, make_facts(make_entry(entry_id="a"), near))
+    assert (entry, severity) == ("b", "hint")
+    assert evidence.startswith("is like a (ROUGE-L 0.86), with the same functions: 'What will")
+    assert found(duplicates.duplicates, make_facts(make_entry(entry_id="a"), near, threshold=0.9)) == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(make_entry(entry_id="b", functions=[make_doc("other")]), id="other functions"),
+        pytest.param(make_entry(entry_id="b", query="Is it cold?"), id="another question"),
+        pytest.param(replace(make_entry(entry_id="b"), cluster="t1"), id="paraphrases on purpose"),
+    ],
+)
+def test_what_is_no_duplicate(other: object) -> None:
+    first = replace(make_entry(entry_id="a"), cluster=getattr(other, "cluster", None))
+    assert found(duplicates.duplicates, make_facts(first, other)) == []  # type: ignore[arg-type]
+
+
+def test_multi_turn_categories_are_made_of_each_other() -> None:
+    turns = (("Make a folder called drafts please", ["mkdir(dir_name='drafts')"]),)
+    base = make_multi_turn(*turns, entry_id="a")
+    long = make_multi_turn(*turns, entry_id="b", category="multi_turn_long_context")
+    assert found(duplicates.duplicates, make_facts(base, long)) == []
+    assert len(found(duplicates.duplicates, make_facts(base, replace(base, id="c")))) == 1
+
+
+def test_questions_about_the_web_are_put_with_and_without_snippets() -> None:
+    suite = core.open_suite(Path())
+    base, plain = (suite.load(CATEGORIES[f"web_search_{kind}"])[0] for kind in ("base", "no_snippet"))
+    assert found(duplicates.duplicates, make_facts(base, plain)) == []
+    assert len(found(duplicates.duplicates, make_facts(base, replace(base, id="again")))) == 1
+
+
+def test_overlap_with_another_suite() -> None:
+    other = make_entry(suite="bfcl", entry_id="x", category="irrelevance")
+    near = make_entry(entry_id="b", query="What will the weather in Oslo be?")
+    facts = make_facts(make_entry(entry_id="a"), near, make_entry(entry_id="c", query="Hm?"), against=[other])
+    told = found(duplicates.overlaps, facts)
+    assert [(entry, severity) for entry, severity, _ in told] == [("a", "likely"), ("b", "hint")]
+    assert told[0][2] == "is like bfcl:x (ROUGE-L 1.00): 'What will the weather in Bergen be?'"
+    assert found(duplicates.overlaps, make_facts(near)) == []
+
+
+RAIN = "Rain in Bergen?"
+MEANT = {
+    "What will the weather in Bergen be?": (1.0, 0.0),
+    RAIN: (0.96, 0.28),
+    "Hm?": (0.0, 1.0),
+}
+
+
+def _embed(texts: Sequence[str]) -> Sequence[Vector]:
+    return [list(MEANT[text]) for text in texts]
+
+
+def test_questions_that_mean_the_same() -> None:
+    first, again = make_entry(entry_id="a"), make_entry(entry_id="b", query=RAIN)
+    hm = make_entry(entry_id="c", query="Hm?")
+    told = found(duplicates.paraphrases, make_facts(first, again, hm, embed=_embed))
+    assert told == [("b", "hint", "means what a means (cosine 0.96): 'What will the weather in Bergen be?'")]
+    assert found(duplicates.paraphrases, make_facts(first, again, hm)) == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(make_entry(entry_id="b"), id="in the same words, which is a duplicate"),
+        pytest.param(make_entry(entry_id="b", query="Hm?"), id="another meaning"),
+        pytest.param(
+            make_entry(entry_id="b", query=RAIN, functions=[make_doc("other")]),
+            id="other functions",
+        ),
+        pytest.param(replace(make_entry(entry_id="b", query=RAIN), cluster="t"), id="variants on purpose"),
+    ],
+)
+def test_what_is_no_paraphrase(other: Entry) -> None:
+    first = replace(make_entry(entry_id="a"), cluster=other.cluster)
+    assert found(duplicates.paraphrases, make_facts(first, other, embed=_embed)) == []
+
+
+def test_another_suite_may_mean_the_same_with_any_functions() -> None:
+    other = make_entry("irrelevance", suite="bfcl", entry_id="x", query=RAIN)
+    ((entry, _, evidence),) = found(
+        duplicates.paraphrases, make_facts(make_entry(entry_id="a"), against=[other], embed=_embed)
+    )
+    assert (entry, evidence) == ("a", "means what bfcl:x means (cosine 0.96): 'Rain in Bergen?'")

@@ -1,0 +1,81 @@
+"""An audit as text, JSON and a page."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pytest_fcbench.tools.audit import distributions, report
+from pytest_fcbench.tools.audit.findings import Finding, Severity
+from pytest_fcbench.tools.audit.report import Audit
+from tests.factories import make_entry
+
+FINDINGS = (
+    *(Finding("shape", f"e{n}", Severity.HINT, f"hint {n}", "look") for n in range(4)),
+    Finding("refused", "e1", Severity.CERTAIN, "<b>it</b> fails", "correct it"),
+)
+
+
+@pytest.fixture
+def audit() -> Audit:
+    spreads = distributions.spreads([make_entry(), make_entry("irrelevance")])
+    return Audit("mine", "1", 2, ("shape", "refused"), FINDINGS, spreads)
+
+
+def test_lines_are_bounded_and_the_most_certain_come_first(audit: Audit) -> None:
+    assert list(report.lines(audit, 2)) == [
+        "Audit of mine 1: 2 entries, 2 checks",
+        "check    certain  likely  hint  entries  what it finds",
+        "-----------------------------------------------------------------------------------",
+        "shape          -       -     4        4  the entry has not the form of its category",
+        "refused        1       -     -        1  the matcher refuses the truth itself",
+        "all            1       0     4        4",
+        "",
+        "certain: refused (1): the matcher refuses the truth itself",
+        "  e1                        <b>it</b> fails",
+        "  to do: correct it",
+        "",
+        "hint: shape (4): the entry has not the form of its category",
+        "  e0                        hint 0",
+        "  e1                        hint 1",
+        "  ... and 2 more: --show 4, or --json FILE for all",
+        "  to do: look",
+    ]
+
+
+def test_spread_tables(audit: Audit) -> None:
+    sizes, types, languages = report.spread_tables(audit.spreads)
+    assert sizes.rows == (
+        ("simple_python", "1", "1", "2", "1", "1"),
+        ("irrelevance", "1", "1", "2", "0", "1"),
+    )
+    assert types.rows == (("string", "2", "50.0%"), ("integer", "2", "50.0%"))
+    assert languages.rows == (("English", "2", "100.0%"),)
+
+
+def test_document(audit: Audit) -> None:
+    document = json.loads(report.document(audit))
+    assert document["schema"] == "fcbench-audit/1"
+    assert document["counts"] == {"certain": 1, "likely": 0, "hint": 4}
+    assert document["findings"][-1] == {
+        "check": "refused",
+        "entry": "e1",
+        "severity": "certain",
+        "evidence": "<b>it</b> fails",
+        "advice": "correct it",
+    }
+    assert document["distributions"]["simple_python"]["functions"] == {"1": 1}
+
+
+def test_a_page_takes_texts_literally_and_draws_each_measure(audit: Audit) -> None:
+    page = report.page(audit)
+    assert "&lt;b&gt;it&lt;/b&gt; fails" in page
+    assert "<b>" not in page
+    assert page.count("<figure>") == len(distributions.MEASURES)
+
+
+def test_nothing_at_all_can_be_told() -> None:
+    empty = Audit("mine", "1", 0, ("shape",), (), {})
+    assert list(report.lines(empty, 5))[-1].split() == ["all", "0", "0", "0", "0"]
+    assert "<figure>" not in report.page(empty)

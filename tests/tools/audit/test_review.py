@@ -1,0 +1,170 @@
+"""Decisions about findings, and the ledgers that follow from them."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pytest_fcbench.domain.entry import ExpectedResponse, Rule
+from pytest_fcbench.domain.errors import SuiteError
+from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.sandbox.pool import Pool
+from pytest_fcbench.suites import bfcl, open_suite
+from pytest_fcbench.tools.audit import checks, review
+from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.findings import Finding, Severity
+from pytest_fcbench.tools.audit.review import Decision
+
+TEXT = """\
+suite: mine
+version: "1"
+package: my-suite
+decisions:
+  - finding: malformed
+    entries: [b, a]
+    confirmed: Read.
+    decision: set_aside
+    reason: "no value: at all"
+  - finding: mistyped
+    entries: [a, c]
+    confirmed: Tried.
+    decision: keep
+    reason: it passes
+"""
+
+
+def found(check: str, entry: str, severity: Severity = Severity.CERTAIN) -> Finding:
+    return Finding(check, entry, severity, "so it is", "do something")
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    path = tmp_path / "review.yaml"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def test_a_review_is_read(written: Path) -> None:
+    read = review.read(written)
+    assert (read.suite, read.version, read.package) == ("mine", "1", "my-suite")
+    assert [item.decision for item in read.decisions] == [Decision.SET_ASIDE, Decision.KEEP]
+    assert read.decisions[0].entries == ("b", "a")
+
+
+def test_the_ledger_has_what_was_decided_and_is_found(written: Path) -> None:
+    read = review.read(written)
+    findings = [found("malformed", "a"), found("mistyped", "c"), found("mistyped", "b")]
+    assert review.ledger(read, findings) == {"a": "no value: at all"}
+    assert review.ledger(read, []) == {}
+
+
+def test_the_ledger_is_in_the_order_of_the_review_and_reads_back(written: Path) -> None:
+    read = review.read(written)
+    text = review.written(read, [found("malformed", "a"), found("malformed", "b")])
+    assert text == (
+        "# Entries of my-suite 1 that the corrected profile sets aside, and why.\n"
+        'b: "no value: at all"\n'
+        'a: "no value: at all"\n'
+    )
+    assert yaml.safe_load(text) == {"a": "no value: at all", "b": "no value: at all"}
+
+
+@pytest.mark.parametrize(
+    "text", ["plain words", "yes", "a: b", "x #y", "- z", "tab\there", "'q'", " pad", "7", "é"]
+)
+def test_any_text_of_a_ledger_reads_back(written: Path, text: str) -> None:
+    written.write_text(TEXT.replace('"no value: at all"', yaml.safe_dump(text, default_style='"').strip()))
+    ledger = review.written(review.read(written), [found("malformed", "a")])
+    assert yaml.safe_load(ledger) == {"a": text}
+
+
+def test_what_is_no_longer_found_and_what_is_not_decided(written: Path) -> None:
+    read = review.read(written)
+    findings = [
+        found("malformed", "b"),
+        found("malformed", "a"),
+        found("shape", "d"),
+        found("shape", "e", Severity.HINT),
+        found("mistyped", "a"),
+    ]
+    assert list(review.vanished(read, findings)) == [("mistyped", "c")]
+    assert review.undecided(read, findings) == [found("shape", "d")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("finding: mistyped", "finding: mistypd", "unknown finding 'mistypd'. Did you mean 'mistyped'?"),
+        ("decision: keep", "decision: kept", "unknown decision 'kept'. Did you mean 'keep'?"),
+        ("decision: keep", "decision: set_aside", "a is set aside by a decision above too"),
+        ("    reason: it passes\n", "", "has no 'reason'"),
+        ("entries: [a, c]", "entries: [1]", "must be text, is int 1; put it in quotes"),
+    ],
+)
+def test_a_review_that_is_wrong_says_where(written: Path, old: str, new: str, says: str) -> None:
+    written.write_text(TEXT.replace(old, new))
+    with pytest.raises(SuiteError, match=r"review\.yaml:\d+: ") as caught:
+        review.read(written)
+    assert says in str(caught.value)
+
+
+# The official suite
+
+
+@pytest.fixture(scope="module")
+def reviewed() -> review.Review:
+    path = review.own_review("bfcl")
+    assert path
+    return review.read(path)
+
+
+@pytest.fixture(scope="module")
+def findings(pack_cache: Path, reviewed: review.Review, pool: Pool) -> list[Finding]:
+    """What the checks find that the review names."""
+    suite = open_suite("bfcl", pack_cache)
+    entries = [e for c in suite.categories if c.rule is not Rule.VARIATION for e in suite.load(c)]
+    names = {item.finding for item in reviewed.decisions}
+    expected = [e.expectation for e in entries if isinstance(e.expectation, ExpectedResponse)]
+    with closing(Performer(expected)) as performer:
+        return list(checks.audit(Facts(suite, entries, pool, performer), sorted(names)))
+
+
+def test_the_ledger_of_bfcl_is_that_of_its_review(reviewed: review.Review, findings: list[Finding]) -> None:
+    ledger = Path(bfcl.__file__).with_name("ledger.yaml")
+    assert review.written(reviewed, findings) == ledger.read_text(encoding="utf-8")
+
+
+def test_every_decision_about_bfcl_is_about_a_finding(
+    reviewed: review.Review, findings: list[Finding]
+) -> None:
+    assert list(review.vanished(reviewed, findings)) == []
+
+
+def test_every_certain_finding_in_bfcl_is_decided(reviewed: review.Review, findings: list[Finding]) -> None:
+    assert review.undecided(reviewed, findings) == []
+
+
+KNOWN = {
+    "live_simple_106-63-0": "malformed",
+    "live_simple_112-68-0": "malformed",
+    "live_multiple_862-181-3": "uncallable",
+    "live_multiple_964-207-0": "uncallable",
+    "live_multiple_507-149-4": "malformed",
+    "parallel_multiple_12": "uncallable",
+    "parallel_multiple_26": "uncallable",
+    "simple_java_36": "refused",
+    "simple_java_65": "refused",
+    "parallel_96": "greedy_trap",
+    "parallel_178": "greedy_trap",
+    "parallel_180": "greedy_trap",
+}
+"""Entries of BFCL that were known to be bad before there was an audit, and what finds them. In
+``parallel_158`` two expected calls are the same, so no order of an answer can go wrong."""
+
+
+@pytest.mark.parametrize(("entry", "check"), KNOWN.items())
+def test_known_bad_entries_of_bfcl_are_found(findings: list[Finding], entry: str, check: str) -> None:
+    assert check in {finding.check for finding in findings if finding.entry == entry}

@@ -1,0 +1,78 @@
+"""Entries that have not the form of their category."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_fcbench.domain.entry import Entry, GoldenPath
+from pytest_fcbench.tools.audit import shapes
+from tests.factories import make_doc, make_entry, make_golden_path, make_multi_turn
+from tests.tools.audit.made import found, make_facts
+
+CALL = {"weather.forecast": {"city": ["Bergen"]}}
+TWO = [make_doc(), make_doc("chess.opening")]
+
+
+@pytest.mark.parametrize(
+    ("entry", "severity", "evidence"),
+    [
+        (make_entry(expect=[CALL, CALL]), "certain", "2 calls are expected; simple takes exactly one"),
+        (make_entry(functions=TWO), "certain", "2 functions are offered; simple looks at the first only"),
+        (
+            make_entry("multiple"),
+            "likely",
+            "only one function is offered, so there is nothing to choose from",
+        ),
+        (make_entry("parallel"), "likely", "1 call is expected where several are the point"),
+        (
+            make_entry("live_relevance", functions=[]),
+            "certain",
+            "no function is offered, but a call is expected",
+        ),
+        (
+            make_entry("irrelevance", functions=[]),
+            "hint",
+            "no function is offered, so none can be called by mistake",
+        ),
+        (
+            replace(make_multi_turn(("a", ["f()"])), turns=()),
+            "certain",
+            "0 turns, but calls for 1",
+        ),
+        (make_multi_turn(("a", [])), "likely", "no turn makes a call"),
+        (
+            replace(make_golden_path([("f", {}, {})]), expectation=GoldenPath(())),
+            "certain",
+            "the golden path has no step",
+        ),
+    ],
+)
+def test_wrong_forms(entry: Entry, severity: str, evidence: str) -> None:
+    assert found(shapes.shapes, make_facts(entry)) == [(entry.id, severity, evidence)]
+
+
+def test_right_forms() -> None:
+    entries = [
+        make_entry(),
+        make_entry("multiple", functions=TWO),
+        make_entry("parallel", expect=[CALL, CALL]),
+        make_entry("irrelevance"),
+        make_entry("live_relevance"),
+        make_multi_turn(("a", ["f()"])),
+        make_golden_path([("f", {}, {})]),
+    ]
+    assert found(shapes.shapes, make_facts(*entries)) == []
+
+
+def test_an_id_that_stands_twice() -> None:
+    assert found(shapes.shapes, make_facts(make_entry(), make_entry(query="Else?"))) == [
+        ("simple_python_0", "certain", "the id stands twice")
+    ]
+
+
+def test_what_cannot_be_read() -> None:
+    facts = make_facts(unread={"multiple": "multiple.yaml:3: must be text"})
+    assert found(shapes.unreadable, facts) == [("multiple", "certain", "multiple.yaml:3: must be text")]
+    assert found(shapes.unreadable, make_facts()) == []

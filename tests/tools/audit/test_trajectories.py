@@ -1,0 +1,105 @@
+"""Trajectories that cannot be gone, and turns that could be served."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from pytest_fcbench.domain.entry import Entry, Scene
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.environments import DOMAINS
+from pytest_fcbench.environments.function_docs import documented
+from pytest_fcbench.tools.audit import trajectories
+from tests.factories import make_multi_turn
+from tests.tools.audit.made import found, make_facts
+
+DOCS = {doc.name: doc for doc in documented(DOMAINS["file_system"])}
+
+
+def files(*turns: tuple[str, Sequence[str]], late: dict[int, Sequence[str]] | None = None) -> Entry:
+    """An entry in an empty file system; ``late`` names functions that come late, by turn."""
+    withheld: dict[int, list[FunctionDoc]] = {
+        turn: [DOCS[name] for name in names] for turn, names in (late or {}).items()
+    }
+    names = {doc.name for docs in withheld.values() for doc in docs}
+    offered = [doc for doc in DOCS.values() if doc.name not in names]
+    return make_multi_turn(*turns, functions=offered, domains=["file_system"], withheld=withheld)
+
+
+def test_a_sound_trajectory_has_no_finding() -> None:
+    entry = files(
+        ("Make drafts", ["mkdir(dir_name='drafts')"]),
+        ("Now rename it", []),
+        ("To finals", ["mv(source='drafts', destination='finals')", "ls(True)"]),
+        ("Sort it", []),
+        ("", ["touch('a.txt')", "sort('a.txt')"]),
+        late={4: ["sort"]},
+    )
+    for check in (trajectories.unmakeable, trajectories.erring, trajectories.callable_turns):
+        assert found(check, make_facts(entry)) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "severity", "why"),
+    [
+        ("mkdir(dir_name='x)", "certain", "not Python calls"),
+        ("fly(to='Oslo')", "certain", "fly is offered in no turn"),
+        ("sort('a.txt')", "certain", "sort is offered only from turn 2 on"),
+        ("mkdir()", "certain", "mkdir needs dir_name, which the call does not give."),
+        ("mkdir(name='x', dir_name='y')", "certain", "mkdir has no parameter name."),
+        ("mkdir('x', 'y')", "certain", "'y' belongs to no parameter"),
+        ("ls(), pwd()", "certain", "2 calls where one belongs"),
+        ("tail(file_name='a', lines=[3])", "likely", "The parameter lines of tail must be of type integer"),
+    ],
+)
+def test_calls_that_cannot_be_made(call: str, severity: str, why: str) -> None:
+    facts = make_facts(files(("Go", [call]), ("", ["ls()"]), late={1: ["sort"]}))
+    ((entry, found_severity, evidence),) = found(trajectories.unmakeable, facts)
+    assert (entry, found_severity) == ("multi_turn_base_0", severity)
+    assert evidence.startswith("turn 1: ")
+    assert why in evidence
+
+
+def test_a_call_inside_a_call_is_no_wrong_type() -> None:
+    assert found(trajectories.unmakeable, make_facts(files(("Go", ["echo(content=pwd())"])))) == []
+
+
+def test_calls_that_return_an_error() -> None:
+    facts = make_facts(files(("Go", ["cd(folder='x')", "mkdir('a')", "mkdir(1, 2, 3)"])))
+    ((entry, severity, evidence),) = found(trajectories.erring, facts)
+    assert (entry, severity) == ("multi_turn_base_0", "likely")
+    assert evidence.startswith("turn 1: \"cd(folder='x')\" returns ")
+
+
+def test_a_call_that_breaks_is_certain() -> None:
+    facts = make_facts(files(("Go", ["echo(content='x', file_name=[1])"])))
+    assert [severity for _, severity, _ in found(trajectories.erring, facts)] == ["certain"]
+
+
+def test_a_state_that_cannot_be_opened() -> None:
+    entry = replace(files(("Go", ["ls()"])), scene=Scene(("file_system",), {"file_system": {"root": 3}}))
+    ((_, severity, evidence),) = found(trajectories.erring, make_facts(entry))
+    assert severity == "certain"
+    assert evidence.startswith("the initial state cannot be opened: ")
+
+
+def test_a_function_that_nothing_waits_for() -> None:
+    facts = make_facts(files(("Sort a.txt", []), ("", ["cat('a.txt')"]), late={1: ["sort"]}))
+    ((_, severity, evidence),) = found(trajectories.callable_turns, facts)
+    assert severity == "likely"
+    assert evidence == "turn 1 waits for ['sort'], which turn 2 does not call: [\"cat('a.txt')\"]"
+
+
+def test_values_that_were_said_before() -> None:
+    facts = make_facts(files(("Show a.txt", []), ("Yes, a.txt", ["cat('a.txt')"])))
+    ((_, severity, evidence),) = found(trajectories.callable_turns, facts)
+    assert severity == "hint"
+    assert evidence == "turn 1 already says every value of turn 2: [\"cat('a.txt')\"]"
+
+
+def test_a_turn_after_which_nothing_comes() -> None:
+    facts = make_facts(files(("Show a.txt", ["cat('a.txt')"]), ("And the invoice", [])))
+    ((_, severity, evidence),) = found(trajectories.callable_turns, facts)
+    assert (severity, evidence[:26]) == ("likely", "no turn from 2 on makes a ")

@@ -1,0 +1,292 @@
+"""Possible answers that cannot be answered are found, others are not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_fcbench.domain.entry import Comparison, Entry, ExpectedCall, ExpectedResults
+from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.sandbox.pool import Pool
+from pytest_fcbench.tools.audit import truths
+from pytest_fcbench.tools.audit.facts import Facts
+from tests.factories import make_doc, make_entry
+from tests.tools.audit.made import found, make_facts
+
+BOOK = make_doc(
+    "hotel.book",
+    {
+        "city": {"type": "string"},
+        "rooms": {"type": "integer"},
+        "board": {"type": "string", "enum": ["none", "half", "full"], "default": "none"},
+        "guests": {"type": "array", "items": {"type": "string"}},
+        "card": {"type": "dict", "properties": {"number": {"type": "string"}}},
+    },
+    required=["city"],
+)
+
+
+def book(**accepted: object) -> Entry:
+    """An entry that expects a booking."""
+    given = {"city": ["Bergen"], **accepted}
+    return make_entry(functions=[BOOK], expect=[{"hotel.book": given}])
+
+
+def test_a_sound_truth_has_no_finding() -> None:
+    sound = make_facts(book(rooms=[2, ""], board=["Half"], guests=[["Ann", "Bo"]], card=[{"number": ["12"]}]))
+    for check in (
+        truths.uncallable,
+        truths.malformed,
+        truths.mistyped,
+        truths.refused,
+        truths.implied_default,
+        truths.uncarried,
+    ):
+        assert found(check, sound) == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "evidence", "severity"),
+    [
+        pytest.param(
+            make_entry(functions=[BOOK], expect=[{"hotel.rent": {}}]),
+            "hotel.rent is expected; offered are ['hotel.book']",
+            "certain",
+            id="unknown function",
+        ),
+        pytest.param(
+            make_entry(functions=[BOOK], expect=[{"hotel.book": {"rooms": [1]}}]),
+            "hotel.book requires city, for which the truth has no value",
+            "certain",
+            id="missing required",
+        ),
+        pytest.param(
+            book(pets=[1]),
+            "hotel.book has no parameter pets, but the truth demands [1]",
+            "certain",
+            id="unknown parameter",
+        ),
+        pytest.param(
+            book(pets=[1, ""]),
+            "hotel.book has no parameter pets; accepted: [1, '']",
+            "likely",
+            id="unknown parameter that may be left out",
+        ),
+        pytest.param(
+            book(card=[{"owner": ["Ann"]}]),
+            "hotel.book.card has no key owner; the keys are ['number']",
+            "likely",
+            id="unknown key",
+        ),
+    ],
+)
+def test_calls_that_the_doc_forbids(entry: Entry, evidence: str, severity: str) -> None:
+    assert found(truths.uncallable, make_facts(entry)) == [("simple_python_0", severity, evidence)]
+
+
+@pytest.mark.parametrize(
+    ("accepted", "severity", "evidence"),
+    [
+        ({"rooms": 2}, "certain", "hotel.book.rooms: 2 is no list of accepted values"),
+        ({"rooms": []}, "certain", "hotel.book.rooms: no value is accepted, and it must not be left out"),
+        ({"city": [""]}, "likely", "hotel.book.city: is required, and only an empty text is accepted"),
+        (
+            {"city": ["Bergen", ""]},
+            "hint",
+            "hotel.book.city: is required, so it cannot be left out as ['Bergen', ''] says",
+        ),
+        (
+            {"card": [{"number": "12"}]},
+            "certain",
+            "hotel.book.card: number accepts '12', a text where a list of values belongs",
+        ),
+        (
+            {"guests": ["Ann", "Bo"]},
+            "likely",
+            "hotel.book.guests: ['Ann', 'Bo'] are alternatives; where one array of them is meant, "
+            "it does not match",
+        ),
+    ],
+)
+def test_values_that_are_no_lists_of_alternatives(
+    accepted: dict[str, object], severity: str, evidence: str
+) -> None:
+    assert found(truths.malformed, make_facts(book(**accepted))) == [("simple_python_0", severity, evidence)]
+
+
+def test_alternatives_of_the_right_depth_are_fine() -> None:
+    assert found(truths.malformed, make_facts(book(guests=[["Ann", "Bo"], ["Bo", "Ann"]]))) == []
+
+
+@pytest.mark.parametrize(
+    ("accepted", "severity", "evidence"),
+    [
+        (
+            {"rooms": ["two"]},
+            "certain",
+            "hotel.book.rooms: 'two' is not of type integer; no accepted value fits",
+        ),
+        (
+            {"rooms": [True, ""]},
+            "likely",
+            "hotel.book.rooms: True is not of type integer; it can only be left out",
+        ),
+        (
+            {"rooms": [2, "two"]},
+            "hint",
+            "hotel.book.rooms: 'two' is not of type integer; other accepted values fit",
+        ),
+        (
+            {"board": ["all"]},
+            "certain",
+            "hotel.book.board: 'all' is not in the enum ['none', 'half', 'full']; no accepted value fits",
+        ),
+        (
+            {"guests": [["Ann", 2]]},
+            "certain",
+            "hotel.book.guests: 2 is not of type string; no accepted value fits",
+        ),
+        (
+            {"card": [{"number": [12]}]},
+            "certain",
+            "hotel.book.card: number: [12] is not what its type 'string' takes; no accepted value fits",
+        ),
+    ],
+)
+def test_values_that_the_doc_does_not_declare(
+    accepted: dict[str, object], severity: str, evidence: str
+) -> None:
+    assert found(truths.mistyped, make_facts(book(**accepted))) == [("simple_python_0", severity, evidence)]
+
+
+def test_source_text_stands_for_any_type() -> None:
+    """In Java and JavaScript a text can be the name of a variable."""
+    doc = make_doc("f", {"n": {"type": "integer"}, "x": {"type": "any"}}, required=["n"])
+    entry = make_entry("simple_java", functions=[doc], expect=[{"f": {"n": ["count"], "x": [3]}}])
+    assert found(truths.mistyped, make_facts(entry)) == []
+    python = make_entry(functions=[doc], expect=[{"f": {"n": ["count"], "x": [3]}}])
+    assert len(found(truths.mistyped, make_facts(python))) == 1
+
+
+def test_what_the_matcher_refuses_whatever_is_answered() -> None:
+    ((entry, severity, evidence),) = found(truths.refused, make_facts(book(rooms=[], board=["half", "full"])))
+    assert (entry, severity) == ("simple_python_0", "certain")
+    assert evidence == (
+        "official and corrected rules: type_error:simple: hotel.book: rooms is [], accepted: []; "
+        "nothing else that is accepted passes"
+    )
+
+
+def test_a_first_value_that_only_another_can_stand_for() -> None:
+    """The official rules take the type of the first value; the second is right in both profiles."""
+    entry = make_entry(
+        functions=[make_doc("f", {"d": {"type": "dict"}}, required=["d"])],
+        expect=[{"f": {"d": [{"a": "xy"}, {"a": ["xy"]}]}}],
+    )
+    # The oracle makes no member of a text, so its first answer lacks the key.
+    severities = {severity for _, severity, _ in found(truths.refused, make_facts(entry))}
+    assert severities == {"hint"}
+
+
+def test_an_entry_that_both_profiles_refuse_for_their_own_reasons_is_told_once() -> None:
+    facts = make_facts(parallel({"city": ["Oslo"], "rooms": [1]}, {"city": ["Oslo"], "rooms": []}))
+    ((_, severity, evidence),) = found(truths.refused, facts)
+    assert severity == "certain"
+    assert evidence.startswith("official rules: parallel_function_checker_no_order:cannot_find_match: ")
+    assert "; corrected rules: cannot_find_match: " in evidence
+
+
+def test_an_entry_that_breaks_whoever_looks_at_it_is_refused() -> None:
+    """The oracle calls the first function of a relevance entry, and there is none."""
+    entry = make_entry("live_relevance", functions=[])
+    ((_, severity, evidence),) = found(truths.refused, make_facts(entry))
+    assert severity == "certain"
+    assert "it cannot be put to anybody: IndexError" in evidence
+
+
+def test_what_only_an_api_knows_is_a_hint(pool: Pool, performer: Performer) -> None:
+    text = "get_stock_price_by_stock_name(stock_name='AAPL')"
+    doc = make_doc(
+        "get_stock_price_by_stock_name", {"stock_name": {"type": "string"}}, required=["stock_name"]
+    )
+    entry = replace(
+        make_entry("exec_simple", functions=[doc], expect=[]),
+        expectation=ExpectedResults((text,), (Comparison.EXACT,)),
+    )
+    plain = make_facts(entry)
+    facts = Facts(plain.suite, plain.entries, pool, performer)
+    ((_, severity, evidence),) = found(truths.refused, facts)
+    assert severity == "hint"
+    assert "nobody recorded what get_stock_price_by_stock_name returned" in evidence
+
+
+SQL = make_doc(
+    "sql.execute",
+    {
+        "sql_keyword": {"type": "string", "enum": ["SELECT"]},
+        "table_name": {"type": "string"},
+        "columns": {"type": "array", "items": {"type": "string"}},
+        "conditions": {"type": "array", "items": {"type": "string"}},
+    },
+    required=["sql_keyword", "table_name"],
+)
+
+
+@pytest.mark.parametrize(("condition", "finds"), [("city = 'Oslo'", False), ("city = 'Oslo", True)])
+def test_sql_that_cannot_be_carried_out(condition: str, finds: bool) -> None:
+    truth = {
+        "sql_keyword": ["SELECT"],
+        "table_name": ["towns"],
+        "columns": [["city"]],
+        "conditions": [[condition]],
+    }
+    entry = make_entry("sql", functions=[SQL], expect=[{"sql.execute": truth}])
+    evidence = [text for _, _, text in found(truths.uncarried, make_facts(entry))]
+    assert len(evidence) == finds
+    assert all("not SQL" in text for text in evidence)
+
+
+def parallel(*calls: dict[str, object]) -> Entry:
+    """An entry that expects several bookings."""
+    return make_entry("parallel", functions=[BOOK], expect=[{"hotel.book": call} for call in calls])
+
+
+def test_a_greedy_trap() -> None:
+    """Without rooms a call fits both; taken for the first, it leaves one that does not fit the second."""
+    facts = make_facts(parallel({"city": ["Oslo"], "rooms": [2, ""]}, {"city": ["Oslo"], "rooms": ["", 1]}))
+    ((entry, severity, evidence),) = found(truths.greedy_traps, facts)
+    assert (entry, severity) == ("parallel_0", "certain")
+    assert evidence == (
+        "hotel.book(city='Oslo') also fits the expected call 1; ahead of "
+        "hotel.book(city='Oslo', rooms=2) it makes the answer fail officially: "
+        "parallel_function_checker_no_order:cannot_find_match"
+    )
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        pytest.param(({"city": ["Oslo"]}, {"city": ["Oslo"]}), id="the same call twice"),
+        pytest.param(({"city": ["Oslo", "Bergen"]}, {"city": ["Moss", "Voss"]}), id="nothing in common"),
+    ],
+)
+def test_calls_in_parallel_that_cannot_be_mistaken(calls: tuple[dict[str, object], ...]) -> None:
+    assert found(truths.greedy_traps, make_facts(parallel(*calls))) == []
+
+
+@pytest.mark.parametrize(("board", "finds"), [(["half", ""], 1), (["NONE", ""], 0), (["half"], 0)])
+def test_leaving_out_must_mean_what_is_accepted(board: list[str], finds: int) -> None:
+    evidence = found(truths.implied_default, make_facts(book(board=board)))
+    assert len(evidence) == finds
+    if finds:
+        assert evidence[0][2] == (
+            "hotel.book.board: may be left out, which means 'none', but accepted are ['half']"
+        )
+
+
+def test_a_truth_of_another_kind_is_left_alone() -> None:
+    entry = make_entry("irrelevance")
+    assert truths.expected(entry) == ()
+    assert list(truths.accepted(entry)) == []
+    assert truths.expected(book()) == (ExpectedCall("hotel.book", {"city": ["Bergen"]}),)

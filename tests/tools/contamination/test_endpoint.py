@@ -1,0 +1,164 @@
+"""What is asked of each kind of endpoint, and what its answers mean."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.tools.contamination.endpoint import Endpoint, body, logprobs_of
+from tests.loopback import Body
+from tests.tools.contamination.probable import completion, echoed, listed, vllm
+
+COMPLETIONS, VLLM = Endpoint.COMPLETIONS, Endpoint.VLLM
+TEXT = "a bc def"
+
+
+def test_an_echo_is_asked_for() -> None:
+    assert body(COMPLETIONS, "m", TEXT) == {
+        "model": "m",
+        "prompt": TEXT,
+        "temperature": 1,
+        "max_tokens": 0,
+        "echo": True,
+        "logprobs": 1,
+    }
+
+
+def test_prompt_logprobs_are_asked_for() -> None:
+    assert body(VLLM, "m", TEXT) == {
+        "model": "m",
+        "prompt": TEXT,
+        "temperature": 1,
+        "max_tokens": 1,
+        "prompt_logprobs": 0,
+    }
+
+
+def bits(logprobs: tuple[float | None, ...]) -> list[float | None]:
+    """Numbers that are easier to read."""
+    return [None if value is None else round(-value / math.log(2), 9) for value in logprobs]
+
+
+@pytest.mark.parametrize("generated", [0, 1, 16])
+@pytest.mark.parametrize("usage", [True, False])
+def test_an_echo_is_read(generated: int, usage: bool) -> None:
+    """What was generated all the same is left out; without usage nothing was, as it was asked for."""
+    reply = echoed(generated=generated if usage else 0, usage=usage)({"prompt": TEXT})
+    assert bits(logprobs_of(reply.body, COMPLETIONS)) == [None, 2, 3]
+
+
+def test_a_token_that_is_counted_but_not_echoed() -> None:
+    """vLLM generates one token with max_tokens 0, counts it and leaves it out of the echo."""
+    reply = listed([None, -1.0, -2.0], 3).body
+    assert isinstance(reply, dict)
+    reply["usage"] = {"prompt_tokens": 3, "completion_tokens": 1}
+    assert logprobs_of(reply, COMPLETIONS) == (None, -1.0, -2.0)
+
+
+def test_prompt_logprobs_are_read() -> None:
+    assert bits(logprobs_of(vllm()({"prompt": TEXT}).body, VLLM)) == [None, 1, 2, 3]
+
+
+@pytest.mark.parametrize("endpoint", Endpoint)
+def test_a_text_of_one_token_has_no_probability(endpoint: Endpoint) -> None:
+    reply = completion({"logprobs": {"token_logprobs": [None]}, "prompt_logprobs": [None]}, 1).body
+    assert logprobs_of(reply, endpoint) == (None,)
+
+
+def test_numbers_that_are_none_are_left_to_the_measure() -> None:
+    """They are numbers to JSON's usual readers, and the endpoint is the right one."""
+    reply = json.loads('{"choices": [{"logprobs": {"token_logprobs": [null, NaN, -Infinity, 1e999, -3]}}]}')
+    _, nan, low, high, whole = logprobs_of(reply, COMPLETIONS)
+    assert nan is not None
+    assert math.isnan(nan)
+    assert (low, high, whole) == (-math.inf, math.inf, -3.0)
+
+
+@pytest.mark.parametrize(
+    ("reply", "endpoint", "missing", "other"),
+    [
+        (completion({"logprobs": None}).body, COMPLETIONS, "choices[0].logprobs.token_logprobs", "vllm"),
+        (completion({}).body, COMPLETIONS, "choices[0].logprobs.token_logprobs", "vllm"),
+        (listed([]).body, COMPLETIONS, "choices[0].logprobs.token_logprobs", "vllm"),
+        (listed([None, None]).body, COMPLETIONS, "choices[0].logprobs.token_logprobs", "vllm"),
+        ({"choices": []}, COMPLETIONS, "choices[0].logprobs.token_logprobs", "vllm"),
+        ([], COMPLETIONS, "choices[0].logprobs.token_logprobs", "vllm"),
+        (echoed()({"prompt": TEXT}).body, VLLM, "choices[0].prompt_logprobs", "completions"),
+        (completion({"prompt_logprobs": None}).body, VLLM, "choices[0].prompt_logprobs", "completions"),
+        (completion({"prompt_logprobs": {"1": {}}}).body, VLLM, "choices[0].prompt_logprobs", "completions"),
+        (None, VLLM, "choices[0].prompt_logprobs", "completions"),
+    ],
+)
+def test_an_endpoint_without_them(reply: object, endpoint: Endpoint, missing: str, other: str) -> None:
+    with pytest.raises(CallError) as caught:
+        logprobs_of(reply, endpoint)
+    assert caught.value.cause == "no_logprobs"
+    assert not caught.value.transient
+    assert f"the reply has no {missing}: " in caught.value.reason
+    assert f"--endpoint={other} asks in the other one" in caught.value.reason
+
+
+@pytest.mark.parametrize(
+    ("reply", "endpoint", "says"),
+    [
+        (listed([None, -1.0], 3).body, COMPLETIONS, "has 2 values for a prompt of 3 tokens"),
+        (listed([None, -1.0, -1.0], 2).body, COMPLETIONS, "has 3 values for a prompt of 2 tokens"),
+        (listed([None, "-1.0"]).body, COMPLETIONS, "holds '-1.0', which is no log-probability"),
+        (listed([None, True]).body, COMPLETIONS, "holds 'True', which is no log-probability"),
+        (listed([None, [-1.0]]).body, COMPLETIONS, "which is no log-probability"),
+        (listed([None, 10**400]).body, COMPLETIONS, "which is no log-probability"),
+        (
+            completion({"prompt_logprobs": [None, {"1": {"logprob": -1}}]}, 9).body,
+            VLLM,
+            "has 2 values for a prompt of 9 tokens",
+        ),
+        (
+            completion({"prompt_logprobs": [None, {"1": {"logprob": -1}, "2": {"logprob": -2}}]}).body,
+            VLLM,
+            "names not exactly one token",
+        ),
+        (completion({"prompt_logprobs": [None, {}]}).body, VLLM, "names not exactly one token"),
+        (completion({"prompt_logprobs": [None, -1.0]}).body, VLLM, "names not exactly one token"),
+        (completion({"prompt_logprobs": [None, {"1": {"logprob": "x"}}]}).body, VLLM, "holds 'x', which"),
+    ],
+)
+def test_an_answer_that_cannot_be_right(reply: Body, endpoint: Endpoint, says: str) -> None:
+    with pytest.raises(CallError) as caught:
+        logprobs_of(reply, endpoint)
+    assert caught.value.cause == "garbled"
+    assert says in caught.value.reason
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["choices", "logprobs", "token_logprobs", "prompt_logprobs", "usage", "logprob", "1"]
+            ),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON, st.sampled_from(Endpoint))
+def test_any_reply_is_read_or_refused(reply: object, endpoint: Endpoint) -> None:
+    for wrapped in (
+        reply,
+        {"choices": [reply]},
+        {"choices": [{"logprobs": reply, "prompt_logprobs": reply}]},
+    ):
+        try:
+            found = logprobs_of(wrapped, endpoint)
+        except CallError:
+            continue
+        assert all(value is None or isinstance(value, float) for value in found)

@@ -1,0 +1,191 @@
+"""Asking an endpoint on loopback over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import threading
+
+import pytest
+
+from pytest_fcbench.dispatch.limits import LimitedModel, Limits
+from pytest_fcbench.domain.errors import CallError, NotScoredError, UsageError
+from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
+from pytest_fcbench.models.providers import http
+from pytest_fcbench.tools.contamination.endpoint import Endpoint
+from pytest_fcbench.tools.contamination.probabilities import PromptModel, ask
+from tests.factories import make_entry
+from tests.loopback import Answer, Body, Reply, error, serving
+from tests.tools.contamination.probable import echoed, listed, vllm
+
+KEY = "sk-a-key-of-forty-characters-0123456789"
+
+
+def asked(
+    api_base: str, text: str = "a bc def", endpoint: str = "completions", name: str = "m"
+) -> Completion:
+    model = PromptModel(name, Endpoint(endpoint), api_base, KEY)
+    return asyncio.run(model.complete(make_entry(), AskModel(({"role": "user", "content": text},))))
+
+
+@pytest.mark.parametrize(("endpoint", "answer"), [("completions", echoed()), ("vllm", vllm())])
+def test_log_probabilities_come(endpoint: str, answer: Answer) -> None:
+    with serving(answer) as server:
+        completion = asked(server.api_base, "a bc def", endpoint)
+    expected = [-number * math.log(2) for number in ((2, 3) if endpoint == "completions" else (1, 2, 3))]
+    first, *found = json.loads(completion.text or "")
+    assert first is None
+    assert found == pytest.approx(expected)
+    assert completion.input_tokens == len(expected) + 1
+    assert completion.fault is None
+    assert completion.latency_s is not None
+    assert server.keys == [f"Bearer {KEY}"]
+    assert server.paths == [f"/{server.api_base.split('/', 3)[3]}/completions"]
+
+
+def test_without_a_key_none_is_sent() -> None:
+    with serving(echoed()) as server:
+        model = PromptModel("m", Endpoint.COMPLETIONS, f"{server.api_base}/")
+        asyncio.run(model.complete(make_entry(), AskModel(({"role": "user", "content": "a b"},))))
+    assert server.keys == [""]
+    assert server.paths[0].endswith("v1/completions")
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [
+        ("m", "m"),
+        ("hosted_vllm/org/m", "org/m"),
+        ("openai/davinci-002", "davinci-002"),
+        ("text-completion-openai/davinci-002", "davinci-002"),
+        ("hosted_vllm/openai/gpt-oss-20b", "openai/gpt-oss-20b"),
+        ("meta-llama/x", "meta-llama/x"),
+    ],
+)
+def test_the_name_is_the_one_the_endpoint_knows(name: str, sent: str) -> None:
+    with serving(echoed()) as server:
+        asked(server.api_base, name=name)
+    assert [request["model"] for request in server.requests] == [sent]
+
+
+@pytest.mark.parametrize("text", ["naïve 日本 👩‍🚀", "half \ud800 character", "\x00 \x1b[31m"])
+def test_any_text_arrives_as_it_is(text: str) -> None:
+    with serving(echoed()) as server:
+        asked(server.api_base, text)
+    assert [request["prompt"] for request in server.requests] == [text]
+
+
+def test_what_is_no_number_is_marked_so_that_it_is_not_kept() -> None:
+    with serving(lambda _: Reply('{"choices": [{"logprobs": {"token_logprobs": [null, NaN]}}]}')) as server:
+        assert asked(server.api_base).fault is Fault.INFERENCE_ERROR
+
+
+# Failures
+
+
+@pytest.mark.parametrize(
+    ("reply", "cause", "transient", "says"),
+    [
+        (error(401, f"no such key {KEY}"), "authentication", False, "name the variable that holds the key"),
+        (error(404, "no model m"), "not_found", False, "check --model and --api-base (which usually ends in"),
+        (error(400, "echo is not supported with logprobs"), "bad_request", False, "echo is not supported"),
+        (error(500, "oh"), "endpoint", True, "HTTP 500"),
+        (error(429, "slow"), "rate_limit", True, "HTTP 429"),
+        (Reply("", 302, {"Location": "http://127.0.0.1:1/"}), "endpoint", False, "HTTP 302"),
+        (Reply("no JSON"), "garbled", True, "the reply is no JSON"),
+        (Reply("[" * 100_000), "garbled", True, "the reply is no JSON"),
+        (Reply({"choices": []}), "no_logprobs", False, "--endpoint=vllm asks in the other one"),
+        (listed([None, -1.0], 7), "garbled", False, "2 values for a prompt of 7 tokens"),
+    ],
+    ids=["401", "404", "400", "500", "429", "302", "text", "nested", "none", "lengths"],
+)
+def test_what_goes_wrong_is_told(reply: Reply, cause: str, transient: bool, says: str) -> None:
+    with serving(lambda _: reply) as server, pytest.raises(CallError) as caught:
+        asked(server.api_base)
+    assert (caught.value.cause, caught.value.transient) == (cause, transient)
+    assert says in caught.value.reason
+    assert KEY not in caught.value.reason
+
+
+def test_how_long_the_endpoint_wants_to_be_left_alone() -> None:
+    reply = error(429, "slow")
+    busy = Reply(reply.body, 429, {"Retry-After": "7"})
+    with serving(lambda _: busy) as server, pytest.raises(CallError) as caught:
+        asked(server.api_base)
+    assert caught.value.retry_after_s == 7
+
+
+def test_nobody_is_there() -> None:
+    with serving(echoed()) as server:
+        pass
+    with pytest.raises(CallError, match="check --api-base, and whether the server is up") as caught:
+        asked(server.api_base)
+    assert (caught.value.cause, caught.value.transient) == ("connection", True)
+
+
+def test_a_huge_reply_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "_MOST_BYTES", 2**20)
+    with serving(lambda _: Reply("x" * 2**22)) as server, pytest.raises(CallError) as caught:
+        asked(server.api_base)
+    assert (caught.value.cause, caught.value.reason) == ("garbled", "m: the reply is longer than 1 MiB")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["ftp://h/v1", "file:///etc/passwd", "localhost:8000/v1", "http://", "", "http://[x", "http://h:0/v1"],
+)
+def test_only_http(url: str) -> None:
+    with pytest.raises(
+        UsageError, match="must be an http or https URL, for example http://localhost:8000/v1"
+    ):
+        PromptModel("m", Endpoint.VLLM, url)
+
+
+def test_no_password_in_the_url() -> None:
+    with pytest.raises(UsageError, match="name a variable with --api-key-env") as caught:
+        PromptModel("m", Endpoint.VLLM, "http://me:secret@host/v1")
+    assert "secret" not in str(caught.value)
+
+
+def test_the_key_is_not_shown() -> None:
+    assert KEY not in repr(PromptModel("m", Endpoint.VLLM, "http://h/v1", KEY))
+
+
+# Many
+
+
+def test_many_at_once_and_never_more() -> None:
+    texts = [(f"a text {number}", make_entry(entry_id=f"e{number}")) for number in range(20)]
+    gate = threading.Semaphore(0)
+    first = threading.Event()
+
+    def answer(body: Body) -> Reply:
+        if first.is_set():
+            gate.acquire(timeout=0.05)  # long enough for others to come
+        first.set()
+        return echoed()(body)
+
+    done: list[bool] = []
+    with serving(answer) as server:
+        model = PromptModel("m", Endpoint.COMPLETIONS, server.api_base)
+        found = asyncio.run(ask(model, texts, 4, done))
+    assert list(found) == [text for text, _ in texts]
+    assert all(isinstance(logprobs, tuple) for logprobs in found.values())
+    assert done == [True] * 20
+    assert server.most_at_once <= 4
+
+
+def test_a_failure_is_that_of_one_text() -> None:
+    def answer(body: Body) -> Reply:
+        return error(400, "no") if "bad" in str(body["prompt"]) else echoed()(body)
+
+    texts = [(text, make_entry(entry_id=text)) for text in ("good one", "bad one", "another one")]
+    done: list[bool] = []
+    with serving(answer) as server:
+        model = PromptModel("m", Endpoint.COMPLETIONS, server.api_base)
+        found = asyncio.run(ask(LimitedModel(model, Limits(retries=0)), texts, 1, done))
+    assert isinstance(found["bad one"], NotScoredError)
+    assert isinstance(found["good one"], tuple)
+    assert found["good one"][1] == pytest.approx(3 * math.log(0.5))
+    assert sorted(done) == [False, True, True]

@@ -1,0 +1,96 @@
+"""A comparison as a page, as rows and as JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.tools.contamination.comparison import LIMITS, compare
+from pytest_fcbench.tools.contamination.measures import Measure
+from pytest_fcbench.tools.contamination.report import Study, table, written
+from tests.tools.contamination.test_comparison import texts
+
+HOSTILE = "<script>$x^{$\x1b[31m\ud800"
+
+
+def study(model: str = "m", b: list[Measure] | None = None) -> Study:
+    sets = {"core:non_live": texts(2.0, 5), "core:live": b or texts(2.5, 4, 1)}
+    late = {"core:x_9": NotScoredError("timeout", "no answer within 1 s")}
+    return Study(model, "vllm", "the user's words", sets, late, compare(*sets.values()))
+
+
+def test_the_table_has_both_sets_and_their_difference() -> None:
+    found = table(study())
+    assert found.title == "How much the user's words surprise m"
+    assert [row[:3] for row in found.rows] == [
+        (measure, name, number)
+        for measure in ("perplexity", "nats per character")
+        for name, number in (("core:non_live", "5"), ("core:live", "4"), ("difference", ""))
+    ]
+    assert re.fullmatch(r"\d+\.\d{3} to \d+\.\d{3}", found.rows[0][4])
+    assert found.notes[-len(LIMITS) :] == LIMITS
+
+
+def test_a_set_of_one_has_no_interval() -> None:
+    assert table(study(b=texts(2.5, 1))).rows[1][4] == "-"
+
+
+def test_a_row_for_each_text() -> None:
+    rows = list(csv.DictReader(io.StringIO(written(study(), Path("x.csv")))))
+    assert len(rows) == 9
+    first = texts(2.0, 5)[0]
+    assert rows[0] == {
+        "set": "core:non_live",
+        "entry": first.entry,
+        "category": "x",
+        "characters": "80",
+        "tokens": "20",
+        "perplexity": f"{first.perplexity:.6g}",
+        "nats per character": f"{first.nats_per_character:.6g}",
+    }
+
+
+def test_everything_as_json() -> None:
+    found = json.loads(written(study(), Path("x.json")))
+    assert found["schema"] == "fcbench-contamination/1"
+    assert (found["model"], found["endpoint"], found["text"]) == ("m", "vllm", "the user's words")
+    assert found["sets"] == ["core:non_live", "core:live"]
+    assert [comparison["measure"] for comparison in found["comparisons"]] == [
+        "perplexity",
+        "nats per character",
+    ]
+    assert found["comparisons"][0]["a"]["n"] == 5
+    assert len(found["texts"]["core:live"]) == 4
+    assert found["texts"]["core:live"][0]["perplexity"] > 1
+    assert found["unmeasured"] == {"core:x_9": {"cause": "timeout", "reason": "no answer within 1 s"}}
+
+
+def test_a_page_of_its_own() -> None:
+    page = written(study(), Path("x.html"))
+    assert "default-src 'none'" in page
+    assert page.count("<svg") == 1
+    marks = [len(re.findall(f"<use [^>]*line-s{series}", page)) for series in (0, 1)]
+    assert marks == [5 + 1, 4 + 1], "one for each text and one in the legend"
+    assert "Perplexity against nats per character, core:non_live and core:live; " in page
+    assert "nats per character" in page
+    assert "<script" not in page
+    outside = set(re.findall(r"""(?:href|src)=["']([^"']+)""", page))
+    assert all(link.startswith("#") for link in outside)
+
+
+@pytest.mark.parametrize("ending", [".html", ".csv", ".json"])
+def test_the_same_study_gives_the_same_file(ending: str) -> None:
+    assert written(study(), Path(f"x{ending}")) == written(study(), Path(f"x{ending}"))
+
+
+def test_hostile_names_are_text() -> None:
+    page = written(study(HOSTILE), Path("x.html"))
+    assert "<script" not in page
+    assert "\x1b" not in page
+    assert "&lt;script&gt;$x^{$" in page

@@ -1,0 +1,98 @@
+"""Diagnoses written to a file, and labels read from one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.verdict import Failed, NotScored
+from pytest_fcbench.tools.diagnosis.document import SCHEMA, Finding, Labels, document, labels
+from pytest_fcbench.tools.diagnosis.failure_classes import Divergence, FailureClass
+from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, RootCause
+
+FAILED = Failed("multi_turn:x", "turn 1: no")
+AT = Divergence(FailureClass.WRONG_ARGUMENT, 1, "f(a=1)", "f(a=2)", "a")
+FINDINGS = [
+    Finding("core:a", "multi_turn_base", FAILED, AT, Diagnosis(RootCause.OTHER, 1, "So.")),
+    Finding("core:b", "multi_turn_base", FAILED, AT, NotScored("timeout", "no answer")),
+    Finding("core:c-t2", "multi_turn_base", FAILED, Divergence(FailureClass.UNEXPLAINED)),
+]
+
+
+def written(path: Path, value: object) -> Path:
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    return path
+
+
+def test_what_is_written_of_a_finding() -> None:
+    told = document(FINDINGS, model="m", profile="official", judge="openai/j")
+    entries = told["entries"]
+    assert isinstance(entries, list)
+    assert {key: told[key] for key in ("schema", "model", "profile", "judge")} == {
+        "schema": SCHEMA,
+        "model": "m",
+        "profile": "official",
+        "judge": "openai/j",
+    }
+    assert entries[0] == {
+        "entry": "core:a",
+        "category": "multi_turn_base",
+        "code": "multi_turn:x",
+        "reason": "turn 1: no",
+        "class": "wrong_argument",
+        "divergence": {"turn": 1, "expected": "f(a=1)", "found": "f(a=2)", "parameter": "a"},
+        "root_cause": {"class": "other", "turn": 1, "explanation": "So."},
+    }
+    assert entries[1]["not_diagnosed"] == {"cause": "timeout", "reason": "no answer"}
+    assert "root_cause" not in entries[1]
+    assert entries[2].keys() & {"root_cause", "not_diagnosed"} == set()
+
+
+def test_labels_are_those_of_the_judge(tmp_path: Path) -> None:
+    told = document(FINDINGS, model="m", profile="official", judge="openai/j")
+    path = written(tmp_path / "d.json", told)
+    assert labels(path) == Labels(path, "m", {"core:a": "other"})
+
+
+def test_a_person_needs_to_write_little(tmp_path: Path) -> None:
+    rows = [{"entry": "core:a", "root_cause": {"class": "implicit_action"}}, {"entry": "core:b"}]
+    path = written(tmp_path / "mine.json", {"schema": SCHEMA, "entries": rows})
+    assert labels(path) == Labels(path, None, {"core:a": "implicit_action"})
+
+
+ROW = {"entry": "core:a", "root_cause": {"class": "other"}}
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ([], "no diagnoses: needs 'schema': 'fcbench-diagnosis/1' and a list 'entries'"),
+        ({"schema": "fcbench-diagnosis/2", "entries": []}, "no diagnoses"),
+        ({"schema": SCHEMA, "entries": {}}, "no diagnoses"),
+        ({"schema": SCHEMA, "entries": []}, "no entry has a root cause"),
+        ({"schema": SCHEMA, "entries": [{"entry": "core:a"}]}, "no entry has a root cause"),
+        ({"schema": SCHEMA, "entries": [ROW, ROW]}, "entry 2 needs a name under 'entry' that no other has"),
+        ({"schema": SCHEMA, "entries": [1]}, "entry 1 needs a name"),
+        (
+            {"schema": SCHEMA, "entries": [{**ROW, "root_cause": {"class": "othr"}}]},
+            "core:a: unknown class 'othr'. Did you mean 'other'?",
+        ),
+        ({"schema": SCHEMA, "entries": [{**ROW, "root_cause": "other"}]}, "core:a: unknown class 'None'"),
+        ({"schema": SCHEMA, "entries": [{**ROW, "root_cause": {"class": []}}]}, "core:a: unknown class"),
+    ],
+)
+def test_a_file_that_is_none(tmp_path: Path, content: object, says: str) -> None:
+    path = written(tmp_path / "d.json", content)
+    with pytest.raises(UsageError) as caught:
+        labels(path)
+    assert str(caught.value).startswith(f"{path}: {says}")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read: No such file"):
+        labels(tmp_path / "none.json")

@@ -1,0 +1,301 @@
+"""Every failed conversation has one class, and the class is the one that its calls show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_fcbench.domain.transcript import Completion, Fault, Step, Transcript
+from pytest_fcbench.domain.verdict import Failed, Profile
+from pytest_fcbench.matchers.state import judge
+from pytest_fcbench.tools.diagnosis.failure_classes import Divergence, FailureClass, classify
+from tests.factories import make_entry, make_transcript
+from tests.matchers.test_state import (
+    APART,
+    CAT,
+    DOWN,
+    LS,
+    MKDIR,
+    PWD,
+    SAME,
+    TOUCH,
+    UP,
+    Turns,
+    entry_of,
+    fresh,
+    held,
+    step,
+    transcript_of,
+)
+
+C = FailureClass
+
+
+def divergence(
+    truth: Turns,
+    transcript: Transcript,
+    profile: Profile = Profile.OFFICIAL,
+    withheld: Mapping[int, Sequence[str]] | None = None,
+) -> Divergence:
+    entry = entry_of(truth, withheld=withheld)
+    verdict = judge(entry, transcript, fresh).under(profile)
+    assert isinstance(verdict, Failed)
+    return classify(entry, transcript, verdict, fresh)
+
+
+OLD, BAD = "mkdir(dir_name='old')", "mkdir(dir_name='a/b')"
+
+# Truth and calls by turn; class, turn, the truth's call, the model's, the parameter
+CLASSES: Mapping[str, tuple[Turns, Turns, tuple[object, ...]]] = {
+    "no call": ([[MKDIR]], [[]], (C.NO_CALL, 1, MKDIR, None, None)),
+    "no call later": ([[LS], [PWD, MKDIR]], [[LS], []], (C.NO_CALL, 2, PWD, None, None)),
+    "too early": ([[LS], [MKDIR]], [[LS, MKDIR], []], (C.WRONG_TURN, 1, None, MKDIR, None)),
+    "too late": ([[MKDIR], [LS]], [[PWD], [MKDIR, LS]], (C.WRONG_TURN, 1, MKDIR, None, None)),
+    "another value": ([[MKDIR]], [[OLD]], (C.WRONG_ARGUMENT, 1, MKDIR, OLD, "dir_name")),
+    "another value, given by place": (
+        [["echo('a', 'notes.txt')"]],
+        [["echo('b', file_name='notes.txt')"]],
+        (C.WRONG_ARGUMENT, 1, "echo('a', 'notes.txt')", "echo('b', file_name='notes.txt')", "content"),
+    ),
+    "a value too much": (
+        [[CAT]],
+        [["cat(file_name='notes.txt', number=1)"]],
+        (C.WRONG_ARGUMENT, 1, CAT, "cat(file_name='notes.txt', number=1)", "number"),
+    ),
+    "the nearest of several": (
+        [["echo(content='a', file_name='x.txt')"]],
+        [["echo(content='b', file_name='y.txt')", "echo(content='a', file_name='y.txt')"]],
+        (
+            C.WRONG_ARGUMENT,
+            1,
+            "echo(content='a', file_name='x.txt')",
+            "echo(content='a', file_name='y.txt')",
+            "file_name",
+        ),
+    ),
+    "a number of another type": (
+        [["add(a=1, b=2)"]],
+        [["add(a=1.0, b=2)"]],
+        (C.WRONG_ARGUMENT, 1, "add(a=1, b=2)", "add(a=1.0, b=2)", "a"),
+    ),
+    "again and again": (
+        [[MKDIR]],
+        [[BAD, "mkdir( dir_name = 'a/b' )"]],
+        (C.REPEATED_ERROR, 1, MKDIR, BAD, None),
+    ),
+    "no such function": ([[MKDIR]], [["make(x=1)"]], (C.UNKNOWN_FUNCTION, 1, MKDIR, "make(x=1)", None)),
+    "no call at all": ([[MKDIR]], [["1/0"]], (C.UNKNOWN_FUNCTION, 1, MKDIR, "1/0", None)),
+    "stopped after an error": (
+        [[MKDIR]],
+        [[LS, "cat(file_name='none')"]],
+        (C.UNRESOLVED_ERROR, 1, MKDIR, "cat(file_name='none')", None),
+    ),
+    "went on after an error": (
+        [[MKDIR]],
+        [["cat(file_name='none')", LS]],
+        (C.MISSING_CALL, 1, MKDIR, None, None),
+    ),
+    "another function that changes": ([[MKDIR]], [[LS, TOUCH]], (C.WRONG_FUNCTION, 1, MKDIR, TOUCH, None)),
+    "another function that looks": ([[CAT]], [[LS]], (C.WRONG_FUNCTION, 1, CAT, LS, None)),
+    "only looked": ([[MKDIR]], [[LS]], (C.MISSING_CALL, 1, MKDIR, None, None)),
+    "changed, did not look": ([[TOUCH, LS]], [[TOUCH, MKDIR]], (C.MISSING_CALL, 1, LS, None, None)),
+    "a call of the truth twice is no other": ([[LS, CAT]], [[LS, LS]], (C.MISSING_CALL, 1, CAT, None, None)),
+    "one too many": ([[MKDIR]], [[LS, MKDIR, TOUCH]], (C.EXTRA_CALL, 1, None, TOUCH, None)),
+    "another order": (
+        [[DOWN, TOUCH]],
+        [[TOUCH, DOWN]],
+        (C.WRONG_ORDER, 1, DOWN, DOWN, None),
+    ),
+    "before anything could be called": (
+        [[], [LS]],
+        [[TOUCH], [LS]],
+        (C.ACTED_TOO_SOON, 1, None, TOUCH, None),
+    ),
+    "looked before, then failed": ([[], [MKDIR]], [[LS], []], (C.NO_CALL, 2, MKDIR, None, None)),
+    "what is not compared, a turn before": (
+        [[DOWN], [TOUCH]],
+        [[DOWN, UP], [TOUCH]],
+        (C.EXTRA_CALL, 1, None, UP, None),
+    ),
+}
+
+
+@pytest.mark.parametrize(("truth", "made", "found"), CLASSES.values(), ids=CLASSES)
+def test_the_class_and_the_place(truth: Turns, made: Turns, found: tuple[object, ...]) -> None:
+    at = divergence(truth, held(made))
+    assert (at.failure, at.turn, at.expected, at.found, at.parameter) == found
+
+
+@pytest.mark.parametrize(
+    ("same", "other"),
+    [
+        ("ls()", "ls(a=False)"),
+        ("ls(a=False)", "ls(a=None)"),
+        ("mkdir('new')", MKDIR),
+        ("find(path='.', name='x')", "find(name='x')"),
+        ("du(human_readable=True)", "du(True)"),
+        (CAT, "cat(  'notes.txt' )"),
+    ],
+)
+def test_calls_that_are_written_differently_are_the_same(same: str, other: str) -> None:
+    at = divergence([[same, TOUCH]], held([[other]]))
+    assert (at.failure, at.expected) == (C.MISSING_CALL, TOUCH)
+
+
+def test_a_look_that_shows_the_same_is_the_same() -> None:
+    """``find`` from here shows what ``find`` from the folder above would: nothing."""
+    truth, other = "find(path='.', name='zzz')", "find(path='drafts', name='zzz')"
+    at = divergence([[truth, TOUCH]], held([[other]]))
+    assert (at.failure, at.expected) == (C.MISSING_CALL, TOUCH)
+
+
+# What came late
+
+
+def test_acting_without_the_function_that_is_to_come() -> None:
+    late = {1: ["mkdir"]}
+    at = divergence([[], [MKDIR]], held([[TOUCH], [MKDIR]]), withheld=late)
+    assert (at.failure, at.turn, at.found) == (C.ACTED_WITHOUT_FUNCTION, 1, TOUCH)
+    looked = divergence([[], [MKDIR]], held([[LS], [MKDIR]]), Profile.CORRECTED, late)
+    assert (looked.failure, looked.found) == (C.ACTED_WITHOUT_FUNCTION, LS)
+
+
+def test_the_function_that_came_is_not_used() -> None:
+    at = divergence([[], [MKDIR]], held([[], [TOUCH]]), withheld={1: ["mkdir"]})
+    assert (at.failure, at.turn, at.expected) == (C.NEW_FUNCTION_UNUSED, 2, MKDIR)
+
+
+def test_a_function_that_has_not_come_yet_is_not_offered() -> None:
+    truth = [[LS], [], [MKDIR]]
+    at = divergence(truth, held([[MKDIR.replace("new", "x")], [], [MKDIR]]), withheld={2: ["mkdir"]})
+    assert at.failure is C.UNKNOWN_FUNCTION
+
+
+# Answers and ends
+
+
+@pytest.mark.parametrize("profile", Profile)
+def test_a_call_that_cannot_be_read(profile: Profile) -> None:
+    at = divergence([[LS, MKDIR]], transcript_of([step([LS]), step(said="[mkdir(dir_name='n")]), profile)
+    assert (at.failure, at.expected) == (C.UNREADABLE_CALL, MKDIR)
+
+
+def test_an_unreadable_call_where_nothing_can_be_called() -> None:
+    talk = transcript_of([step(said="[mkdir(dir_name='n")], [step([LS]), step()])
+    assert divergence([[], [LS]], talk, Profile.CORRECTED).failure is C.ACTED_TOO_SOON
+
+
+def test_a_conversation_without_an_end_names_the_call_that_was_repeated() -> None:
+    talk = transcript_of([*([step([LS])] * 3), step([PWD])])
+    assert divergence([[LS], [LS]], talk) == Divergence(C.STEP_LIMIT, 1, found=LS)
+
+
+@pytest.mark.parametrize(
+    ("fault", "failure"),
+    [(Fault.OVERFLOW, C.CONTEXT_OVERFLOW), (Fault.INFERENCE_ERROR, C.INFERENCE_ERROR)],
+)
+def test_a_fault(fault: Fault, failure: FailureClass) -> None:
+    talk = transcript_of([step([LS]), step()], [Step(Completion("too long", fault=fault))])
+    assert divergence([[LS], [LS], [LS]], talk) == Divergence(failure, 2)
+
+
+def test_what_only_the_official_executor_makes_different_is_unexplained() -> None:
+    text = "echo(content='ls() lists', file_name='notes.txt')"
+    assert divergence([[text]], held([[text]])) == Divergence(C.UNEXPLAINED)
+
+
+def test_a_verdict_that_names_no_turn_is_looked_for_from_the_start() -> None:
+    entry, talk = entry_of([[LS], [MKDIR], [TOUCH]]), held([[LS], [], []])
+    for details in ({}, {"turn": "2"}, {"turn": 7}):
+        at = classify(entry, talk, Failed("code", "reason", details), fresh)
+        assert (at.failure, at.turn) == (C.NO_CALL, 2)
+
+
+def test_an_entry_without_a_trajectory_is_a_mistake() -> None:
+    with pytest.raises(TypeError, match="has no trajectory"):
+        classify(make_entry(), make_transcript("[]"), Failed("code", "reason"), fresh)
+
+
+# As a sentence
+
+
+def test_the_sentence_says_where() -> None:
+    assert str(Divergence(C.WRONG_ARGUMENT, 2, "f(a=1)", "f(a=2)", "a")) == (
+        "turn 2 in a: expected f(a=1); found f(a=2)"
+    )
+    assert str(Divergence(C.NO_CALL, 1, "f()")) == "turn 1: expected f()"
+    assert str(Divergence(C.CONTEXT_OVERFLOW, 3)) == "turn 3"
+    assert str(Divergence(C.UNEXPLAINED)) == ""
+
+
+def test_hostile_calls_are_shown_as_text_of_a_bearable_length() -> None:
+    shown = str(Divergence(C.EXTRA_CALL, 1, found="\x1b[31mf(" + "x" * 100_000 + "\ud800"))
+    assert "\x1b" not in shown
+    assert len(shown) < 300
+    shown.encode()
+
+
+# Laws
+
+RIGHT = st.sampled_from([LS, PWD, CAT, MKDIR, TOUCH, DOWN, UP, "add(a=1, b=2.0)", "ls(a=1, a=2)"])
+CALLS = RIGHT | st.sampled_from(
+    [
+        OLD,
+        BAD,
+        "ls",
+        "",
+        "1/0",
+        "f(x=1)",
+        "edit_ticket(ticket_id=1, updates={'title': get_ticket(ticket_id=1)})",
+        "echo(content='ls()', file_name='a.txt')",
+        "mkdir(dir_name=mkdir(dir_name='x'))",
+        "cd(**{'folder': 'drafts'})",
+    ]
+)
+
+
+def talks(calls: st.SearchStrategy[str]) -> st.SearchStrategy[list[list[str]]]:
+    return st.lists(st.lists(calls, max_size=4), min_size=1, max_size=3)
+
+
+@settings(deadline=None)
+@given(truth=talks(RIGHT), made=talks(CALLS))
+def test_every_failure_has_one_class_and_always_the_same(truth: Turns, made: Turns) -> None:
+    entry, talk = entry_of(truth), held(made[: len(truth)])
+    for profile in Profile:
+        verdict = judge(entry, talk, fresh).under(profile)
+        if isinstance(verdict, Failed):
+            found = classify(entry, talk, verdict, fresh)
+            assert found == classify(entry, talk, verdict, fresh)
+            assert str(found) or found.failure is C.UNEXPLAINED
+
+
+@pytest.mark.parametrize(
+    ("truth", "made"),
+    [
+        *((truth, made) for truth, made, code in SAME.values() if code),
+        *((truth, made) for truth, made, *_ in APART.values()),
+    ],
+    ids=[*(name for name, row in SAME.items() if row[2]), *APART],
+)
+def test_what_the_matcher_fails_has_a_class_of_its_own(truth: Turns, made: Turns) -> None:
+    """Only what the official executor rewrites in texts has no call that explains it."""
+    entry, talk = entry_of(truth), held(made)
+    judged = judge(entry, talk, fresh)
+    for verdict in (judged.official, judged.corrected):
+        if isinstance(verdict, Failed) and len(made) <= len(truth):
+            found = classify(entry, talk, verdict, fresh)
+            assert (found.failure is C.UNEXPLAINED) is (truth == made and "(" in truth[0][0][6:-1])
+
+
+def test_the_model_is_not_blamed_for_the_same_call_under_another_entry() -> None:
+    """The functions that count are those of the entry: its docs say what is a default."""
+    entry = replace(entry_of([[LS, TOUCH]]), functions=())
+    talk = held([["ls(a=False)"]])
+    verdict = judge(entry, talk, fresh).official
+    assert isinstance(verdict, Failed)
+    assert classify(entry, talk, verdict, fresh).failure in C

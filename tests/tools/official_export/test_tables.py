@@ -1,0 +1,157 @@
+"""The official tables: columns, formulas, what stands for what was not run, and the order of rows."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from pytest_fcbench.domain.prompt_format import FORMATS
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, cost_latency
+from pytest_fcbench.tools.official_export.scores import Header
+from pytest_fcbench.tools.official_export.tables import TABLES, Model, table
+
+NOTHING = cost_latency([])
+USED = CostLatency(2, 2, 10, 20, 0.104, 52.0, 2.0, None, 1.9, 6.2449)
+NON_LIVE = ("simple_python", "simple_java", "simple_javascript", "multiple", "parallel", "parallel_multiple")
+LIVE = ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple")
+MULTI_TURN = tuple(f"multi_turn_{name}" for name in ("base", "miss_func", "miss_param", "long_context"))
+REST = ("irrelevance", "live_irrelevance", "live_relevance")
+
+
+def model(scores: Mapping[str, tuple[int, int]], name: str = "m", usage: CostLatency = NOTHING) -> Model:
+    """A model with right answers and answers by category."""
+    return Model(name, {category: Header(*counts) for category, counts in scores.items()}, usage)
+
+
+def rows(name: str, *models: Model, size: int = 100) -> list[dict[str, str]]:
+    """The rows of a table."""
+    text = table(TABLES[name], models, lambda category: size)
+    assert not text.endswith("\n")
+    return list(csv.DictReader(text.splitlines()))
+
+
+def test_the_overall_score_is_weighed_from_its_parts() -> None:
+    whole = {**dict.fromkeys(NON_LIVE, (9, 10)), **dict.fromkeys(LIVE, (8, 10))}
+    whole |= {**dict.fromkeys(MULTI_TURN, (5, 10)), **dict.fromkeys(REST, (6, 10))}
+    (row,) = rows("data_overall.csv", model(whole))
+    assert row["Overall Acc"] == "38.00%"  # 0.1 x (0.9 + 0.8 + 0.6) + 0.3 x 0.5, and no agentic part
+    assert [row[name] for name in ("Non-Live AST Acc", "Live Acc", "Multi Turn Acc")] == [
+        "90.00%",
+        "80.00%",
+        "50.00%",
+    ]
+    assert row["Irrelevance Detection"] == row["Relevance Detection"] == "60.00%"
+    assert row["Web Search Acc"] == row["Memory Acc"] == row["Format Sensitivity Max Delta"] == "N/A"
+    memory = {"memory_kv": (1, 2), "memory_vector": (1, 4), "memory_rec_sum": (0, 9)}
+    (row,) = rows("data_overall.csv", model({**whole, **memory, "web_search_base": (1, 2)}))
+    assert row["Overall Acc"] == "48.00%"  # 38 % + 0.4 x (0.25 + 0.25) / 2
+    assert [row[name] for name in ("Memory Acc", "Memory KV", "Web Search Acc", "Web Search Base")] == [
+        "25.00%",
+        "50.00%",
+        "N/A",
+        "50.00%",
+    ]
+    (row,) = rows("data_agentic.csv", model(memory))
+    assert (row["Agentic Overall Acc"], row["Memory Summary"], row["Web Search Summary"]) == (
+        "12.50%",
+        "25.00%",
+        "N/A",
+    )
+
+
+def test_what_was_not_run() -> None:
+    """It counts as 0 in the leading column, with its size where counts weigh, and is N/A elsewhere."""
+    part = model(
+        {"multiple": (10, 10), "live_simple": (30, 50), "multi_turn_base": (1, 2), "irrelevance": (1, 1)}
+    )
+    (row,) = rows("data_non_live.csv", part)
+    assert [row["Non-Live Overall Acc"], row["AST Summary"], row["Simple AST"]] == ["25.00%", "N/A", "N/A"]
+    assert (row["Multiple AST"], row["Irrelevance Detection"]) == ("100.00%", "100.00%")
+    (row,) = rows("data_live.csv", part)
+    assert [row["Live Overall Acc"], row["AST Summary"]] == ["8.57%", "N/A"]  # 30 of 50 + 3 x 100
+    (row,) = rows("data_multi_turn.csv", part)
+    assert [row["Multi Turn Overall Acc"], row["Base"], row["Miss Func"]] == ["12.50%", "50.00%", "N/A"]
+    (row,) = rows("data_agentic.csv", part)
+    assert set(row.values()) == {"1", "m", "0.00%", "N/A"}
+    (row,) = rows("data_overall.csv", part)
+    assert row["Non-Live AST Acc"] == row["Irrelevance Detection"] == row["Relevance Detection"] == "N/A"
+    assert [row["Live Acc"], row["Multi Turn Acc"]] == ["8.57%", "12.50%"]
+
+
+def test_nothing_was_run() -> None:
+    (row,) = rows("data_overall.csv", model({}), size=0)
+    assert row["Overall Acc"] == row["Live Acc"] == "0.00%"
+
+
+def test_cost_and_latency_have_two_digits() -> None:
+    first, second = rows("data_overall.csv", model({}, usage=USED), model({}))
+    names = (
+        "Total Cost ($)",
+        "Latency Mean (s)",
+        "Latency Standard Deviation (s)",
+        "Latency 95th Percentile (s)",
+    )
+    assert [first[name] for name in names] == ["0.1", "2.0", "N/A", "6.24"]
+    assert [second[name] for name in names] == ["N/A"] * 4
+
+
+def test_the_best_model_comes_first_and_of_equal_ones_the_first() -> None:
+    models = [
+        model({"multiple": (right, 10)}, name) for name, right in zip("abcd", (3, 7, 3, 9), strict=True)
+    ]
+    for name in ("data_overall.csv", "data_non_live.csv"):
+        assert [(row["Rank"], row["Model"]) for row in rows(name, *models)] == [
+            ("1", "d"),
+            ("2", "b"),
+            ("3", "a"),
+            ("4", "c"),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("right", "shown"), [((25, 24, 23, 25), "12.12%"), ((1, 0, 0, 0), "0.12%"), ((3, 0, 0, 0), "0.38%")]
+)
+def test_a_half_is_rounded_as_the_official_sum_rounds_it(right: tuple[int, ...], shown: str) -> None:
+    scores = {name: (count, 200) for name, count in zip(MULTI_TURN, right, strict=True)}
+    (row,) = rows("data_multi_turn.csv", model(scores))
+    assert row["Multi Turn Overall Acc"] == shown
+
+
+def test_names_are_kept_whole() -> None:
+    named = replace(model({}, 'a, "b"'), link="https://x/?a,b", organization="O", license="L")
+    (row,) = rows("data_overall.csv", named)
+    assert [row[name] for name in ("Model", "Model Link", "Organization", "License")] == [
+        'a, "b"',
+        "https://x/?a,b",
+        "O",
+        "L",
+    ]
+
+
+def in_formats(*right: int, of: int = 8, name: str = "m") -> Model:
+    """A model with so many right answers in each of the first prompt formats."""
+    told = {chosen.name: Header(count, of) for chosen, count in zip(FORMATS, right, strict=False)}
+    return Model(name, {"format_sensitivity": Header(sum(right), of * len(right), told)}, NOTHING)
+
+
+def test_prompt_formats_have_a_table_of_their_own() -> None:
+    """Those that are apart most come first; who was not asked in formats comes last."""
+    first, second, third = rows(
+        "data_format_sensitivity.csv",
+        model({}, "c"),
+        in_formats(4, 4, name="b"),
+        in_formats(4, 5, 2, name="a"),
+    )
+    assert [row["Model"] for row in (first, second, third)] == ["a", "b", "c"]
+    assert first["Format Sensitivity Max Delta"] == "37.5"
+    assert first["Format Sensitivity Standard Deviation"] == "19.09"
+    assert [first[f"Config {chosen.name}"] for chosen in FORMATS[:4]] == ["50.00%", "62.50%", "25.00%", "N/A"]
+    assert second["Format Sensitivity Max Delta"] == "0.0"
+    assert set(third.values()) == {"3", "c", "N/A"}
+    assert len(first) == 4 + 26
+    overall = rows("data_overall.csv", in_formats(4, 5, 2))[0]
+    assert overall["Format Sensitivity Max Delta"] == "37.5"
+    assert overall["Overall Acc"] == "0.00%"

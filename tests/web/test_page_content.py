@@ -1,0 +1,141 @@
+"""What a model is shown of a page, whatever the page is made of."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.web.client import Reply
+from pytest_fcbench.web.page_content import MODES, MOST, Unshown, content
+
+HTML = "text/html; charset=utf-8"
+
+
+def shown(body: str | bytes, mode: str = "raw", kind: str = HTML, status: int = 200) -> str:
+    raw = body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
+    return content(Reply("http://a.example/b/c", status, {"Content-Type": kind}, raw), mode)
+
+
+PAGE = """<html><head><title>T</title><style>p {}</style><script>alert(1)</script></head><body><h1>Head</h1>
+<!-- not shown --><p>One <b>bold</b> <a href="../d">link</a>.</p><p>Two</p><ul><li>x</li><li>y</li></ul>
+<table><tr><td>1</td><td>2</td></tr></table>a<br>b<noscript>no</noscript></body></html>"""
+
+
+def test_raw_is_the_page_itself() -> None:
+    assert shown(PAGE) == PAGE
+
+
+def test_text_has_a_line_for_each_block() -> None:
+    lines = ["T", "Head", "One bold link.", "Two", "x", "y", "1 2", "a", "b"]
+    assert shown(PAGE, "truncate").splitlines() == lines
+
+
+def test_markdown_has_links_that_can_be_followed() -> None:
+    text = shown(PAGE, "markdown")
+    assert "# Head" in text
+    assert "One **bold** [link](http://a.example/d)." in text
+    assert "alert" not in text
+    assert "not shown" not in text
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [("application/json", '{"a": "<p>"}'), ("text/plain", "a <b> c"), ("application/rss+xml", "<a/>")],
+)
+def test_what_is_not_html_stays_as_it_is(kind: str, body: str, mode: str) -> None:
+    assert shown(body, mode, kind) == body
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "told"),
+    [
+        ("application/pdf", b"%PDF-1.4", "PDF document; only text, HTML, JSON and XML"),
+        ("text/html", b"%PDF-1.4", "PDF document"),
+        ("image/png", b"\x89PNG", "of the type 'image/png'"),
+        ("application/octet-stream", b"<p>a</p>", "application/octet-stream"),
+        ("text/html", b"\0\1\2", "of the type"),
+    ],
+)
+def test_what_cannot_be_shown(kind: str, body: bytes, told: str) -> None:
+    with pytest.raises(Unshown, match=told):
+        shown(body, "raw", kind)
+
+
+@pytest.mark.parametrize("status", [400, 404, 500])
+def test_a_bad_status_is_told(status: int) -> None:
+    with pytest.raises(Unshown, match=f"HTTP status {status}"):
+        shown("x", status=status)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("grün".encode(), "text/html"),
+        ("grün".encode("latin-1"), "text/html; charset=ISO-8859-1"),
+        ("grün".encode("cp1252"), "text/plain"),
+        (b'<meta charset="windows-1252">' + "grün".encode("cp1252"), "text/html"),
+        ("grün".encode(), "text/html; charset=no-such-thing"),
+        ("grün".encode(), "text/html; charset=utf-16"),
+        ("grün".encode(), "text/html; charset=punycode"),
+        ("\ufeffgrün".encode(), "text/plain"),
+    ],
+)
+def test_encodings(body: bytes, kind: str) -> None:
+    assert "grün" in shown(body, kind=kind) or kind.endswith("utf-16")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_long_page_is_cut_and_says_so(mode: str) -> None:
+    text = shown("<p>" + "word " * 60_000, mode)
+    assert len(text) < MOST + 100
+    assert "[cut: 100,000 of " in text
+
+
+HOSTILE = {
+    "deep": "<div>" * 20_000,
+    "tables": "<table><tr><td>" * 5_000,
+    "lists": "<ul><li>x" * 5_000,
+    "comments": "<!--" * 50_000,
+    "quotes": "<a href='" * 30_000,
+    "closing": "</" * 50_000,
+    "instructions": "<?" * 50_000,
+    "attributes": "<a " + " ".join(f"b{n}=1" for n in range(20_000)) + ">",
+    "entities": "&#" * 50_000 + "&amp;" * 10_000 + "&#x110000;&#xD800;",
+    "scripts": "<script>while(1){}</script>" * 2_000,
+    "links": "<a href='http://['>x</a><a href='javascript:alert(1)'>y</a>" * 500,
+    "surrogates": "<p>\ud800\udfff\x1b[31m</p>",
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_pages_are_shown_somehow(name: str, mode: str) -> None:
+    """The parser of the standard library takes minutes for some of these."""
+    assert len(shown(HOSTILE[name], mode)) < MOST + 100
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("mode", ["markdown", "truncate"])
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b"http://a.example/b", "http://a.example/b"),
+        (b"page.html", "page.html"),
+        (b"<?xml version='1.0'?><a>b</a>", "b"),
+        (b"<?xml version='1.0'?><!doctype html><p>b</p>", "b"),
+    ],
+)
+def test_a_page_that_looks_like_something_else_is_no_reason_to_warn(
+    body: bytes, text: str, mode: str
+) -> None:
+    assert shown(body, mode) == text
+
+
+@given(st.binary(max_size=300), st.sampled_from(MODES), st.sampled_from([HTML, "text/html; charset=gbk", ""]))
+def test_any_bytes_are_shown_or_refused(body: bytes, mode: str, kind: str) -> None:
+    with suppress(Unshown):
+        shown(body, mode, kind).encode()
