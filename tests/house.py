@@ -61,7 +61,7 @@ ROOMS: Mapping[str, Room] = {
     ),
     "dispatch": _room(
         "many conversations at once: limits, retries, budget, answer store, link to workers",
-        *("domain", "conversations", "models"),
+        *("domain", "models"),
     ),
     "server": _room(
         "models that need no network behind an OpenAI-compatible interface",
@@ -205,7 +205,7 @@ def render_table() -> str:
     """Return the table of rooms as Markdown, the top room first."""
     rows = [
         f"| `{name}/` | {room.purpose} | {', '.join(each for each in ROOMS if each in room.imports) or '-'} |"
-        for name, room in reversed(ROOMS.items())
+        for name, room in reversed(list(ROOMS.items()))
     ]
     return "\n".join(["| room | holds | imports |", "|---|---|---|", *rows])
 

@@ -13,7 +13,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from pytest_fcbench.cli.main import COMMANDS
+from pytest_fcbench.cli.main import declare_commands
 from pytest_fcbench.config.options import OPTIONS
 
 
@@ -32,8 +32,7 @@ def commands() -> Iterator[str]:
     """The help of every command."""
     os.environ["COLUMNS"] = "90"
     registered = argparse.ArgumentParser(prog="fcbench").add_subparsers()
-    for command in COMMANDS:
-        command.register(registered)
+    declare_commands(registered)
     for name, parser in registered.choices.items():
         yield from (f"**`fcbench {name}`**", "", "```text", parser.format_help().rstrip(), "```", "")
 

@@ -11,7 +11,14 @@ from importlib.metadata import version
 from pkgutil import iter_modules
 
 from pytest_fcbench.cli import commands
+from pytest_fcbench.cli.command import Commands
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
+
+
+def declare_commands(declared: Commands) -> None:
+    """Declare every command: each module of the folder ``commands`` is one."""
+    for module in sorted(each.name for each in iter_modules(commands.__path__)):
+        import_module(f"{commands.__name__}.{module}").register(declared)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -21,9 +28,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--version", action="version", version=version("pytest-fcbench"))
     made.set_defaults(parser=made)
-    declared = made.add_subparsers(required=True, metavar="COMMAND")
-    for module in sorted(each.name for each in iter_modules(commands.__path__)):
-        import_module(f"{commands.__name__}.{module}").register(declared)
+    declare_commands(made.add_subparsers(required=True, metavar="COMMAND"))
     return made
 
 

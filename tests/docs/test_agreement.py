@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from pytest_fcbench.cli.commands.init import WORKFLOWS
-from pytest_fcbench.cli.main import COMMANDS
+from pytest_fcbench.cli.main import declare_commands
 from pytest_fcbench.config.loading import FILE, load
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
@@ -28,8 +28,7 @@ FLAGS = {option.flag for option in OPTIONS}
 def _parsers() -> Mapping[str, argparse.ArgumentParser]:
     registered: argparse._SubParsersAction[argparse.ArgumentParser]
     registered = argparse.ArgumentParser().add_subparsers()
-    for command in COMMANDS:
-        command.register(registered)
+    declare_commands(registered)
     return registered.choices
 
 

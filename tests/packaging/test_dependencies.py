@@ -12,8 +12,9 @@ from packaging.utils import canonicalize_name
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError
 from tests.conftest import ROOT
+from tests.house import imported_names
 from tests.packaging.test_files import PROJECT
-from tests.test_architecture import SOURCES, imports
+from tests.test_architecture import SOURCES
 
 BASE = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
 NOT_IMPORTED = {
@@ -33,7 +34,7 @@ def _of(extra: str) -> set[str]:
 
 def _imported() -> set[str]:
     """The distributions of all that the package imports."""
-    tops = {name.split(".")[0] for path in SOURCES for name in imports(path)}
+    tops = {name.split(".")[0] for path in SOURCES for name in imported_names(path)}
     distributions = packages_distributions()
     return {
         canonicalize_name(distributions[top][0])

@@ -102,7 +102,7 @@ def main() -> None:
         report = Path(folder) / "report.html"
         if chosen.scorecards:
             started = time.perf_counter()
-            cli.main(["report", *chosen.scorecards, "--to", str(report)])
+            main.main(["report", *chosen.scorecards, "--to", str(report)])
         else:
             paths, told = made_up(chosen.entries, chosen.models, Path(folder))
             started = time.perf_counter()

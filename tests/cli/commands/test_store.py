@@ -532,8 +532,8 @@ def test_a_place_where_no_file_can_be(folder: Path, capsys: pytest.CaptureFixtur
 def test_litellm_is_not_loaded(folder: Path) -> None:
     write(folder / "given", ROWS)
     code = (
-        "import sys; from pytest_fcbench import cli; "
-        f"codes = [cli.main(['store', *w, {MODEL!r}]) for w in (['import', 'given'], ['export', 'out'])]; "
+        "import sys; from pytest_fcbench.cli.main import main; "
+        f"codes = [main(['store', *w, {MODEL!r}]) for w in (['import', 'given'], ['export', 'out'])]; "
         "sys.exit(codes != [0, 0] or 'litellm' in sys.modules)"
     )
     done = subprocess.run(
