@@ -18,7 +18,7 @@ from pathlib import Path
 
 from selenium.webdriver import Chrome
 
-from pytest_fcbench.cli import main as cli
+from pytest_fcbench.cli import main
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import completion_to_json
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
