@@ -18,7 +18,7 @@ from pathlib import Path
 
 from selenium.webdriver import Chrome
 
-from pytest_fcbench.cli import main
+from pytest_fcbench.cli.main import main as run_command
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import completion_to_json
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
@@ -102,7 +102,7 @@ def main() -> None:
         report = Path(folder) / "report.html"
         if chosen.scorecards:
             started = time.perf_counter()
-            main.main(["report", *chosen.scorecards, "--to", str(report)])
+            run_command(["report", *chosen.scorecards, "--to", str(report)])
         else:
             paths, told = made_up(chosen.entries, chosen.models, Path(folder))
             started = time.perf_counter()
