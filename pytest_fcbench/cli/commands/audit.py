@@ -151,8 +151,7 @@ def _checks(chosen: argparse.Namespace) -> tuple[str, ...]:
         name
         for name, check in CHECKS.items()
         if (name in named if named else chosen.weak or not check.weak)
-        and (name != "overlap" or chosen.against or named)
-        and (name != "paraphrase" or chosen.embedding or named)
+        and (check.needs is None or getattr(chosen, check.needs) or named)
     )
 
 

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls, ExpectedResults, GoldenPath, NoCall, Rule
 from pytest_fcbench.tools.audit.facts import Facts
-from pytest_fcbench.tools.audit.findings import Finding, Severity, shown
+from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, shown
 from pytest_fcbench.tools.audit.function_docs import written
+from pytest_fcbench.tools.audit.registry import Problem, check
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -128,7 +129,8 @@ def _prefix(asked: Question, frequent: Counter[tuple[str, int]], least: float) -
     return tokens[: len(tokens) - max(shared, 1) + 1]
 
 
-def duplicates(facts: Facts) -> Iterator[Finding]:
+@check("duplicate", "two entries ask the same")
+def duplicates(facts: Facts) -> Iterator[Problem]:
     """Entries that ask the same, or nearly the same, of the same functions."""
     advice = "keep one of the two"
     told: set[str] = set()
@@ -139,19 +141,19 @@ def duplicates(facts: Facts) -> Iterator[Finding]:
         if same and functions and _truth(entry) == _truth(other):
             told.add(entry.id)
             evidence = f"is {other.id} once more: same question, functions and truth"
-            yield Finding("duplicate", entry.id, Severity.CERTAIN, evidence, advice)
+            yield Problem(entry.id, CERTAIN, evidence, advice)
         elif same and functions and not _compatible(entry, other):
             truths = f"{_expects(entry)}; there {_expects(other)}"
             evidence = (
                 f"asks what {other.id} asks, of the same functions, and expects something else: {truths}"
             )
-            yield Finding("duplicate", entry.id, Severity.CERTAIN, evidence, "decide for one truth")
+            yield Problem(entry.id, CERTAIN, evidence, "decide for one truth")
         elif functions and entry.id not in told:
             told.add(entry.id)
             how = "same question" if same else f"ROUGE-L {pair.alike:.2f}"
             asked = shown(question(entry).text, 100)
             evidence = f"is like {other.id} ({how}), with the same functions: {asked}"
-            yield Finding("duplicate", entry.id, Severity.HINT, evidence, advice)
+            yield Problem(entry.id, HINT, evidence, advice)
 
 
 def _compatible(entry: Entry, other: Entry) -> bool:
@@ -174,28 +176,13 @@ def _expects(entry: Entry) -> str:
     return _ANY
 
 
-def overlaps(facts: Facts) -> Iterator[Finding]:
-    """Questions that another suite asks too."""
-    if not facts.against:
-        return
-    told: set[str] = set()
-    found = alike([*map(question, facts.entries)], [*map(question, facts.against)], facts.threshold)
-    for pair in sorted(found, key=lambda pair: -pair.alike):
-        if pair.entry.id in told:
-            continue
-        told.add(pair.entry.id)
-        severity = Severity.LIKELY if pair.alike == 1 else Severity.HINT
-        asked = shown(question(pair.entry).text, 100)
-        evidence = f"is like {pair.other.key} (ROUGE-L {pair.alike:.2f}): {asked}"
-        yield Finding("overlap", pair.entry.id, severity, evidence, "ask it otherwise, or count it once")
-
-
 SAME_MEANING = 0.8
 """How alike vectors of two questions are that may mean the same, as a cosine. By all-MiniLM-L6-v2 the same
 question in other words has 0.84 and more, about another thing 0.64 and less (tried on a few)."""
 
 
-def paraphrases(facts: Facts) -> Iterator[Finding]:
+@check("paraphrase", "two entries ask the same in other words", needs="embedding")
+def paraphrases(facts: Facts) -> Iterator[Problem]:
     """Entries that ask the same in other words, of the same functions, or as another suite does."""
     if facts.embed is None:
         return
@@ -212,8 +199,25 @@ def paraphrases(facts: Facts) -> Iterator[Finding]:
             if _in_other_words(one, other, facts.threshold, elsewhere=bool(at >= len(asked))):
                 name = other.entry.id if at < len(asked) else other.entry.key
                 evidence = f"means what {name} means (cosine {likeness[at]:.2f}): {shown(other.text, 100)}"
-                yield Finding("paraphrase", one.entry.id, Severity.HINT, evidence, "keep one of the two")
+                yield Problem(one.entry.id, HINT, evidence, "keep one of the two")
                 break
+
+
+@check("overlap", "another suite asks the same", needs="against")
+def overlaps(facts: Facts) -> Iterator[Problem]:
+    """Questions that another suite asks too."""
+    if not facts.against:
+        return
+    told: set[str] = set()
+    found = alike([*map(question, facts.entries)], [*map(question, facts.against)], facts.threshold)
+    for pair in sorted(found, key=lambda pair: -pair.alike):
+        if pair.entry.id in told:
+            continue
+        told.add(pair.entry.id)
+        severity = LIKELY if pair.alike == 1 else HINT
+        asked = shown(question(pair.entry).text, 100)
+        evidence = f"is like {pair.other.key} (ROUGE-L {pair.alike:.2f}): {asked}"
+        yield Problem(pair.entry.id, severity, evidence, "ask it otherwise, or count it once")
 
 
 def _in_other_words(one: Question, other: Question, least: float, *, elsewhere: bool) -> bool:

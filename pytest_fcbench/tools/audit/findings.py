@@ -19,6 +19,9 @@ class Severity(StrEnum):
     """It is often fine."""
 
 
+CERTAIN, LIKELY, HINT = Severity
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that a check found."""

@@ -18,29 +18,24 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.matchers.text_normalization import standardized
 from pytest_fcbench.tools.audit.facts import Facts
-from pytest_fcbench.tools.audit.findings import Finding, Severity, shown
+from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Severity, shown
+from pytest_fcbench.tools.audit.registry import Problem, check
 from pytest_fcbench.tools.audit.truths import Accepted, accepted
-
-CERTAIN, LIKELY, HINT = Severity.CERTAIN, Severity.LIKELY, Severity.HINT
 
 _Told: TypeAlias = Iterator[tuple[Severity, str]]
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What interfaces for tools take as a name, dots apart."""
 
 
-def bad_docs(facts: Facts) -> Iterator[Finding]:
+@check("bad_doc", "a function doc is no sound schema")
+def bad_docs(facts: Facts) -> Iterator[Problem]:
     """Docs that are no schema, or one that interfaces or matchers trip over."""
     yield from _of_docs(facts, "bad_doc", "correct the function doc", _bad_doc)
 
 
-def defaults(facts: Facts) -> Iterator[Finding]:
-    """Defaults that contradict the type, the enum or what the description says."""
-    yield from _of_docs(facts, "default", "let the doc name one default", _defaults)
-
-
 def _of_docs(
     facts: Facts, check: str, advice: str, wrong: Callable[[FunctionDoc, Language], _Told]
-) -> Iterator[Finding]:
+) -> Iterator[Problem]:
     """What is wrong with each doc that differs from the others."""
     offering: defaultdict[str, list[tuple[Entry, FunctionDoc]]] = defaultdict(list)
     texts: dict[int, str] = {}
@@ -53,7 +48,7 @@ def _of_docs(
         entry, doc = found[0]
         more = _elsewhere({other.id for other, _ in found})
         for severity, evidence in wrong(doc, entry.category.language):
-            yield Finding(check, entry.id, severity, f"{doc.name}{evidence}{more}", advice)
+            yield Problem(entry.id, severity, f"{doc.name}{evidence}{more}", advice)
 
 
 def _elsewhere(ids: Collection[str]) -> str:
@@ -154,7 +149,8 @@ def same_text(text: str, value: object) -> bool:
 _NOTHING = ("", "none", "null", "[]", "{}")
 
 
-def same_names(facts: Facts) -> Iterator[Finding]:
+@check("same_name", "functions of an entry cannot be told apart")
+def same_names(facts: Facts) -> Iterator[Problem]:
     """Functions of an entry that a model sees under one name, and functions that differ only in name."""
     twins: defaultdict[str, list[str]] = defaultdict(list)
     for entry in facts.entries:
@@ -166,16 +162,23 @@ def same_names(facts: Facts) -> Iterator[Finding]:
         for shown_name, names in by_name.items():
             if len(names) > 1:
                 evidence = f"{shown(names)} are all shown as {shown(shown_name)}"
-                yield Finding("same_name", entry.id, CERTAIN, evidence, "rename or drop all but one")
+                yield Problem(entry.id, CERTAIN, evidence, "rename or drop all but one")
         for names in by_text.values():
             if len(set(names)) > 1:
                 twins[f"{shown(names)} differ in nothing but the name"].append(entry.id)
     for evidence, ids in twins.items():
         advice = "drop all but one, or tell them apart"
-        yield Finding("same_name", ids[0], LIKELY, f"{evidence}{_elsewhere(ids)}", advice)
+        yield Problem(ids[0], LIKELY, f"{evidence}{_elsewhere(ids)}", advice)
 
 
-def leaks(facts: Facts) -> Iterator[Finding]:
+@check("default", "a default contradicts its doc")
+def defaults(facts: Facts) -> Iterator[Problem]:
+    """Defaults that contradict the type, the enum or what the description says."""
+    yield from _of_docs(facts, "default", "let the doc name one default", _defaults)
+
+
+@check("leak", "the doc gives the answer away", weak=True)
+def leaks(facts: Facts) -> Iterator[Problem]:
     """Right values that stand in the doc and not in the question: they can be copied without reading it."""
     for entry in facts.entries:
         asked = standardized(" ".join(message.content for turn in entry.turns for message in turn))
@@ -183,7 +186,7 @@ def leaks(facts: Facts) -> Iterator[Finding]:
             if why := _leak(item, asked):
                 evidence = f"{item.at}: {why}"
                 advice = "take another example, or ask for another value"
-                yield Finding("leak", entry.id, HINT, evidence, advice)
+                yield Problem(entry.id, HINT, evidence, advice)
 
 
 def _leak(item: Accepted, asked: str) -> str | None:

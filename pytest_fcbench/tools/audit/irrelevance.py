@@ -16,14 +16,16 @@ from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.tools.audit.duplicates import alike, question
 from pytest_fcbench.tools.audit.facts import Facts
-from pytest_fcbench.tools.audit.findings import Finding, Severity, shown
+from pytest_fcbench.tools.audit.findings import HINT, LIKELY, shown
 from pytest_fcbench.tools.audit.function_docs import written
+from pytest_fcbench.tools.audit.registry import Problem, check
 
 _LEXICAL = LexicalModel(Mode.FC, Names.DOTTED)
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
-def idle(facts: Facts) -> Iterator[Finding]:
+@check("idle", "no call is expected, but one looks right")
+def idle(facts: Facts) -> Iterator[Problem]:
     """Questions for which a function that is offered looks right.
 
     Likely where another entry asks nearly the same and expects a call of a function that is offered here
@@ -35,9 +37,9 @@ def idle(facts: Facts) -> Iterator[Finding]:
     advice = "decide whether the function serves the question"
     for entry in waiting:
         if why := served.get(entry.id):
-            yield Finding("idle", entry.id, Severity.LIKELY, why, advice)
+            yield Problem(entry.id, LIKELY, why, advice)
         elif why := _matched_by_words(entry):
-            yield Finding("idle", entry.id, Severity.HINT, why, advice)
+            yield Problem(entry.id, HINT, why, advice)
 
 
 def _served_elsewhere(facts: Facts, waiting: list[Entry]) -> Iterator[tuple[str, str]]:

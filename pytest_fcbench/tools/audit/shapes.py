@@ -6,30 +6,29 @@ from collections.abc import Iterator
 
 from pytest_fcbench.domain.entry import Entry, GoldenPath, Rule, Trajectory
 from pytest_fcbench.tools.audit.facts import Facts
-from pytest_fcbench.tools.audit.findings import Finding, Severity
+from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Severity
+from pytest_fcbench.tools.audit.registry import Problem, check
 from pytest_fcbench.tools.audit.truths import expected
 
-CERTAIN, LIKELY, HINT = Severity.CERTAIN, Severity.LIKELY, Severity.HINT
 
-
-def unreadable(facts: Facts) -> Iterator[Finding]:
+@check("unreadable", "a file cannot be read")
+def unreadable(facts: Facts) -> Iterator[Problem]:
     """Categories that cannot be read at all."""
     for category, why in facts.unread.items():
-        yield Finding("unreadable", category, CERTAIN, why, "correct the file")
+        yield Problem(category, CERTAIN, why, "correct the file")
 
 
-def shapes(facts: Facts) -> Iterator[Finding]:
+@check("shape", "the entry has not the form of its category")
+def shapes(facts: Facts) -> Iterator[Problem]:
     """Entries with too few or too many calls, functions or turns for the rule they are judged by."""
     seen: set[str] = set()
     for entry in facts.entries:
         if entry.id in seen:
-            yield Finding(
-                "shape", entry.id, CERTAIN, "the id stands twice", "give each entry an id of its own"
-            )
+            yield Problem(entry.id, CERTAIN, "the id stands twice", "give each entry an id of its own")
         seen.add(entry.id)
         for severity, evidence in _shape(entry):
             advice = "move the entry to the category that it belongs to, or complete it"
-            yield Finding("shape", entry.id, severity, evidence, advice)
+            yield Problem(entry.id, severity, evidence, advice)
 
 
 def _shape(entry: Entry) -> Iterator[tuple[Severity, str]]:

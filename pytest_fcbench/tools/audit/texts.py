@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from pytest_fcbench.domain.entry import Entry, Rule
 from pytest_fcbench.matchers.text_normalization import standardized
 from pytest_fcbench.tools.audit.facts import Facts
-from pytest_fcbench.tools.audit.findings import Finding, Severity, shown
+from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Severity, shown
 from pytest_fcbench.tools.audit.function_docs import offered
+from pytest_fcbench.tools.audit.registry import Problem, check
 from pytest_fcbench.tools.audit.truths import accepted
 
 
-def empty(facts: Facts) -> Iterator[Finding]:
+@check("empty_text", "a text is empty")
+def empty(facts: Facts) -> Iterator[Problem]:
     """Messages without a word, and functions that nobody described."""
     described: set[str] = set()
     for entry in facts.entries:
@@ -22,20 +24,21 @@ def empty(facts: Facts) -> Iterator[Finding]:
             message.content.strip() for turn in entry.turns for message in turn if message.role == "user"
         ):
             evidence = "the user says nothing at all"
-            yield Finding("empty_text", entry.id, Severity.CERTAIN, evidence, "write the question")
+            yield Problem(entry.id, CERTAIN, evidence, "write the question")
         elif blank := [
             message.role for turn in entry.turns for message in turn if not message.content.strip()
         ]:
             evidence = f"messages without a text: {shown(blank)}"
-            yield Finding("empty_text", entry.id, Severity.LIKELY, evidence, "write them or leave them out")
+            yield Problem(entry.id, LIKELY, evidence, "write them or leave them out")
         for doc in offered(entry):
             if not doc.description.strip() and doc.name not in described:
                 described.add(doc.name)
                 evidence = f"{doc.name} has no description"
-                yield Finding("empty_text", entry.id, Severity.LIKELY, evidence, "say what the function does")
+                yield Problem(entry.id, LIKELY, evidence, "say what the function does")
 
 
-def damaged(facts: Facts) -> Iterator[Finding]:
+@check("damaged_text", "a text is damaged")
+def damaged(facts: Facts) -> Iterator[Problem]:
     """Control characters, lone surrogates, replacement characters, text read in a wrong encoding."""
     seen: set[str] = set()
     for entry in facts.entries:
@@ -45,7 +48,7 @@ def damaged(facts: Facts) -> Iterator[Finding]:
             seen.add(text)
             for severity, what in _damage(text):
                 evidence = f"{where}: {what}"
-                yield Finding("damaged_text", entry.id, severity, evidence, "write the text anew")
+                yield Problem(entry.id, severity, evidence, "write the text anew")
 
 
 def _texts(entry: Entry) -> Iterator[tuple[str, str]]:
@@ -66,20 +69,20 @@ def _damage(text: str) -> Iterator[tuple[Severity, str]]:
     for place, sign in enumerate(text):
         kind = unicodedata.category(sign)
         if sign == "\ufffd" or kind == "Cs" or (kind == "Cc" and sign not in "\n\r\t"):
-            yield Severity.CERTAIN, f"U+{ord(sign):04X} in {_around(text, place)}"
+            yield CERTAIN, f"U+{ord(sign):04X} in {_around(text, place)}"
             break
     for found in _MANGLED.finditer(text):
         meant = _reread(found[0])
         if meant:
             yield (
-                Severity.LIKELY,
+                LIKELY,
                 f"{shown(found[0])} is {shown(meant)} in a wrong encoding, in {_around(text, found.start())}",
             )
             break
     invisible = [sign for sign in text if sign in "\u200b\u2060\ufeff"]
     if invisible:
         yield (
-            Severity.HINT,
+            HINT,
             f"U+{ord(invisible[0]):04X}, which cannot be seen, in {_around(text, text.index(invisible[0]))}",
         )
 
@@ -96,7 +99,8 @@ def _around(text: str, place: int) -> str:
     return shown(text[max(0, place - 20) : place + 20])
 
 
-def unnamed_values(facts: Facts) -> Iterator[Finding]:
+@check("unnamed_value", "the question does not name a value", weak=True)
+def unnamed_values(facts: Facts) -> Iterator[Problem]:
     """Required texts that no accepted spelling of occurs in the question. Mostly they follow from it."""
     for entry in facts.entries:
         if entry.category.rule is Rule.SQL:
@@ -110,4 +114,4 @@ def unnamed_values(facts: Facts) -> Iterator[Finding]:
             if not any(standardized(text) in asked for text in texts):
                 evidence = f"{item.at}: none of {shown(texts)} stands in the question"
                 advice = "look whether the question says it in other words"
-                yield Finding("unnamed_value", entry.id, Severity.HINT, evidence, advice)
+                yield Problem(entry.id, HINT, evidence, advice)

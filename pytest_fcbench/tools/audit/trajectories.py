@@ -16,9 +16,8 @@ from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.matchers.state import offered
 from pytest_fcbench.matchers.text_normalization import standardized
 from pytest_fcbench.tools.audit.facts import Facts
-from pytest_fcbench.tools.audit.findings import Finding, Severity, shown
-
-CERTAIN, LIKELY, HINT = Severity.CERTAIN, Severity.LIKELY, Severity.HINT
+from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Severity, shown
+from pytest_fcbench.tools.audit.registry import Problem, check
 
 
 def turns(entry: Entry) -> Sequence[Sequence[str]]:
@@ -26,7 +25,8 @@ def turns(entry: Entry) -> Sequence[Sequence[str]]:
     return entry.expectation.turns if isinstance(entry.expectation, Trajectory) else ()
 
 
-def unmakeable(facts: Facts) -> Iterator[Finding]:
+@check("unmakeable", "a call of a trajectory cannot be made")
+def unmakeable(facts: Facts) -> Iterator[Problem]:
     """Calls that are no Python, of functions that are not offered (yet), or not as their doc says."""
     for entry in facts.entries:
         for number, texts in enumerate(turns(entry)):
@@ -34,7 +34,7 @@ def unmakeable(facts: Facts) -> Iterator[Finding]:
                 if found := _unmakeable(entry, number, text):
                     severity, why = found
                     evidence = f"turn {number + 1}: {shown(text)}: {why}"
-                    yield Finding("unmakeable", entry.id, severity, evidence, "correct the call of the truth")
+                    yield Problem(entry.id, severity, evidence, "correct the call of the truth")
 
 
 def _unmakeable(entry: Entry, turn: int, text: str) -> tuple[Severity, str] | None:
@@ -64,7 +64,8 @@ def _withheld(entry: Entry) -> Mapping[int, Sequence[FunctionDoc]]:
     return entry.scene.withheld if entry.scene else {}
 
 
-def erring(facts: Facts) -> Iterator[Finding]:
+@check("erring", "a call of a trajectory returns an error")
+def erring(facts: Facts) -> Iterator[Problem]:
     """Calls that return an error when the trajectory is carried out."""
     for entry in facts.entries:
         if not any(turns(entry)):
@@ -73,7 +74,7 @@ def erring(facts: Facts) -> Iterator[Finding]:
             environments = facts.fresh(entry)
         except Exception as error:  # noqa: BLE001 - a state that somebody wrote can break anything
             evidence = f"the initial state cannot be opened: {type(error).__name__}: {error}"
-            yield Finding("erring", entry.id, CERTAIN, evidence, "correct the state")
+            yield Problem(entry.id, CERTAIN, evidence, "correct the state")
             continue
         for number, texts in enumerate(turns(entry), 1):
             for text, result in zip(texts, environments.perform(texts), strict=True):
@@ -84,7 +85,7 @@ def erring(facts: Facts) -> Iterator[Finding]:
                     severity, told = found
                     evidence = f"turn {number}: {shown(text, 120)} returns {shown(told, 120)}"
                     advice = "correct the call or the initial state, or say that the error is wanted"
-                    yield Finding("erring", entry.id, severity, evidence, advice)
+                    yield Problem(entry.id, severity, evidence, advice)
 
 
 def _error(result: str) -> tuple[Severity, str] | None:
@@ -98,7 +99,8 @@ def _error(result: str) -> tuple[Severity, str] | None:
     return (LIKELY, str(error)) if error else None
 
 
-def callable_turns(facts: Facts) -> Iterator[Finding]:
+@check("callable_turn", "a turn without calls could be served")
+def callable_turns(facts: Facts) -> Iterator[Problem]:
     """Turns of the truth without calls in which nothing that the next turn needs is missing.
 
     Missing may be a function that comes late, or a value that the user names only then.
@@ -111,7 +113,7 @@ def callable_turns(facts: Facts) -> Iterator[Finding]:
             if found := _callable(entry, turn, truth):
                 severity, evidence = found
                 advice = "leave out what is needed, or expect the calls in this turn"
-                yield Finding("callable_turn", entry.id, severity, evidence, advice)
+                yield Problem(entry.id, severity, evidence, advice)
 
 
 def _callable(entry: Entry, turn: int, truth: Sequence[Sequence[str]]) -> tuple[Severity, str] | None:

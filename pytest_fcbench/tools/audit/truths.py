@@ -21,9 +21,8 @@ from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, 
 from pytest_fcbench.matchers.execution import LIVE_ONLY
 from pytest_fcbench.matchers.text_normalization import standardized
 from pytest_fcbench.tools.audit.facts import MANNERS, Facts
-from pytest_fcbench.tools.audit.findings import Finding, Severity, shown
-
-CERTAIN, LIKELY, HINT = Severity.CERTAIN, Severity.LIKELY, Severity.HINT
+from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Severity, shown
+from pytest_fcbench.tools.audit.registry import Problem, check
 
 
 class Accepted(NamedTuple):
@@ -69,7 +68,8 @@ def accepted(entry: Entry) -> Iterator[Accepted]:
                 yield Accepted(entry, doc, name, options if isinstance(options, (list, tuple)) else [options])
 
 
-def uncallable(facts: Facts) -> Iterator[Finding]:
+@check("uncallable", "the function doc forbids the expected call")
+def uncallable(facts: Facts) -> Iterator[Problem]:
     """Expected calls that the function docs do not allow."""
     for entry in facts.entries:
         told = (
@@ -78,7 +78,7 @@ def uncallable(facts: Facts) -> Iterator[Finding]:
         )
         for severity, evidence in chain.from_iterable(told):
             advice = "correct the expected call or the function doc"
-            yield Finding("uncallable", entry.id, severity, evidence, advice)
+            yield Problem(entry.id, severity, evidence, advice)
 
 
 def _uncallable(entry: Entry, call: ExpectedCall) -> Iterator[tuple[Severity, str]]:
@@ -109,7 +109,8 @@ def _unknown_keys(item: Accepted) -> Iterator[tuple[Severity, str]]:
             yield LIKELY, f"{item.at} has no key {', '.join(unknown)}; the keys are {shown(list(properties))}"
 
 
-def malformed(facts: Facts) -> Iterator[Finding]:
+@check("malformed", "accepted values are not written as alternatives")
+def malformed(facts: Facts) -> Iterator[Problem]:
     """Accepted values that are not written as lists of alternatives, or hold none."""
     advice = "write every alternative, also of a key, into a list"
     for entry in facts.entries:
@@ -118,10 +119,10 @@ def malformed(facts: Facts) -> Iterator[Finding]:
                 where = f"{call.name}.{name}"
                 if not isinstance(options, (list, tuple)):
                     evidence = f"{where}: {shown(options)} is no list of accepted values"
-                    yield Finding("malformed", entry.id, CERTAIN, evidence, advice)
+                    yield Problem(entry.id, CERTAIN, evidence, advice)
         for item in accepted(entry):
             for severity, evidence in _malformed(item):
-                yield Finding("malformed", entry.id, severity, f"{item.at}: {evidence}", advice)
+                yield Problem(entry.id, severity, f"{item.at}: {evidence}", advice)
 
 
 def _malformed(item: Accepted) -> Iterator[tuple[Severity, str]]:
@@ -163,7 +164,8 @@ def _members(option: object) -> Iterator[tuple[str, object]]:
             yield from ((str(key), value) for key, value in part.items())
 
 
-def mistyped(facts: Facts) -> Iterator[Finding]:
+@check("mistyped", "accepted values are not what the doc declares")
+def mistyped(facts: Facts) -> Iterator[Problem]:
     """Accepted values that are not of the declared type, or not in the enum."""
     for entry in facts.entries:
         for item in accepted(entry):
@@ -178,7 +180,7 @@ def mistyped(facts: Facts) -> Iterator[Finding]:
                 severity, rest = CERTAIN, "no accepted value fits"
             evidence = f"{item.at}: {wrong[0]}; {rest}"
             advice = "correct the truth, or widen the doc"
-            yield Finding("mistyped", entry.id, severity, evidence, advice)
+            yield Problem(entry.id, severity, evidence, advice)
 
 
 def misfits(option: object, item: Accepted) -> Iterator[str]:
@@ -223,7 +225,8 @@ def _outside_enum(option: object, schema: Schema) -> Iterator[str]:
         yield f"{shown(option)} is not in the enum {shown(enum)}"
 
 
-def refused(facts: Facts) -> Iterator[Finding]:
+@check("refused", "the matcher refuses the truth itself")
+def refused(facts: Facts) -> Iterator[Problem]:
     """Truths that their own matcher does not accept."""
     for entry in facts.entries:
         failed = {
@@ -234,13 +237,13 @@ def refused(facts: Facts) -> Iterator[Finding]:
         }
         if any(isinstance(verdict, NotScored) and verdict.cause == LIVE_ONLY for verdict in failed.values()):
             evidence = str(failed[Profile.OFFICIAL])
-            yield Finding("refused", entry.id, HINT, evidence, "record what the API answers")
+            yield Problem(entry.id, HINT, evidence, "record what the API answers")
         elif failed:
             hopes = [_hope(facts, entry, profile) for profile in failed]
             severity, rest = min(hopes, key=lambda hope: list(Severity).index(hope[0]))
             reasons = [f"{' and '.join(rules)} rules: {why}" for why, rules in _by_reason(failed).items()]
             advice = "correct the truth, or set the entry aside"
-            yield Finding("refused", entry.id, severity, f"{'; '.join(reasons)}; {rest}", advice)
+            yield Problem(entry.id, severity, f"{'; '.join(reasons)}; {rest}", advice)
 
 
 def _by_reason(failed: Mapping[Profile, Verdict]) -> Mapping[str, Sequence[Profile]]:
@@ -304,7 +307,8 @@ def _alone(entry: Entry, call: ExpectedCall) -> Entry:
     )
 
 
-def uncarried(facts: Facts) -> Iterator[Finding]:
+@check("uncarried", "the SQL of the truth cannot be carried out")
+def uncarried(facts: Facts) -> Iterator[Problem]:
     """Calls of SQL of which no accepted form can be carried out, so that answers are compared as written."""
     for entry in facts.entries:
         if entry.category.rule is not Rule.SQL:
@@ -316,10 +320,11 @@ def uncarried(facts: Facts) -> Iterator[Finding]:
             if isinstance(verdict, Failed) and (why := verdict.details.get("not_carried_out")):
                 evidence = f"{shown(dict(call.accepted))}: {why}"
                 advice = "write a statement that can be carried out"
-                yield Finding("uncarried", entry.id, LIKELY, evidence, advice)
+                yield Problem(entry.id, LIKELY, evidence, advice)
 
 
-def greedy_traps(facts: Facts) -> Iterator[Finding]:
+@check("greedy_trap", "greedy matching fails a right answer")
+def greedy_traps(facts: Facts) -> Iterator[Problem]:
     """Right answers that the official greedy matching refuses in one order of their calls.
 
     It gives each expected call the first that fits. Where a call fits two expected ones and another fits only
@@ -333,7 +338,7 @@ def greedy_traps(facts: Facts) -> Iterator[Finding]:
             yield from islice(filter(None, (_trap(facts, entry, *pair) for pair in same)), 1)
 
 
-def _trap(facts: Facts, entry: Entry, first: int, second: int) -> Finding | None:
+def _trap(facts: Facts, entry: Entry, first: int, second: int) -> Problem | None:
     calls = expected(entry)
     for both in _narrowed(calls[second]):
         if not _fits(facts, entry, calls[first], both):
@@ -348,7 +353,7 @@ def _trap(facts: Facts, entry: Entry, first: int, second: int) -> Finding | None
                     f"makes the answer fail officially: {judgement.official.code}"
                 )
                 advice = "narrow the accepted values, or put the narrower expected call first"
-                return Finding("greedy_trap", entry.id, CERTAIN, evidence, advice)
+                return Problem(entry.id, CERTAIN, evidence, advice)
     return None
 
 
@@ -380,7 +385,8 @@ def _written(call: ExpectedCall) -> str:
     return f"{call.name}({given})"
 
 
-def implied_default(facts: Facts) -> Iterator[Finding]:
+@check("implied_default", "what leaving out means is not accepted")
+def implied_default(facts: Facts) -> Iterator[Problem]:
     """Parameters that may be left out although their default is not accepted when it is given."""
     for entry in facts.entries:
         for item in accepted(entry):
@@ -391,7 +397,7 @@ def implied_default(facts: Facts) -> Iterator[Finding]:
                 meaning = f"may be left out, which means {shown(default)}"
                 evidence = f"{item.at}: {meaning}, but accepted are {shown(item.given)}"
                 advice = "accept the default too, or do not let it be left out"
-                yield Finding("implied_default", entry.id, LIKELY, evidence, advice)
+                yield Problem(entry.id, LIKELY, evidence, advice)
 
 
 def _alike(one: object, other: object) -> bool:
