@@ -1,0 +1,81 @@
+"""Named things of one kind: those of this package, and those that other distributions add by entry points.
+
+A distribution adds a suite, a model provider, a matcher or a decoder in its ``pyproject.toml``::
+
+    [project.entry-points."fcbench.matchers"]
+    politeness = "fcbench_politeness:match"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from typing import TypeVar
+
+from pytest_fcbench.domain.errors import UsageError, unknown
+
+T = TypeVar("T")
+
+
+class Registry(Mapping[str, T]):
+    """Things by name. The package's own come first; an entry point is imported when its name is looked up.
+
+    ``kind`` is the word for one of them in errors.
+    """
+
+    def __init__(self, kind: str, group: str, own: Mapping[str, T]) -> None:
+        self._kind = kind
+        self._group = group
+        self._own = own
+        self._loaded: dict[str, T] = {}
+
+    @cached_property
+    def _added(self) -> Mapping[str, EntryPoint]:
+        """Entry points by name; finding them reads the metadata of every installed distribution."""
+        added: dict[str, EntryPoint] = {}
+        for point in entry_points(group=self._group):
+            other = added.setdefault(point.name, point)
+            if other.value != point.value or point.name in self._own:
+                owner = "pytest-fcbench" if point.name in self._own else _distribution_of(other)
+                raise UsageError(
+                    f"{self._kind} {point.name!r} of {_distribution_of(point)}: {owner} has one of that "
+                    f"name; rename its entry point in {self._group}, or uninstall one of them"
+                )
+        return added
+
+    def __getitem__(self, name: str) -> T:
+        if name in self._own:
+            return self._own[name]
+        if name not in self._loaded:
+            self._loaded[name] = self._load(self._added[name])
+        return self._loaded[name]
+
+    def _load(self, point: EntryPoint) -> T:
+        try:
+            found: T = point.load()
+        except Exception as error:
+            raise UsageError(
+                f"{self._kind} {point.name!r}: {point.value} of {_distribution_of(point)} cannot be "
+                f"imported: {type(error).__name__}: {error}; repair or uninstall that distribution"
+            ) from error
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._added
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (*self._own, *self._added)
+
+    def __len__(self) -> int:
+        return len(self._own) + len(self._added)
+
+    def find(self, name: str) -> T:
+        """Return what has that name. Raises ``UsageError`` with the names there are."""
+        if name not in self:
+            raise UsageError(unknown(self._kind, name, self))
+        return self[name]
+
+
+def _distribution_of(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else "an unnamed distribution"

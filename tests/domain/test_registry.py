@@ -1,0 +1,67 @@
+"""Another distribution adds to a registry by an entry point, and cannot take a name that is taken."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.registry import Registry
+
+
+def install(folder: Path, distribution: str, points: Mapping[str, str]) -> None:
+    """Write the metadata of a distribution that has these entry points in ``fcbench.things``."""
+    info = folder / f"{distribution}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
+    lines = (f"{name} = {value}\n" for name, value in points.items())
+    (info / "entry_points.txt").write_text(f"[fcbench.things]\n{''.join(lines)}")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def things() -> Registry[object]:
+    return Registry("thing", "fcbench.things", {"ours": 1})
+
+
+def test_what_a_distribution_adds_is_found_beside_our_own(place: Path) -> None:
+    install(place, "more", {"theirs": "math:pi"})
+    found = things()
+    assert (list(found), len(found)) == (["ours", "theirs"], 2)
+    assert (found["ours"], found.find("theirs")) == (1, math.pi)
+    assert "theirs" in found
+    assert "other" not in found
+
+
+def test_an_unknown_name_is_answered_with_all_names(place: Path) -> None:
+    install(place, "more", {"theirs": "math:pi"})
+    with pytest.raises(
+        UsageError, match=r"unknown thing 'their'\. Did you mean 'theirs'\? Valid: ours, theirs"
+    ):
+        things().find("their")
+
+
+def test_an_entry_point_is_imported_only_when_it_is_looked_up(place: Path) -> None:
+    install(place, "more", {"theirs": "no_such_module:thing"})
+    found = things()
+    assert list(found) == ["ours", "theirs"]
+    told = re.escape("thing 'theirs': no_such_module:thing of more cannot be imported: ModuleNotFoundError")
+    with pytest.raises(UsageError, match=told):
+        found.find("theirs")
+
+
+@pytest.mark.parametrize(("name", "owner"), [("ours", "pytest-fcbench"), ("theirs", "more")])
+def test_a_name_cannot_be_taken_twice(place: Path, name: str, owner: str) -> None:
+    install(place, "more", {"theirs": "math:pi"})
+    install(place, "second", {name: "math:e"})
+    with pytest.raises(UsageError, match=f"thing '{name}' of .*: .* has one of that name; rename") as raised:
+        list(things())
+    assert {"second", owner} <= set(re.findall(r"[\w-]+", str(raised.value)))
