@@ -11,14 +11,13 @@ import argparse
 import ast
 import io
 import tokenize
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "pytest_fcbench"
 PAGE = ROOT / "ARCHITECTURE.md"
-BEGIN, END = "<!-- rooms: begin -->", "<!-- rooms: end -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +88,46 @@ ROOMS: Mapping[str, Room] = {
     ),
 }
 """Every room, from the ground up; a room imports only rooms above it in this table."""
+
+
+IMPORTERS: Mapping[str, Set[str]] = {
+    "pytest": {
+        f"plugin/{name}.py" for name in ("__init__", "entry_files", "items", "reporting", "xdist_workers")
+    },
+    "aiohttp": {"server/app.py", "models/providers/http.py"},
+    "httpx": {"suites/packs/hub.py"},
+    "huggingface_hub": {"suites/packs/hub.py"},
+    "litellm": {"models/providers/litellm.py"},
+    "tree_sitter": {"codecs/syntax_trees.py", "codecs/java.py", "codecs/javascript.py"},
+    "tree_sitter_java": {"codecs/syntax_trees.py"},
+    "tree_sitter_javascript": {"codecs/syntax_trees.py"},
+    "matplotlib": {"scorecard/render/charts/drawing.py", "scorecard/render/charts/plots.py"},
+    "mpmath": {"environments/api/math.py"},
+    "scipy": set(),
+    "safetensors": {"models/sentence_vectors.py"},
+    "tokenizers": {"models/sentence_vectors.py"},
+    "rapidfuzz": set(),
+    "numpy": {
+        "tools/audit/duplicates.py",
+        "scorecard/aggregate/format_sensitivity.py",
+        "scorecard/compare/paired.py",
+        "tools/contamination/comparison.py",
+        "models/sentence_vectors.py",
+    },
+    "jinja2": {"scorecard/render/html/page.py"},
+    "pydantic": {"codecs/function_docs/python_code.py"},
+    "docstring_parser": {"codecs/function_docs/python_code.py"},
+    "sqlglot": {"matchers/sql/statements.py"},
+    "bs4": {"web/page_content.py"},
+    "markdownify": {"web/page_content.py"},
+    "ddgs": {"web/search.py"},
+    "bfcl_eval": set(),
+    "requests": {"web/client.py"},
+    "resource": {"execution/sandbox/child.py"},
+    "subprocess": {"execution/sandbox/pool.py", "suites/packs/wheel.py"},
+    "urllib3": {"web/client.py"},
+}
+"""The files that may import a package, by package; an empty set for packages that nothing may import."""
 
 
 def modules(root: Path = ROOT) -> Mapping[str, Path]:
@@ -201,7 +240,7 @@ def measure(root: Path = ROOT) -> Mapping[str, int]:
     }
 
 
-def render_table() -> str:
+def render_rooms() -> str:
     """Return the table of rooms as Markdown, the top room first."""
     rows = [
         f"| `{name}/` | {room.purpose} | {', '.join(each for each in ROOMS if each in room.imports) or '-'} |"
@@ -210,11 +249,22 @@ def render_table() -> str:
     return "\n".join(["| room | holds | imports |", "|---|---|---|", *rows])
 
 
-def replace_table(page: str) -> str:
-    """Return the page with its table of rooms written anew."""
-    head, _, rest = page.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    return f"{head}{BEGIN}\n\n{render_table()}\n\n{END}{tail}"
+def render_importers() -> str:
+    """Return the table of packages that only some files may import, as Markdown."""
+    rows = [
+        f"| {package} | {', '.join(f'`{name}`' for name in sorted(files)) or 'nothing'} |"
+        for package, files in sorted(IMPORTERS.items())
+    ]
+    return "\n".join(["| package | imported by |", "|---|---|", *rows])
+
+
+def replace_tables(page: str) -> str:
+    """Return the page with its generated tables written anew."""
+    for name, table in (("rooms", render_rooms()), ("importers", render_importers())):
+        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+        head, _, rest = page.partition(begin)
+        page = f"{head}{begin}\n\n{table}\n\n{end}{rest.partition(end)[2]}"
+    return page
 
 
 def main() -> None:
@@ -226,7 +276,7 @@ def main() -> None:
     for name, value in measure(options.root).items():
         print(f"{name:<18}{value:>7,}")
     if options.write:
-        PAGE.write_text(replace_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        PAGE.write_text(replace_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

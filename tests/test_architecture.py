@@ -11,58 +11,20 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.house import (
+    IMPORTERS,
     PAGE,
     ROOMS,
     count_floors,
     find_circles,
     import_graph,
     imported_names,
-    replace_table,
+    replace_tables,
     room_arrows,
     room_of,
 )
 
 PACKAGE = ROOT / "pytest_fcbench"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-
-ONLY = {
-    "pytest": {
-        f"plugin/{name}.py" for name in ("__init__", "entry_files", "items", "reporting", "xdist_workers")
-    },
-    "aiohttp": {"server/app.py", "models/providers/http.py"},
-    "httpx": {"suites/packs/hub.py"},
-    "huggingface_hub": {"suites/packs/hub.py"},
-    "litellm": {"models/providers/litellm.py"},
-    "tree_sitter": {"codecs/syntax_trees.py", "codecs/java.py", "codecs/javascript.py"},
-    "tree_sitter_java": {"codecs/syntax_trees.py"},
-    "tree_sitter_javascript": {"codecs/syntax_trees.py"},
-    "matplotlib": {"scorecard/render/charts/drawing.py", "scorecard/render/charts/plots.py"},
-    "mpmath": {"environments/api/math.py"},
-    "scipy": set(),
-    "safetensors": {"models/sentence_vectors.py"},
-    "tokenizers": {"models/sentence_vectors.py"},
-    "rapidfuzz": set(),
-    "numpy": {
-        "tools/audit/duplicates.py",
-        "scorecard/aggregate/format_sensitivity.py",
-        "scorecard/compare/paired.py",
-        "tools/contamination/comparison.py",
-        "models/sentence_vectors.py",
-    },
-    "jinja2": {"scorecard/render/html/page.py"},
-    "pydantic": {"codecs/function_docs/python_code.py"},
-    "docstring_parser": {"codecs/function_docs/python_code.py"},
-    "sqlglot": {"matchers/sql/statements.py"},
-    "bs4": {"web/page_content.py"},
-    "markdownify": {"web/page_content.py"},
-    "ddgs": {"web/search.py"},
-    "bfcl_eval": set(),
-    "requests": {"web/client.py"},
-    "resource": {"execution/sandbox/child.py"},
-    "subprocess": {"execution/sandbox/pool.py", "suites/packs/wheel.py"},
-    "urllib3": {"web/client.py"},
-}
-"""Which files may import a package."""
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -71,8 +33,8 @@ def test_imports_point_one_way(path: Path) -> None:
     own = name.split("/")[0].removesuffix(".py")
     for imported in imported_names(path):
         top = imported.split(".")[0]
-        if top in ONLY:
-            assert name in ONLY[top], f"{name} imports {imported}"
+        if top in IMPORTERS:
+            assert name in IMPORTERS[top], f"{name} imports {imported}"
         if top == "pytest_fcbench" and own in ROOMS and room_of(imported) not in ("", own):
             assert room_of(imported) in ROOMS[own].imports, f"{name} imports {imported}"
 
@@ -96,7 +58,7 @@ def test_no_files_import_each_other() -> None:
 
 def test_architecture_page_shows_the_table_of_rooms() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert page == replace_table(page), "run: python -m tests.house --write"
+    assert page == replace_tables(page), "run: python -m tests.house --write"
 
 
 def test_circles_and_floors_are_found() -> None:
