@@ -1,0 +1,44 @@
+"""The figures of the structure are counted as their definitions say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.house import count_code_lines, count_generator_drivers, import_graph, measure, room_arrows
+
+FILES = {
+    "__init__.py": '"""Package."""\n',
+    "low.py": '"""Low."""\n\n# a comment\nX = (\n    1,\n)\nTEXT = """one\ntwo"""\n',
+    "high/__init__.py": "",
+    "high/one.py": (
+        "from pytest_fcbench.low import X\n"
+        "def run(g):\n"
+        "    try:\n"
+        "        g.send(X)\n"
+        "    except StopIteration:\n"
+        "        pass\n"
+    ),
+}
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        path = tmp_path / "pytest_fcbench" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_docstrings_and_comments_are_no_code(package: Path) -> None:
+    assert count_code_lines(package / "pytest_fcbench" / "low.py") == 5
+    assert count_code_lines(package / "pytest_fcbench" / "__init__.py") == 0
+
+
+def test_arrows_and_drivers_are_counted(package: Path) -> None:
+    assert room_arrows(import_graph(package)) == {("high", "low")}
+    assert count_generator_drivers(package) == 1
+    figures = measure(package)
+    assert (figures["rooms"], figures["floors"], figures["files in circles"]) == (2, 2, 0)
