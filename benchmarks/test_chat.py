@@ -1,16 +1,18 @@
-"""There is nothing to call, only something to say."""
+"""There is nothing to call, only something to say.
+
+The rule in full: ``pytest_fcbench/matchers/chat.py``.
+"""
 
 from __future__ import annotations
 
 import pytest
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.matchers import chat
-from pytest_fcbench.run.session import Ask, Score
+from pytest_fcbench.run.session import Ask, Judge, Score
 
 
 @pytest.mark.fcbench("chatable")
-def test_chatable(entry: Entry, ask: Ask, score: Score) -> None:
+def test_chatable(entry: Entry, ask: Ask, judge: Judge, score: Score) -> None:
     """No function is offered: the model must answer in words."""
-    verdict = score(chat.judge(entry, ask(entry)))
+    verdict = score(judge(entry, ask(entry)))
     assert verdict.passed, str(verdict)

@@ -1,45 +1,46 @@
-"""Calls are carried out, each by itself; what they return is compared. Runs where it is named."""
+"""Calls are carried out, each by itself; what they return is compared. Runs where it is named.
+
+The rules in full: ``pytest_fcbench/matchers/execution.py`` and ``rest.py``.
+"""
 
 from __future__ import annotations
 
 import pytest
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.execution.outcomes import Execute, Perform
-from pytest_fcbench.matchers import execution, rest
-from pytest_fcbench.run.session import Ask, Score
+from pytest_fcbench.run.session import Ask, Judge, Score
 
 
 @pytest.mark.fcbench("exec_simple")
-def test_exec_simple(entry: Entry, ask: Ask, score: Score, execute: Execute) -> None:
+def test_exec_simple(entry: Entry, ask: Ask, judge: Judge, score: Score) -> None:
     """One function is offered, one call answers the question."""
-    verdict = score(execution.judge(entry, ask(entry), execute))
+    verdict = score(judge(entry, ask(entry)))
     assert verdict.passed, str(verdict)
 
 
 @pytest.mark.fcbench("exec_multiple")
-def test_exec_multiple(entry: Entry, ask: Ask, score: Score, execute: Execute) -> None:
+def test_exec_multiple(entry: Entry, ask: Ask, judge: Judge, score: Score) -> None:
     """Several functions are offered, one call of the right one answers the question."""
-    verdict = score(execution.judge(entry, ask(entry), execute))
+    verdict = score(judge(entry, ask(entry)))
     assert verdict.passed, str(verdict)
 
 
 @pytest.mark.fcbench("exec_parallel")
-def test_exec_parallel(entry: Entry, ask: Ask, score: Score, execute: Execute) -> None:
+def test_exec_parallel(entry: Entry, ask: Ask, judge: Judge, score: Score) -> None:
     """One function must be called several times, in any order."""
-    verdict = score(execution.judge(entry, ask(entry), execute))
+    verdict = score(judge(entry, ask(entry)))
     assert verdict.passed, str(verdict)
 
 
 @pytest.mark.fcbench("exec_parallel_multiple")
-def test_exec_parallel_multiple(entry: Entry, ask: Ask, score: Score, execute: Execute) -> None:
+def test_exec_parallel_multiple(entry: Entry, ask: Ask, judge: Judge, score: Score) -> None:
     """Several functions must be called, in any order."""
-    verdict = score(execution.judge(entry, ask(entry), execute))
+    verdict = score(judge(entry, ask(entry)))
     assert verdict.passed, str(verdict)
 
 
 @pytest.mark.fcbench("rest")
-def test_rest(entry: Entry, ask: Ask, score: Score, perform: Perform) -> None:
+def test_rest(entry: Entry, ask: Ask, judge: Judge, score: Score) -> None:
     """One call asks a web API."""
-    verdict = score(rest.judge(entry, ask(entry), perform))
+    verdict = score(judge(entry, ask(entry)))
     assert verdict.passed, str(verdict)

@@ -50,7 +50,7 @@ ROOMS: Mapping[str, Room] = {
     ),
     "conversations": _room(
         "how an entry is put to a model: generators without I/O",
-        *("domain", "codecs", "environments", "execution", "matchers", "suites"),
+        *("domain", "codecs", "environments", "matchers", "suites"),
     ),
     "scorecard": _room("Records to scores, gate, comparison, tables and pages", "domain"),
     "config": _room("options, layers, settings", "domain", "codecs", "suites", "scorecard"),
@@ -83,8 +83,7 @@ ROOMS: Mapping[str, Room] = {
     ),
     "plugin": _room(
         "pytest hooks and fixtures",
-        *("domain", "execution", "matchers", "suites", "conversations", "scorecard", "config"),
-        *("dispatch", "run"),
+        *("domain", "matchers", "suites", "scorecard", "config", "dispatch", "run"),
     ),
 }
 """Every room, from the ground up; a room imports only rooms above it in this table."""

@@ -1,4 +1,4 @@
-"""The conversation about an entry and the verdicts on it, whatever its shape."""
+"""The conversation about an entry, whatever its shape."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from pytest_fcbench import environments
 from pytest_fcbench.conversations import golden_path as along_a_path
 from pytest_fcbench.conversations import web_questions as searching
 from pytest_fcbench.conversations.turns import converse, performed
-from pytest_fcbench.domain.entry import Entry, Facts, Rule
+from pytest_fcbench.domain.entry import Entry, Facts, GoldenPath, Rule
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Manner, Mode
-from pytest_fcbench.domain.transcript import Asking, Driven, Party, Transcript
-from pytest_fcbench.domain.verdict import Judgement, Passed
+from pytest_fcbench.domain.transcript import Asking, Driven, Party
+from pytest_fcbench.domain.verdict import Passed
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.execution.outcomes import Execute, Perform
-from pytest_fcbench.matchers import answer, ast, chat, execution, relevance, rest, sql, state
-from pytest_fcbench.matchers.golden_path import verdict
+from pytest_fcbench.matchers import chat
 from pytest_fcbench.matchers.judging import questions
-from pytest_fcbench.matchers.state import Fresh
 from pytest_fcbench.suites.formats import web_questions
 from pytest_fcbench.suites.suite import Suite
 
@@ -40,7 +37,7 @@ def asking(
     """
     if entry.variation and manner.mode is not Mode.PROMPT:
         raise NotScoredError("prompting_only", "prompt formats are for models that are asked by prompting")
-    if entry.category.rule is Rule.PATH:
+    if isinstance(entry.expectation, GoldenPath):
         return along_a_path.converse(entry, manner, suite.wording, driven)
     if entry.scene and web_questions.DOMAIN in entry.scene.domains:
         talk = converse(entry, manner, suite.wording)
@@ -91,27 +88,3 @@ def _rated(talk: Asking, entry: Entry, judge: str) -> Asking:
         return transcript
     asides = yield from questions.noted(chat.question(entry, transcript), judge)
     return replace(transcript, asides=asides)
-
-
-def judge(
-    entry: Entry, transcript: Transcript, fresh: Fresh, execute: Execute, perform: Perform
-) -> Judgement:
-    """Both verdicts of the matcher that the entry's category names."""
-    match entry.category.rule:
-        case Rule.STATE:
-            return state.judge(entry, transcript, fresh)
-        case Rule.PATH:
-            return verdict.judge(entry, transcript)
-        case Rule.ANSWER:
-            return answer.judge(entry, transcript)
-        case Rule.EXECUTION:
-            return execution.judge(entry, transcript, execute)
-        case Rule.REST:
-            return rest.judge(entry, transcript, perform)
-        case Rule.IRRELEVANCE | Rule.RELEVANCE:
-            return relevance.judge(entry, transcript)
-        case Rule.SQL:
-            return sql.judge(entry, transcript)
-        case Rule.CHAT:
-            return chat.judge(entry, transcript)
-    return ast.judge(entry, transcript)

@@ -391,6 +391,8 @@ class Entry:
     goes on from it and however often."""
     variation: Variation | None = None
     """Set in the categories whose rule is ``Rule.VARIATION``."""
+    matcher: str = ""
+    """Name of the matcher that another distribution provides for it; empty for the matcher of its rule."""
 
     @property
     def rule(self) -> Rule:

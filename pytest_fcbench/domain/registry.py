@@ -9,7 +9,6 @@ A distribution adds a suite, a model provider, a matcher or a decoder in its ``p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import TypeVar
 
@@ -30,7 +29,6 @@ class Registry(Mapping[str, T]):
         self._own = own
         self._loaded: dict[str, T] = {}
 
-    @cached_property
     def _added(self) -> Mapping[str, EntryPoint]:
         """Entry points by name; finding them reads the metadata of every installed distribution."""
         added: dict[str, EntryPoint] = {}
@@ -48,7 +46,7 @@ class Registry(Mapping[str, T]):
         if name in self._own:
             return self._own[name]
         if name not in self._loaded:
-            self._loaded[name] = self._load(self._added[name])
+            self._loaded[name] = self._load(self._added()[name])
         return self._loaded[name]
 
     def _load(self, point: EntryPoint) -> T:
@@ -62,13 +60,13 @@ class Registry(Mapping[str, T]):
         return found
 
     def __contains__(self, name: object) -> bool:
-        return name in self._own or name in self._added
+        return name in self._own or name in self._loaded or name in self._added()
 
     def __iter__(self) -> Iterator[str]:
-        yield from (*self._own, *self._added)
+        yield from (*self._own, *self._added())
 
     def __len__(self) -> int:
-        return len(self._own) + len(self._added)
+        return len(self._own) + len(self._added())
 
     def find(self, name: str) -> T:
         """Return what has that name. Raises ``UsageError`` with the names there are."""

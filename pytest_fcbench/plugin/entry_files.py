@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from pytest_fcbench.conversations.entry import judge
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.plugin.items import ENTRY, STOPPED, Benchmark
 from pytest_fcbench.suites import name_of, word_of
@@ -106,9 +105,7 @@ class EntryItem(pytest.Item):
     def runtest(self) -> None:
         """As the functions of ``benchmarks/`` do."""
         benchmark, entry = self.benchmark, self.stash[ENTRY]
-        run = benchmark.run
-        judgement = judge(entry, benchmark.put(entry), run.environments, run.execute, run.perform)
-        verdict = benchmark.scored(judgement)
+        verdict = benchmark.scored(benchmark.judged(entry, benchmark.put(entry)))
         assert verdict.passed, str(verdict)
 
     def repr_failure(

@@ -13,9 +13,8 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, RunStoppedError
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed
-from pytest_fcbench.execution.outcomes import Execute, Perform
-from pytest_fcbench.matchers.state import Fresh
-from pytest_fcbench.run.session import Ask, Run, Score
+from pytest_fcbench.matchers.registry import judge
+from pytest_fcbench.run.session import Ask, Judge, Run, Score
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
 from pytest_fcbench.suites import SUITES
 
@@ -150,19 +149,13 @@ class Benchmark:
         return self.scored
 
     @pytest.fixture
-    def fresh(self) -> Fresh:
-        """Makes the environments of an entry in their initial state."""
-        return self.run.environments
+    def judge(self) -> Judge:
+        """Judges a transcript by the matcher of its entry's rule (``matchers/registry.py``)."""
+        return self.judged
 
-    @pytest.fixture
-    def execute(self) -> Execute:
-        """Carries calls out, each by itself."""
-        return self.run.execute
-
-    @pytest.fixture
-    def perform(self) -> Perform:
-        """Sends the request of a call."""
-        return self.run.perform
+    def judged(self, entry: Entry, transcript: Transcript) -> Judgement:
+        """Judge a transcript in both profiles by the matcher of its entry."""
+        return judge(entry, transcript, self.run.resources)
 
     def scored(self, judgement: Judgement) -> Passed | Failed:
         """Record a judgement of the item that runs. Raises ``NotScoredError``, skips what is set aside."""

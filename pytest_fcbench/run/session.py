@@ -34,6 +34,7 @@ from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.functions.live import Live
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
+from pytest_fcbench.matchers.registry import Resources
 from pytest_fcbench.models import registry, sentence_vectors
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.baselines.replay import ReplayModel
@@ -54,6 +55,9 @@ from pytest_fcbench.suites.suite import Suite
 
 Ask: TypeAlias = Callable[[Entry], Transcript]
 """The fixture ``ask``: puts an entry to the model."""
+
+Judge: TypeAlias = Callable[[Entry, Transcript], Judgement]
+"""The fixture ``judge``: judges a transcript in both profiles."""
 
 Score: TypeAlias = Callable[[Judgement], Passed | Failed]
 """The fixture ``score``: records a judgement and returns the selected profile's verdict."""
@@ -266,6 +270,15 @@ class Run:
     def perform(self) -> Performer:
         """Sends the requests of REST entries; where answers are recorded, to a server on loopback."""
         return Performer(self._responses(), live=self.settings.live, keep=self._replies)
+
+    @property
+    def resources(self) -> Resources:
+        """What matchers need beside an entry and its transcript; made when one of them uses it."""
+        return Resources(
+            self.environments,
+            lambda calls, recorded: self.execute(calls, recorded),
+            lambda call: self.perform(call),
+        )
 
     def _responses(self) -> Iterator[ExpectedResponse]:
         """The truths of all REST entries of the suites."""

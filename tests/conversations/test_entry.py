@@ -1,4 +1,4 @@
-"""Every category is judged by its own matcher."""
+"""The conversation about an entry fits its category."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench import environments
-from pytest_fcbench.conversations.entry import Memories, asking, begun, judge
+from pytest_fcbench.conversations.entry import Memories, asking, begun
 from pytest_fcbench.conversations.turns import requests
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Answers, Entry, Rule
 from pytest_fcbench.domain.errors import NotScoredError
@@ -26,12 +26,10 @@ from pytest_fcbench.domain.verdict import Profile, Rated
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.matchers import answer, ast, chat, execution, relevance, rest, sql, state
-from pytest_fcbench.matchers.golden_path import verdict
+from pytest_fcbench.matchers.registry import Resources, judge
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites import core
-from tests.factories import make_transcript
 from tests.matchers.golden_path.talking import FC, PROMPT
 
 CORE = core.open_suite(Path())
@@ -39,32 +37,6 @@ CORE = core.open_suite(Path())
 
 def _fresh(entry: Entry) -> Environments:
     return environments.opened(entry, CORE.world)
-
-
-@pytest.mark.parametrize("category", CORE.categories, ids=lambda category: category.name)
-def test_the_verdict_is_that_of_the_matcher(category: object, pool: Pool, performer: Performer) -> None:
-    assert category in CATEGORIES.values()
-    entry = CORE.load(category)[0]  # type: ignore[arg-type]
-    transcript = make_transcript(Completion(text="[f()]"), entry=entry.key)
-    if entry.category.rule is Rule.PATH:
-        expected = verdict.judge(entry, transcript)
-    elif entry.category.rule is Rule.STATE:
-        expected = state.judge(entry, transcript, _fresh)
-    elif entry.category.rule is Rule.EXECUTION:
-        expected = execution.judge(entry, transcript, pool)
-    elif entry.category.rule is Rule.REST:
-        expected = rest.judge(entry, transcript, performer)
-    elif entry.category.rule is Rule.SQL:
-        expected = sql.judge(entry, transcript)
-    elif entry.category.rule is Rule.ANSWER:
-        expected = answer.judge(entry, transcript)
-    elif entry.category.rule is Rule.CHAT:
-        expected = chat.judge(entry, transcript)
-    elif entry.category.expects_calls:
-        expected = ast.judge(entry, transcript)
-    else:
-        expected = relevance.judge(entry, transcript)
-    assert judge(entry, transcript, _fresh, pool, performer) == expected
 
 
 def _refused(talk: Asking) -> Transcript:
@@ -132,7 +104,7 @@ def test_the_rating_is_in_the_judgement(pool: Pool, performer: Performer) -> Non
     talk.send(Completion(text="Because of the air."))
     with pytest.raises(StopIteration) as done:
         talk.send(Completion(text='{"score": 1, "reason": "Half of it."}'))
-    assert judge(CHAT, done.value.value, _fresh, pool, performer).rating == Rated(1, "Half of it.")
+    assert judge(CHAT, done.value.value, Resources(_fresh, pool, performer)).rating == Rated(1, "Half of it.")
 
 
 def test_prompt_formats_need_a_prompt() -> None:

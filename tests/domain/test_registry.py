@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.registry import Registry
+from tests.installing import install
 
-
-def install(folder: Path, distribution: str, points: Mapping[str, str]) -> None:
-    """Write the metadata of a distribution that has these entry points in ``fcbench.things``."""
-    info = folder / f"{distribution}-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
-    lines = (f"{name} = {value}\n" for name, value in points.items())
-    (info / "entry_points.txt").write_text(f"[fcbench.things]\n{''.join(lines)}")
+GROUP = "fcbench.things"
 
 
 @pytest.fixture
@@ -29,11 +22,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def things() -> Registry[object]:
-    return Registry("thing", "fcbench.things", {"ours": 1})
+    return Registry("thing", GROUP, {"ours": 1})
 
 
 def test_what_a_distribution_adds_is_found_beside_our_own(place: Path) -> None:
-    install(place, "more", {"theirs": "math:pi"})
+    install(place, "more", {GROUP: {"theirs": "math:pi"}})
     found = things()
     assert (list(found), len(found)) == (["ours", "theirs"], 2)
     assert (found["ours"], found.find("theirs")) == (1, math.pi)
@@ -42,7 +35,7 @@ def test_what_a_distribution_adds_is_found_beside_our_own(place: Path) -> None:
 
 
 def test_an_unknown_name_is_answered_with_all_names(place: Path) -> None:
-    install(place, "more", {"theirs": "math:pi"})
+    install(place, "more", {GROUP: {"theirs": "math:pi"}})
     with pytest.raises(
         UsageError, match=r"unknown thing 'their'\. Did you mean 'theirs'\? Valid: ours, theirs"
     ):
@@ -50,7 +43,7 @@ def test_an_unknown_name_is_answered_with_all_names(place: Path) -> None:
 
 
 def test_an_entry_point_is_imported_only_when_it_is_looked_up(place: Path) -> None:
-    install(place, "more", {"theirs": "no_such_module:thing"})
+    install(place, "more", {GROUP: {"theirs": "no_such_module:thing"}})
     found = things()
     assert list(found) == ["ours", "theirs"]
     told = re.escape("thing 'theirs': no_such_module:thing of more cannot be imported: ModuleNotFoundError")
@@ -60,8 +53,8 @@ def test_an_entry_point_is_imported_only_when_it_is_looked_up(place: Path) -> No
 
 @pytest.mark.parametrize(("name", "owner"), [("ours", "pytest-fcbench"), ("theirs", "more")])
 def test_a_name_cannot_be_taken_twice(place: Path, name: str, owner: str) -> None:
-    install(place, "more", {"theirs": "math:pi"})
-    install(place, "second", {name: "math:e"})
+    install(place, "more", {GROUP: {"theirs": "math:pi"}})
+    install(place, "second", {GROUP: {name: "math:e"}})
     with pytest.raises(UsageError, match=f"thing '{name}' of .*: .* has one of that name; rename") as raised:
         list(things())
     assert {"second", owner} <= set(re.findall(r"[\w-]+", str(raised.value)))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import NamedTuple
 
-from pytest_fcbench.conversations.entry import Memories, asking, judge
+from pytest_fcbench.conversations.entry import Memories, asking
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.domain.entry import Category, Entry, ExpectedResponse
 from pytest_fcbench.domain.prompting import Manner
@@ -16,6 +16,7 @@ from pytest_fcbench.environments import opened
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
+from pytest_fcbench.matchers.registry import Resources, judge
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.routing import Parties
 from pytest_fcbench.suites.suite import Suite
@@ -45,5 +46,7 @@ def outcomes(
     truths = (entry.expectation for entry in entries)
     with closing(Performer(truth for truth in truths if isinstance(truth, ExpectedResponse))) as perform:
         for entry in entries:
-            yield Outcome(entry.id, judge(entry, dispatcher.transcript(entry), fresh, pool, perform))
+            yield Outcome(
+                entry.id, judge(entry, dispatcher.transcript(entry), Resources(fresh, pool, perform))
+            )
     dispatcher.close()

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fcbench.cli.held_conversations import entries_of, replayed
 from pytest_fcbench.cli.run_options import declare, without_prefix
-from pytest_fcbench.conversations.entry import judge
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.redaction import redacted
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile, printable
+from pytest_fcbench.matchers.registry import judge
 from pytest_fcbench.run.output_files import write
 from pytest_fcbench.run.session import Run
 from pytest_fcbench.scorecard import scorecard_files
@@ -80,7 +80,7 @@ def _judged(run: Run, records: Sequence[Record]) -> Iterator[Record]:
 def _judgement(run: Run, entry: Entry) -> Judgement:
     """As in a run, what goes wrong with one entry leaves it without a score."""
     try:
-        return judge(entry, run.dispatcher.transcript(entry), run.environments, run.execute, run.perform)
+        return judge(entry, run.dispatcher.transcript(entry), run.resources)
     except NotScoredError as error:
         return Judgement.both(NotScored(error.cause, error.reason))
     except Exception as error:  # noqa: BLE001 - the others are judged all the same

@@ -10,7 +10,6 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.cli.run_options import ASKED, PLACE, declare, settings_of, suites_known, unknown_suite
-from pytest_fcbench.conversations.entry import judge
 from pytest_fcbench.domain.entry import (
     Answers,
     AnyCall,
@@ -39,6 +38,7 @@ from pytest_fcbench.domain.verdict import (
 )
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers.judging.ratings import MOST
+from pytest_fcbench.matchers.registry import judge
 from pytest_fcbench.matchers.state_difference import between
 from pytest_fcbench.run.session import Run
 from pytest_fcbench.scorecard.render.call_tables import differing
@@ -78,7 +78,7 @@ def _show(chosen: argparse.Namespace) -> int:
     for line in (*about, *_tables(entry, transcript, chosen.full)):
         print(printable_line(line))
     if transcript:
-        judgement = judge(entry, transcript, run.environments, run.execute, run.perform)
+        judgement = judge(entry, transcript, run.resources)
         told = *_verdicts(judgement), *path_lines(judgement, longest)
         for line in (*told, *_results(entry, transcript, judgement, chosen.full)):
             print(printable_line(line))

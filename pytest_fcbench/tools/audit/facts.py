@@ -8,7 +8,7 @@ from functools import cached_property
 
 from pytest_fcbench import environments
 from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
-from pytest_fcbench.conversations.entry import Memories, asking, judge
+from pytest_fcbench.conversations.entry import Memories, asking
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Manner, Mode, Names
 from pytest_fcbench.domain.transcript import Driven, Party, Transcript
@@ -16,6 +16,7 @@ from pytest_fcbench.domain.verdict import Judgement, NotScored
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.memory.vectors import Embed
 from pytest_fcbench.execution.outcomes import Execute, Perform
+from pytest_fcbench.matchers.registry import Resources, judge
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import Model, run_through
 from pytest_fcbench.models.routing import Parties
@@ -65,7 +66,9 @@ class Facts:
 
     def judged(self, entry: Entry, transcript: Transcript) -> Judgement:
         """The verdicts, also on an entry that is set aside."""
-        return judge(replace(entry, set_aside=None), transcript, self.fresh, self.execute, self.perform)
+        return judge(
+            replace(entry, set_aside=None), transcript, Resources(self.fresh, self.execute, self.perform)
+        )
 
     def fresh(self, entry: Entry) -> Environments:
         """Environments of an entry in their initial state."""

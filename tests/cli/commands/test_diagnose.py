@@ -19,8 +19,8 @@ import pytest
 
 from pytest_fcbench.cli import main
 from pytest_fcbench.config.loading import load
-from pytest_fcbench.conversations import entry as asking
 from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.matchers import registry
 from pytest_fcbench.run.session import Run
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
@@ -74,10 +74,7 @@ def recorded(model: str, category: str, numbers: Sequence[int], trial: int | Non
     run = Run(load({"model": model, "suite": ["core"]}, None))
     entries = [replace(run.suites["core"].load(CATEGORIES[category])[n], trial=trial) for n in numbers]
     talks = [(entry, run.dispatcher.transcript(entry)) for entry in entries]
-    return [
-        run.record(entry, asking.judge(entry, talk, run.environments, run.execute, run.perform), talk)
-        for entry, talk in talks
-    ]
+    return [run.record(entry, registry.judge(entry, talk, run.resources), talk) for entry, talk in talks]
 
 
 def write(made: Sequence[Record]) -> None:

@@ -16,8 +16,8 @@ import jsonschema
 import pytest
 
 from pytest_fcbench.cli import main
-from pytest_fcbench.conversations import entry as asking
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.matchers import registry
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.render.document import json_schema
 from pytest_fcbench.suites import core
@@ -209,7 +209,7 @@ def test_another_suite_is_a_change(rejudge: Rejudge, whole: Report, key: str, li
 
 def test_a_ledger_of_today(rejudge: Rejudge, whole: Report, monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry that was found to be bad since is set aside; what the matchers say else stays."""
-    true_judge = asking.judge
+    true_judge = registry.judge
 
     def found_bad(entry: Any, transcript: Any, *means: Any) -> Any:
         bad = entry.key == "core:irrelevance_0"
@@ -231,7 +231,7 @@ def test_a_ledger_of_today(rejudge: Rejudge, whole: Report, monkeypatch: pytest.
 def test_a_matcher_that_breaks_costs_one_entry(
     rejudge: Rejudge, whole: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    true_judge = asking.judge
+    true_judge = registry.judge
 
     def broken(entry: Any, transcript: Any, *means: Any) -> Any:
         if entry.key == "core:irrelevance_0":

@@ -1,0 +1,77 @@
+"""Every entry is judged by the matcher of its rule, or by one that another distribution provides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench import environments
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Rule
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.transcript import Completion, Transcript
+from pytest_fcbench.domain.verdict import Failed, Judgement
+from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.sandbox.pool import Pool
+from pytest_fcbench.matchers import answer, ast, chat, execution, relevance, rest, sql, state
+from pytest_fcbench.matchers.golden_path import verdict
+from pytest_fcbench.matchers.registry import MATCHERS, Resources, judge
+from pytest_fcbench.suites import core
+from tests.factories import make_entry, make_transcript
+from tests.installing import install
+
+CORE = core.open_suite(Path())
+
+
+def _fresh(entry: Entry) -> Environments:
+    return environments.opened(entry, CORE.world)
+
+
+@pytest.mark.parametrize("category", CORE.categories, ids=lambda category: category.name)
+def test_the_verdict_is_that_of_the_matcher(category: object, pool: Pool, performer: Performer) -> None:
+    assert category in CATEGORIES.values()
+    entry = CORE.load(category)[0]  # type: ignore[arg-type]
+    transcript = make_transcript(Completion(text="[f()]"), entry=entry.key)
+    if entry.category.rule is Rule.PATH:
+        expected = verdict.judge(entry, transcript)
+    elif entry.category.rule is Rule.STATE:
+        expected = state.judge(entry, transcript, _fresh)
+    elif entry.category.rule is Rule.EXECUTION:
+        expected = execution.judge(entry, transcript, pool)
+    elif entry.category.rule is Rule.REST:
+        expected = rest.judge(entry, transcript, performer)
+    elif entry.category.rule is Rule.SQL:
+        expected = sql.judge(entry, transcript)
+    elif entry.category.rule is Rule.ANSWER:
+        expected = answer.judge(entry, transcript)
+    elif entry.category.rule is Rule.CHAT:
+        expected = chat.judge(entry, transcript)
+    elif entry.category.expects_calls:
+        expected = ast.judge(entry, transcript)
+    else:
+        expected = relevance.judge(entry, transcript)
+    assert judge(entry, transcript, Resources(_fresh, pool, performer)) == expected
+
+
+@pytest.mark.parametrize("rule", [rule for rule in Rule if rule is not Rule.VARIATION])
+def test_every_rule_has_a_matcher(rule: Rule) -> None:
+    assert rule in MATCHERS
+
+
+def strict(entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
+    """A matcher that another distribution provides."""
+    return Judgement.both(Failed("strict", f"{entry.key}: nothing is good enough"))
+
+
+def test_another_distribution_provides_the_matcher_that_an_entry_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pool: Pool, performer: Performer
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    install(tmp_path, "strictness", {"fcbench.matchers": {"strict": f"{__name__}:strict"}})
+    given = Resources(_fresh, pool, performer)
+    entry = replace(make_entry("chatable", functions=[]), matcher="strict")
+    assert judge(entry, make_transcript("Hello!"), given) == strict(entry, make_transcript(""), given)
+    with pytest.raises(UsageError, match=r"unknown matcher .stricter.\. Did you mean .strict."):
+        judge(replace(entry, matcher="stricter"), make_transcript("Hello!"), given)
