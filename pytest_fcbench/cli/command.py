@@ -1,9 +1,16 @@
-"""What the command line is to one of its commands."""
+"""What each module of the folder ``commands`` provides; its name is that of the command."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TypeAlias
+from collections.abc import Callable
+from typing import Protocol
 
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-"""Where a command declares itself."""
+
+class Command(Protocol):
+    """A command of ``fcbench``."""
+
+    HELP: str
+    declare_options: Callable[[argparse.ArgumentParser], None]
+    run_command: Callable[[argparse.Namespace], int]
+    """Do the work and return the exit code; a ``UsageError`` ends in 2, another ``FcbenchError`` in 1."""

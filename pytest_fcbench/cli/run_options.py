@@ -20,10 +20,7 @@ ASKED = ("mode", "names", "syntax", "api_base", "temperature", "max_tokens", "se
 
 def suites_known(chosen: argparse.Namespace) -> Mapping[str, Callable[[Path], Suite]]:
     """How to open each suite, those of fcbench.yaml included. Raises ``UsageError``."""
-    try:
-        return openers(own_suites(config_file(Path(), getattr(chosen, "config", None))))
-    except UsageError as error:
-        raise without_prefix(error) from None
+    return openers(own_suites(config_file(Path(), getattr(chosen, "config", None))))
 
 
 def suite_of(chosen: argparse.Namespace, suite: str) -> Suite:
@@ -85,12 +82,8 @@ def settings_of_no_model(chosen: argparse.Namespace) -> Settings:
 def _asking_nobody(
     chosen: argparse.Namespace, more: Mapping[str, object], pointed: Mapping[str, Path]
 ) -> Settings:
-    try:
-        return load(
-            {**given(chosen), **more, **ASKING_NOBODY}, config_file(Path(), chosen.config), pointed=pointed
-        )
-    except UsageError as error:
-        raise without_prefix(error) from None
+    options = {**given(chosen), **more, **ASKING_NOBODY}
+    return load(options, config_file(Path(), chosen.config), pointed=pointed)
 
 
 ASKING_NOBODY = {"api_key_env": "", "judge": "none", "similarity_api_key_env": ""}

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.world import WebError, World
 
-_MODES = ("raw", "markdown", "truncate")
+MODES = ("raw", "markdown", "truncate")
 _MOST_RESULTS = 50
 _LONGEST_QUERY = 2_000
 """Characters; engines take no longer ones."""
@@ -58,8 +58,8 @@ class WebSearch(Environment):
         """
         if not _is_address(url):
             return {"error": f"{str(url)[:200]!r} is no address that begins with http:// or https://."}
-        if mode not in _MODES:
-            return {"error": f"There is no mode {str(mode)[:40]!r}; give {', '.join(_MODES)}."}
+        if mode not in MODES:
+            return {"error": f"There is no mode {str(mode)[:40]!r}; give {', '.join(MODES)}."}
         try:
             return {"content": self._web.fetch(url, mode)}
         except WebError as error:

@@ -16,7 +16,6 @@ from markdownify import MarkdownConverter
 
 from pytest_fcbench.web.client import Reply
 
-MODES = ("raw", "markdown", "truncate")
 MOST = 100_000
 """Characters that a model is shown of a page."""
 _MOST_PARSED = 500_000
@@ -42,7 +41,7 @@ class Unshown(Exception):  # noqa: N818 - reads as the state it names
 
 
 def content(reply: Reply, mode: str) -> str:
-    """The body of a reply in one of the ``MODES``. Raises ``Unshown``."""
+    """The body of a reply in one of the modes of web search. Raises ``Unshown``."""
     if reply.status >= 400:
         raise Unshown(f"the server answered with HTTP status {reply.status}")
     if reply.type == _PDF or reply.body.startswith(b"%PDF-"):

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_fcbench.cli.commands.show import printable_line
 from pytest_fcbench.cli.run_options import declare, settings_of, without_prefix
@@ -29,19 +28,16 @@ from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import Severity
 from pytest_fcbench.tools.audit.report import Audit
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
-
 _SHOWN = 5
 _THRESHOLD = 0.8
 _USAGE = 4
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "audit", help="whether the entries of a suite are sound, and how it is spread"
-    )
+HELP = "whether the entries of a suite are sound, and how it is spread"
+
+
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
     add = parser.add_argument
     add("suite", metavar="SUITE", help="a suite by name or path")
     add("--check", action="append", metavar="NAME,…", help=f"only these: {', '.join(CHECKS)}")
@@ -77,10 +73,9 @@ def register(commands: Commands) -> None:
         "the folder of such a model",
     )
     declare(parser, ("category", "config"))
-    parser.set_defaults(run=_audit)
 
 
-def _audit(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     try:
         return _audited(chosen)
     except FcbenchError as error:

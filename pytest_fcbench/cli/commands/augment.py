@@ -6,7 +6,6 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_fcbench.cli.judge_options import ENDPOINT, LIMITS, judge_of
 from pytest_fcbench.cli.question_wording import merged
@@ -19,37 +18,34 @@ from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.authoring.augmentation import KINDS, augmented
 from pytest_fcbench.tools.authoring.entry_writing import written
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
+HELP = "make entries from the entries of a suite, by a seed"
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    augment = commands.add_parser("augment", help="make entries from the entries of a suite, by a seed")
-    augment.add_argument(
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument(
         "suite",
         metavar="SUITE",
         help="by name or path: entries are used that ask one question, answered by calls, not made before",
     )
-    augment.add_argument(
+    parser.add_argument(
         "--to", type=Path, required=True, metavar="FOLDER", help="write a file by category there"
     )
-    augment.add_argument(
+    parser.add_argument(
         "--kind", action="append", metavar="KIND", help=f"repeatable: {', '.join(KINDS)} (default: all)"
     )
-    augment.add_argument("--count", type=int, default=20, metavar="N", help="entries of each kind (20)")
-    augment.add_argument(
+    parser.add_argument("--count", type=int, default=20, metavar="N", help="entries of each kind (20)")
+    parser.add_argument(
         "--seed", type=int, default=1, metavar="N", help="the same seed, the same entries (1)"
     )
-    augment.add_argument("--force", action="store_true", help="replace files that are there")
-    augment.add_argument(
+    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    parser.add_argument(
         "--writer",
         metavar="MODEL",
         help="a model that words questions put together from several; where and how to ask it: "
         "--judge-api-base and below",
     )
-    declare(augment, ("config", *ENDPOINT, *LIMITS))
-    augment.set_defaults(run=_augment)
+    declare(parser, ("config", *ENDPOINT, *LIMITS))
 
 
 def _staying(suite: Suite, to: Path) -> Iterator[Entry]:
@@ -60,7 +56,7 @@ def _staying(suite: Suite, to: Path) -> Iterator[Entry]:
                 yield entry
 
 
-def _augment(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     if chosen.count < 1:
         raise UsageError(f"--count={chosen.count}: must be 1 or more")
     kinds = list(dict.fromkeys(chosen.kind or KINDS))

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from pytest_fcbench.codecs.call_evaluation import carried_out
 from pytest_fcbench.config.loading import cache_folder
@@ -34,24 +33,19 @@ from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.suites import SUITES, open_suite
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
+HELP = "ask which web APIs still answer as REST and executable entries need it"
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    check = commands.add_parser(
-        "check-apis", help="ask which web APIs still answer as REST and executable entries need it"
-    )
-    check.add_argument(
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument(
         "--suite", action="append", metavar="NAME", help="suite whose entries need them (default: bfcl)"
     )
-    check.add_argument("--host", action="append", metavar="NAME", help="only this host (repeatable)")
-    check.add_argument("--json", action="store_true", help="print JSON")
-    check.set_defaults(run=_check)
+    parser.add_argument("--host", action="append", metavar="NAME", help="only this host (repeatable)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def _check(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     wanted = chosen.suite or ["bfcl"]
     for name in wanted:
         if name not in SUITES:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_fcbench.cli import table_output
 from pytest_fcbench.domain.errors import UsageError
@@ -15,15 +14,14 @@ from pytest_fcbench.scorecard.compare import comparison
 from pytest_fcbench.scorecard.render.tables import FORMATS
 from pytest_fcbench.scorecard.scorecard_files import load
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
-
 _FLIPS = 20
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    parser = commands.add_parser("compare", help="two scorecards side by side: what changed, and how sure")
+HELP = "two scorecards side by side: what changed, and how sure"
+
+
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
     parser.add_argument("before", type=Path, metavar="BEFORE", help="a scorecard or a baseline")
     parser.add_argument("after", type=Path, metavar="AFTER", help="the one to compare with it")
     table_output.declare(parser)
@@ -39,10 +37,9 @@ def register(commands: Commands) -> None:
         metavar="N",
         help=f"flips to show in each direction (default: {_FLIPS}; csv: all)",
     )
-    parser.set_defaults(run=_compare)
 
 
-def _compare(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     if chosen.flips is not None and chosen.flips < 0:
         raise UsageError(f"--flips {chosen.flips}: must be 0 or more")
     cards = before, after = load(chosen.before), load(chosen.after)

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from pytest_fcbench.domain.extras import need
-
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
 
 SHELLS = ("bash", "zsh")
 _WHERE = """\
@@ -16,19 +12,17 @@ bash: fcbench completion bash > ~/.local/share/bash-completion/completions/fcben
 zsh:  fcbench completion zsh > a folder of $fpath, as _fcbench"""
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    completion = commands.add_parser(
-        "completion",
-        help="print what makes a shell complete this command",
-        epilog=_WHERE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    completion.add_argument("shell", choices=SHELLS)
-    completion.set_defaults(run=_completion)
+HELP = "print what makes a shell complete this command"
 
 
-def _completion(chosen: argparse.Namespace) -> int:
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.epilog = _WHERE
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("shell", choices=SHELLS)
+
+
+def run_command(chosen: argparse.Namespace) -> int:
     need("completion", by="fcbench completion")
     import shtab
 

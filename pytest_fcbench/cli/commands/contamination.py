@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 from pytest_fcbench import suites
-from pytest_fcbench.cli.run_options import declare, given, without_prefix
+from pytest_fcbench.cli.run_options import declare, given
 from pytest_fcbench.config.loading import Settings, config_file, load
 from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
@@ -32,18 +31,15 @@ from pytest_fcbench.tools.contamination.measures import Measure
 from pytest_fcbench.tools.contamination.probabilities import PromptModel, ask
 from pytest_fcbench.tools.contamination.report import Study
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
-
 _SHOWN = 3
 """How many entries that could not be measured are named for each cause."""
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "contamination", help="whether a model has seen one set of entries in training rather than another"
-    )
+HELP = "whether a model has seen one set of entries in training rather than another"
+
+
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
     add = parser.add_argument
     for name in ("--a", "--b"):
         add(name, required=True, metavar="SUITE:NAME", help="a set: a suite, and a category or group of it")
@@ -62,15 +58,11 @@ def register(commands: Commands) -> None:
     declare(
         parser, ("api_base", "api_key_env", "concurrency", "rpm", "retries", "timeout", "store", "config")
     )
-    parser.set_defaults(run=_contamination)
 
 
-def _contamination(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     _refuse(chosen)
-    try:
-        study = _study(chosen, load(given(chosen), config_file(Path(), chosen.config)))
-    except UsageError as error:
-        raise without_prefix(error) from None
+    study = _study(chosen, load(given(chosen), config_file(Path(), chosen.config)))
     for line in (*tables.text(report.table(study)), *_unmeasured(study.unmeasured)):
         print(printable(line))
     for path in chosen.to:

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from pytest_fcbench.cli.held_conversations import entries_of, replayed
 from pytest_fcbench.cli.judge_options import ENDPOINT, LIMITS, agreed, asked, judge_of
-from pytest_fcbench.cli.run_options import declare, settings_of, without_prefix
+from pytest_fcbench.cli.run_options import declare, settings_of
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Rule
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
@@ -28,35 +28,29 @@ from pytest_fcbench.tools.diagnosis.document import Finding, document, labels
 from pytest_fcbench.tools.diagnosis.failure_classes import FailureClass, classify
 from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, RootCause, question
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
+HELP = "why the multi-turn conversations of a scorecard failed"
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    diagnose = commands.add_parser("diagnose", help="why the multi-turn conversations of a scorecard failed")
-    diagnose.add_argument(
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument(
         "scorecard", nargs="?", type=Path, metavar="SCORECARD", help="scorecard.json of a run"
     )
-    diagnose.add_argument("--limit", type=int, metavar="N", help="look at the first N failures only")
-    diagnose.add_argument("--to", type=Path, metavar="FILE", help="write what was found as JSON")
-    diagnose.add_argument(
+    parser.add_argument("--limit", type=int, metavar="N", help="look at the first N failures only")
+    parser.add_argument("--to", type=Path, metavar="FILE", help="write what was found as JSON")
+    parser.add_argument(
         "--audit", nargs=2, type=Path, metavar="FILE", help="how far the root causes of two such files agree"
     )
-    declare(diagnose, ("profile", "category", "failures", "config", "judge", *ENDPOINT, *LIMITS))
-    diagnose.set_defaults(run=_diagnose)
+    declare(parser, ("profile", "category", "failures", "config", "judge", *ENDPOINT, *LIMITS))
 
 
-def _diagnose(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     if (chosen.scorecard is None) == (chosen.audit is None):
         raise UsageError("give a scorecard, or two files of diagnoses with --audit")
     if chosen.limit is not None and chosen.limit < 1:
         raise UsageError(f"--limit={chosen.limit}: must be 1 or more")
-    try:
-        for line in _audit(*chosen.audit) if chosen.audit else _looked_at(chosen):
-            print(printable(line), flush=True)
-    except UsageError as error:
-        raise without_prefix(error) from None
+    for line in _audit(*chosen.audit) if chosen.audit else _looked_at(chosen):
+        print(printable(line), flush=True)
     return 0
 
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -35,9 +34,6 @@ from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import printable
 from pytest_fcbench.models import registry
 from pytest_fcbench.run.session import HINTS, Run
-
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
 
 PROJECT = "pytest-fcbench"
 _NEEDED_BYTES = 500_000_000
@@ -64,16 +60,17 @@ class Finding:
     way_out: str = ""
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    doctor = commands.add_parser("doctor", help="what would stop a run here, and the command that comes next")
-    doctor.add_argument("--no-calls", action="store_true", help="ask neither the model nor the judge")
+HELP = "what would stop a run here, and the command that comes next"
+
+
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("--no-calls", action="store_true", help="ask neither the model nor the judge")
     kept = ("suite", "judge", "judge_api_base", "judge_api_key_env", "store", "embedding", "search", "config")
-    declare(doctor, [option.key for option in OPTIONS if option.of_model or option.key in kept])
-    doctor.set_defaults(run=_doctor)
+    declare(parser, [option.key for option in OPTIONS if option.of_model or option.key in kept])
 
 
-def _doctor(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     bad = False
     for finding in _findings(chosen):
         print(printable(f"{finding.state:<6} {finding.what:<11} {finding.told}"))

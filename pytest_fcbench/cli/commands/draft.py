@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_fcbench.cli.commands.functions import described
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
@@ -12,20 +11,18 @@ from pytest_fcbench.run import output_files
 from pytest_fcbench.tools.authoring.drafting import drafted, examples
 from pytest_fcbench.tools.authoring.entry_writing import written
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
+HELP = "write the first entries of a suite from examples in a text"
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    draft = commands.add_parser("draft", help="write the first entries of a suite from examples in a text")
-    draft.add_argument(
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument(
         "sources",
         nargs="+",
         metavar="SOURCE",
         help="functions: module:function, module:Class, module, or a file of JSON or YAML",
     )
-    draft.add_argument(
+    parser.add_argument(
         "--examples",
         type=Path,
         required=True,
@@ -33,14 +30,13 @@ def register(commands: Commands) -> None:
         metavar="FILE",
         help="repeatable: a text with questions, below each '>>> ' and the call that answers it",
     )
-    draft.add_argument(
+    parser.add_argument(
         "--to", type=Path, required=True, metavar="FOLDER", help="write a file by category there"
     )
-    draft.add_argument("--force", action="store_true", help="replace files that are there")
-    draft.set_defaults(run=_draft)
+    parser.add_argument("--force", action="store_true", help="replace files that are there")
 
 
-def _draft(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     docs = tuple(described(chosen.sources).values())
     found = [each for path in chosen.examples for each in examples(_text(path), str(path))]
     entries = list(drafted(found, docs, chosen.to.name))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from pytest_fcbench.config.loading import load
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Group, Rule
@@ -28,18 +28,17 @@ from pytest_fcbench.suites.bfcl import official_rows
 from pytest_fcbench.tools.official_export.scores import RULES, Answered, Header, line, wrong
 from pytest_fcbench.tools.official_export.tables import EXECUTABLE, NA, TABLES, Model, table
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
-
 _SUITE = "bfcl"
 _LONGEST = 200
 """Characters of the name of a folder; file systems take little more."""
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    export = commands.add_parser("export", help="scorecards in the formats of the official leaderboard")
-    formats = export.add_subparsers(required=True, metavar="FORMAT")
+HELP = "scorecards in the formats of the official leaderboard"
+
+
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    formats = parser.add_subparsers(required=True, metavar="FORMAT")
     official = formats.add_parser("official", help="BFCL's result files, score files and tables")
     official.add_argument(
         "scorecards", nargs="+", type=Path, metavar="SCORECARD", help=f"of the suite {_SUITE}"
@@ -63,7 +62,6 @@ def register(commands: Commands) -> None:
     ):
         read = _price if flag == "--price" else str
         about.add_argument(flag, action="append", type=read, metavar=metavar, help=what)
-    official.set_defaults(run=_official)
 
 
 _Pricing: TypeAlias = Callable[[Usage], float | None]
@@ -89,7 +87,7 @@ def _price(text: str) -> _Pricing:
     return _pricing(Price(asked, answered), 1)
 
 
-def _official(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     given = [_each(chosen, key) for key in ("as", "price", "title", "link", "organization", "license")]
     exports: dict[str, _Export] = {}
     models: list[Model] = []

@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import yaml
 
@@ -16,29 +15,22 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.run import output_files
 from pytest_fcbench.suites.formats.fields import yaml_value
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
+HELP = "write function docs from code, OpenAPI or OpenAI tools"
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    functions = commands.add_parser(
-        "functions", help="write function docs from code, OpenAPI or OpenAI tools"
-    )
-    functions.add_argument(
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument(
         "sources",
         nargs="+",
         metavar="SOURCE",
         help="module:function, module:Class, module, or a file of JSON or YAML",
     )
-    functions.add_argument(
-        "--to", type=Path, metavar="FILE", help="write them there instead of to the terminal"
-    )
-    functions.add_argument("--force", action="store_true", help="replace FILE if it is there")
-    functions.set_defaults(run=_functions)
+    parser.add_argument("--to", type=Path, metavar="FILE", help="write them there instead of to the terminal")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
 
 
-def _functions(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     docs = described(chosen.sources)
     text = written(tuple(docs.values()))
     if chosen.to:

@@ -5,14 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest_fcbench
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.run.output_files import write
-
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
 
 _CONFIGURATION = """\
 # What `pytest benchmarks` runs. Every --fcbench-… option can stand here by its name.
@@ -66,17 +62,18 @@ WORKFLOWS = {
 """The file by which each kind of CI runs the benchmarks."""
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    init = commands.add_parser("init", help="write what a project needs for benchmarks; nothing is replaced")
-    init.add_argument(
+HELP = "write what a project needs for benchmarks; nothing is replaced"
+
+
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument(
         "folder", nargs="?", type=Path, default=Path(), metavar="FOLDER", help="of the project (here)"
     )
-    init.add_argument("--ci", choices=WORKFLOWS, default="github", help="whose workflow to write (github)")
-    init.set_defaults(run=_init)
+    parser.add_argument("--ci", choices=WORKFLOWS, default="github", help="whose workflow to write (github)")
 
 
-def _init(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     if chosen.folder.exists() and not chosen.folder.is_dir():
         raise UsageError(f"{chosen.folder} is no folder")
     for name, text in _files(chosen.ci):

@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from pytest_fcbench.cli.held_conversations import entries_of, suites_of
 from pytest_fcbench.cli.judge_options import ENDPOINT, LIMITS, agreed, asked, judge_of
-from pytest_fcbench.cli.run_options import declare, settings_of, suites_known, without_prefix
+from pytest_fcbench.cli.run_options import declare, settings_of, suites_known
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.entry import Entry, GoldenPath
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
@@ -33,9 +33,6 @@ from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.tools.diagnosis.agreement import Agreement
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
-
 SCHEMA = "fcbench-judge-audit/1"
 BUILTIN = "builtin"
 
@@ -43,16 +40,17 @@ _LONGEST = 160
 """Characters of a call that the terminal shows."""
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    audit = commands.add_parser(
-        "judge-audit",
-        help="how far two judges agree on the calls of a scorecard",
-        description="--judge-api-base and --judge-api-key-env are those of the first judge that is not "
-        "builtin; where both have an endpoint, describe them as model profiles in fcbench.yaml.",
+HELP = "how far two judges agree on the calls of a scorecard"
+
+
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.description = (
+        "--judge-api-base and --judge-api-key-env are those of the first judge that is not builtin; where "
+        "both have an endpoint, describe them as model profiles in fcbench.yaml."
     )
-    audit.add_argument("scorecard", type=Path, metavar="SCORECARD", help="scorecard.json of a run")
-    audit.add_argument(
+    parser.add_argument("scorecard", type=Path, metavar="SCORECARD", help="scorecard.json of a run")
+    parser.add_argument(
         "--judge",
         action="append",
         dest="judges",
@@ -60,22 +58,18 @@ def register(commands: Commands) -> None:
         metavar="JUDGE",
         help="builtin, a model profile of fcbench.yaml or any litellm id; give two",
     )
-    audit.add_argument("--limit", type=int, metavar="N", help="look at the first N pairs only")
-    audit.add_argument("--to", type=Path, metavar="FILE", help="write all answers as JSON")
-    declare(audit, ("profile", "failures", "config", *ENDPOINT, *LIMITS))
-    audit.set_defaults(run=_run)
+    parser.add_argument("--limit", type=int, metavar="N", help="look at the first N pairs only")
+    parser.add_argument("--to", type=Path, metavar="FILE", help="write all answers as JSON")
+    declare(parser, ("profile", "failures", "config", *ENDPOINT, *LIMITS))
 
 
-def _run(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     if len(chosen.judges) != 2 or chosen.judges[0] == chosen.judges[1]:
         raise UsageError("name two different judges, as in --judge builtin --judge openai/gpt-4o")
     if chosen.limit is not None and chosen.limit < 1:
         raise UsageError(f"--limit={chosen.limit}: must be 1 or more")
-    try:
-        for line in _audited(chosen):
-            print(printable(line), flush=True)
-    except UsageError as error:
-        raise without_prefix(error) from None
+    for line in _audited(chosen):
+        print(printable(line), flush=True)
     return 0
 
 

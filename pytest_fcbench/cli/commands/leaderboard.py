@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_fcbench.cli import table_output
-from pytest_fcbench.cli.run_options import declare, without_prefix
+from pytest_fcbench.cli.run_options import declare
 from pytest_fcbench.config.loading import config_file, released
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError
@@ -16,15 +15,11 @@ from pytest_fcbench.scorecard.compare import leaderboard
 from pytest_fcbench.scorecard.render.tables import FORMATS, page
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, load
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
+HELP = "scorecards ranked, with ties where no difference is shown"
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "leaderboard", help="scorecards ranked, with ties where no difference is shown"
-    )
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
     parser.add_argument(
         "scorecards", nargs="+", type=Path, metavar="SCORECARD", help="of a run, or a baseline"
     )
@@ -41,18 +36,14 @@ def register(commands: Commands) -> None:
         help="columns beside it: groups, categories, marks (default: the official groups)",
     )
     declare(parser, ("config",))
-    parser.set_defaults(run=_leaderboard)
 
 
-def _leaderboard(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     form = table_output.format_of(chosen)
     if form == "html":
         extras.need("report", "a leaderboard in HTML")
     cards = _loaded(chosen.scorecards)
-    try:
-        dates = released(config_file(Path(), chosen.config))
-    except UsageError as error:
-        raise without_prefix(error) from None
+    dates = released(config_file(Path(), chosen.config))
     boards = leaderboard.boards(cards, table_output.profile_of(chosen, cards), chosen.sort, dates)
     metrics = table_output.split(chosen.metrics)
     if form == "csv":

@@ -8,7 +8,6 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_fcbench.cli.run_options import declare, settings_of_no_model
 from pytest_fcbench.domain.errors import UsageError
@@ -20,13 +19,11 @@ from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.render import run_end
 from pytest_fcbench.scorecard.render.document import section
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
+HELP = "join the scorecards of shards; apply the gate to the whole"
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    parser = commands.add_parser("merge", help="join the scorecards of shards; apply the gate to the whole")
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
     parser.add_argument("scorecards", type=Path, nargs="+", metavar="SCORECARD", help="one of each part")
     parser.add_argument(
         "--to", type=Path, metavar="FILE", default=Path("scorecard.json"), help="default: scorecard.json"
@@ -34,10 +31,9 @@ def register(commands: Commands) -> None:
     parser.add_argument("--partial", action="store_true", help="go on although shards are missing")
     parser.add_argument("--replace", action="store_true", help="of an entry in several the last one counts")
     declare(parser, ("gate", "baseline", "failures", "config"))
-    parser.set_defaults(run=_merge)
 
 
-def _merge(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     if chosen.to.resolve() in {path.resolve() for path in chosen.scorecards}:
         raise UsageError(f"{chosen.to} is one of the parts; name another file with --to")
     settings = settings_of_no_model(chosen)

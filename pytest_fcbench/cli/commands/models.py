@@ -6,16 +6,12 @@ import argparse
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from pytest_fcbench.cli.run_options import ASKING_NOBODY, declare, without_prefix
+from pytest_fcbench.cli.run_options import ASKING_NOBODY, declare
 from pytest_fcbench.config.loading import Settings, config_file, load, profiles
 from pytest_fcbench.domain import price as prices
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import printable
-
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
 
 BUILT_IN: Mapping[str, str] = {
     "oracle": "answers from the ground truth; no network",
@@ -28,16 +24,17 @@ _MOST = 40
 """How many ids are told without --all."""
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    models = commands.add_parser("models", help="who can be asked: ours, your profiles, ids of litellm")
-    models.add_argument("word", nargs="?", metavar="WORD", help="ids of litellm that have it in their name")
-    models.add_argument("--all", action="store_true", help=f"more than {_MOST} of them")
-    declare(models, ("config",))
-    models.set_defaults(run=_models)
+HELP = "who can be asked: ours, your profiles, ids of litellm"
 
 
-def _models(chosen: argparse.Namespace) -> int:
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("word", nargs="?", metavar="WORD", help="ids of litellm that have it in their name")
+    parser.add_argument("--all", action="store_true", help=f"more than {_MOST} of them")
+    declare(parser, ("config",))
+
+
+def run_command(chosen: argparse.Namespace) -> int:
     if chosen.word is not None:
         lines = list(_of_litellm(chosen.word))
         if not lines:
@@ -62,12 +59,9 @@ def _built_in() -> Iterator[str]:
 
 
 def _profiles(chosen: argparse.Namespace) -> Iterator[str]:
-    try:
-        file = config_file(Path(), chosen.config)
-        described = profiles(file)
-        known = {name: load({"model": name, **ASKING_NOBODY}, file) for name in described}
-    except UsageError as error:
-        raise without_prefix(error) from None
+    file = config_file(Path(), chosen.config)
+    described = profiles(file)
+    known = {name: load({"model": name, **ASKING_NOBODY}, file) for name in described}
     yield ""
     yield f"Profiles of {file or 'fcbench.yaml'}" + ("" if known else ": none")
     for name, settings in known.items():

@@ -5,30 +5,26 @@ from __future__ import annotations
 import argparse
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_fcbench.config.loading import cache_folder
 from pytest_fcbench.domain.errors import PackError, UsageError, unknown
 from pytest_fcbench.suites import PACKS, packs
 from pytest_fcbench.suites.packs import Pack
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
+HELP = "get the official data of a suite, or list what there is"
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    pull = commands.add_parser("pull", help="get the official data of a suite, or list what there is")
-    pull.add_argument("pack", nargs="?", metavar="PACK", help=f"one of: {', '.join(PACKS)}")
-    pull.add_argument(
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("pack", nargs="?", metavar="PACK", help=f"one of: {', '.join(PACKS)}")
+    parser.add_argument(
         "--from", dest="origin", type=Path, metavar="PATH", help="the data as a file or a folder, no network"
     )
-    pull.add_argument("--revision", metavar="COMMIT", help="of a dataset on the hub, instead of its newest")
-    pull.add_argument("--list", action="store_true", help="list packs and where they are")
-    pull.set_defaults(run=_pull)
+    parser.add_argument("--revision", metavar="COMMIT", help="of a dataset on the hub, instead of its newest")
+    parser.add_argument("--list", action="store_true", help="list packs and where they are")
 
 
-def _pull(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     if chosen.list:
         return _list_packs()
     if chosen.pack is None:

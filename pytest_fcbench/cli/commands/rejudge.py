@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_fcbench.cli.held_conversations import entries_of, replayed
-from pytest_fcbench.cli.run_options import declare, without_prefix
+from pytest_fcbench.cli.run_options import declare
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.redaction import redacted
@@ -33,20 +33,17 @@ from pytest_fcbench.scorecard.render.document import section
 from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, word
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
+HELP = "judge the answers of a scorecard again; say what changed"
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    rejudge = commands.add_parser("rejudge", help="judge the answers of a scorecard again; say what changed")
-    rejudge.add_argument("scorecard", type=Path, metavar="SCORECARD", help="scorecard.json of a run")
-    rejudge.add_argument("--to", type=Path, metavar="FILE", help="write the scorecard with the new verdicts")
-    declare(rejudge, ("config",))
-    rejudge.set_defaults(run=_rejudge)
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("scorecard", type=Path, metavar="SCORECARD", help="scorecard.json of a run")
+    parser.add_argument("--to", type=Path, metavar="FILE", help="write the scorecard with the new verdicts")
+    declare(parser, ("config",))
 
 
-def _rejudge(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     try:
         old = scorecard_files.load(chosen.scorecard)
         run = replayed(chosen, old, old.records)
@@ -59,7 +56,7 @@ def _rejudge(chosen: argparse.Namespace) -> int:
             print(f"written to {chosen.to}")
         run.close()
     except FcbenchError as error:
-        raise without_prefix(UsageError(str(error))) from None  # 1 means that something changed
+        raise UsageError(str(error)) from None  # 1 means that something changed
     return 1 if found or any(_renewed(old, run)) else 0
 
 

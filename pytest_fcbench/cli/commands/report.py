@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_fcbench.cli.run_options import declare, settings_of, suites_known, unknown_suite
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
@@ -25,22 +24,19 @@ from pytest_fcbench.scorecard.render.html.island import Done, Told
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites.suite import Suite
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
+HELP = "one scorecard or several as an HTML page"
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    report = commands.add_parser("report", help="one scorecard or several as an HTML page")
-    add = report.add_argument
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    add = parser.add_argument
     add("scorecard", nargs="+", type=Path, metavar="SCORECARD", help=f"a scorecard.json; up to {MOST_SERIES}")
     add("--to", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html")
     add("--profile", choices=[*Profile], help="whose verdicts charts follow (default: as in the first run)")
-    declare(report, ("config",))
-    report.set_defaults(run=_report)
+    declare(parser, ("config",))
 
 
-def _report(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     extras.need("report", "fcbench report")
     paths: Sequence[Path] = chosen.scorecard
     if len(paths) > MOST_SERIES:

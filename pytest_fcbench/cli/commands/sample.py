@@ -6,7 +6,6 @@ import argparse
 from collections import Counter
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 from pytest_fcbench import environments
 from pytest_fcbench.cli.judge_options import ENDPOINT, LIMITS, judge_of
@@ -21,32 +20,27 @@ from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.authoring.entry_writing import drafted
 from pytest_fcbench.tools.authoring.sampling import Walk, walks
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
+HELP = "draft multi-turn entries by random walks through environments"
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    sample = commands.add_parser(
-        "sample", help="draft multi-turn entries by random walks through environments"
-    )
-    sample.add_argument("entry", metavar="SUITE:ID", help="a multi-turn entry, in whose environments to walk")
-    sample.add_argument("--count", type=int, default=5, metavar="N", help="walks (5)")
-    sample.add_argument("--turns", type=int, default=3, metavar="N", help="turns of a walk (3)")
-    sample.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed, the same walks (1)")
-    sample.add_argument("--first", type=int, default=0, metavar="N", help="number of the first entry (0)")
-    sample.add_argument("--to", type=Path, metavar="FILE", help="write entries there")
-    sample.add_argument("--force", action="store_true", help="replace FILE if it is there")
-    sample.add_argument(
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("entry", metavar="SUITE:ID", help="a multi-turn entry, in whose environments to walk")
+    parser.add_argument("--count", type=int, default=5, metavar="N", help="walks (5)")
+    parser.add_argument("--turns", type=int, default=3, metavar="N", help="turns of a walk (3)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed, the same walks (1)")
+    parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first entry (0)")
+    parser.add_argument("--to", type=Path, metavar="FILE", help="write entries there")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    parser.add_argument(
         "--writer",
         metavar="MODEL",
         help="a model that words the questions; where and how to ask it: --judge-api-base and below",
     )
-    declare(sample, ("config", *ENDPOINT, *LIMITS))
-    sample.set_defaults(run=_sample)
+    declare(parser, ("config", *ENDPOINT, *LIMITS))
 
 
-def _sample(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     for name in ("count", "turns"):
         if getattr(chosen, name) < 1:
             raise UsageError(f"--{name}={getattr(chosen, name)}: must be 1 or more")

@@ -7,7 +7,6 @@ import math
 import socket
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_fcbench import suites
 from pytest_fcbench.config.loading import cache_folder, config_file, own_suites
@@ -18,16 +17,15 @@ from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server import faults
 from pytest_fcbench.server.lookup import MANNERS, Lookup, Models
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
-
 _HOST = "127.0.0.1"
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    serve = commands.add_parser("serve", help="serve a model without a network as an OpenAI endpoint")
-    add = serve.add_argument
+HELP = "serve a model without a network as an OpenAI endpoint"
+
+
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    add = parser.add_argument
     add("--model", required=True, help="oracle, lexical or scripted:FILE")
     add("--suite", action="append", help=f"whose entries it knows, repeatable: {', '.join(suites.SUITES)}")
     add("--port", type=int, default=8000, help=f"a port of {_HOST}; 0 takes a free one (default 8000)")
@@ -36,10 +34,9 @@ def register(commands: Commands) -> None:
     add("--fault", action="extend", nargs="+", default=[], metavar="KIND:SHARE", help=kinds)
     add("--retry-after", type=float, default=1, metavar="SECONDS", help="what a 429 says (default 1)")
     add("--seed", type=int, default=0, help="the same seed gives the same faults (default 0)")
-    serve.set_defaults(run=_serve)
 
 
-def _serve(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     models = _models(chosen.model)
     draws = faults.draws(faults.shares(chosen.fault), faults.latency(chosen.latency), chosen.seed)
     if not 0 <= chosen.retry_after < math.inf:

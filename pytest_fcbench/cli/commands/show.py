@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from pytest_fcbench.cli.run_options import ASKED, PLACE, declare, settings_of, suites_known, unknown_suite
 from pytest_fcbench.domain.entry import (
@@ -44,24 +43,22 @@ from pytest_fcbench.run.session import Run
 from pytest_fcbench.scorecard.render.call_tables import differing
 from pytest_fcbench.suites.formats.web_questions import DOMAIN
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
-
 _LONGEST = 240
 """Characters of a value that are shown unless all are asked for."""
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    show = commands.add_parser("show", help="one entry, or one stored conversation about it, to read")
-    show.add_argument("entry", metavar="ENTRY", help="suite:id as in a node id; -t2 behind it for a trial")
-    show.add_argument("--scorecard", metavar="FILE", help="show the conversation that a scorecard holds")
-    show.add_argument("--full", action="store_true", help="show long values in full")
-    declare(show, ("model", *PLACE, *ASKED))
-    show.set_defaults(run=_show)
+HELP = "one entry, or one stored conversation about it, to read"
 
 
-def _show(chosen: argparse.Namespace) -> int:
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("entry", metavar="ENTRY", help="suite:id as in a node id; -t2 behind it for a trial")
+    parser.add_argument("--scorecard", metavar="FILE", help="show the conversation that a scorecard holds")
+    parser.add_argument("--full", action="store_true", help="show long values in full")
+    declare(parser, ("model", *PLACE, *ASKED))
+
+
+def run_command(chosen: argparse.Namespace) -> int:
     if chosen.scorecard and chosen.model:
         raise UsageError("--scorecard and --model: give one of them")
     model = f"replay:{chosen.scorecard}" if chosen.scorecard else chosen.model

@@ -14,9 +14,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from pytest_fcbench.cli.run_options import ASKED, PLACE, declare, given, settings_of, without_prefix
+from pytest_fcbench.cli.run_options import ASKED, PLACE, declare, given, settings_of
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept, StoredModel
@@ -33,36 +32,35 @@ from pytest_fcbench.models.baselines.replay import ReplayModel
 from pytest_fcbench.run.output_files import write_new
 from pytest_fcbench.run.session import Run
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
-
 _SUITE = "bfcl"
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    store = commands.add_parser("store", help="stored answers: size, list, prune, export, import")
-    actions = store.add_subparsers(required=True, metavar="ACTION")
+HELP = "stored answers: size, list, prune, export, import"
+
+
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
 
     size = actions.add_parser("size", help="how large the store is")
     declare(size, PLACE)
-    size.set_defaults(run=_run, action=_size)
+    size.set_defaults(action=_size)
 
     listed = actions.add_parser("list", help="answers by model and category")
     declare(listed, (*PLACE, "model"))
-    listed.set_defaults(run=_run, action=_list)
+    listed.set_defaults(action=_list)
 
     prune = actions.add_parser("prune", help="delete the answers that meet all conditions given")
     declare(prune, (*PLACE, "model"))
     prune.add_argument("--older-than", type=_seconds, metavar="AGE", help="30d, 12h or 2w")
     prune.add_argument("--entry", metavar="GLOB", help="pattern of entry ids, such as 'bfcl:live_*'")
     prune.add_argument("--all", action="store_true", help="delete every answer")
-    prune.set_defaults(run=_run, action=_prune)
+    prune.set_defaults(action=_prune)
 
     export = actions.add_parser("export", help="write stored answers as official result files")
-    export.set_defaults(run=_run, action=_export)
+    export.set_defaults(action=_export)
     taken = actions.add_parser("import", help="store the answers of one model's official result files")
-    taken.set_defaults(run=_run, action=_import)
+    taken.set_defaults(action=_import)
     for parser, folder in ((export, "gets a folder for the model"), (taken, "one model's results")):
         parser.add_argument("folder", type=Path, metavar="FOLDER", help=folder)
         declare(parser, ("model",), required=parser is taken)
@@ -78,12 +76,8 @@ def _seconds(age: str) -> int:
     return int(found[1]) * {"h": 3600, "d": 86_400, "w": 604_800}[found[2]]
 
 
-def _run(chosen: argparse.Namespace) -> int:
-    settings = settings_of(chosen, _SUITE)
-    try:
-        chosen.action(chosen, settings)
-    except UsageError as error:
-        raise without_prefix(error) from None
+def run_command(chosen: argparse.Namespace) -> int:
+    chosen.action(chosen, settings_of(chosen, _SUITE))
     return 0
 
 

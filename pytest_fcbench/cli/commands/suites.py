@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_fcbench.cli.run_options import suites_known
 from pytest_fcbench.config.loading import cache_folder
@@ -13,18 +12,15 @@ from pytest_fcbench.domain.entry import Rule
 from pytest_fcbench.domain.errors import FcbenchError, PackError
 from pytest_fcbench.suites.suite import Suite
 
-if TYPE_CHECKING:
-    from pytest_fcbench.cli.command import Commands
+HELP = "which suites there are, those of fcbench.yaml included"
 
 
-def register(commands: Commands) -> None:
-    """Declare the command."""
-    suites = commands.add_parser("suites", help="which suites there are, those of fcbench.yaml included")
-    suites.add_argument("--categories", action="store_true", help="also the entries of each category")
-    suites.set_defaults(run=_suites)
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("--categories", action="store_true", help="also the entries of each category")
 
 
-def _suites(chosen: argparse.Namespace) -> int:
+def run_command(chosen: argparse.Namespace) -> int:
     broken = False
     for name, opener in suites_known(chosen).items():
         try:

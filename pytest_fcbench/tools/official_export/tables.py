@@ -126,10 +126,6 @@ def _in_format(name: str) -> _Value:
     return value
 
 
-def _not_there(model: Model, size_of: SizeOf) -> None:
-    """Of a part of the benchmark that has no category here yet."""
-
-
 _NAME: Mapping[str, _Value] = {"Model": lambda model, size_of: model.name}
 
 _APART: Mapping[str, _Value] = {
