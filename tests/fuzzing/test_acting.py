@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.execution import rendered
+from pytest_fcbench.environments.web_search import MODES
 from pytest_fcbench.execution.rest import apis, request
 from pytest_fcbench.execution.rest.performer import wanted_by
 from pytest_fcbench.execution.rest.request import NoRequestError
@@ -17,7 +18,7 @@ from pytest_fcbench.server.lookup import Refused as NotServed
 from pytest_fcbench.server.lookup import read_body
 from pytest_fcbench.web.addresses import Refused, checked, sendable
 from pytest_fcbench.web.client import Reply
-from pytest_fcbench.web.page_content import MODES, MOST, Unshown, content
+from pytest_fcbench.web.page_content import MOST, Unshown, content
 from tests.environments.test_every_domain import CONFIG, DOCS, KNOWN, TOGETHER, WORLD, environments, snapshot
 from tests.fuzzing.strategies import hostile_text, json_values, mutated, mutated_bytes, python_values, words
 from tests.fuzzing.targets import fuzzed

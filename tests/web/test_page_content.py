@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.web.client import Reply
 from pytest_fcbench.environments.web_search import MODES
+from pytest_fcbench.web.client import Reply
 from pytest_fcbench.web.page_content import MOST, Unshown, content
 
 HTML = "text/html; charset=utf-8"
