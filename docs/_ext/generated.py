@@ -22,7 +22,7 @@ def options() -> Iterator[str]:
     yield from ("| option | in fcbench.yaml | what it does |", "|---|---|---|")
     for option in OPTIONS:
         takes = "" if option.switch else f"={option.metavar}"
-        where = "-" if option.key in ("config", "plan") else f"`{option.key}`"
+        where = f"`{option.key}`" if option.in_file else "-"
         profile = ", also in a model profile" if option.of_model and option.key != "model" else ""
         text = option.help.replace("%%", "%").replace("|", r"\|")
         yield f"| `{option.flag}{takes}` | {where}{profile} | {text} |"

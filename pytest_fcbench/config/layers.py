@@ -15,7 +15,7 @@ from pytest_fcbench.suites.formats.fields import Field, yaml_value
 
 BY_KEY = {option.key: option for option in OPTIONS}
 _FILE_KEYS = (
-    *(option.key for option in OPTIONS if option.key not in ("config", "plan")),
+    *(option.key for option in OPTIONS if option.in_file),
     "models",
     "prices",
     "suites",
@@ -49,6 +49,9 @@ class Layers:
     profile: Mapping[str, Field]
     top: Mapping[str, Field]
     pointed: Mapping[str, Path] = field(default_factory=dict)
+    """Suites that take the place of those that are named."""
+    root: Path = Path()
+    """The folder in which default paths lie."""
 
     @property
     def own(self) -> Mapping[str, Path]:
@@ -78,6 +81,11 @@ class Layers:
         """The first value of an option."""
         return next(iter(self.all(key)), None)
 
+    def one_or_default(self, option: Option) -> Given | None:
+        """Return the first value of an option, else its default; None where it has neither."""
+        default = None if option.default is None else Given(option, option.default, None)
+        return self.one(option.key) or default
+
     def text(self, key: str) -> str | None:
         """The first value as it was written."""
         given = self.one(key)
@@ -104,19 +112,6 @@ class Layers:
         if not isinstance(found.value, bool):
             raise UsageError(str(found.error("must be true or false")))
         return found.value
-
-    def number(self, key: str) -> float | None:
-        """The first value as a number from 0 on. Raises ``UsageError``."""
-        given = self.one(key)
-        if given is None:
-            return None
-        try:
-            value = float(given.text)
-        except ValueError:
-            raise given.error("must be a number") from None
-        if not 0 <= value < float("inf"):
-            raise given.error("must be a number from 0 on")
-        return value
 
 
 def file_layers(file: Path | None) -> tuple[Mapping[str, Field], Mapping[str, Mapping[str, Field]]]:

@@ -14,16 +14,12 @@ from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from pytest_fcbench.codecs.decoders.registry import OF_RUNS
 from pytest_fcbench.config import values
 from pytest_fcbench.config.layers import BY_KEY, Layers, file_layers, own_of, profile_of, released_of
-from pytest_fcbench.config.settings import Settings
+from pytest_fcbench.config.options import FILE, OPTIONS, Settings
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.prompting import Mode, Names
-from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.suites import SUITES
 
 __all__ = [
     "FILE",
@@ -36,8 +32,6 @@ __all__ = [
     "profiles",
     "released",
 ]
-
-FILE = "fcbench.yaml"
 
 V = TypeVar("V")
 
@@ -73,16 +67,10 @@ def load(
     Raises ``UsageError``: the value, the rule, the valid names; for the file also its line.
     """
     top, profiles = file_layers(file)
-    layers = Layers(command_line, profile_of("model", command_line, top, profiles), top, pointed)
-    meant = {key: value for key, value in command_line.items() if key in _SHARED_WITH_JUDGE}
-    return _settings(layers, root, judge=load_judge(meant, file, root))
-
-
-_SHARED_WITH_JUDGE = (
-    *("judge", "judge_api_base", "judge_api_key_env"),
-    *("retries", "timeout", "store", "offline", "refresh"),
-)
-"""Options on the command line that hold for the judge of a run too."""
+    profile = profile_of("model", command_line, top, profiles)
+    of_judge = {key: value for key, value in command_line.items() if BY_KEY[key].of_judge}
+    judge = load_judge(of_judge, file, root)
+    return _settings(Layers(command_line, profile, top, pointed, root), judge=judge)
 
 
 def load_judge(command_line: Mapping[str, object], file: Path | None, root: Path = Path()) -> Settings | None:
@@ -100,7 +88,8 @@ def load_judge(command_line: Mapping[str, object], file: Path | None, root: Path
         return None
     profile = profile_of("judge", command_line, top, profiles)
     general = {key: value for key, value in top.items() if key not in BY_KEY or not BY_KEY[key].of_model}
-    return _settings(Layers(_of_judge(command_line), profile, _of_judge(general)), root, "judge_")
+    layers = Layers(_of_judge(command_line), profile, _of_judge(general), root=root)
+    return _settings(layers, "judge_")
 
 
 _OF_JUDGE = {"model": "judge", "api_base": "judge_api_base", "api_key_env": "judge_api_key_env"}
@@ -112,60 +101,27 @@ def _of_judge(layer: Mapping[str, V]) -> dict[str, V]:
     return others | {key: layer[own] for key, own in _OF_JUDGE.items() if own in layer}
 
 
-def _settings(layers: Layers, root: Path, prefix: str = "", judge: Settings | None = None) -> Settings:
-    asked = layers.text("model") or "lexical"
-    scorecard = layers.text("scorecard") or "scorecard.json"
-    store = layers.text("store") or str(root / ".fcbench" / "answers.sqlite")
-    if layers.on("offline") and (layers.on("refresh") or store.lower() == "none"):
+def _settings(layers: Layers, prefix: str = "", judge: Settings | None = None) -> Settings:
+    asked = str(values.read_value(layers, BY_KEY["model"]))
+    derived: dict[str, Any] = {
+        "model": layers.profile["model"].text() if layers.profile else asked,
+        "label": asked,
+        "own": layers.own,
+        "judge": judge,
+        "api_key": values.secret(layers, "api_key_env", f"{prefix}api_key_env"),
+        "similarity_api_key": values.secret(layers, "similarity_api_key_env", "similarity_api_key_env"),
+        "price": values.price(layers, asked),
+        "annotate": os.environ.get("GITHUB_ACTIONS") == "true",
+        "step_summary": Path(summary) if (summary := os.environ.get("GITHUB_STEP_SUMMARY")) else None,
+        "cache": cache_folder(),
+    }
+    read: dict[str, Any] = {
+        each.name: values.read_value(layers, each) for each in OPTIONS if each.name not in derived
+    }
+    settings = Settings(**derived, **read)
+    if settings.offline and (settings.refresh or settings.store is None):
         raise UsageError("offline judges stored answers: it goes neither with refresh nor without a store")
-    suites = tuple(layers.pointed or layers.choices("suite", (*SUITES, *layers.own)) or ("core",))
-    return Settings(
-        model=layers.profile["model"].text() if layers.profile else asked,
-        label=asked,
-        suites=suites,
-        own=layers.own,
-        categories=values.categories(layers, suites),
-        mode=values.one_of(layers, "mode", Mode),
-        names=values.one_of(layers, "names", Names),
-        syntax=layers.choice("syntax", OF_RUNS),
-        profile=values.one_of(layers, "profile", Profile) or Profile.OFFICIAL,
-        gate=values.gate(layers),
-        baseline=Path(baseline) if (baseline := layers.text("baseline")) else None,
-        judge=judge,
-        similarity=layers.text("similarity") or "structured",
-        similarity_api_base=layers.text("similarity_api_base"),
-        similarity_api_key=values.secret(layers, "similarity_api_key_env", "similarity_api_key_env"),
-        live=layers.choice("responses", ("recorded", "live")) == "live",
-        embedding=layers.text("embedding") or "lexical",
-        search=values.search(layers),
-        search_record=Path(record) if (record := layers.text("search_record")) else None,
-        smoke=layers.on("smoke"),
-        shard=values.shard(layers),
-        api_base=layers.text("api_base"),
-        api_key_env=layers.text("api_key_env"),
-        api_key=values.secret(layers, "api_key_env", f"{prefix}api_key_env"),
-        parameters=values.parameters(layers),
-        price=values.price(layers, asked),
-        trials=values.count(layers, "trials", 1, least=1),
-        concurrency=values.count(layers, "concurrency", 8, least=1),
-        rpm=values.positive(layers, "rpm"),
-        tpm=values.positive(layers, "tpm"),
-        retries=values.count(layers, "retries", 8),
-        timeout_s=values.positive(layers, "timeout") or 600.0,
-        entry_timeout_s=values.positive(layers, "entry_timeout") or 3600.0,
-        max_usd=values.positive(layers, "max_usd"),
-        plan=layers.on("plan"),
-        preflight=not layers.on("no_preflight"),
-        tag=layers.on("tag"),
-        store=None if store.lower() == "none" else Path(store),
-        offline=layers.on("offline"),
-        refresh=layers.on("refresh"),
-        annotate=os.environ.get("GITHUB_ACTIONS") == "true",
-        step_summary=Path(summary) if (summary := os.environ.get("GITHUB_STEP_SUMMARY")) else None,
-        scorecard=None if scorecard.lower() == "none" else scorecard,
-        failures=values.count(layers, "failures", 60),
-        cache=cache_folder(),
-    )
+    return settings
 
 
 def released(file: Path | None) -> Mapping[str, date]:

@@ -1,22 +1,70 @@
-"""The options of a run, declared once for command line and file. Data only: pytest loads it in every run."""
+"""The settings of a run. Each option is declared in one line of ``Settings``, and nowhere else.
 
+From that line follow its flag on the command line, its key in fcbench.yaml, how its value is read and checked
+(by the type of its field: see ``config/values.py``), its help text and its row in docs/options.md::
+
+    concurrency: int = option("N", "conversations at once", default="8", positive=True, of_model=True)
+
+pytest loads this module in every run of whoever has the plugin installed, so it imports nothing.
+"""
+
+# ruff: noqa: RUF009 - a call of ``option`` is a declaration, as one of ``dataclasses.field`` is
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_fcbench.domain.entry import Category
+    from pytest_fcbench.domain.price import Price
+    from pytest_fcbench.domain.prompting import Mode, Names
+    from pytest_fcbench.domain.shard import Shard
+    from pytest_fcbench.domain.verdict import Profile
+    from pytest_fcbench.scorecard.gate.gate import Rule
+
+P = ParamSpec("P")
+
+FILE = "fcbench.yaml"
+"""The configuration file that is looked for in the root directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option, as it is declared once for command line and file."""
+    """An option of a run, as its line in ``Settings`` declares it."""
 
-    key: str
     metavar: str
-    help: str
-    repeatable: bool = False
+    text: str
+    key: str = ""
+    """Its name on the command line and in the file; that of its field unless another is given."""
+    default: str | None = None
+    """The default as a user would write it."""
+    otherwise: str = ""
+    """What holds where there is neither a value nor a default."""
+    note: str = ""
+    """What the help says after the default."""
+    choices: tuple[str, ...] = ()
+    """The words that are allowed; any text where there are none."""
+    positive: bool = False
+    """Whether a number must be more than 0."""
     of_model: bool = False
     """Whether a model profile may hold it."""
-    switch: bool = False
-    """Whether it is on or off instead of taking a value."""
+    of_judge: bool = False
+    """Whether it holds for the judge of a run too when it is given on the command line."""
+    in_request: bool = False
+    """Whether it goes into every request under its key."""
+    in_file: bool = True
+    """Whether fcbench.yaml may hold it."""
+    group: str = ""
+    """The title of the group of options in --help that begins with it."""
+    name: str = ""
+    """The field of ``Settings`` that holds its value; this and the next two are read from the class."""
+    type: str = ""
+    """The type of its value as the declaration writes it, without ``| None``."""
+    optional: bool = False
+    """Whether its value may be None."""
 
     @property
     def flag(self) -> str:
@@ -28,6 +76,242 @@ class Option:
         """Its attribute in pytest's option namespace."""
         return f"fcbench_{self.key}"
 
+    @property
+    def switch(self) -> bool:
+        """Whether it is on or off instead of taking a value."""
+        return self.type == "bool"
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether it may be given several times."""
+        return self.type.startswith(("tuple", "Mapping"))
+
+    @property
+    def help(self) -> str:
+        """Its help text, which ends with the default."""
+        default = self.default or self.otherwise
+        notes = ["repeatable"] * self.repeatable + [f"default: {default}{self.note}"] * bool(default)
+        return f"{self.text} ({'; '.join(notes)})" if notes else self.text
+
+
+def _declare_with(make: Callable[P, Option]) -> Callable[P, Any]:
+    # Like dataclasses.field without a default the result is Any: only the annotation says the type.
+    return lambda *values, **more: field(metadata={"option": make(*values, **more)})
+
+
+option = _declare_with(Option)
+"""Declares a field of ``Settings`` as an option; takes what ``Option`` takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All settings of a run: the options by group, then what follows from them and from the environment.
+
+    ``mode``, ``names`` and ``syntax`` are None where the model decides.
+    """
+
+    model: str = option(
+        "MODEL",
+        "oracle, lexical, scripted:FILE, replay:PATH, python:MODULE:NAME, a profile, any litellm id",
+        default="lexical",
+        of_model=True,
+        group="who answers",
+    )
+    api_base: str | None = option("URL", "endpoint of the model", of_model=True)
+    api_key_env: str | None = option(
+        "NAME", "environment variable that holds the endpoint's key", of_model=True
+    )
+    mode: Mode | None = option(
+        "MODE", "fc (function calling) or prompt", otherwise="what fits the model", of_model=True
+    )
+    names: Names | None = option(
+        "STYLE",
+        "how dotted function names are shown: dotted or underscored",
+        otherwise="by mode",
+        of_model=True,
+    )
+    syntax: str | None = option(
+        "SYNTAX",
+        "how calls are written: tool_calls, python, hermes, xlam, glm",
+        otherwise="by mode or replay",
+        of_model=True,
+    )
+    temperature: float = option(
+        "T", "sampling temperature", default="0.001", note=", as officially", of_model=True, in_request=True
+    )
+    max_tokens: int | None = option(
+        "N", "limit of tokens in an answer", otherwise="none", of_model=True, in_request=True
+    )
+    seed: int | None = option("N", "seed sent to the model", otherwise="none", of_model=True, in_request=True)
+    param: Mapping[str, object] = option("NAME=JSON", "any other litellm parameter", of_model=True)
+    tag: bool = option("", "name the entry in a header of each request (for logs)")
+
+    suites: tuple[str, ...] = option(
+        "NAME",
+        "core, bfcl, complexfuncbench or one of your own",
+        key="suite",
+        default="core",
+        group="what is asked",
+    )
+    categories: tuple[Category, ...] = option(
+        "NAME", "category or group to run, exactly", key="category", otherwise="all"
+    )
+    smoke: bool = option("", "run every tenth entry of each category only")
+    shard: Shard | None = option(
+        "K/N", "run the Kth of N parts, the same on every machine; fcbench merge joins the scorecards"
+    )
+    trials: int = option("N", "how often each entry is put to the model", default="1", positive=True)
+    plan: bool = option("", "ask nothing: print entries, calls, tokens and cost of the run", in_file=False)
+
+    profile: Profile = option(
+        "PROFILE",
+        "official or corrected decides",
+        default="official",
+        note="; both are shown",
+        group="how it is judged",
+    )
+    gate: tuple[Rule, ...] = option(
+        "RULE", "decides the exit code: 'overall>=0.2', 'not-worse(95%%)', 'latency.p95<=3s'"
+    )
+    baseline: Path | None = option("FILE", "scorecard or saved baseline that gate rules compare with")
+    judge: Settings | None = option(
+        "MODEL",
+        "judges what rules cannot: a profile of fcbench.yaml or any litellm id",
+        otherwise="none",
+        of_judge=True,
+    )
+    judge_api_base: str | None = option("URL", "endpoint of the judge", of_judge=True)
+    judge_api_key_env: str | None = option(
+        "NAME", "environment variable that holds the judge's key", of_judge=True
+    )
+    similarity: str = option(
+        "NAME",
+        "pairs calls along golden paths: structured, rapidfuzz or an embedding model",
+        default="structured",
+    )
+    similarity_api_base: str | None = option("URL", "endpoint of the embedding model")
+    similarity_api_key_env: str | None = option(
+        "NAME", "environment variable that holds the key of that endpoint"
+    )
+
+    responses: str = option(
+        "WHERE",
+        "replies of web APIs: recorded or live",
+        default="recorded",
+        choices=("recorded", "live"),
+        group="what calls reach",
+    )
+    search: str = option(
+        "WHO", "answers searches of the web: duckduckgo, serpapi, recorded:FILE or core", default="core"
+    )
+    search_record: Path | None = option(
+        "FILE", "add searches, pages and what came back to a file for recorded:FILE"
+    )
+    embedding: str = option(
+        "NAME", "finds texts in memory_vector: lexical, minilm or its folder", default="lexical"
+    )
+
+    concurrency: int = option(
+        "N",
+        "conversations at once, in all processes together",
+        default="8",
+        positive=True,
+        of_model=True,
+        group="pace and cost",
+    )
+    rpm: float | None = option(
+        "N", "calls a minute at the most", otherwise="no limit", positive=True, of_model=True
+    )
+    tpm: float | None = option(
+        "N", "tokens a minute at the most", otherwise="no limit", positive=True, of_model=True
+    )
+    retries: int = option(
+        "N", "how often a call is repeated that may work then", default="8", of_model=True, of_judge=True
+    )
+    timeout_s: float = option(
+        "SECONDS",
+        "longest wait for one answer",
+        key="timeout",
+        default="600",
+        positive=True,
+        of_model=True,
+        of_judge=True,
+    )
+    entry_timeout_s: float = option(
+        "SECONDS",
+        "longest time for one entry",
+        key="entry_timeout",
+        default="3600",
+        positive=True,
+        of_model=True,
+    )
+    max_usd: float | None = option(
+        "DOLLARS", "stop asking before this run has cost more", otherwise="no limit", positive=True
+    )
+    no_preflight: bool = option("", "do not wait for the first call before making others")
+
+    store: Path | None = option(
+        "FILE",
+        "where answers are kept, or none",
+        default=".fcbench/answers.sqlite",
+        of_judge=True,
+        group="what is kept and shown",
+    )
+    offline: bool = option("", "ask nothing: judge stored answers, the rest is not scored", of_judge=True)
+    refresh: bool = option("", "ask everything again, though answers are stored", of_judge=True)
+    scorecard: str | None = option("FILE", "where the JSON report goes, or none", default="scorecard.json")
+    failures: int = option("N", "how many failed entries the terminal lists", default="60")
+    config: Path | None = option(
+        "FILE", "configuration file", otherwise=f"{FILE} in the root directory", in_file=False
+    )
+
+    # What follows from the options, the rest of the file and the environment.
+    label: str
+    """The name of the model in reports: the profile's, or the id."""
+    own: Mapping[str, Path]
+    """Suites of a team's own, by name, where each is."""
+    api_key: str | None = field(repr=False)
+    similarity_api_key: str | None = field(repr=False)
+    price: Price | None
+    """The one of fcbench.yaml, or None."""
+    annotate: bool
+    """Whether the run is a step of GitHub Actions, which shows annotations."""
+    step_summary: Path | None
+    """The file whose end GitHub shows as the summary of the step."""
+    cache: Path
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        """What goes into every request beside messages and tools."""
+        named = {each.key: getattr(self, each.name) for each in OPTIONS if each.in_request}
+        return {key: value for key, value in named.items() if value is not None} | dict(self.param)
+
+    @property
+    def live(self) -> bool:
+        """Whether web APIs are asked: for replies to calls off a golden path, and for executable entries."""
+        return self.responses == "live"
+
+    @property
+    def preflight(self) -> bool:
+        """Whether the first call must come back before others are made."""
+        return not self.no_preflight
+
+
+def read_declarations(settings: type[Settings]) -> Iterator[Option]:
+    """Yield the options that the fields of a class declare."""
+    for each in fields(settings):
+        if declared := each.metadata.get("option"):
+            yield replace(
+                declared,
+                name=each.name,
+                key=declared.key or each.name,
+                type=str(each.type).removesuffix(" | None"),
+                optional=str(each.type).endswith(" | None"),
+            )
+
+
+OPTIONS = tuple(read_declarations(Settings))
+
 
 @dataclass(frozen=True, slots=True)
 class OptionGroup:
@@ -37,158 +321,11 @@ class OptionGroup:
     options: tuple[Option, ...]
 
 
-GROUPS = (
-    OptionGroup(
-        "who answers",
-        (
-            Option(
-                "model",
-                "MODEL",
-                "oracle, lexical, scripted:FILE, replay:PATH, python:MODULE:NAME, a profile, any litellm id "
-                "(default: lexical)",
-                of_model=True,
-            ),
-            Option("api_base", "URL", "endpoint of the model", of_model=True),
-            Option(
-                "api_key_env", "NAME", "environment variable that holds the endpoint's key", of_model=True
-            ),
-            Option(
-                "mode",
-                "MODE",
-                "fc (function calling) or prompt (default: what fits the model)",
-                of_model=True,
-            ),
-            Option(
-                "names",
-                "STYLE",
-                "how dotted function names are shown: dotted or underscored (default: by mode)",
-                of_model=True,
-            ),
-            Option(
-                "syntax",
-                "SYNTAX",
-                "how calls are written: tool_calls, python, hermes, xlam, glm (default: by mode or replay)",
-                of_model=True,
-            ),
-            Option("temperature", "T", "sampling temperature (default: 0.001, as officially)", of_model=True),
-            Option("max_tokens", "N", "limit of tokens in an answer (default: none)", of_model=True),
-            Option("seed", "N", "seed sent to the model (default: none)", of_model=True),
-            Option(
-                "param",
-                "NAME=JSON",
-                "any other litellm parameter (repeatable)",
-                repeatable=True,
-                of_model=True,
-            ),
-            Option("tag", "", "name the entry in a header of each request (for logs)", switch=True),
-        ),
-    ),
-    OptionGroup(
-        "what is asked",
-        (
-            Option(
-                "suite",
-                "NAME",
-                "core, bfcl, complexfuncbench or one of your own (repeatable; default: core)",
-                repeatable=True,
-            ),
-            Option(
-                "category",
-                "NAME",
-                "category or group to run, exactly (repeatable; default: all)",
-                repeatable=True,
-            ),
-            Option("smoke", "", "run every tenth entry of each category only", switch=True),
-            Option(
-                "shard",
-                "K/N",
-                "run the Kth of N parts, the same on every machine; fcbench merge joins the scorecards",
-            ),
-            Option("trials", "N", "how often each entry is put to the model (default: 1)"),
-            Option("plan", "", "ask nothing: print entries, calls, tokens and cost of the run", switch=True),
-        ),
-    ),
-    OptionGroup(
-        "how it is judged",
-        (
-            Option("profile", "PROFILE", "official or corrected decides (default: official; both are shown)"),
-            Option(
-                "gate",
-                "RULE",
-                "decides the exit code: 'overall>=0.2', 'not-worse(95%%)', 'latency.p95<=3s' (repeatable)",
-                repeatable=True,
-            ),
-            Option("baseline", "FILE", "scorecard or saved baseline that gate rules compare with"),
-            Option(
-                "judge",
-                "MODEL",
-                "judges what rules cannot: a profile of fcbench.yaml or any litellm id (default: none)",
-            ),
-            Option("judge_api_base", "URL", "endpoint of the judge"),
-            Option("judge_api_key_env", "NAME", "environment variable that holds the judge's key"),
-            Option(
-                "similarity",
-                "NAME",
-                "pairs calls along golden paths: structured, rapidfuzz or an embedding model "
-                "(default: structured)",
-            ),
-            Option("similarity_api_base", "URL", "endpoint of the embedding model"),
-            Option(
-                "similarity_api_key_env", "NAME", "environment variable that holds the key of that endpoint"
-            ),
-        ),
-    ),
-    OptionGroup(
-        "what calls reach",
-        (
-            Option("responses", "WHERE", "replies of web APIs: recorded or live (default: recorded)"),
-            Option(
-                "search",
-                "WHO",
-                "answers searches of the web: duckduckgo, serpapi, recorded:FILE or core (default: core)",
-            ),
-            Option(
-                "search_record", "FILE", "add searches, pages and what came back to a file for recorded:FILE"
-            ),
-            Option(
-                "embedding",
-                "NAME",
-                "finds texts in memory_vector: lexical, minilm or its folder (default: lexical)",
-            ),
-        ),
-    ),
-    OptionGroup(
-        "pace and cost",
-        (
-            Option(
-                "concurrency",
-                "N",
-                "conversations at once, in all processes together (default: 8)",
-                of_model=True,
-            ),
-            Option("rpm", "N", "calls a minute at the most (default: no limit)", of_model=True),
-            Option("tpm", "N", "tokens a minute at the most (default: no limit)", of_model=True),
-            Option(
-                "retries", "N", "how often a call is repeated that may work then (default: 8)", of_model=True
-            ),
-            Option("timeout", "SECONDS", "longest wait for one answer (default: 600)", of_model=True),
-            Option("entry_timeout", "SECONDS", "longest time for one entry (default: 3600)", of_model=True),
-            Option("max_usd", "DOLLARS", "stop asking before this run has cost more (default: no limit)"),
-            Option("no_preflight", "", "do not wait for the first call before making others", switch=True),
-        ),
-    ),
-    OptionGroup(
-        "what is kept and shown",
-        (
-            Option("store", "FILE", "where answers are kept, or none (default: .fcbench/answers.sqlite)"),
-            Option("offline", "", "ask nothing: judge stored answers, the rest is not scored", switch=True),
-            Option("refresh", "", "ask everything again, though answers are stored", switch=True),
-            Option("scorecard", "FILE", "where the JSON report goes, or none (default: scorecard.json)"),
-            Option("failures", "N", "how many failed entries the terminal lists (default: 60)"),
-            Option("config", "FILE", "configuration file (default: fcbench.yaml in the root directory)"),
-        ),
-    ),
-)
-"""All options; each is also a key of fcbench.yaml."""
+def _group_options() -> Iterator[OptionGroup]:
+    starts = [place for place, each in enumerate(OPTIONS) if each.group]
+    for start, end in zip(starts, [*starts[1:], len(OPTIONS)], strict=True):
+        yield OptionGroup(OPTIONS[start].group, OPTIONS[start:end])
 
-OPTIONS = tuple(option for group in GROUPS for option in group.options)
+
+GROUPS = tuple(_group_options())
+"""All options by group; each is also a key of fcbench.yaml unless it says otherwise."""

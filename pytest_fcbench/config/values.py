@@ -1,31 +1,109 @@
-"""What single options say: each is read from the layers, held to its rule, and made a value."""
+"""Read the value of each option from the layers, hold it to its rule, and return it in its type.
+
+An option of a type that is known here needs no line in this file.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import TypeVar
+from pathlib import Path
+from typing import TypeAlias
 
-from pytest_fcbench.config.layers import Given, Layers
+from pytest_fcbench.codecs.decoders.registry import OF_RUNS
+from pytest_fcbench.config.layers import BY_KEY, Given, Layers
+from pytest_fcbench.config.options import OPTIONS, Option
 from pytest_fcbench.domain import entry
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category
 from pytest_fcbench.domain.errors import SuiteError, UsageError, unknown
 from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.shard import Shard
+from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.gate import rules
 from pytest_fcbench.scorecard.gate.gate import Rule
 from pytest_fcbench.suites import SUITES
 from pytest_fcbench.suites.formats.fields import Field
 
-E = TypeVar("E", bound=StrEnum)
+Reader: TypeAlias = Callable[[Layers, Option], object]
+"""Reads the value of an option from the layers. Raises ``UsageError`` for what breaks its rule."""
 
 
-def one_of(layers: Layers, key: str, kind: type[E]) -> E | None:
-    """A word of an enumeration; None where nothing is said."""
-    text = layers.choice(key, tuple(kind))
-    return None if text is None else kind(text)
+def read_value(layers: Layers, option: Option) -> object:
+    """Read an option by the rule of its key, else by that of its type. Raises ``UsageError``."""
+    return (_BY_KEY.get(option.key) or _BY_TYPE[option.type])(layers, option)
+
+
+def _read_text(layers: Layers, option: Option) -> str | None:
+    if option.choices:
+        layers.choices(option.key, option.choices)
+    text = layers.text(option.key)
+    if option.default is None:
+        return text
+    return None if option.optional and _is_none(text) else text or option.default
+
+
+def _read_path(layers: Layers, option: Option) -> Path | None:
+    text = layers.text(option.key)
+    if text:
+        return None if option.default is not None and _is_none(text) else Path(text)
+    return None if option.default is None else layers.root / option.default
+
+
+def _is_none(text: str | None) -> bool:
+    """Tell whether an option that has a default is switched off."""
+    return text is not None and text.lower() == "none"
+
+
+def _read_switch(layers: Layers, option: Option) -> bool:
+    return layers.on(option.key)
+
+
+def _read_number(layers: Layers, option: Option) -> float | None:
+    given = layers.one_or_default(option)
+    if given is None:
+        return None
+    try:
+        number = float(given.text)
+    except ValueError:
+        raise given.error("must be a number") from None
+    if not 0 <= number < float("inf"):
+        raise given.error("must be a number from 0 on")
+    if option.positive and not number and option.type == "float":
+        raise given.error("must be more than 0")
+    return number
+
+
+def _read_whole_number(layers: Layers, option: Option) -> int | None:
+    given, number = layers.one(option.key), _read_number(layers, option)
+    if given is not None and number is not None:
+        if not number.is_integer():
+            raise given.error("must be a whole number")
+        if option.positive and not number:
+            raise given.error("must be 1 or more")
+    return None if number is None else int(number)
+
+
+def _read_word(words: type[StrEnum]) -> Reader:
+    """Return what reads a word of an enumeration."""
+
+    def read(layers: Layers, option: Option) -> StrEnum | None:
+        text = layers.choice(option.key, tuple(words)) or option.default
+        return None if text is None else words(text)
+
+    return read
+
+
+def _read_syntax(layers: Layers, option: Option) -> str | None:
+    return layers.choice(option.key, OF_RUNS)
+
+
+def read_suites(layers: Layers, option: Option) -> tuple[str, ...]:
+    """Read the names of the suites, those that are pointed at in the place of those that are named."""
+    chosen = layers.pointed or layers.choices(option.key, (*SUITES, *layers.own))
+    return tuple(chosen or [str(option.default)])
 
 
 def secret(layers: Layers, option: str, told: str) -> str | None:
@@ -40,21 +118,23 @@ _OF_OWN_SUITES = tuple(each for each in CATEGORIES.values() if each.rule is not 
 """What is run of a team's own suites where no category is named: all that they can have."""
 
 
-def categories(layers: Layers, suites: Sequence[str]) -> tuple[Category, ...]:
-    """Selected categories in the order of the tables, by default all that are scored. What a file says does
-    not hold for suites that are pointed at."""
+def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:
+    """Read the selected categories in the order of the tables, by default all that are scored.
+
+    What a file says does not hold for suites that are pointed at.
+    """
     chosen: set[str] = set()
     given = Layers(layers.command_line, {}, {}) if layers.pointed else layers
-    for name in given.choices("category", (*CATEGORIES, *SELECTIONS)):
+    for name in given.choices(option.key, (*CATEGORIES, *SELECTIONS)):
         chosen |= set(SELECTIONS.get(name, ())) or {name}
-    if not chosen and not set(suites).intersection(SUITES):
+    if not chosen and not set(read_suites(layers, BY_KEY["suite"])).intersection(SUITES):
         return _OF_OWN_SUITES
     return tuple(c for name, c in CATEGORIES.items() if (name in chosen if chosen else c.scored))
 
 
-def gate(layers: Layers) -> tuple[Rule, ...]:
-    """The rules of the gate; those that compare need a baseline."""
-    gate = tuple(_rule(given, (*SUITES, *layers.own)) for given in layers.all("gate"))
+def _read_gate(layers: Layers, option: Option) -> tuple[Rule, ...]:
+    """Read the rules of the gate; those that compare need a baseline."""
+    gate = tuple(_rule(given, (*SUITES, *layers.own)) for given in layers.all(option.key))
     comparing = next((rule for rule in gate if rule.needs_baseline), None)
     if comparing and not layers.one("baseline"):
         raise UsageError(
@@ -71,9 +151,8 @@ def _rule(given: Given, suites: Sequence[str]) -> Rule:
         raise given.error(str(error)) if given.field else error from None
 
 
-def shard(layers: Layers) -> Shard | None:
-    """The part that is run; None for all."""
-    given = layers.one("shard")
+def _read_shard(layers: Layers, option: Option) -> Shard | None:
+    given = layers.one(option.key)
     try:
         return Shard.parse(given.text) if given else None
     except ValueError as error:
@@ -83,35 +162,15 @@ def shard(layers: Layers) -> Shard | None:
 SEARCHES = ("core", "duckduckgo", "serpapi")
 
 
-def search(layers: Layers) -> str:
-    """Who searches, by name, or the file of a recording."""
-    given = layers.one("search")
+def _read_search(layers: Layers, option: Option) -> str:
+    """Read who searches, by name, or the file of a recording."""
+    given = layers.one(option.key)
     if given is None:
-        return SEARCHES[0]
+        return str(option.default)
     kind, _, path = given.text.partition(":")
     if not (kind == "recorded" and path) and given.text not in SEARCHES:
         raise given.error(unknown("search", given.text, (*SEARCHES, "recorded:FILE")))
     return given.text
-
-
-def positive(layers: Layers, key: str) -> float | None:
-    """A number above 0; None where nothing is said."""
-    given, number = layers.one(key), layers.number(key)
-    if given is not None and not number:
-        raise given.error("must be more than 0")
-    return number
-
-
-def count(layers: Layers, key: str, default: int, least: int = 0) -> int:
-    """A whole number from ``least`` on."""
-    given, number = layers.one(key), layers.number(key)
-    if given is None or number is None:
-        return default
-    if not number.is_integer():
-        raise given.error("must be a whole number")
-    if number < least:
-        raise given.error(f"must be {least} or more")
-    return int(number)
 
 
 def price(layers: Layers, model: str) -> Price | None:
@@ -139,15 +198,13 @@ def _price_of(members: Mapping[str, Field], row: Field) -> Price:
     return Price(**{name: float(str(value)) for name, value in given.items()})
 
 
-def parameters(layers: Layers) -> Mapping[str, object]:
-    """What goes into every request: temperature, token limit, seed and free ones, a layer over the other."""
-    parameters: dict[str, object] = {"temperature": 0.001}
+def _read_parameters(layers: Layers, option: Option) -> Mapping[str, object]:
+    """Read the free parameters, a layer over the other; what a stronger layer says by an option wins."""
+    parameters: dict[str, object] = {}
     for layer in layers.each():
-        if (temperature := layer.number("temperature")) is not None:
-            parameters["temperature"] = temperature
-        for key in ("max_tokens", "seed"):
-            if layer.one(key):
-                parameters[key] = count(layer, key, 0)
+        for named in OPTIONS:
+            if named.in_request and layer.one(named.key):
+                parameters.pop(named.key, None)
         parameters |= _free_parameters(layer)
     return parameters
 
@@ -170,3 +227,23 @@ def _free_parameters(layer: Layers) -> Mapping[str, object]:
         except ValueError:
             parameters[name] = value
     return parameters
+
+
+_BY_TYPE: Mapping[str, Reader] = {
+    "bool": _read_switch,
+    "float": _read_number,
+    "int": _read_whole_number,
+    "str": _read_text,
+    "Path": _read_path,
+    "Mode": _read_word(Mode),
+    "Names": _read_word(Names),
+    "Profile": _read_word(Profile),
+    "Shard": _read_shard,
+    "tuple[Rule, ...]": _read_gate,
+    "tuple[Category, ...]": _read_categories,
+    "Mapping[str, object]": _read_parameters,
+}
+"""How a value is read, by its type as ``Settings`` writes it."""
+
+_BY_KEY: Mapping[str, Reader] = {"suite": read_suites, "syntax": _read_syntax, "search": _read_search}
+"""How texts are read that have a rule of their own."""

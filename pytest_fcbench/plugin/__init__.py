@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.config.options import GROUPS, OPTIONS, Option
+from pytest_fcbench.config.options import FILE, GROUPS, OPTIONS, Option
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare every option of ``options``."""
+    """Declare every option of ``Settings``."""
     for group in GROUPS:
         shown = parser.getgroup(f"fcbench-{group.title}", f"fcbench: {group.title}")
         for option in group.options:
@@ -39,7 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the benchmark where it is wanted."""
     config.addinivalue_line("markers", "fcbench(category): puts every entry of the category to the model")
     given = {option.key: getattr(config.option, option.dest) for option in OPTIONS}
-    if any(value is not None for value in given.values()) or (config.rootpath / "fcbench.yaml").is_file():
+    if any(value is not None for value in given.values()) or (config.rootpath / FILE).is_file():
         from pytest_fcbench.config.loading import config_file, load, own_suites
         from pytest_fcbench.domain.errors import FcbenchError
         from pytest_fcbench.plugin.entry_files import Pointed, pointed

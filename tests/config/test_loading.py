@@ -51,7 +51,10 @@ def load(path: Path) -> Load:
 )
 def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str | None) -> None:
     monkeypatch.setenv("FCBENCH_CACHE", str(tmp_path / "packs"))
-    assert load(text) == Settings(
+    settings = load(text)
+    assert settings.parameters == {"temperature": 0.001}
+    assert (settings.live, settings.preflight) == (False, True)
+    assert settings == Settings(
         model="lexical",
         label="lexical",
         suites=("core",),
@@ -67,7 +70,10 @@ def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, t
         similarity="structured",
         similarity_api_base=None,
         similarity_api_key=None,
-        live=False,
+        judge_api_base=None,
+        judge_api_key_env=None,
+        similarity_api_key_env=None,
+        responses="recorded",
         embedding="lexical",
         search="core",
         search_record=None,
@@ -76,7 +82,10 @@ def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, t
         api_base=None,
         api_key_env=None,
         api_key=None,
-        parameters={"temperature": 0.001},
+        temperature=0.001,
+        max_tokens=None,
+        seed=None,
+        param={},
         price=None,
         trials=1,
         concurrency=8,
@@ -87,7 +96,7 @@ def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, t
         entry_timeout_s=3600.0,
         max_usd=None,
         plan=False,
-        preflight=True,
+        no_preflight=False,
         tag=False,
         store=Path(".fcbench/answers.sqlite"),
         offline=False,
@@ -96,6 +105,7 @@ def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, t
         step_summary=None,
         scorecard="scorecard.json",
         failures=60,
+        config=None,
         cache=tmp_path / "packs",
     )
 
@@ -175,7 +185,10 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         similarity="openai/bge",
         similarity_api_base="http://localhost:9001/v1",
         similarity_api_key="the third key",
-        live=True,
+        judge_api_base="http://localhost:9000/v1",
+        judge_api_key_env="ANOTHER_VARIABLE",
+        similarity_api_key_env="A_THIRD_VARIABLE",
+        responses="live",
         embedding="minilm",
         search="serpapi",
         search_record=Path("web.jsonl"),
@@ -184,7 +197,10 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         api_base="http://localhost:8000/v1",
         api_key_env="A_VARIABLE",
         api_key="the key",
-        parameters={"temperature": 0.7, "max_tokens": 256, "seed": 7, "top_p": 0.9, "stop": ["END"]},
+        temperature=0.7,
+        max_tokens=256,
+        seed=7,
+        param={"top_p": 0.9, "stop": ["END"]},
         price=Price(input=2.5, output=10.0),
         trials=3,
         concurrency=4,
@@ -195,7 +211,7 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         entry_timeout_s=300.0,
         max_usd=1.5,
         plan=False,
-        preflight=False,
+        no_preflight=True,
         tag=True,
         store=Path("kept.sqlite"),
         offline=True,
@@ -204,8 +220,17 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         step_summary=None,
         scorecard="out.json",
         failures=5,
+        config=None,
         cache=settings.cache,
     )
+    assert settings.parameters == {
+        "temperature": 0.7,
+        "max_tokens": 256,
+        "seed": 7,
+        "top_p": 0.9,
+        "stop": ["END"],
+    }
+    assert (settings.live, settings.preflight) == (True, False)
     assert {c.name for c in settings.categories} == {"multiple", *SELECTIONS["live"]}
     assert [rule.text for rule in settings.gate] == ["overall>=0.1", "parallel > 20%"]
 

@@ -1,10 +1,23 @@
-"""Options as --help shows them."""
+"""Options are declared once; from that follow --help, the page of options, the file's keys and Settings."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from pytest_fcbench.config.options import GROUPS, OPTIONS
+from pytest_fcbench.codecs.decoders.registry import OF_RUNS
+from pytest_fcbench.config import options
+from pytest_fcbench.config.layers import BY_KEY, Layers
+from pytest_fcbench.config.options import GROUPS, OPTIONS, Option
+from pytest_fcbench.config.values import read_value
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.matchers.golden_path.assignment import MEASURES
+from pytest_fcbench.suites import SUITES
+from tests.conftest import ROOT
 
 
 def test_each_option_is_told_in_a_line() -> None:
@@ -25,3 +38,94 @@ def test_help_shows_the_groups(pytester: pytest.Pytester) -> None:
     assert places == sorted(places)
     for group, start, end in zip(GROUPS, places, [*places[1:], len(shown)], strict=True):
         assert all(option.flag in shown[start:end] for option in group.options)
+
+
+def test_help_ends_with_the_default() -> None:
+    def help_of(default: str | None = None, otherwise: str = "", note: str = "") -> str:
+        option = Option("N", "how many", default=default, otherwise=otherwise, note=note, type="int")
+        return option.help
+
+    assert help_of() == "how many"
+    assert help_of(default="8") == "how many (default: 8)"
+    assert help_of(default="8", note="; both count") == "how many (default: 8; both count)"
+    assert help_of(otherwise="no limit") == "how many (default: no limit)"
+    many = Option("NAME", "which", type="tuple[str, ...]", default="core")
+    assert many.help == "which (repeatable; default: core)"
+    assert Option("NAME", "which", type="tuple[str, ...]").help == "which (repeatable)"
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.key)
+def test_a_default_is_in_no_text(option: Option) -> None:
+    assert "default" not in option.text
+    assert "repeatable" not in option.text
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.key)
+def test_each_option_can_be_read(option: Option) -> None:
+    """Its type or its key has a reader, its default keeps its own rule, and only an optional one is None."""
+    value = None if option.key == "judge" else read_value(Layers({}, {}, {}), option)
+    assert (value is None) <= option.optional
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("mode", Mode),
+        ("names", Names),
+        ("profile", Profile),
+        ("syntax", OF_RUNS),
+        ("suite", SUITES),
+        ("similarity", MEASURES),
+        ("responses", BY_KEY["responses"].choices),
+    ],
+)
+def test_help_names_what_may_be_given(key: str, words: list[str]) -> None:
+    assert [word for word in words if word not in BY_KEY[key].text] == []
+
+
+GROWN = """
+import sys, types
+from argparse import ArgumentParser
+from pathlib import Path
+source = Path(sys.argv[1]).read_text(encoding="utf-8")
+line = (
+    "    patience: float = option('SECONDS', 'how long to wait', "
+    "default='3', positive=True, of_model=True)\\n"
+)
+place = source.index("    failures: int = option(")
+module = types.ModuleType("pytest_fcbench.config.options")
+sys.modules[module.__name__] = module
+exec(source[:place] + line + source[place:], module.__dict__)
+
+from _pytest.config.argparsing import Parser
+from pytest_fcbench.config.loading import load
+from pytest_fcbench.plugin import pytest_addoption
+sys.path.insert(0, "docs/_ext")
+from generated import options
+
+parser = Parser(_ispytest=True)
+pytest_addoption(parser)
+given = parser.parse(["--fcbench-patience=5"]).fcbench_patience
+file = Path(sys.argv[2])
+file.write_text("patience: 7\\nmodels: {mine: {model: x/y, patience: 9}}\\n", encoding="utf-8")
+print(load({}, None).patience, load({"patience": given}, file).patience, load({}, file).patience)
+print(load({"model": "mine"}, file).patience)
+print(*(row for row in options() if "patience" in row))
+file.write_text("patience: 0\\n", encoding="utf-8")
+load({}, file)
+"""
+
+
+def test_a_new_option_is_one_line(tmp_path: Path) -> None:
+    """With one line more in ``Settings`` there is a flag, a key of the file and of profiles, its check, a
+    setting and a row of docs/options.md."""
+    file = tmp_path / "fcbench.yaml"
+    command = [sys.executable, "-c", GROWN, options.__file__, str(file)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == [
+        "3.0 5.0 7.0",
+        "9.0",
+        "| `--fcbench-patience=SECONDS` | `patience`, also in a model profile | "
+        "how long to wait (default: 3) |",
+    ]
+    assert done.stderr.splitlines()[-1].endswith(f"UsageError: {file}:1: patience: must be more than 0")
