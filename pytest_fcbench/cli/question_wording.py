@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from pytest_fcbench.cli.judge_options import asked
 from pytest_fcbench.config.loading import Settings
@@ -14,22 +15,10 @@ from pytest_fcbench.domain.verdict import NotScored
 from pytest_fcbench.matchers.judging.questions import Question, Unfit
 from pytest_fcbench.tools.authoring.sampling import Walk
 
-_IN_TURNS = """\
-You write the messages of a user who talks to an assistant that can call functions. You are given the calls \
-that the assistant makes in each turn, with what they return, and the values that the user's message of that \
-turn must hold, because nobody could know them otherwise.
-Write one message for each turn, as a person would: what is wanted, not how; no name of a function or of a \
-parameter; every value to mention exactly as given; nothing that another call would be needed for.
-Reply with one JSON object {"messages": ["...", ...]}, as many messages as there are turns."""
+_IN_TURNS = Path(__file__).with_name("wording_in_turns.md").read_text(encoding="utf-8").rstrip()
 
 
-_MERGED = """\
-You write the message of a user who talks to an assistant that can call functions. You are given a message \
-that was put together from several requests, and the calls that it asks for.
-Write it as one person would who wants all of it: connected, in the language that it is in, asking for \
-exactly the same and nothing else; what is wanted, not how; no name of a function or of a parameter. Every \
-value to mention must stand in it exactly as given.
-Reply with one JSON object {"message": "..."}."""
+_MERGED = Path(__file__).with_name("wording_merged.md").read_text(encoding="utf-8").rstrip()
 
 
 def worded(writer: Settings, walks: Sequence[Walk]) -> tuple[dict[tuple[int, int], str], Sequence[str]]:

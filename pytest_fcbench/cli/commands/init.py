@@ -10,53 +10,14 @@ import pytest_fcbench
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.run.output_files import write
 
-_CONFIGURATION = """\
-# What `pytest benchmarks` runs. Every --fcbench-… option can stand here by its name.
-model: lexical        # matches words and needs no network; name your own here or with --fcbench-model
-suite: [core]         # also bfcl and complexfuncbench, after: fcbench pull bfcl
-gate:                 # decides the exit code
-  - overall>=0.05
 
-# models:             # names for models, which --fcbench-model takes
-#   my-ft:
-#     model: hosted_vllm/my-ft           # any id of litellm
-#     api_base: http://localhost:8000/v1
-#     api_key_env: MY_FT_KEY             # the variable that holds the key, never the key itself
-# suites:             # entries of your own, which --fcbench-suite takes
-#   mine: path/to/entries
-"""
-_GITHUB = """\
-name: benchmarks
-on: [pull_request]
-permissions: {contents: read}
-jobs:
-  benchmarks:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
-        with: {python-version: "3.12"}
-      - run: pip install pytest-fcbench
-      # A model that is asked needs its key: env: {MY_FT_KEY: "${{ secrets.MY_FT_KEY }}"}
-      - run: pytest benchmarks
-      - uses: actions/upload-artifact@v4
-        if: always()
-        with: {name: scorecard, path: scorecard.json}
-"""
-_GITLAB = """\
-# Include it in .gitlab-ci.yml: include: {local: .gitlab/benchmarks.yml}
-benchmarks:
-  image: python:3.12
-  script:
-    - pip install pytest-fcbench
-    - pytest benchmarks
-  artifacts:
-    when: always
-    paths: [scorecard.json]
-"""
+def _read_template(name: str) -> str:
+    return (Path(__file__).parents[1] / "new_project" / name).read_text(encoding="utf-8")
+
+
 WORKFLOWS = {
-    "github": (".github/workflows/benchmarks.yml", _GITHUB),
-    "gitlab": (".gitlab/benchmarks.yml", _GITLAB),
+    "github": (".github/workflows/benchmarks.yml", _read_template("github.yml")),
+    "gitlab": (".gitlab/benchmarks.yml", _read_template("gitlab.yml")),
     "none": None,
 }
 """The file by which each kind of CI runs the benchmarks."""
@@ -89,7 +50,7 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 
 def _files(kind: str) -> Iterator[tuple[str, str]]:
-    yield "fcbench.yaml", _CONFIGURATION
+    yield "fcbench.yaml", _read_template("fcbench.yaml")
     for path in sorted(_benchmarks().glob("*.py")):
         yield f"benchmarks/{path.name}", path.read_text(encoding="utf-8")
     if workflow := WORKFLOWS[kind]:

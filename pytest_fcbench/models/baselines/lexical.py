@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import TypeVar
 
 from pytest_fcbench.codecs.rendering import render
@@ -28,53 +29,7 @@ from pytest_fcbench.domain.transcript import AskModel, Call, Completion
 T = TypeVar("T")
 
 _THRESHOLD = 1.0
-_STOP = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "can",
-        "do",
-        "for",
-        "from",
-        "get",
-        "has",
-        "have",
-        "how",
-        "i",
-        "in",
-        "is",
-        "it",
-        "its",
-        "me",
-        "my",
-        "of",
-        "on",
-        "or",
-        "our",
-        "please",
-        "set",
-        "that",
-        "the",
-        "this",
-        "to",
-        "was",
-        "we",
-        "what",
-        "when",
-        "which",
-        "who",
-        "will",
-        "with",
-        "you",
-        "your",
-    ]
-)
+_STOP = frozenset(Path(__file__).with_name("stop_words.txt").read_text(encoding="utf-8").split())
 _NUMBERS = {
     word: value
     for value, word in enumerate(

@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from pytest_fcbench.domain.entry import Entry
@@ -26,54 +27,8 @@ KEY_ENV = "RAPID_API_KEY"
 _LONGEST_QUERY = 16_000
 """Characters of all arguments together; servers refuse longer addresses, and a model can write megabytes."""
 
-PATHS: Mapping[str, str] = {
-    "Get_Attraction_Details": "attraction/getAttractionDetails",
-    "Get_Availability": "attraction/getAvailability",
-    "Get_Availability_Calendar": "attraction/getAvailabilityCalendar",
-    "Search_Attraction_Location": "attraction/searchLocation",
-    "Search_Attractions": "attraction/searchAttractions",
-    "Booking_Summary": "cars/bookingSummary",
-    "Get_Packages": "cars/getPackages",
-    "Search_Car_Location": "cars/searchDestination",
-    "Search_Car_Rentals": "cars/searchCarRentals",
-    "Vehicle_Details": "cars/vehicleDetails",
-    "Vehicle_Supplier_Details": "cars/vehicleSupplierDetails",
-    "Vehicle_Supplier_Ratings": "cars/vehicleSupplierRatings",
-    "Vehicle_Supplier_Review": "cars/vehicleSupplierReview",
-    "Get_Flight_Details": "flights/getFlightDetails",
-    "Get_Min_Price": "flights/getMinPrice",
-    "Get_Min_Price_Multi_Stops": "flights/getMinPriceMultiStops",
-    "Get_Seat_Map": "flights/getSeatMap",
-    "Search_Flight_Location": "flights/searchDestination",
-    "Search_Flights": "flights/searchFlights",
-    "Search_Flights_Multi_Stops": "flights/searchFlightsMultiStops",
-    "Get_Description_And_Info": "hotels/getDescriptionAndInfo",
-    "Get_Filter": "hotels/getFilter",
-    "Get_Hotel_Details": "hotels/getHotelDetails",
-    "Get_Hotel_Policies": "hotels/getHotelPolicies",
-    "Get_Hotel_Review_Scores": "hotels/getHotelReviewScores",
-    "Get_Hotel_Reviews(Tips)": "hotels/getHotelReviews",
-    "Get_Hotel_Reviews(Tips)_Sort_Option": "hotels/getHotelReviewsSortOption",
-    "Get_Hotel_Reviews_Filter_Metadata": "hotels/getHotelReviewsFilterMetadata",
-    "Get_Nearby_Cities": "hotels/getNearbyCities",
-    "Get_Popular_Attraction_Near_By": "hotels/getPopularAttractionNearBy",
-    "Get_Question_And_Answer": "hotels/getQuestionAndAnswer",
-    "Get_Room_Availability": "hotels/getAvailability",
-    "Get_Room_List": "hotels/getRoomList",
-    "Get_Room_List_With_Availability": "hotels/getRoomListWithAvailability",
-    "Get_Sort_By": "hotels/getSortBy",
-    "Payment_features_of_the_Hotel": "hotels/getPaymentFeatures",
-    "Property_Children_Policies": "hotels/propertyChildrenPolicies",
-    "Search_Hotel_Destination": "hotels/searchDestination",
-    "Search_Hotels": "hotels/searchHotels",
-    "Search_Hotels_By_Coordinates": "hotels/searchHotelsByCoordinates",
-    "Get_Currency": "meta/getCurrency",
-    "Get_Exchange_Rates": "meta/getExchangeRates",
-    "Get_Languages": "meta/getLanguages",
-    "Location_to_Lat_Long": "meta/locationToLatLong",
-    "Search_Taxi": "taxi/searchTaxi",
-    "Taxi_Search_Location": "taxi/searchLocation",
-}
+_LISTED = Path(__file__).with_name("booking_paths.txt").read_text(encoding="utf-8").splitlines()
+PATHS: Mapping[str, str] = dict(line.split() for line in _LISTED)
 """Of each function, under ``/api/v1/``."""
 
 

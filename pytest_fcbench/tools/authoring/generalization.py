@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache, partial
+from pathlib import Path
 from random import Random
 
 from pytest_fcbench.domain.entry import Entry, ExpectedCall, ExpectedCalls, Message
@@ -20,30 +21,6 @@ from pytest_fcbench.tools.authoring.combination import with_calls
 
 VARIANTS = 10
 
-_CITIES = """
-Vienna Wien; Prague Praha; Lisbon Lisboa; Warsaw Warszawa; Rome Roma; Milan Milano; Turin Torino; Athens;
-Munich München; Cologne Köln; Geneva Genève; Copenhagen København; Gothenburg Göteborg; Oslo; Bergen;
-Helsinki; Tallinn; Riga; Vilnius; Budapest; Zagreb; Ljubljana; Sofia; Bucharest București; Dublin; Cork;
-Edinburgh; Glasgow; Bristol; Leeds; Lyon; Bordeaux; Nantes; Toulouse; Madrid; Valencia; Bilbao; Porto;
-Utrecht; Rotterdam; Antwerp Antwerpen; Ghent Gent; Hamburg; Berlin; Dresden; Leipzig; Bremen; Zurich Zürich;
-Basel; Nairobi; Accra; Kyoto; Osaka; Sapporo; Hanoi; Montreal Montréal; Toronto; Vancouver; Boston; Chicago;
-Denver; Seattle; Portland; Lima; Quito; Montevideo; Wellington; Auckland; Melbourne; Brisbane; Perth
-"""
-"""Cities, each with the forms of its name."""
-
-_NAMES = """
-Ada; Amara; Anna; Ben; Carla; Chen; David; Elif; Emma; Farid; Greta; Hana; Ines; Ivan; Jana; Jonas; Karim;
-Lena; Leo; Lucia; Maya; Mina; Nadia; Noah; Olga; Oscar; Paula; Pedro; Rosa; Samir; Sara; Sofia; Tariq;
-Tomas; Vera; Yuki; Zoe
-"""
-"""First names."""
-
-_CURRENCIES = "USD; EUR; GBP; CHF; SEK; NOK; DKK; PLN; CZK; TRY; CAD; AUD; NZD; MXN; BRL; ZAR; JPY"
-
-_ZONES = """
-Europe/Oslo; Europe/Lisbon; Europe/Athens; Africa/Nairobi; Africa/Accra; America/Lima; America/Toronto;
-America/Denver; Asia/Tokyo; Asia/Bangkok; Asia/Kolkata; Asia/Dubai; Australia/Perth; Pacific/Auckland
-"""
 
 _NUMBER = re.compile(r"(?<![\w.,:/-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![A-Za-z_\d:/-]|[.,]\d)")
 _CODE = re.compile(r"([A-Za-z]*-?)(\d{4,})([A-Za-z]*)")
@@ -135,7 +112,7 @@ def _swap(forms: tuple[object, ...], question: str, *, alone: bool) -> _Swap | N
         is_year = first.isdigit() and _is_year(int(first))
         return None if is_year else _Swap(first, forms, partial(_other_code, code))
     someone = _PRONOUN.search(question)
-    for table in map(_rows, (_CITIES, *(() if someone else (_NAMES,)), _CURRENCIES, _ZONES)):
+    for table in map(_read_rows, ("cities", *(() if someone else ("names",)), "currencies", "zones")):
         own = next((row for row in table if set(forms) <= set(row)), None)
         here = next((form for form in own or () if form in question), None)
         if here and not re.search(rf"{re.escape(here)}(?:'s)?(?:,| in| \()\s*[A-Z]", question):
@@ -145,8 +122,10 @@ def _swap(forms: tuple[object, ...], question: str, *, alone: bool) -> _Swap | N
 
 
 @cache
-def _rows(table: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(row.split()) for row in table.split(";"))
+def _read_rows(table: str) -> tuple[tuple[str, ...], ...]:
+    """Read a table of values that stand for each other: a line for each, with all forms of it."""
+    path = Path(__file__).with_name("exchanged") / f"{table}.txt"
+    return tuple(tuple(row.split()) for row in path.read_text(encoding="utf-8").splitlines())
 
 
 def _swapped(entry: Entry, swaps: Sequence[_Swap], draw: Random) -> Entry:

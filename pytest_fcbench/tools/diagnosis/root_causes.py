@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
@@ -41,24 +42,7 @@ class Diagnosis:
     explanation: str
 
 
-TASK = """\
-A language model held a conversation with a user and could call functions. A program has compared what its \
-calls did with what the right calls do, and found that the model failed; that is certain. Tell the root \
-cause: the earliest mistake without which the conversation would have gone right.
-
-Choose one class:
-- "implicit_action": it left out something that the user did not name but that the request cannot be served \
-without, such as looking a value up before using it or going to the right folder first.
-- "current_state": it acted on a wrong picture of how things stood, although the state at the start, an \
-earlier result or one look would have shown it.
-- "needless_planning": it planned, asked or did more than was needed, such as logging in again, asking for \
-what it had been told or adding steps of its own, and that is what did the harm.
-- "other": none of these is the root cause (a value copied wrongly, a function misunderstood, an answer that \
-cannot be read), or the material does not show it.
-
-Reply with one JSON object and nothing else, with exactly these keys:
-{"class": one of the four names, "turn": the number of the turn with the mistake, "explanation": what the \
-model did and what it should have done, in one or two sentences}"""
+TASK = Path(__file__).with_name("root_causes.md").read_text(encoding="utf-8").rstrip()
 
 LENGTHS = (600, 200, 60)
 """Characters that are shown of each result, call and answer: the first number with which the material has

@@ -19,7 +19,7 @@ def test_every_region_is_in_the_table() -> None:
 
 def test_no_name_is_given_twice() -> None:
     """A later row would silently take the name of an earlier one."""
-    rows = [*gazetteer._rows(gazetteer._CITIES)]
+    rows = [*gazetteer._read_rows("cities")]
     names = [name for _, given in rows for name in {words(name) for name in given}]
     assert len(names) == len(set(names))
     airports = [
