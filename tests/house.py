@@ -114,7 +114,11 @@ IMPORTERS: Mapping[str, Set[str]] = {
         "models/sentence_vectors.py",
     },
     "jinja2": {"scorecard/render/html/page.py"},
-    "pydantic": {"codecs/function_docs/python_code.py"},
+    "pydantic": {
+        "codecs/function_docs/python_code.py",
+        *(f"suites/formats/{name}.py" for name in ("function_docs", "golden_paths", "multi_turn", "rows")),
+        *(f"suites/formats/{name}.py" for name in ("single_turn", "web_pages", "web_questions")),
+    },
     "docstring_parser": {"codecs/function_docs/python_code.py"},
     "sqlglot": {"matchers/sql/statements.py"},
     "bs4": {"web/page_content.py"},

@@ -35,8 +35,6 @@ _NAMED = re.compile(rb'^(?:category[ \t]*:[ \t]*|\s*\{.*"category"\s*:\s*)["\']?
 _KEPT = frozenset(("__pycache__", "node_modules", "venv"))
 _CONFIGURATION = "fcbench.yaml"
 """It may name categories too."""
-_AT_TOP = ("category", *(key for key in entry_files.AT_TOP if key != "functions"))
-"""What stands at the top of a file of YAML."""
 
 
 def open_own(name: str, path: Path) -> Suite:
@@ -92,7 +90,7 @@ def is_suite(path: Path) -> bool:
     if not path.is_dir():
         return bool(files_of(path))
     found = (_NAMED.search(_beginning(file)) for file in path.iterdir())
-    return any(match and match[1].decode() in entry_files.WRITTEN for match in found)
+    return any(match and match[1].decode() in entry_files.KINDS for match in found)
 
 
 def _beginning(file: Path) -> bytes:
@@ -123,7 +121,7 @@ def _line(text: bytes, file: Path, number: int) -> Field:
         raise SuiteError(f"{file}:{number}: not valid JSON: {error}") from None
     if not isinstance(value, Mapping):
         raise SuiteError(f"{file}:{number}: must be an object")
-    top = {key: value[key] for key in _AT_TOP if key in value}
+    top = {key: value[key] for key in entry_files.AT_TOP if key in value}
     entry = {key: member for key, member in value.items() if key not in top}
     return Field({**top, "entries": [entry]}, file, (), number)
 

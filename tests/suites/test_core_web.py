@@ -14,6 +14,7 @@ from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.formats import web_pages, web_questions
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.rows import read_row
 from pytest_fcbench.suites.formats.web_questions import Hop, Question
 from pytest_fcbench.web.client import Reply
 from pytest_fcbench.web.page import Page
@@ -24,9 +25,11 @@ SUITE = core.open_suite(Path())
 assert SUITE.web is not None
 PAGES = web_pages.of([SUITE.web])
 INDEX = Index(PAGES.values())
-FILE = SUITE.web.parent / "web_search.yaml"
+PATH = SUITE.web.parent / "web_search.yaml"
+FILE = Field(yaml_value(PATH), PATH)
 QUESTIONS = [
-    web_questions.question(field) for field in Field(yaml_value(FILE), FILE).members()["entries"].elements()
+    web_questions.make_question(row, FILE.at("entries", place))
+    for place, row in enumerate(read_row(FILE, web_questions.QuestionFile).entries)
 ]
 
 

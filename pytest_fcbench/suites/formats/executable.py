@@ -19,10 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from types import FunctionType
+from typing import Annotated
 
 from pytest_fcbench.codecs.function_docs import python_code
 from pytest_fcbench.domain.entry import Category, Comparison, Entry, ExpectedResults, Message
-from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.environments.function_docs import of_function
 from pytest_fcbench.execution.functions.custom import OWN
@@ -30,27 +31,58 @@ from pytest_fcbench.execution.functions.everyday import EVERYDAY
 from pytest_fcbench.suites.formats import function_docs
 from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.formats.multi_turn import check_call
+from pytest_fcbench.suites.formats.rows import EntryRow, OneOf, Row, Some, TextOr, read_row
+
+
+class ComparedRow(Row):
+    """A call, and how its result is compared."""
+
+    call: str
+    """A call as Python text."""
+    kind: Annotated[str, OneOf("kind", tuple(Comparison))]
+
+
+class ExecutableRow(EntryRow):
+    """A question, and calls whose results answer it."""
+
+    query: str
+    """What the user asks."""
+    functions: list[str]
+    """Names, of your own functions as module:function."""
+    expect: Some[TextOr[ComparedRow]]
+    """The calls whose results are right, as Python text."""
+
+
+class ExecutableFile(Row):
+    """Questions whose calls are carried out."""
+
+    category: str
+    entries: list[ExecutableRow]
 
 
 def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     """The entries of a file and where each stands. Raises ``SuiteError``."""
-    for field in file.members(("category", "entries"))["entries"].elements():
-        members = field.members(("id", "query", "functions", "expect"))
-        own = {field.text(): _own(field) for field in members["functions"].elements() if _is_own(field)}
-        offered = function_docs.chosen(members["functions"], {**_docs(), **own})
-        expected = [_expected(element, offered) for element in members["expect"].elements()]
-        if not expected:
-            raise members["expect"].error("must have a call")
-        calls, kinds = zip(*expected, strict=True)
+    rows = read_row(file, ExecutableFile).entries
+    for row, place in zip(rows, file.at("entries").elements(), strict=True):
+        own = {field.text(): _own(field) for field in place.at("functions").elements() if ":" in field.text()}
+        offered = function_docs.choose(row.functions, place.at("functions"), {**_docs(), **own})
+        for call, written in zip(row.expect, place.at("expect").elements(), strict=True):
+            check_call(written if isinstance(call, str) else written.at("call"), offered)
         yield (
-            field,
+            place,
             Entry(
                 suite=suite,
-                id=members["id"].text(),
+                id=row.id,
                 category=category,
-                turns=((Message("user", members["query"].text()),),),
+                turns=((Message("user", row.query),),),
                 functions=tuple(offered.values()),
-                expectation=ExpectedResults(calls, kinds),
+                expectation=ExpectedResults(
+                    tuple(call if isinstance(call, str) else call.call for call in row.expect),
+                    tuple(
+                        Comparison.EXACT if isinstance(call, str) else Comparison(call.kind)
+                        for call in row.expect
+                    ),
+                ),
             ),
         )
 
@@ -58,10 +90,6 @@ def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field
 @cache
 def _docs() -> Mapping[str, FunctionDoc]:
     return {name: of_function(function) for name, function in EVERYDAY.items()}
-
-
-def _is_own(field: Field) -> bool:
-    return ":" in field.text()
 
 
 def _own(field: Field) -> FunctionDoc:
@@ -77,15 +105,3 @@ def _own(field: Field) -> FunctionDoc:
         raise field.error(str(error)) from None
     OWN[called] = None
     return doc
-
-
-def _expected(field: Field, offered: Mapping[str, FunctionDoc]) -> tuple[str, Comparison]:
-    call, kind = field, Comparison.EXACT
-    if not isinstance(field.value, str):
-        members = field.members(("call", "kind"))
-        call, word = members["call"], members["kind"].text()
-        if word not in list(Comparison):
-            raise members["kind"].error(unknown("kind", word, list(Comparison)))
-        kind = Comparison(word)
-    check_call(call, offered)
-    return call.text(), kind

@@ -79,7 +79,7 @@ class Field:
     def members(self, required: Sequence[str] = (), optional: Sequence[str] = ()) -> Mapping[str, Field]:
         """The members of a mapping; with names given, all required ones are there and no others."""
         if not isinstance(self.value, Mapping):
-            raise self.error(f"must be a mapping, is {_kind(self.value)}")
+            raise self.error(f"must be a mapping, is {kind_of(self.value)}")
         if required or optional:
             for key in self.value:
                 if key not in (*required, *optional):
@@ -92,7 +92,7 @@ class Field:
     def member(self, name: str) -> Field:
         """One member of a mapping that may have others."""
         if not isinstance(self.value, Mapping):
-            raise self.error(f"must be a mapping, is {_kind(self.value)}")
+            raise self.error(f"must be a mapping, is {kind_of(self.value)}")
         if name not in self.value:
             raise self.error(f"has no {name!r}")
         return self._at(name, self.value[name])
@@ -100,14 +100,27 @@ class Field:
     def elements(self) -> Iterator[Field]:
         """The elements of a list."""
         if not isinstance(self.value, list):
-            raise self.error(f"must be a list, is {_kind(self.value)}")
+            raise self.error(f"must be a list, is {kind_of(self.value)}")
         return (self._at(index, value) for index, value in enumerate(self.value))
 
     def text(self) -> str:
         """A text."""
         if not isinstance(self.value, str):
-            raise self.error(f"must be text, is {_kind(self.value)}; put it in quotes")
+            raise self.error(f"must be text, is {kind_of(self.value)}; put it in quotes")
         return self.value
+
+    def at(self, *keys: Key) -> Field:
+        """Return the field at ``keys`` below this one; its value is None where the file has nothing there."""
+        field = self
+        for key in keys:
+            value = field.value
+            if isinstance(value, Mapping):
+                field = field._at(key, value.get(key))
+            elif isinstance(value, list) and isinstance(key, int) and 0 <= key < len(value):
+                field = field._at(key, value[key])
+            else:
+                field = field._at(key)
+        return field
 
     def _at(self, key: Key, value: object = None) -> Field:
         if len(self.keys) >= _DEEPEST:  # an alias inside of what it names never ends
@@ -115,7 +128,8 @@ class Field:
         return Field(value, self.path, (*self.keys, key), self.line)
 
 
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
+    """Return a value as an error shows it: its type and its beginning."""
     if value is None:
         return "empty"
     return f"{type(value).__name__} {value!r:.40}"

@@ -2,80 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Protocol
 
+from pydantic import WithJsonSchema
+
+from pytest_fcbench.domain.conformance import TYPES
 from pytest_fcbench.domain.errors import unknown
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.suites.formats.rows import Given, OneOf, Row
 
 OBJECT_TYPES = ("dict", "object")
 """Words for all parameters of a function together, in any language."""
 
-_SCHEMA_KEYS = ("type", "description", "enum", "default", "items", "properties", "required")
+_WORDS = sorted({word for words in TYPES.values() for word in words})
 
 
-def read(field: Field, types: Mapping[str, type]) -> Mapping[str, FunctionDoc]:
-    """The docs of a list, by name; ``types`` has the valid type words. Raises ``SuiteError``."""
+class ParameterRow(Row):
+    """A value of a call: its type, in the words of the category's language, and what may be in it."""
+
+    type: Annotated[str, WithJsonSchema({"enum": _WORDS})]
+    description: Given[str] = None
+    enum: Given[list[object]] = None
+    default: object = None
+    items: Given[ParameterRow] = None
+    properties: Given[dict[str, ParameterRow]] = None
+    required: Given[list[str]] = None
+
+
+class DescribedRow(ParameterRow):
+    """A parameter of a function."""
+
+    description: str
+
+
+class ParametersRow(Row):
+    """All parameters of a function."""
+
+    type: Annotated[str, OneOf("type", OBJECT_TYPES)]
+    properties: dict[str, DescribedRow]
+    """Parameters by name."""
+    required: list[str]
+    """Parameters that every call has to give."""
+
+
+class FunctionRow(Row):
+    """The doc of a function."""
+
+    name: str
+    description: str
+    parameters: ParametersRow
+    response: object = None
+
+
+class _Object(Protocol):
+    @property
+    def properties(self) -> Mapping[str, ParameterRow] | None: ...
+
+    @property
+    def required(self) -> Sequence[str] | None: ...
+
+
+def read(rows: Iterable[FunctionRow], at: Field, types: Mapping[str, type]) -> Mapping[str, FunctionDoc]:
+    """Return the docs by name; ``types`` has the valid type words. Raises ``SuiteError``."""
     docs: dict[str, FunctionDoc] = {}
-    for element in field.elements():
-        doc = _doc(element, types)
-        if doc.name in docs:
-            raise element.error(f"the function {doc.name!r} is described twice")
-        docs[doc.name] = doc
+    for row, place in zip(rows, at.elements(), strict=True):
+        if row.name in docs:
+            raise place.error(f"the function {row.name!r} is described twice")
+        docs[row.name] = _doc(row, place, types)
     return docs
 
 
-def chosen(
-    listed: Field, docs: Mapping[str, FunctionDoc], types: Mapping[str, type] | None = None
+def choose(
+    listed: Sequence[str | FunctionRow],
+    at: Field,
+    docs: Mapping[str, FunctionDoc],
+    types: Mapping[str, type] | None = None,
 ) -> Mapping[str, FunctionDoc]:
-    """Those docs that a list names; with ``types`` it may also hold docs itself. Raises ``SuiteError``."""
+    """Return those docs that a list names; with ``types`` it may also hold docs itself.
+
+    Raises ``SuiteError``.
+    """
     found: dict[str, FunctionDoc] = {}
-    for element in listed.elements():
-        if types is not None and isinstance(element.value, Mapping):
-            doc = _doc(element, types)
-        elif element.text() in docs:
-            doc = docs[element.text()]
+    for row, place in zip(listed, at.elements(), strict=True):
+        if isinstance(row, FunctionRow):
+            doc = _doc(row, place, types or {})
+        elif row in docs:
+            doc = docs[row]
         else:
-            raise element.error(unknown("function", element.text(), docs))
+            raise place.error(unknown("function", row, docs))
         found[doc.name] = doc
     return found
 
 
-def _doc(element: Field, types: Mapping[str, type]) -> FunctionDoc:
-    members = element.members(("name", "description", "parameters"), ("response",))
-    parameters = members["parameters"].members(("type", "properties", "required"))
-    for schema in parameters["properties"].members().values():
-        schema.members(("type", "description"), _SCHEMA_KEYS)
-    kind = parameters["type"].text()
-    if kind not in OBJECT_TYPES:
-        raise parameters["type"].error(unknown("type", kind, OBJECT_TYPES))
-    check_object(parameters, types)
-    raw = {key: member.value for key, member in parameters.items()}
-    extra = {"response": members["response"].value} if "response" in members else {}
-    return FunctionDoc(members["name"].text(), members["description"].text(), raw, extra)
+def _doc(row: FunctionRow, at: Field, types: Mapping[str, type]) -> FunctionDoc:
+    check_object(row.parameters, at.at("parameters"), types)
+    # As they are written: models are shown the keys in this order.
+    written = {key: field.value for key, field in at.at("parameters").members().items()}
+    extra = {"response": row.response} if "response" in row.model_fields_set else {}
+    return FunctionDoc(row.name, row.description, written, extra)
 
 
-def check_object(members: Mapping[str, Field], types: Mapping[str, type]) -> None:
-    """The properties of an object, and that the required ones are among them."""
-    properties = members["properties"].members() if "properties" in members else {}
-    for schema in properties.values():
-        _check_schema(schema, types)
-    for required in members["required"].elements() if "required" in members else ():
-        if required.text() not in properties:
-            raise required.error(unknown("parameter", required.text(), properties))
+def check_object(row: _Object, at: Field, types: Mapping[str, type]) -> None:
+    """Check the properties of an object, and that the required ones are among them."""
+    properties = row.properties or {}
+    for name, each in properties.items():
+        _check_parameter(each, at.at("properties", name), types)
+    for place, name in enumerate(row.required or ()):
+        if name not in properties:
+            raise at.at("required", place).error(unknown("parameter", name, properties))
 
 
-def _check_schema(field: Field, types: Mapping[str, type]) -> None:
-    members = field.members(("type",), _SCHEMA_KEYS)
-    kind = members["type"].text()
-    if kind not in types:
-        raise members["type"].error(unknown("type", kind, types))
-    if "description" in members:
-        members["description"].text()
-    if "enum" in members:
-        list(members["enum"].elements())
-    if "items" in members:
-        _check_schema(members["items"], types)
-    elif types[kind] is list:
-        raise field.error(f"a parameter of type {kind} needs 'items' with the type of its elements")
-    check_object(members, types)
+def _check_parameter(row: ParameterRow, at: Field, types: Mapping[str, type]) -> None:
+    if row.type not in types:
+        raise at.at("type").error(unknown("type", row.type, types))
+    if row.items:
+        _check_parameter(row.items, at.at("items"), types)
+    elif types[row.type] is list:
+        raise at.error(f"a parameter of type {row.type} needs 'items' with the type of its elements")
+    check_object(row, at, types)

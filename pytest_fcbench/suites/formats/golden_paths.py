@@ -35,7 +35,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
+
+import pydantic
 
 from pytest_fcbench.domain.conformance import TYPES, conforms
 from pytest_fcbench.domain.entry import Category, Entry, GoldenPath, Lookup, Message, PathCall
@@ -43,18 +45,86 @@ from pytest_fcbench.domain.errors import unknown
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.suites.formats import function_docs
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.function_docs import FunctionRow
 from pytest_fcbench.suites.formats.listings import KINDS, Listing
+from pytest_fcbench.suites.formats.rows import EntryRow, Given, One, OneOf, Row, Rule, Some, TextOr, read_row
 
 _Made: TypeAlias = tuple[PathCall, object]
 """A call and its reply as a JSON value."""
 _Steps: TypeAlias = Sequence[Sequence[_Made]]
 
-RULES = ("uses", "functions", "lookups", "judged")
-"""Keys of a file that say what its entries share."""
-
 _JSON_SCHEMA = ("string", "number", "integer", "boolean", "array", "object")
 _TYPES = {word: TYPES[Language.PYTHON][word] for word in _JSON_SCHEMA}
 _MOST_ITEMS, _MOST = 10_000, 1_000_000_000
+
+
+class LookupRow(Row):
+    """A function that finds out an identifier, when it is called with these arguments."""
+
+    name: str
+    where: Given[dict[str, object]] = None
+    forgiven: bool = True
+
+
+class ReplyRow(Row):
+    """A call and its recorded reply."""
+
+    call: One[dict[str, object] | None]
+    reply: object
+
+
+class PathRow(EntryRow):
+    """A request, and the golden path to what it needs."""
+
+    query: str
+    """What the user asks."""
+    steps: Some[Some[ReplyRow]]
+    """Lists of calls that can be made at once."""
+    cluster: Given[str] = None
+    """What paraphrases of one template share."""
+    functions: Given[list[str]] = None
+    """Which functions are offered, else all."""
+    recorded: Given[Some[ReplyRow]] = None
+    """Replies to calls that are not on the path."""
+
+
+class RulesRow(Row):
+    """What the entries of a file share."""
+
+    lookups: Given[list[TextOr[LookupRow]]] = None
+    """Functions that find out an identifier."""
+    judged: Given[list[str]] = None
+    """Parameters whose value can be right in several forms."""
+
+
+class SharedFile(RulesRow):
+    """What the entries of several files share."""
+
+    functions: list[FunctionRow]
+
+
+class PathFile(RulesRow):
+    """Requests with golden paths."""
+
+    category: str
+    entries: list[PathRow]
+    functions: Given[list[FunctionRow]] = None
+    """Docs of functions, which entries offer by name."""
+    uses: Given[list[str]] = None
+    """Files beside this one with functions of their own."""
+
+
+class ListingRow(Row):
+    """A list of items that is made."""
+
+    of: Annotated[str, OneOf("listing", KINDS)]
+    seed: Annotated[int, pydantic.Field(ge=0, le=_MOST), Rule(f"must be a whole number from 0 to {_MOST}")]
+    items: Annotated[
+        int, pydantic.Field(ge=0, le=_MOST_ITEMS), Rule(f"must be a whole number from 0 to {_MOST_ITEMS}")
+    ]
+    prices: object = None
+    each: Given[dict[str, object]] = None
+    changed: Given[dict[str, dict[str, object]]] = pydantic.Field(None, alias="with")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,89 +136,80 @@ class _Rules:
 
 def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     """The entries of a file and where each stands. Raises ``SuiteError``."""
-    top = file.members(("category", "entries"), RULES)
-    rules = _rules([*_used(top), top])
-    for element in top["entries"].elements():
-        yield element, _entry(element, suite, category, rules)
+    row = read_row(file, PathFile)
+    rules = _rules([*_used(row, file), (row, file)])
+    for entry, place in zip(row.entries, file.at("entries").elements(), strict=True):
+        yield place, _entry(entry, place, suite, category, rules)
 
 
-def _used(top: Mapping[str, Field]) -> Iterator[Mapping[str, Field]]:
-    for name in top["uses"].elements() if "uses" in top else ():
-        beside = {path.name: path for path in sorted(name.path.parent.glob("*.yaml"))}
-        if name.text() not in beside:
-            raise name.error(unknown("file", name.text(), beside))
-        path = beside[name.text()]
-        yield Field(yaml_value(path), path).members(("functions",), RULES[2:])
+def _used(row: PathFile, at: Field) -> Iterator[tuple[SharedFile, Field]]:
+    beside = {path.name: path for path in sorted(at.path.parent.glob("*.yaml"))}
+    for number, name in enumerate(row.uses or ()):
+        if name not in beside:
+            raise at.at("uses", number).error(unknown("file", name, beside))
+        used = Field(yaml_value(beside[name]), beside[name])
+        yield read_row(used, SharedFile), used
 
 
-def _rules(files: Sequence[Mapping[str, Field]]) -> _Rules:
+def _rules(files: Sequence[tuple[PathFile | SharedFile, Field]]) -> _Rules:
     docs: dict[str, FunctionDoc] = {}
-    for field in (file["functions"] for file in files if "functions" in file):
-        described = function_docs.read(field, _TYPES)
-        for element, doc in zip(field.elements(), described.values(), strict=True):
+    for row, at in files:
+        described = function_docs.read(row.functions, at.at("functions"), _TYPES) if row.functions else {}
+        for place, doc in enumerate(described.values()):
             if doc.name in docs:
-                raise element.error(f"the function {doc.name!r} is described twice")
-            docs[doc.name] = _checked(element, doc)
+                raise at.at("functions", place).error(f"the function {doc.name!r} is described twice")
+            docs[doc.name] = _checked(at.at("functions", place), doc)
+    parameters = sorted({name for doc in docs.values() for name in doc.properties})
+    for row, at in files:
+        for place, name in enumerate(row.judged or ()):
+            if name not in parameters:
+                raise at.at("judged", place).error(unknown("parameter", name, parameters))
     return _Rules(
         docs,
-        tuple(_lookup(element, docs) for element in _elements(files, "lookups")),
-        frozenset(_judged(element, docs) for element in _elements(files, "judged")),
+        tuple(
+            _lookup(lookup, at.at("lookups", place), docs)
+            for row, at in files
+            for place, lookup in enumerate(row.lookups or ())
+        ),
+        frozenset(name for row, _ in files for name in row.judged or ()),
     )
 
 
-def _elements(files: Sequence[Mapping[str, Field]], key: str) -> Iterator[Field]:
-    return (element for file in files if key in file for element in file[key].elements())
-
-
-def _checked(field: Field, doc: FunctionDoc) -> FunctionDoc:
-    """A doc that is JSON, describes an object and has only defaults that it allows."""
-    _value(field, ())
-    parameters = field.members()["parameters"].members()
-    if parameters["type"].value != "object":
-        raise parameters["type"].error(unknown("type", parameters["type"].text(), ("object",)))
-    for name, schema in parameters["properties"].members().items():
-        if "default" in (members := schema.members()):
-            _check_value(members["default"], doc.properties[name])
+def _checked(at: Field, doc: FunctionDoc) -> FunctionDoc:
+    """Return a doc that is JSON, describes an object and has only defaults that it allows."""
+    _value(at, ())
+    if (kind := doc.parameters["type"]) != "object":
+        raise at.at("parameters", "type").error(unknown("type", str(kind), ("object",)))
+    for name, schema in doc.properties.items():
+        if "default" in schema:
+            _check_value(at.at("parameters", "properties", name, "default"), schema)
     return doc
 
 
-def _lookup(field: Field, docs: Mapping[str, FunctionDoc]) -> Lookup:
-    if isinstance(field.value, str):
-        return Lookup(_doc(field, field.value, docs).name)
-    members = field.members(("name",), ("where", "forgiven"))
-    doc = _doc(members["name"], members["name"].text(), docs)
-    where = _arguments(members["where"], doc, ()) if "where" in members else {}
-    forgiven = members["forgiven"].value if "forgiven" in members else True
-    if not isinstance(forgiven, bool):
-        raise members["forgiven"].error("must be true or false")
-    return Lookup(doc.name, where, forgiven)
+def _lookup(row: str | LookupRow, at: Field, docs: Mapping[str, FunctionDoc]) -> Lookup:
+    if isinstance(row, str):
+        return Lookup(_doc(at, row, docs).name)
+    doc = _doc(at.at("name"), row.name, docs)
+    where = _arguments(at.at("where"), doc, ()) if row.where is not None else {}
+    return Lookup(doc.name, where, row.forgiven)
 
 
-def _judged(field: Field, docs: Mapping[str, FunctionDoc]) -> str:
-    parameters = {name for doc in docs.values() for name in doc.properties}
-    if field.text() not in parameters:
-        raise field.error(unknown("parameter", field.text(), sorted(parameters)))
-    return field.text()
-
-
-def _doc(field: Field, name: str, docs: Mapping[str, FunctionDoc]) -> FunctionDoc:
+def _doc(at: Field, name: str, docs: Mapping[str, FunctionDoc]) -> FunctionDoc:
     if name not in docs:
-        raise field.error(unknown("function", name, docs))
+        raise at.error(unknown("function", name, docs))
     return docs[name]
 
 
-def _entry(field: Field, suite: str, category: Category, rules: _Rules) -> Entry:
-    members = field.members(("id", "query", "steps"), ("cluster", "functions", "recorded"))
-    offered = function_docs.chosen(members["functions"], rules.docs) if "functions" in members else rules.docs
+def _entry(row: PathRow, at: Field, suite: str, category: Category, rules: _Rules) -> Entry:
+    listed = row.functions
+    offered = rules.docs if listed is None else function_docs.choose(listed, at.at("functions"), rules.docs)
     if not offered:
-        raise members.get("functions", field).error("needs a function")
+        raise (at if listed is None else at.at("functions")).error("needs a function")
     steps: list[list[_Made]] = []
-    for step in members["steps"].elements():
-        steps.append(_calls(step, offered, steps, ()))
-    if not steps:
-        raise members["steps"].error("needs a step")
+    for step, place in zip(row.steps, at.at("steps").elements(), strict=True):
+        steps.append(_calls(step, place, offered, steps, ()))
     made = [call for step in steps for call, _ in step]
-    recorded = _calls(members["recorded"], offered, steps, made) if "recorded" in members else ()
+    recorded = _calls(row.recorded, at.at("recorded"), offered, steps, made) if row.recorded else ()
     path = GoldenPath(
         steps=tuple(tuple(call for call, _ in step) for step in steps),
         lookups=tuple(lookup for lookup in rules.lookups if lookup.name in offered),
@@ -157,43 +218,42 @@ def _entry(field: Field, suite: str, category: Category, rules: _Rules) -> Entry
     )
     return Entry(
         suite=suite,
-        id=members["id"].text(),
+        id=row.id,
         category=category,
-        turns=((Message("user", members["query"].text()),),),
+        turns=((Message("user", row.query),),),
         functions=tuple(offered.values()),
         expectation=path,
-        cluster=members["cluster"].text() if "cluster" in members else None,
+        cluster=row.cluster,
     )
 
 
 def _calls(
-    field: Field, offered: Mapping[str, FunctionDoc], earlier: _Steps, made: Sequence[PathCall]
+    rows: Sequence[ReplyRow],
+    at: Field,
+    offered: Mapping[str, FunctionDoc],
+    earlier: _Steps,
+    made: Sequence[PathCall],
 ) -> list[_Made]:
-    """The calls of a list, which are made once: none is equal to another or to those of ``made``."""
+    """Return the calls of a list, which are made once: none is equal to another or to those of ``made``."""
     calls: list[_Made] = []
-    for element in field.elements():
-        call, reply = _call(element, offered, earlier)
+    for row, place in zip(rows, at.elements(), strict=True):
+        call, reply = _call(row, place, offered, earlier)
         above = (*made, *(other for other, _ in calls))
         if any((call.name, call.arguments) == (other.name, other.arguments) for other in above):
-            raise element.error(f"the same call of {call.name} stands above")
+            raise place.error(f"the same call of {call.name} stands above")
         calls.append((call, reply))
-    if not calls:
-        raise field.error("needs a call")
     return calls
 
 
-def _call(field: Field, offered: Mapping[str, FunctionDoc], earlier: _Steps) -> _Made:
-    members = field.members(("call", "reply"))
-    named = members["call"].members()
-    if len(named) != 1:
-        raise members["call"].error("must be one function name with its arguments")
-    ((name, given),) = named.items()
+def _call(row: ReplyRow, at: Field, offered: Mapping[str, FunctionDoc], earlier: _Steps) -> _Made:
+    (name,) = row.call
+    given = at.at("call", name)
     doc = _doc(given, name, offered)
     arguments = _arguments(given, doc, earlier)
     for parameter in doc.required:
         if parameter not in arguments:
             raise given.error(f"{name} needs the parameter {parameter!r}")
-    reply = _value(members["reply"], earlier)
+    reply = _value(at.at("reply"), earlier)
     return PathCall.replied(name, arguments, reply), reply
 
 
@@ -208,7 +268,7 @@ def _arguments(field: Field, doc: FunctionDoc, earlier: _Steps) -> Mapping[str, 
 
 
 def _check_value(field: Field, schema: Schema) -> None:
-    """A value has the declared type; inside an object, its members are those that are described."""
+    """Check that a value has the declared type, and in an object only the members that are described."""
     if not conforms(field.value, schema):
         allowed = schema.get("enum") or schema.get("type")
         raise field.error(f"{field.value!r:.60} is not what the function doc declares ({allowed})")
@@ -262,33 +322,23 @@ def _from(field: Field, earlier: _Steps) -> object:
 
 
 def _listing(field: Field, earlier: _Steps) -> object:
-    members = field.members(("of", "seed", "items"), ("prices", "each", "with"))
-    kind = members["of"].text()
-    if kind not in KINDS:
-        raise members["of"].error(unknown("listing", kind, KINDS))
-    items = _whole(members["items"], _MOST_ITEMS)
-    each = _members(members["each"], earlier) if "each" in members else {}
+    row = read_row(field, ListingRow)
+    each = _members(field.at("each"), earlier) if row.each else {}
     changed = {}
-    for place, item in members["with"].members().items() if "with" in members else ():
-        if place not in map(str, range(items)):
-            raise item.error(f"must be the place of an item, from 0 to {items - 1}")
+    for place in row.changed or ():
+        item = field.at("with", place)
+        if place not in map(str, range(row.items)):
+            raise item.error(f"must be the place of an item, from 0 to {row.items - 1}")
         changed[int(place)] = _members(item, earlier)
         for name in changed[int(place)]:
-            if name not in (*KINDS[kind], *each):
-                raise item.error(unknown("member", name, (*KINDS[kind], *each)))
-    prices = _prices(members["prices"]) if "prices" in members else None
-    return Listing(kind, _whole(members["seed"]), items, prices, each, changed).made()
+            if name not in (*KINDS[row.of], *each):
+                raise item.error(unknown("member", name, (*KINDS[row.of], *each)))
+    prices = _prices(field.at("prices")) if row.prices is not None else None
+    return Listing(row.of, row.seed, row.items, prices, each, changed).made()
 
 
 def _members(field: Field, earlier: _Steps) -> Mapping[str, object]:
     return {name: _value(member, earlier) for name, member in field.members().items()}
-
-
-def _whole(field: Field, most: int = _MOST) -> int:
-    value = field.value
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
-        raise field.error(f"must be a whole number from 0 to {most}")
-    return value
 
 
 def _prices(field: Field) -> tuple[float, float]:

@@ -21,12 +21,43 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from pytest_fcbench.domain.entry import Answers, Category, Entry, Facts, Message, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.suites.formats.rows import EntryRow, Row, Some, StartsWith, read_row
+
+
+class QuestionRow(Row):
+    """A question about what was said."""
+
+    query: str
+    """What the user asks."""
+    answers: Some[str]
+    """Any of them is right."""
+    said: Some[str]
+    """What the answer follows from, word by word."""
+
+
+class ScenarioRow(EntryRow):
+    """Conversations, and questions about them."""
+
+    id: Annotated[str, StartsWith("memory_", "each kind of memory stands")]
+    persona: str
+    """Told ahead of every conversation."""
+    conversations: Some[Some[str]]
+    """What the user says, one after the other."""
+    questions: list[QuestionRow]
+
+
+class ScenarioFile(Row):
+    """Scenarios of memory."""
+
+    category: str
+    entries: list[ScenarioRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,42 +124,30 @@ def _plain(text: str) -> str:
 def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     """The entries of a file in a category and where each stands. Raises ``SuiteError``."""
     docs = documented(DOMAINS[category.name])
-    for field in file.members(("category", "entries"))["entries"].elements():
-        for entry in scenario(field).entries(suite, category, docs):
-            yield field, entry
+    rows = read_row(file, ScenarioFile).entries
+    for row, place in zip(rows, file.at("entries").elements(), strict=True):
+        for entry in make_scenario(row, place).entries(suite, category, docs):
+            yield place, entry
 
 
-def scenario(field: Field) -> Scenario:
-    """A scenario as it is written. Raises ``SuiteError`` with file, line and field."""
-    top = field.members(("id", "persona", "conversations", "questions"))
-    name = top["id"].text()
-    if not name.startswith("memory_"):
-        raise top["id"].error(f"{name!r} must begin with 'memory_', for which each kind of memory stands")
-    conversations = [
-        [turn.text() for turn in conversation.elements()] for conversation in top["conversations"].elements()
-    ]
-    if not all(conversations) or not conversations:
-        raise top["conversations"].error("needs conversations, each of a turn at least")
+def make_scenario(row: ScenarioRow, at: Field) -> Scenario:
+    """Return a scenario as it is written. Raises ``SuiteError`` with file, line and field."""
     questions = [
-        _question(field, f"{name}_{number}", conversations)
-        for number, field in enumerate(top["questions"].elements())
+        Question(
+            f"{row.id}_{number}",
+            (Message("user", question.query),),
+            tuple(question.answers),
+            max(_place(quote, row.conversations) for quote in place.at("said").elements()),
+        )
+        for number, (question, place) in enumerate(
+            zip(row.questions, at.at("questions").elements(), strict=True)
+        )
     ]
     held = [
-        (f"{name}_before_{number}", tuple((Message("user", said),) for said in turns))
-        for number, turns in enumerate(conversations)
+        (f"{row.id}_before_{number}", tuple((Message("user", said),) for said in turns))
+        for number, turns in enumerate(row.conversations)
     ]
-    return Scenario(top["persona"].text(), tuple(held), tuple(questions))
-
-
-def _question(field: Field, name: str, conversations: Sequence[Sequence[str]]) -> Question:
-    members = field.members(("query", "answers", "said"))
-    answers = tuple(answer.text() for answer in members["answers"].elements())
-    if not answers:
-        raise members["answers"].error("needs an answer")
-    places = [_place(quote, conversations) for quote in members["said"].elements()]
-    if not places:
-        raise members["said"].error("needs a quote")
-    return Question(name, (Message("user", members["query"].text()),), answers, max(places))
+    return Scenario(row.persona, tuple(held), tuple(questions))
 
 
 def _place(quote: Field, conversations: Sequence[Sequence[str]]) -> tuple[int, int]:

@@ -24,6 +24,9 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Annotated
+
+import pydantic
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
@@ -39,6 +42,7 @@ from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.suites.derived_multi_turn import missing_function
 from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.suites.formats.rows import AtLeastOne, EntryRow, Given, Row, Rule, Some, read_row
 
 UNWORDED = "TODO:"
 """How the question of a sampled turn begins until somebody has worded it."""
@@ -58,43 +62,76 @@ def missable(written: tuple[Entry, Withheld | None]) -> tuple[Entry, int | None,
     return (entry, withheld.turn, withheld.functions) if withheld else (entry, None, ())
 
 
+class TurnRow(Row):
+    """What is asked in a turn, and what does it."""
+
+    user: str
+    """What the user asks."""
+    calls: list[str]
+    """Calls as Python text."""
+
+
+class WithheldRow(Row):
+    """Functions that come late when an entry about missing functions is made of it."""
+
+    turn: Annotated[int, pydantic.Field(ge=0), Rule("must be the index of a turn, from 0")]
+    functions: list[str]
+
+
+class TrajectoryRow(EntryRow):
+    """Turns, and the calls that do what is asked."""
+
+    domains: AtLeastOne[dict[str, object] | None]
+    """What calls act on, with its initial state: a domain, or a class as module:Class."""
+    turns: Some[TurnRow]
+    """What is asked, and what does it."""
+    withhold: Given[WithheldRow] = None
+    """Functions that come late when an entry about missing functions is made of it."""
+    parents: Given[list[str]] = None
+    """Keys of the entries that it was made from."""
+
+
+class TrajectoryFile(Row):
+    """Entries of several turns."""
+
+    category: str
+    entries: list[TrajectoryRow]
+
+
 def entries(
-    field: Field, suite: str, category: Category, world: World | None
-) -> Iterator[tuple[Entry, Withheld | None]]:
-    """The entries of a file and what can be withheld from each. Raises ``SuiteError``.
+    file: Field, suite: str, category: Category, world: World | None
+) -> Iterator[tuple[Field, Entry, Withheld | None]]:
+    """The entries of a file, where each stands and what can be withheld from it. Raises ``SuiteError``.
 
     Where the world is known, each entry's environments are opened to see that they can be.
     """
-    for element in field.elements():
-        members = element.members(("id", "domains", "turns"), ("withhold", "parents"))
-        entry = _entry(members, suite, category)
+    rows = read_row(file, TrajectoryFile).entries
+    for row, place in zip(rows, file.at("entries").elements(), strict=True):
+        entry = _entry(row, place, suite, category)
         if world is not None:
-            _check_state(members["domains"], entry, world)
-        yield entry, _withheld(members["withhold"], entry) if "withhold" in members else None
+            _check_state(place.at("domains"), entry, world)
+        yield place, entry, _withheld(row.withhold, place.at("withhold"), entry) if row.withhold else None
 
 
-def _entry(members: Mapping[str, Field], suite: str, category: Category) -> Entry:
-    config: dict[str, Mapping[str, object]] = {}
-    for name, state in members["domains"].members().items():
-        _check_domain(name, state)
-        given = {} if state.value is None else state.members()
-        config[name] = {key: field.value for key, field in given.items()}
-    if not config:
-        raise members["domains"].error("needs a domain")
-    docs = tuple(doc for name in config for doc in _docs(name))
-    turns = list(members["turns"].elements())
-    if not turns:
-        raise members["turns"].error("needs a turn")
-    asked, calls = zip(*(_turn(turn, docs) for turn in turns), strict=True)
+def _entry(row: TrajectoryRow, at: Field, suite: str, category: Category) -> Entry:
+    for name in row.domains:
+        _check_domain(name, at.at("domains", name))
+    docs = tuple(doc for name in row.domains for doc in _docs(name))
+    offered = {doc.name: doc for doc in docs}
+    for turn, place in zip(row.turns, at.at("turns").elements(), strict=True):
+        for call in place.at("calls").elements():
+            check_call(call, offered)
+        if turn.user.startswith(UNWORDED):
+            raise place.at("user").error("is not worded yet; write what a user would say")
     return Entry(
         suite=suite,
-        id=members["id"].text(),
+        id=row.id,
         category=category,
-        turns=asked,
+        turns=tuple((Message("user", turn.user),) for turn in row.turns),
         functions=docs,
-        expectation=Trajectory(calls),
-        scene=Scene(tuple(config), config),
-        parents=tuple(key.text() for key in members["parents"].elements()) if "parents" in members else (),
+        expectation=Trajectory(tuple(tuple(turn.calls) for turn in row.turns)),
+        scene=Scene(tuple(row.domains), {name: state or {} for name, state in row.domains.items()}),
+        parents=tuple(row.parents or ()),
     )
 
 
@@ -136,17 +173,6 @@ def _docs(name: str) -> tuple[FunctionDoc, ...]:
     return tuple(replace(doc, description=f"{about} {doc.description}".strip()) for doc in docs)
 
 
-def _turn(field: Field, docs: tuple[FunctionDoc, ...]) -> tuple[tuple[Message, ...], tuple[str, ...]]:
-    members = field.members(("user", "calls"))
-    calls = list(members["calls"].elements())
-    for call in calls:
-        check_call(call, {doc.name: doc for doc in docs})
-    question = members["user"].text()
-    if question.startswith(UNWORDED):
-        raise members["user"].error("is not worded yet; write what a user would say")
-    return (Message("user", question),), tuple(call.text() for call in calls)
-
-
 def check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
     """A call of a function that is there, with parameters that it has."""
     try:
@@ -171,17 +197,15 @@ def check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
             raise field.error(f"{call.name} needs the parameter {name!r}")
 
 
-def _withheld(field: Field, entry: Entry) -> Withheld:
-    members = field.members(("turn", "functions"))
-    turn = members["turn"].value
-    if not isinstance(turn, int) or isinstance(turn, bool) or not 0 <= turn < len(entry.turns):
-        raise members["turn"].error(f"must be the index of a turn, from 0 to {len(entry.turns) - 1}")
-    names = tuple(name.text() for name in members["functions"].elements())
-    for name in names:
+def _withheld(row: WithheldRow, at: Field, entry: Entry) -> Withheld:
+    if row.turn >= len(entry.turns):
+        raise at.at("turn").error(f"must be the index of a turn, from 0 to {len(entry.turns) - 1}")
+    for name in row.functions:
         if entry.function(name) is None:
-            raise members["functions"].error(unknown("function", name, [doc.name for doc in entry.functions]))
+            names = [doc.name for doc in entry.functions]
+            raise at.at("functions").error(unknown("function", name, names))
     try:
-        missing_function(entry, turn, names)
+        missing_function(entry, row.turn, row.functions)
     except ValueError as error:
-        raise field.error(str(error)) from None
-    return Withheld(turn, names)
+        raise at.error(str(error)) from None
+    return Withheld(row.turn, tuple(row.functions))

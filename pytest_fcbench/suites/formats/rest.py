@@ -27,8 +27,47 @@ from pytest_fcbench.execution.rest.request import FUNCTION, NoRequestError, read
 from pytest_fcbench.execution.rest.services import SERVICES
 from pytest_fcbench.suites.formats import function_docs
 from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.suites.formats.function_docs import ParameterRow
 from pytest_fcbench.suites.formats.multi_turn import check_call
+from pytest_fcbench.suites.formats.rows import EntryRow, Given, Row, read_row
 from pytest_fcbench.web.addresses import Refused, checked
+
+
+class PartRow(Row):
+    """What can be given of a part of a request."""
+
+    properties: dict[str, ParameterRow]
+    required: list[str]
+
+
+class EndpointRow(Row):
+    """What a model may ask of a web API."""
+
+    name: str
+    url: str
+    about: str
+    params: Given[PartRow] = None
+    headers: Given[PartRow] = None
+
+
+class RestRow(EntryRow):
+    """A question, and the request that answers it."""
+
+    query: str
+    """What the user asks."""
+    endpoint: str
+    expect: str
+    """A call as Python text."""
+
+
+class RestFile(Row):
+    """Questions that web APIs answer."""
+
+    category: str
+    endpoints: list[EndpointRow]
+    """What a model may ask of web APIs."""
+    entries: list[RestRow]
+
 
 _PARTS = {"params": "Parameters of the query.", "headers": "Headers of the request."}
 _REST = {
@@ -43,40 +82,39 @@ _REST = {
 
 def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     """The entries of a file and where each stands. Raises ``SuiteError``."""
-    top = file.members(("category", "endpoints", "entries"))
-    docs = dict(map(_endpoint, top["endpoints"].elements()))
-    for field in top["entries"].elements():
-        members = field.members(("id", "query", "endpoint", "expect"))
-        name = members["endpoint"].text()
-        if name not in docs:
-            raise members["endpoint"].error(unknown("endpoint", name, docs))
+    rows = read_row(file, RestFile)
+    docs = {
+        endpoint.name: _doc(endpoint, place)
+        for endpoint, place in zip(rows.endpoints, file.at("endpoints").elements(), strict=True)
+    }
+    for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
+        if row.endpoint not in docs:
+            raise place.at("endpoint").error(unknown("endpoint", row.endpoint, docs))
+        doc = docs[row.endpoint]
         yield (
-            field,
+            place,
             Entry(
                 suite=suite,
-                id=members["id"].text(),
+                id=row.id,
                 category=category,
-                turns=((Message("user", members["query"].text()),),),
-                functions=(docs[name],),
-                expectation=_expectation(members["expect"], docs[name]),
+                turns=((Message("user", row.query),),),
+                functions=(doc,),
+                expectation=_expectation(place.at("expect"), doc),
             ),
         )
 
 
-def _endpoint(field: Field) -> tuple[str, FunctionDoc]:
-    members = field.members(("name", "url", "about"), tuple(_PARTS))
-    about = members["about"].text()
+def _doc(row: EndpointRow, at: Field) -> FunctionDoc:
     properties: dict[str, Mapping[str, object]] = {
-        "url": {"type": "string", "description": about, "default": members["url"].text()}
+        "url": {"type": "string", "description": row.about, "default": row.url}
     }
-    for part, description in _PARTS.items():
-        if part in members:
-            schema = members[part].members(("properties", "required"))
-            function_docs.check_object(schema, TYPES[Language.PYTHON])
-            raw = {key: member.value for key, member in schema.items()}
-            properties[part] = {"type": "dict", "description": description, **raw}
+    for name, part in (("params", row.params), ("headers", row.headers)):
+        if part is not None:
+            function_docs.check_object(part, at.at(name), TYPES[Language.PYTHON])
+            written = {key: field.value for key, field in at.at(name).members().items()}
+            properties[name] = {"type": "dict", "description": _PARTS[name], **written}
     parameters = {"type": "dict", "properties": {**properties, **_REST}, "required": ["url"]}
-    return members["name"].text(), FunctionDoc(FUNCTION, "Sends a GET request.", parameters)
+    return FunctionDoc(FUNCTION, "Sends a GET request.", parameters)
 
 
 def _expectation(field: Field, doc: FunctionDoc) -> ExpectedResponse:

@@ -9,44 +9,43 @@ tables:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
+from typing import Annotated
 
 from pytest_fcbench.domain.entry import Table
-from pytest_fcbench.domain.errors import unknown
 from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.suites.formats.rows import AtLeastOne, OneOf, Row
 
 COLUMN_TYPES = ("INTEGER", "REAL", "TEXT", "NUMERIC")
 
 
-def read(field: Field) -> tuple[Table, ...]:
-    """The tables, in their order. Raises ``SuiteError``."""
-    found = {name.lower(): _table(name, table) for name, table in field.members().items()}
-    if len(found) != len(field.members()):
-        raise field.error("two tables have the same name, whatever the case of letters")
-    return tuple(found.values())
+class TableRow(Row):
+    """A table: its columns with their types, and its rows."""
+
+    columns: AtLeastOne[Annotated[str, OneOf("type", COLUMN_TYPES)]]
+    rows: list[list[object]]
+    """Values by column."""
 
 
-def _table(name: str, field: Field) -> Table:
-    members = field.members(("columns", "rows"))
-    columns = dict(_columns(members["columns"]))
-    if not columns:
-        raise members["columns"].error("needs a column")
-    rows = tuple(_row(row, len(columns)) for row in members["rows"].elements())
-    return Table(name, columns, rows)
+def read(rows: Mapping[str, TableRow], at: Field) -> tuple[Table, ...]:
+    """Return the tables, in their order. Raises ``SuiteError``."""
+    if len({name.lower() for name in rows}) != len(rows):
+        raise at.error("two tables have the same name, whatever the case of letters")
+    return tuple(
+        Table(
+            name,
+            row.columns,
+            tuple(_values(place, len(row.columns)) for place in at.at(name, "rows").elements()),
+        )
+        for name, row in rows.items()
+    )
 
 
-def _columns(field: Field) -> Iterator[tuple[str, str]]:
-    for name, kind in field.members().items():
-        if kind.text() not in COLUMN_TYPES:
-            raise kind.error(unknown("type", kind.text(), COLUMN_TYPES))
-        yield name, kind.text()
-
-
-def _row(field: Field, width: int) -> tuple[object, ...]:
-    values = tuple(value.value for value in field.elements())
+def _values(at: Field, width: int) -> tuple[object, ...]:
+    values = list(at.elements())
     if len(values) != width:
-        raise field.error(f"has {len(values)} values for {width} columns")
-    for value in field.elements():
-        if value.value is not None and not isinstance(value.value, (str, int, float)):
-            raise value.error("must be text, a number or null")
-    return values
+        raise at.error(f"has {len(values)} values for {width} columns")
+    for field in values:
+        if field.value is not None and not isinstance(field.value, (str, int, float)):
+            raise field.error("must be text, a number or null")
+    return tuple(field.value for field in values)

@@ -23,9 +23,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from pathlib import Path
 from random import Random
+from typing import Annotated
 from urllib.parse import urljoin
 
+import pydantic
+from pydantic import ConfigDict
+
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.rows import Given, Row, Rule, read_row
 from pytest_fcbench.web.page import Page
 
 
@@ -36,40 +41,85 @@ def of(folders: Iterable[Path | None]) -> Mapping[str, Page]:
 
 
 _HTML = "text/html; charset=utf-8"
+_MOST_LINES = 100_000
+
+
+class TableRow(Row):
+    """A table on a page."""
+
+    head: list[object]
+    rows: list[list[object]]
+
+
+class LogRow(Row):
+    """Lines in which chance chooses the words; every other member lists the words of a place in them."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, list[str]]
+
+    lines: Annotated[
+        int, pydantic.Field(le=_MOST_LINES), Rule(f"must be a whole number up to {_MOST_LINES:,}")
+    ]
+    seed: object
+    line: str
+
+
+class PageRow(Row):
+    """What a server has at a place: a page of one kind, or a redirect."""
+
+    title: Given[str] = None
+    text: Given[list[str]] = None
+    table: Given[TableRow] = None
+    log: Given[LogRow] = None
+    type: str = _HTML
+    json_value: object = pydantic.Field(None, alias="json")
+    plain: Given[str] = None
+    pdf: object = None
+    redirect: Given[str] = None
+
+
+class HostFile(Row):
+    """The pages of a host."""
+
+    host: str
+    name: str
+    pages: dict[str, PageRow]
 
 
 def _host(path: Path) -> Iterator[Page]:
-    top = Field(yaml_value(path), path).members(("host", "name", "pages"))
-    site = f"http://{top['host'].text()}"
-    for place, field in top["pages"].members().items():
-        yield _page(site + place, top["name"].text(), field)
+    file = Field(yaml_value(path), path)
+    row = read_row(file, HostFile)
+    for place, page in row.pages.items():
+        yield _page(f"http://{row.host}{place}", row.name, page, file.at("pages", place))
 
 
-def _page(url: str, site: str, field: Field) -> Page:
-    if "redirect" in field.members():
-        return Page(url, "", "", _HTML, b"", _target(url, field.members(("redirect",))["redirect"]))
-    members = field.members(("title",), ("text", "table", "log", "type", "json", "plain", "pdf"))
-    title = members["title"].text()
-    if "json" in members:
-        text = _json(members["json"])
-        return Page(url, title, text, "application/json", text.encode())
-    if "plain" in members:
-        text = members["plain"].text()
-        return Page(url, title, text, "text/plain; charset=utf-8", text.encode())
-    if "pdf" in members:
-        return Page(url, title, "", "application/pdf", b"%PDF-1.4\n%%EOF\n")
-    if "text" not in members:
-        raise field.error("has no 'text'")
-    paragraphs = [paragraph.text() for paragraph in members["text"].elements()]
-    table = [] if "table" not in members else _rows(members["table"])
-    log = [] if "log" not in members else list(_log(members["log"]))
-    body = "\n".join(
-        [*(f"<p>{_marked(paragraph)}</p>" for paragraph in paragraphs), *_table(table), *_list(log)]
+def _page(url: str, site: str, row: PageRow, at: Field) -> Page:
+    given = row.model_fields_set
+    if row.redirect is not None:
+        if len(given) > 1:
+            raise at.error("a redirect has nothing else")
+        return Page(url, "", "", _HTML, b"", _target(url, at.at("redirect")))
+    if row.title is None:
+        raise at.error("has no 'title'")
+    if "json_value" in given:
+        text = _json(at.at("json"))
+        return Page(url, row.title, text, "application/json", text.encode())
+    if row.plain is not None:
+        return Page(url, row.title, row.plain, "text/plain; charset=utf-8", row.plain.encode())
+    if "pdf" in given:
+        return Page(url, row.title, "", "application/pdf", b"%PDF-1.4\n%%EOF\n")
+    if row.text is None:
+        raise at.error("has no 'text'")
+    table = (
+        [[str(cell) for cell in cells] for cells in (row.table.head, *row.table.rows)] if row.table else []
     )
-    html = _TEMPLATE.format(title=escape(title), site=escape(site), body=body)
-    said = [*paragraphs, *(cell for row in table for cell in row)]
-    kind = members["type"].text() if "type" in members else _HTML
-    return Page(url, title, _LINK.sub(r"\1", "\n".join(said)), kind, html.encode())
+    log = list(_log(row.log, at.at("log"))) if row.log else []
+    body = "\n".join(
+        [*(f"<p>{_marked(paragraph)}</p>" for paragraph in row.text), *_table(table), *_list(log)]
+    )
+    html = _TEMPLATE.format(title=escape(row.title), site=escape(site), body=body)
+    said = [*row.text, *(cell for each in table for cell in each)]
+    return Page(url, row.title, _LINK.sub(r"\1", "\n".join(said)), row.type, html.encode())
 
 
 def _target(url: str, field: Field) -> str:
@@ -86,33 +136,15 @@ def _json(field: Field) -> str:
         raise field.error(f"must be what JSON can hold: {error}") from None
 
 
-def _rows(field: Field) -> list[list[str]]:
-    """Head and rows of a table."""
-    members = field.members(("head", "rows"))
-    return [
-        [str(cell.value) for cell in row.elements()] for row in (members["head"], *members["rows"].elements())
-    ]
-
-
-def _log(field: Field) -> Iterator[str]:
-    """Lines in which chance chooses the words, the same every time."""
-    words = {
-        name: member for name, member in field.members().items() if name not in ("lines", "seed", "line")
-    }
-    chance = Random(str(field.member("seed").value))  # noqa: S311 - makes text
-    choices = {name: [word.text() for word in member.elements()] for name, member in words.items()}
-    lines, line = field.member("lines"), field.member("line")
-    if not isinstance(lines.value, int) or lines.value > _MOST_LINES:
-        raise lines.error(f"must be a whole number up to {_MOST_LINES:,}")
-    for n in range(1, lines.value + 1):
+def _log(row: LogRow, at: Field) -> Iterator[str]:
+    """Yield lines in which chance chooses the words, the same every time."""
+    chance = Random(str(row.seed))  # noqa: S311 - makes text
+    for n in range(1, row.lines + 1):
         try:
-            chosen = {name: chance.choice(options) for name, options in choices.items()}
-            yield line.text().format(n=n, **chosen)
+            chosen = {name: chance.choice(words) for name, words in (row.__pydantic_extra__ or {}).items()}
+            yield row.line.format(n=n, **chosen)
         except (LookupError, ValueError, AttributeError, TypeError) as error:
-            raise line.error(f"cannot be filled in: {error!r}") from None
-
-
-_MOST_LINES = 100_000
+            raise at.at("line").error(f"cannot be filled in: {error!r}") from None
 
 
 _LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")

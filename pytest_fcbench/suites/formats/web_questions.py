@@ -17,17 +17,62 @@ The same questions are put with and without snippets: the category says which.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Annotated
+
+from pydantic import Discriminator, Tag
 
 from pytest_fcbench.domain.entry import Answers, Category, Entry, Message, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.environments.web_search import WebSearch
 from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.suites.formats.rows import EntryRow, Given, Row, Some, StartsWith, read_row
 
 DOMAIN = "web_search"
+
+
+class SearchRow(Row):
+    """A search."""
+
+    search: str
+
+
+class ReadRow(Row):
+    """A page that is read, and what has to be known for the next hop; of the last one, the answer."""
+
+    read: str
+    finds: str
+
+
+class QuestionRow(EntryRow):
+    """A question whose answer stands on a page."""
+
+    id: Annotated[str, StartsWith("web_search_", "both categories stand")]
+    query: str
+    """What the user asks."""
+    answers: Some[str]
+    """Any of them is right."""
+    trail: Given[
+        Some[
+            Annotated[
+                Annotated[SearchRow, Tag(":search")] | Annotated[ReadRow, Tag(":read")],
+                Discriminator(
+                    lambda value: ":search" if isinstance(value, Mapping) and "search" in value else ":read"
+                ),
+            ]
+        ]
+    ] = None
+    """How it can be found out."""
+
+
+class QuestionFile(Row):
+    """Questions about the web."""
+
+    category: str
+    entries: list[QuestionRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +125,9 @@ def scene(category: Category) -> Scene:
 
 def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     """The questions of a file in a category and where each stands. Raises ``SuiteError``."""
-    for field in file.members(("category", "entries"))["entries"].elements():
-        yield field, question(field).entry(suite, category, _docs())
+    rows = read_row(file, QuestionFile).entries
+    for row, place in zip(rows, file.at("entries").elements(), strict=True):
+        yield place, make_question(row, place).entry(suite, category, _docs())
 
 
 @cache
@@ -89,23 +135,12 @@ def _docs() -> tuple[FunctionDoc, ...]:
     return documented(WebSearch)
 
 
-def question(field: Field) -> Question:
-    """A question as it is written. Raises ``SuiteError`` with file, line and field."""
-    members = field.members(("id", "query", "answers"), ("trail",))
-    name = members["id"].text()
-    if not name.startswith(f"{DOMAIN}_"):
-        raise members["id"].error(f"{name!r} must begin with '{DOMAIN}_', for which both categories stand")
-    answers = tuple(answer.text() for answer in members["answers"].elements())
-    if not answers:
-        raise members["answers"].error("needs an answer")
-    trail = tuple(map(_hop, members["trail"].elements())) if "trail" in members else ()
-    if "trail" in members and (not trail or trail[-1].finds not in answers):
-        raise members["trail"].error("must end with a page on which an answer is found")
-    return Question(name, members["query"].text(), answers, trail)
-
-
-def _hop(field: Field) -> Hop:
-    if "search" in field.members():
-        return Hop(search=field.members(("search",))["search"].text())
-    members = field.members(("read", "finds"))
-    return Hop(url=members["read"].text(), finds=members["finds"].text())
+def make_question(row: QuestionRow, at: Field) -> Question:
+    """Return a question as it is written. Raises ``SuiteError`` with file, line and field."""
+    trail = tuple(
+        Hop(search=hop.search) if isinstance(hop, SearchRow) else Hop(url=hop.read, finds=hop.finds)
+        for hop in row.trail or ()
+    )
+    if trail and trail[-1].finds not in row.answers:
+        raise at.at("trail").error("must end with a page on which an answer is found")
+    return Question(row.id, row.query, tuple(row.answers), trail)

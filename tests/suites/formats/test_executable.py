@@ -65,7 +65,7 @@ def test_errors(tmp_path: Path, old: str, new: str, says: str) -> None:
 
 
 def test_no_call(tmp_path: Path) -> None:
-    with pytest.raises(SuiteError, match="must have a call"):
+    with pytest.raises(SuiteError, match="expect: must have at least one element"):
         entry_files.read(written(tmp_path, f"{GOOD.partition('expect:')[0]}expect: []\n"), "core")
 
 

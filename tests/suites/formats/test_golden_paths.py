@@ -316,12 +316,12 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "steps are empty": (
         '    steps:\n      - - call: {find_pond: {query: "", kind: lake}}\n          reply: plenty\n',
         "    steps: []\n",
-        r"45: entries\.1\.steps: needs a step",
+        r"45: entries\.1\.steps: must have at least one element",
     ),
     "step is empty": (
         '      - - call: {find_pond: {query: "", kind: lake}}\n          reply: plenty\n',
         "      - []\n",
-        r"46: entries\.1\.steps\.0: needs a call",
+        r"46: entries\.1\.steps\.0: must have at least one element",
     ),
     "step is a call": (
         '      - - call: {find_pond: {query: "", kind: lake}}\n          reply: plenty\n',
@@ -343,7 +343,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "two functions in a call": (
         "call: {find_pond: {query: mill pond}}",
         "call: {find_pond: {query: a}, hire_boat: {pond_id: a}}",
-        STEP.join(("27: ", r"0\.call: must be one function name with its arguments")),
+        STEP.join(("27: ", r"0\.call: must have exactly one name, has 2")),
     ),
     "unknown function": (
         "call: {find_pond: {query: mill pond}}",
@@ -409,7 +409,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "recorded is empty": (
         "    recorded:\n      - call: {find_pond: {query: the mill pond}}\n        reply: {$from: [0, 0]}\n",
         "    recorded: []\n",
-        r"39: entries\.0\.recorded: needs a call",
+        r"39: entries\.0\.recorded: must have at least one element",
     ),
     "from a later step": (
         "$from: [0, 0, ponds, 0, pond_id]",

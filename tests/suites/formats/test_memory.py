@@ -12,6 +12,7 @@ from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.formats import memory
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.rows import read_row
 from pytest_fcbench.suites.suite import Suite
 from tests.factories import make_doc
 
@@ -33,8 +34,9 @@ entries:
 def _read(folder: Path, text: str = TEXT) -> memory.Scenario:
     path = folder / "places.yaml"
     path.write_text(text, encoding="utf-8")
-    (field,) = Field(yaml_value(path), path).members()["entries"].elements()
-    return memory.scenario(field)
+    file = Field(yaml_value(path), path)
+    (row,) = read_row(file, memory.ScenarioFile).entries
+    return memory.make_scenario(row, file.at("entries", 0))
 
 
 def test_each_question_goes_on_from_all_conversations(tmp_path: Path) -> None:
@@ -64,15 +66,27 @@ def test_what_is_asked_for_is_a_fact_of_the_turn_that_says_it_last(tmp_path: Pat
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("answers: [Voss]", "answers: []", ":10: entries.0.questions.0.answers: needs an answer"),
+        (
+            "answers: [Voss]",
+            "answers: []",
+            ":10: entries.0.questions.0.answers: must have at least one element",
+        ),
         (
             "moved to Voss]",
             "moved to Rome]",
             ":10: entries.0.questions.0.said.1: no conversation says 'moved to Rome'",
         ),
-        ("[I live in, moved to Voss]", "[]", ":10: entries.0.questions.0.said: needs a quote"),
+        (
+            "[I live in, moved to Voss]",
+            "[]",
+            ":10: entries.0.questions.0.said: must have at least one element",
+        ),
         ("said: [I", "sayd: [I", "unknown key 'sayd'. Did you mean 'said'?"),
-        ("      - - I've moved to Voss.\n", "      - []\n", "needs conversations, each of a turn at least"),
+        (
+            "      - - I've moved to Voss.\n",
+            "      - []\n",
+            "entries.0.conversations.1: must have at least one element",
+        ),
         ("    persona: You are attentive.\n", "", "has no 'persona'"),
         ("answers: [Voss]", "answers: [7]", "must be text, is int 7"),
         ("id: memory_places", "id: places", ":3: entries.0.id: 'places' must begin with 'memory_'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -10,12 +11,21 @@ from pytest_fcbench.domain.entry import Table
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.suites.formats import tables
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.rows import Row, read_row
+from pytest_fcbench.suites.formats.tables import TableRow
+
+
+class File(Row):
+    """Tables alone."""
+
+    tables: dict[str, TableRow]
 
 
 def _read(folder: Path, text: str) -> tuple[Table, ...]:
     path = folder / "tables.yaml"
-    path.write_text(text, encoding="utf-8")
-    return tables.read(Field(yaml_value(path), path))
+    path.write_text("tables:\n" + indent(text, "  "), encoding="utf-8")
+    file = Field(yaml_value(path), path)
+    return tables.read(read_row(file, File).tables, file.at("tables"))
 
 
 def test_tables_are_read(tmp_path: Path) -> None:
@@ -30,12 +40,15 @@ def test_tables_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("[]", "1: file: must be a mapping"),
-        ("t: {columns: {a: TEXT}}", "1: t: has no 'rows'"),
-        ("t: {columns: {}, rows: []}", "1: t.columns: needs a column"),
+        ("[]", "1: tables: must be a mapping"),
+        ("t: {columns: {a: TEXT}}", "2: tables.t: has no 'rows'"),
+        ("t: {columns: {}, rows: []}", "2: tables.t.columns: must have at least one name"),
         ("t: {columns: {a: STRING}, rows: []}", "unknown type 'STRING'"),
-        ("t:\n  columns: {a: TEXT}\n  rows:\n    - [x, y]", "4: t.rows.0: has 2 values for 1 columns"),
-        ("t:\n  columns: {a: TEXT}\n  rows:\n    - [[x]]", "4: t.rows.0.0: must be text, a number or null"),
+        ("t:\n  columns: {a: TEXT}\n  rows:\n    - [x, y]", "5: tables.t.rows.0: has 2 values for 1 columns"),
+        (
+            "t:\n  columns: {a: TEXT}\n  rows:\n    - [[x]]",
+            "5: tables.t.rows.0.0: must be text, a number or null",
+        ),
         ("t:\n  columns: {a: TEXT}\n  rows:\n    - [2026-05-01]", "must be text, a number or null"),
         ("t: {columns: {a: TEXT}, rows: []}\nT: {columns: {a: TEXT}, rows: []}", "same name"),
     ],

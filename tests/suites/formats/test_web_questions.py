@@ -46,7 +46,7 @@ def test_a_question_in_either_category(tmp_path: Path, name: str, shown: bool) -
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ('"31", 31 metres', "", r"web_search.yaml:5: entries.0.answers: needs an answer"),
+        ('"31", 31 metres', "", r"web_search.yaml:5: entries.0.answers: must have at least one element"),
         ('"31", 31 metres', "31", r"entries.0.answers.0: must be text"),
         ('finds: "31"', "finds: tall", r"web_search.yaml:6: .*must end with a page on which an answer"),
         ("      - read", "      - fetch", r"unknown key 'fetch'"),

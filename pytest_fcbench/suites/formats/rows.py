@@ -1,0 +1,199 @@
+"""Wire models: each says what a record of a file may hold, reads it, and gives the JSON Schema of it.
+
+A model checks the shape of a record. What depends on other parts of the file, such as whether a function is
+known, is checked where the record is made an entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, TypeAlias, TypeVar, Union, get_args
+
+import pydantic
+from pydantic import BaseModel, ConfigDict, Discriminator, GetCoreSchemaHandler, Tag, ValidationError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_json_schema
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
+
+from pytest_fcbench.domain.errors import SuiteError, unknown
+from pytest_fcbench.suites.formats.fields import Field, Key, kind_of
+
+T = TypeVar("T")
+
+
+class Row(BaseModel):
+    """A mapping with these members and no others, each of exactly the declared type."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        defer_build=True,  # building them all takes longer than the commands that read no entry
+        use_attribute_docstrings=True,
+    )
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown_keys(cls, value: object) -> object:
+        if isinstance(value, Mapping) and cls.model_config["extra"] == "forbid":
+            known = _keys(cls)
+            for key in value:
+                if key not in known:
+                    raise broken(unknown("key", str(key), known), str(key))
+        return value
+
+
+@cache
+def _keys(model: type[Row]) -> Sequence[str]:
+    """Return the keys of a record, those first that it has to have."""
+    fields = sorted(model.model_fields.items(), key=lambda named: not named[1].is_required())
+    return [field.alias or name for name, field in fields]
+
+
+class EntryRow(Row):
+    """An entry."""
+
+    id: str
+    """Of this entry of the suite alone; it stays when others are added."""
+
+
+R = TypeVar("R", bound=Row)
+
+
+def broken(rule: str, *keys: str) -> PydanticCustomError:
+    """Return the error of a validator: the rule that does not hold, and the keys to where it does not."""
+    return PydanticCustomError("broken_rule", "{rule}", {"rule": rule, "keys": keys})
+
+
+class _NotNull:
+    """Refuses null: the member has a value, or is left out."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return handler(Union[tuple(part for part in get_args(source) if part is not NoneType)])  # noqa: UP007 - of parts found here
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """Takes only known names of a kind; an error shows the nearest ones."""
+
+    kind: str
+    names: Iterable[str]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: object) -> JsonSchemaValue:
+        return {"enum": [str(name) for name in self.names]}
+
+    def _check(self, name: str) -> str:
+        if name not in self.names:
+            raise broken(unknown(self.kind, name, self.names))
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class StartsWith:
+    """Takes only text with a prefix, in place of which something else stands in an entry."""
+
+    prefix: str
+    stands: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: object) -> JsonSchemaValue:
+        return {"type": "string", "pattern": f"^{self.prefix}"}
+
+    def _check(self, text: str) -> str:
+        if not text.startswith(self.prefix):
+            raise broken(f"{text!r} must begin with {self.prefix!r}, for which {self.stands}")
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Replaces the errors of a value by one sentence."""
+
+    rule: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.custom_error_schema(
+            handler(source),
+            custom_error_type="broken_rule",
+            custom_error_message="{rule}",
+            custom_error_context={"rule": self.rule},
+        )
+
+
+Given: TypeAlias = Annotated[T | None, _NotNull()]
+"""A member that may be left out; None where it is."""
+Some: TypeAlias = Annotated[list[T], pydantic.Field(min_length=1)]
+"""A list that is not empty."""
+AtLeastOne: TypeAlias = Annotated[dict[str, T], pydantic.Field(min_length=1)]
+"""A mapping that is not empty."""
+One: TypeAlias = Annotated[dict[str, T], pydantic.Field(min_length=1, max_length=1)]
+"""A mapping of one name."""
+TextOr: TypeAlias = Annotated[
+    Annotated[str, Tag(":text")] | Annotated[T, Tag(":mapping")],
+    Discriminator(lambda value: ":mapping" if isinstance(value, Mapping) else ":text"),
+]
+"""A text, or a mapping in place of it."""
+
+
+def read_row(field: Field, model: type[R]) -> R:
+    """Read the record in a field. Raises ``SuiteError`` with file, line and field."""
+    try:
+        return model.model_validate(field.value)
+    except ValidationError as error:
+        raise _suite_error(field, error.errors(include_url=False)[0]) from None
+
+
+def _suite_error(field: Field, error: ErrorDetails) -> SuiteError:
+    """Return the first error of a record with the line where it stands."""
+    keys: list[Key] = [key for key in error["loc"] if not (isinstance(key, str) and key.startswith(":"))]
+    details = error.get("ctx", {})
+    match error["type"]:
+        case "broken_rule":
+            rule = details["rule"]
+            keys += details.get("keys", ())
+        case "missing":
+            rule = f"has no {keys.pop()!r}"
+        case "string_type":
+            rule = f"must be text, is {kind_of(error['input'])}; put it in quotes"
+        case "list_type":
+            rule = f"must be a list, is {kind_of(error['input'])}"
+        case "dict_type" | "model_type":
+            rule = f"must be a mapping, is {kind_of(error['input'])}"
+        case "bool_type":
+            rule = f"must be true or false, is {kind_of(error['input'])}"
+        case "too_short" | "too_long" if isinstance(error["input"], Mapping):
+            limit = "exactly one name" if error["type"] == "too_long" else "at least one name"
+            rule = f"must have {limit}, has {len(error['input'])}"
+        case "too_short":
+            rule = "must have at least one element"
+        case "recursion_loop":
+            rule = "is nested too deep"
+        case _:
+            rule = error["msg"]
+    return field.at(*keys).error(rule)
+
+
+class _Schema(GenerateJsonSchema):
+    """Leaves out what says nothing to a reader: titles of members, and null where a member is left out."""
+
+    def field_title_should_be_set(self, schema: object) -> bool:
+        return False
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        if schema.get("default") is None:
+            return self.generate_inner(schema["schema"])
+        return super().default_schema(schema)
+
+
+def json_schemas(models: Iterable[type[Row]]) -> Mapping[str, Any]:
+    """Return the JSON Schema of each model, and of what they are made of, by name."""
+    schemas = models_json_schema([(model, "validation") for model in models], schema_generator=_Schema)
+    definitions: Mapping[str, Any] = schemas[1]["$defs"]
+    return definitions

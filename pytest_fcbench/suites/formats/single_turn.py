@@ -1,0 +1,238 @@
+"""Entries of one question, written by hand in YAML: the calls that answer it are read, not carried out.
+
+category: multiple
+functions:                 # docs, offered by name
+  - name: weather.forecast
+    description: ...
+    parameters: {type: dict, properties: {...}, required: [...]}
+entries:
+  - id: multiple_0
+    query: ...             # or messages: [{role: ..., content: ...}]
+    functions: [weather.forecast, weather.history]    # or a doc itself, in place of a name
+    expect:                # not for irrelevance and relevance
+      - weather.forecast:
+          city: [Bergen]   # always a list of accepted values
+          unit: [celsius, ""]   # "" means it may be left out
+    cluster: forecast      # optional: what paraphrases of one template share
+    parents: [core:simple_python_0]    # optional: what code made it from
+
+Where words are the answer (``chatable``) there are neither functions nor an expectation; where a call is one
+of SQL there are tables beside the functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated
+
+from pydantic import ConfigDict, model_validator
+
+from pytest_fcbench.domain.conformance import TYPES, conforms
+from pytest_fcbench.domain.entry import (
+    AnyCall,
+    Category,
+    Entry,
+    Expectation,
+    ExpectedCall,
+    ExpectedCalls,
+    Message,
+    NoCall,
+    Rule,
+)
+from pytest_fcbench.domain.errors import unknown
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
+from pytest_fcbench.suites.formats import function_docs, tables
+from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.suites.formats.function_docs import FunctionRow
+from pytest_fcbench.suites.formats.rows import (
+    EntryRow,
+    Given,
+    One,
+    OneOf,
+    Row,
+    Some,
+    TextOr,
+    broken,
+    read_row,
+)
+from pytest_fcbench.suites.formats.tables import TableRow
+
+
+class MessageRow(Row):
+    """A message ahead of the answer."""
+
+    role: Annotated[str, OneOf("role", ("system", "user", "assistant"))]
+    content: str
+
+
+class AskedRow(EntryRow):
+    """A question."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["query"]}, {"required": ["messages"]}]}
+    )
+
+    query: Given[str] = None
+    """What the user asks."""
+    messages: Given[Some[MessageRow]] = None
+    """In place of a query: what was said so far."""
+    cluster: Given[str] = None
+    """What paraphrases of one template share."""
+    parents: Given[list[str]] = None
+    """Keys of the entries that it was made from."""
+
+    @model_validator(mode="after")
+    def _check_question(self) -> AskedRow:
+        if (self.query is None) == (self.messages is None):
+            raise broken("needs either 'query' or 'messages'")
+        return self
+
+
+class OfferedRow(AskedRow):
+    """A question with functions, none of which has to be called in a certain way."""
+
+    functions: list[TextOr[FunctionRow]]
+    """Which functions are offered: by name, or docs."""
+
+
+class ExpectingRow(OfferedRow):
+    """A question with functions, and the calls that answer it."""
+
+    expect: Some[One[dict[str, Some[object]] | None]]
+    """The calls that are right, each the function's name with accepted values by parameter; "" among them
+    means that it may be left out."""
+
+
+class ChatFile(Row):
+    """Questions that words answer."""
+
+    category: str
+    entries: list[AskedRow]
+
+
+class OfferedFile(Row):
+    """Questions with functions that may or must not be called."""
+
+    category: str
+    entries: list[OfferedRow]
+    functions: Given[list[FunctionRow]] = None
+    """Docs of functions, which entries offer by name."""
+
+
+class ExpectingFile(Row):
+    """Questions with the calls that answer them."""
+
+    category: str
+    entries: list[ExpectingRow]
+    functions: Given[list[FunctionRow]] = None
+    """Docs of functions, which entries offer by name."""
+
+
+class SqlFile(ExpectingFile):
+    """Questions that statements of SQL answer."""
+
+    tables: dict[str, TableRow]
+    """The tables that the statement acts on."""
+
+
+FILES: Mapping[Rule, type[ChatFile | OfferedFile | ExpectingFile]] = {
+    Rule.SIMPLE: ExpectingFile,
+    Rule.MULTIPLE: ExpectingFile,
+    Rule.PARALLEL: ExpectingFile,
+    Rule.IRRELEVANCE: OfferedFile,
+    Rule.RELEVANCE: OfferedFile,
+    Rule.SQL: SqlFile,
+    Rule.CHAT: ChatFile,
+}
+
+
+def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+    """The entries of a file and where each stands. Raises ``SuiteError``."""
+    row = read_row(file, FILES[category.rule])
+    types = TYPES[category.language]
+    described = [] if isinstance(row, ChatFile) else row.functions or []
+    docs = function_docs.read(described, file.at("functions"), types) if described else {}
+    held = tables.read(row.tables, file.at("tables")) if isinstance(row, SqlFile) else ()
+    for entry, place in zip(row.entries, file.at("entries").elements(), strict=True):
+        listed = entry.functions if isinstance(entry, OfferedRow) else []
+        offered = function_docs.choose(listed, place.at("functions"), docs, types) if listed else {}
+        if not offered and category.rule not in (Rule.IRRELEVANCE, Rule.CHAT):
+            raise place.at("functions").error("needs a function")
+        yield (
+            place,
+            Entry(
+                suite=suite,
+                id=entry.id,
+                category=category,
+                turns=(_messages(entry),),
+                functions=tuple(offered.values()),
+                expectation=_expectation(category, entry, place.at("expect"), offered),
+                tables=held,
+                cluster=entry.cluster,
+                parents=tuple(entry.parents or ()),
+            ),
+        )
+
+
+def _messages(entry: AskedRow) -> tuple[Message, ...]:
+    if entry.query is not None:
+        return (Message("user", entry.query),)
+    return tuple(Message(message.role, message.content) for message in entry.messages or ())
+
+
+def _expectation(
+    category: Category, entry: AskedRow, at: Field, offered: Mapping[str, FunctionDoc]
+) -> Expectation:
+    if not isinstance(entry, ExpectingRow):
+        return AnyCall() if category.rule is Rule.RELEVANCE else NoCall()
+    if category.rule is not Rule.PARALLEL and len(entry.expect) != 1:
+        raise at.error(f"{len(entry.expect)} calls; {category.name} takes exactly one")
+    language = category.language
+    return ExpectedCalls(
+        tuple(
+            _expected_call(call, place, offered, language)
+            for call, place in zip(entry.expect, at.elements(), strict=True)
+        )
+    )
+
+
+def _expected_call(
+    call: Mapping[str, Mapping[str, list[object]] | None],
+    at: Field,
+    offered: Mapping[str, FunctionDoc],
+    language: Language,
+) -> ExpectedCall:
+    ((name, given),) = call.items()
+    if name not in offered:
+        raise at.at(name).error(unknown("function", name, offered))
+    doc, accepted = offered[name], given or {}
+    for parameter in accepted:
+        place = at.at(name, parameter)
+        if parameter not in doc.properties:
+            raise place.error(unknown("parameter", parameter, doc.properties))
+        for option in place.elements():
+            _check_accepted(option, doc.properties[parameter], language)
+    for parameter in doc.required:
+        if parameter not in accepted:
+            raise at.at(name).error(f"has no accepted values for the required parameter {parameter!r}")
+    return ExpectedCall(name, dict(accepted))
+
+
+def _check_accepted(field: Field, schema: Schema, language: Language) -> None:
+    """Check that a value has the declared type; inside a dict, each key has a list of accepted values."""
+    value, properties = field.value, schema.get("properties")
+    if value == "":
+        return
+    if isinstance(value, list) and isinstance(items := schema.get("items"), Mapping):
+        for element in field.elements():
+            _check_accepted(element, items, language)
+    elif isinstance(value, Mapping) and TYPES[language].get(str(schema.get("type"))) is dict:
+        for key, options in field.members().items():
+            known = properties if isinstance(properties, Mapping) else {}
+            if known and key not in known:
+                raise options.error(unknown("key", key, known))
+            for option in options.elements():
+                _check_accepted(option, known.get(key, {}), language)
+    elif not conforms(value, schema, language):
+        allowed = schema.get("enum") or schema.get("type")
+        raise field.error(f"{value!r} is not what the function doc declares ({allowed})")
