@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.run.session import Ask, Judge, Score
+from pytest_fcbench.run import Ask, Judge, Score
 
 
 @pytest.mark.fcbench("multi_turn_base")

@@ -83,7 +83,7 @@ ROOMS: Mapping[str, Room] = {
     ),
     "plugin": _room(
         "pytest hooks and fixtures",
-        *("domain", "matchers", "suites", "scorecard", "config", "dispatch", "run"),
+        *("domain", "suites", "scorecard", "config", "dispatch", "run"),
     ),
 }
 """Every room, from the ground up; a room imports only rooms above it in this table."""

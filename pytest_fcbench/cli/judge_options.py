@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,7 +15,8 @@ from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageErro
 from pytest_fcbench.domain.verdict import NotScored
 from pytest_fcbench.matchers.judging.questions import Question, answered, put
 from pytest_fcbench.models.registry import check_judge
-from pytest_fcbench.run.session import Run
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.session import Session
 from pytest_fcbench.tools.diagnosis.agreement import Agreement
 
 T = TypeVar("T")
@@ -56,31 +58,32 @@ def asked(
     """The answers of a model in that role, and what is to be known of it. Each question is about an entry of
     its own."""
     by_entry = {question.about.item_id: question for question in questions}
-    run = Run(judge, about=lambda entry: put(by_entry[entry.item_id], judge.label))
+    context = RunContext(replace(judge, categories=()))  # no entries, so nobody else is asked
+    session = Session(context, converse=lambda entry: put(by_entry[entry.item_id], judge.label))
     screen = Screen()
     try:
-        in_words_of_a_judge(lambda: run.start([question.about for question in questions]))
-        ticker = Ticker(run.progress, screen)
+        in_words_of_a_judge(lambda: session.start([question.about for question in questions]))
+        ticker = Ticker(session.progress, screen)
         try:
-            coming = _answers(run, questions)
+            coming = _answers(session, questions)
             answers = list(coming)
         finally:
             ticker.stop()
-        progress = run.progress()
+        progress = session.progress()
         spent = "" if progress.usd is None else f", ${progress.usd:.4f}"
         notes = [f"{role} {judge.label}: calls {progress.calls}{spent}"]
-        return answers, notes + [f"note: {note}" for note in run.facts.notes]
+        return answers, notes + [f"note: {note}" for note in session.notes]
     except KeyboardInterrupt:
         raise FcbenchError("interrupted; what is stored is not asked for again") from None
     finally:
-        run.close()
+        session.close()
         screen.close()
 
 
-def _answers(run: Run, questions: Sequence[Question[T]]) -> Iterator[T | NotScored]:
+def _answers(session: Session, questions: Sequence[Question[T]]) -> Iterator[T | NotScored]:
     for question in questions:
         try:
-            answer = answered(question, run.dispatcher.transcript(question.about))
+            answer = answered(question, session.transcript(question.about))
             yield answer
         except NotScoredError as error:
             yield NotScored(error.cause, error.reason)

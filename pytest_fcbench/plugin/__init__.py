@@ -1,4 +1,4 @@
-"""The pytest plugin: thin hooks around a ``Run``.
+"""The pytest plugin: thin hooks around a ``Session``.
 
 Installed but unused it does nothing: only with an ``fcbench.yaml`` in the root directory or an
 ``--fcbench-…`` option are the hooks of ``benchmark``, ``workers`` and ``showing`` registered, and only a run

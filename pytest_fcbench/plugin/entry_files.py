@@ -84,7 +84,7 @@ class EntryFile(pytest.File):
         if not self.benchmark.prepared():
             yield self._item(STOPPED)
             return
-        for entry in self.benchmark.run.selection.by_file(self.suite).get(self.path, ()):
+        for entry in self.benchmark.context.selection.by_file(self.suite).get(self.path, ()):
             item = self._item(entry.item_id)
             self.benchmark.adopt(item, entry)
             yield item
@@ -105,7 +105,7 @@ class EntryItem(pytest.Item):
     def runtest(self) -> None:
         """As the functions of ``benchmarks/`` do."""
         benchmark, entry = self.benchmark, self.stash[ENTRY]
-        verdict = benchmark.scored(benchmark.judged(entry, benchmark.put(entry)))
+        verdict = benchmark.scored(benchmark.session.judge(entry, benchmark.put(entry)))
         assert verdict.passed, str(verdict)
 
     def repr_failure(

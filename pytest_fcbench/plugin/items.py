@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Generator
+from collections.abc import Collection, Generator, Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,10 +14,15 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, RunStoppedError
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed
-from pytest_fcbench.matchers.registry import judge
-from pytest_fcbench.run.session import Ask, Judge, Run, Score
+from pytest_fcbench.plugin.remote_hosts import share_of_local
+from pytest_fcbench.run import Ask, Judge, Score
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
 from pytest_fcbench.suites import SUITES
+
+if TYPE_CHECKING:
+    from execnet.xspec import XSpec
 
 ENTRY = pytest.StashKey[Entry]()
 TRANSCRIPT = pytest.StashKey[Transcript]()
@@ -32,7 +38,12 @@ class Benchmark:
     def __init__(self, config: pytest.Config, settings: Settings, pointed: Collection[str] = ()) -> None:
         self.config = config
         self.is_worker = hasattr(config, "workerinput")
-        self.run = _run(config, settings)
+        self.context = RunContext(settings)
+        worker = getattr(config, "workerinput", {})
+        link = Link.connect(worker["fcbench_link"]) if "fcbench_link" in worker else None
+        self.session = Session(self.context, link)
+        self._share = 1 / worker["workercount"] if worker and not link else 1.0
+        """This process's part of the limits."""
         self._pointed = pointed
         """Suites whose entries are items of their files."""
         self.item_ids: dict[str, str] = {}
@@ -46,6 +57,11 @@ class Benchmark:
         for mark in (*settings.suites, *CATEGORIES, *SELECTIONS):
             config.addinivalue_line("markers", f"{mark}: entries of {mark} (fcbench)")
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_setupnodes(self, specs: Sequence[XSpec]) -> None:
+        """Leave workers on other machines their share of the limits; those on this one ask through us."""
+        self._share = share_of_local(specs)
+
     # Collection
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
@@ -56,7 +72,7 @@ class Benchmark:
         if not self.prepared():
             metafunc.parametrize("entry", [pytest.param(None, id=STOPPED)])
             return
-        found = self.run.selection.entries(marker.args[0])
+        found = self.context.selection.entries(marker.args[0])
         entries = [entry for entry in found if entry.suite not in self._pointed]
         marks = {entry.suite: _marks(entry) for entry in entries}
         metafunc.parametrize(
@@ -66,7 +82,7 @@ class Benchmark:
     def prepared(self) -> bool:
         """Whether the run can be; an error of a model, a suite or an entry is told when all is collected."""
         try:
-            self.run.prepare()
+            self.session.prepare(self._share)
         except FcbenchError as error:
             self._error = self._error or error
         return self._error is None
@@ -88,8 +104,8 @@ class Benchmark:
         entries = [item.stash[ENTRY] for item in session.items if ENTRY in item.stash]
         if not entries or self.is_worker or self.config.option.collectonly:
             return None
-        if self.run.settings.plan:
-            self.planned = list(self.run.plan(entries))
+        if self.context.settings.plan:
+            self.planned = list(self.session.plan(entries))
             return True
         self.start(entries)
         return None
@@ -97,14 +113,14 @@ class Benchmark:
     def prepare_or_stop(self) -> None:
         """End the session where the run cannot be."""
         try:
-            self.run.prepare()
+            self.session.prepare(self._share)
         except FcbenchError as error:
             raise pytest.UsageError(str(error)) from None
 
     def start(self, entries: list[Entry]) -> None:
         """Begin to ask; end the session where the first call fails."""
         try:
-            self.run.start(entries)
+            self.session.start(entries)
         except FcbenchError as error:
             raise pytest.UsageError(str(error)) from None
 
@@ -136,7 +152,7 @@ class Benchmark:
     def put(self, entry: Entry) -> Transcript:
         """Put an entry to the model, for the item that runs. Raises ``NotScoredError``."""
         try:
-            transcript = self.run.transcripts.transcript(entry)
+            transcript = self.session.transcript(entry)
         except RunStoppedError as error:
             self.item.session.shouldstop = error.reason
             raise
@@ -151,18 +167,14 @@ class Benchmark:
     @pytest.fixture
     def judge(self) -> Judge:
         """Judges a transcript by the matcher of its entry's rule (``matchers/registry.py``)."""
-        return self.judged
-
-    def judged(self, entry: Entry, transcript: Transcript) -> Judgement:
-        """Judge a transcript in both profiles by the matcher of its entry."""
-        return judge(entry, transcript, self.run.resources)
+        return self.session.judge
 
     def scored(self, judgement: Judgement) -> Passed | Failed:
         """Record a judgement of the item that runs. Raises ``NotScoredError``, skips what is set aside."""
         stash = self.item.stash
         transcript = stash.get(TRANSCRIPT, None)
-        stash[RECORD] = self.run.record(stash[ENTRY], judgement, transcript, _own_marks(self.item))
-        verdict = judgement.under(self.run.settings.profile)
+        stash[RECORD] = self.session.record(stash[ENTRY], judgement, transcript, _own_marks(self.item))
+        verdict = judgement.under(self.context.settings.profile)
         if isinstance(verdict, NotScored):
             if verdict.cause == SET_ASIDE:
                 pytest.skip(f"set aside: {verdict.reason}")
@@ -206,7 +218,7 @@ class Benchmark:
         cause = error.cause if isinstance(error, NotScoredError) else "internal_error"
         reason = error.reason if isinstance(error, NotScoredError) else f"{type(error).__name__}: {error}"
         transcript = item.stash.get(TRANSCRIPT, None)
-        item.stash[RECORD] = self.run.not_scored(entry, cause, reason, transcript, _own_marks(item))
+        item.stash[RECORD] = self.session.not_scored(entry, cause, reason, transcript, _own_marks(item))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collect Records, on the controller too."""
@@ -215,7 +227,7 @@ class Benchmark:
         carried = getattr(report, "fcbench", None)
         if carried is not None:
             record = from_json(json.loads(carried)) if isinstance(carried, str) else carried
-            self.run.records[record.item_id] = record
+            self.session.records[record.item_id] = record
             self.item_ids[report.nodeid] = record.item_id
         elif report.failed and report.nodeid not in self.item_ids:
             entry = self._lost_entry(report)
@@ -224,34 +236,25 @@ class Benchmark:
             else:
                 self.item_ids[report.nodeid] = entry.item_id
                 reason = report.longreprtext or "no report came"
-                self.run.records[entry.item_id] = self.run.not_scored(entry, "worker_crashed", reason)
+                self.session.records[entry.item_id] = self.session.not_scored(entry, "worker_crashed", reason)
 
     def _lost_entry(self, report: pytest.TestReport) -> Entry | None:
         """The entry that an xdist worker died under: xdist then reports no phase."""
         if report.when in ("setup", "call", "teardown"):
             return None
         self.prepare_or_stop()
-        return self.run.selection.find(item_id_of(report.nodeid))
+        return self.context.selection.find(item_id_of(report.nodeid))
 
     # The end
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Ask nothing more."""
-        self.run.stop()
+        self.session.stop()
 
     def pytest_unconfigure(self) -> None:
         """Stop what the run started."""
-        self.run.close()
-
-
-def _run(config: pytest.Config, settings: Settings) -> Run:
-    """The run of this process: a worker's has the controller's link, or its share of the limits."""
-    worker = getattr(config, "workerinput", None)
-    if worker is None:
-        return Run(settings)
-    link = Link.connect(worker["fcbench_link"]) if "fcbench_link" in worker else None
-    return Run(settings, 1.0 if link else 1 / worker["workercount"], link)
+        self.session.close()
 
 
 def item_id_of(nodeid: str) -> str:

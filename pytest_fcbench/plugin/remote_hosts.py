@@ -9,7 +9,7 @@ is as without this module.
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,11 @@ _IDLE_S, _EVERY_S, _TIMES = 15, 5, 3
 def is_local(spec: XSpec) -> bool:
     """Whether a worker runs on the controller's machine."""
     return bool(spec.popen) and not spec.via
+
+
+def share_of_local(specs: Sequence[XSpec]) -> float:
+    """Return the part of all workers that run on the controller's machine."""
+    return sum(map(is_local, specs)) / len(specs)
 
 
 def notice_loss(gateway: BaseGateway) -> None:

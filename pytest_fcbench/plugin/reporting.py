@@ -24,7 +24,8 @@ class Showing:
     def __init__(self, benchmark: Benchmark) -> None:
         self._benchmark = benchmark
         self._config = benchmark.config
-        self._run = benchmark.run
+        self._session = benchmark.session
+        self._settings = benchmark.context.settings
         self._screen = None if self._config.option.verbose else _screen()
         """Where progress is shown: not with -q, and not with -v, which has a line for every test."""
         self._ticker: Ticker | None = None
@@ -33,7 +34,7 @@ class Showing:
         """Where the scorecard is."""
         self._unsaved = ""
         """Why there is none."""
-        self._owns_report = self._switch_report_on(self._run.settings.scorecard)
+        self._owns_report = self._switch_report_on(self._settings.scorecard)
 
     def _switch_report_on(self, file: str | None) -> bool:
         """Let pytest-json-report write the scorecard, unless the user already told it what to write."""
@@ -51,11 +52,11 @@ class Showing:
 
     def pytest_runtest_logstart(self) -> None:
         """With the first entry that is asked: a line that renews itself, or elsewhere a line now and then."""
-        if self._ticker is None and self._screen is not None and self._run.expected:
+        if self._ticker is None and self._screen is not None and self._session.expected:
             reporter = self._config.pluginmanager.get_plugin("terminalreporter")
             if reporter is not None:
                 reporter.showfspath = False
-            self._ticker = Ticker(self._run.progress, self._screen)
+            self._ticker = Ticker(self._session.progress, self._screen)
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
         """No letter for each entry where the progress is shown."""
@@ -73,7 +74,7 @@ class Showing:
         interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
         if self._empty_shard and session.exitstatus == 5:
             session.exitstatus = 0
-        elif not self._run.records:
+        elif not self._session.records:
             if self._owns_report:
                 self._config.option.json_report_file = None
         elif session.exitstatus in (0, 1, 2) and self._gate_decides(interrupted):
@@ -86,17 +87,17 @@ class Showing:
 
     def _gate_decides(self, interrupted: bool) -> bool:
         """Apply the gate. Whether the exit code is its own; to a shard it is applied by fcbench merge."""
-        if not self._run.settings.gate:
+        if not self._settings.gate:
             return False
         if self._narrowed_by:
             return self._narrowed_by == _SHARD and not interrupted
-        self._outcomes = self._run.outcomes(interrupted=interrupted)
+        self._outcomes = self._session.outcomes(interrupted=interrupted)
         return True
 
     @property
     def _empty_shard(self) -> bool:
         """Whether nothing of what was selected falls into this shard, which its scorecard then says."""
-        return bool(self._run.settings.shard) and not self._run.records
+        return bool(self._settings.shard) and not self._session.records
 
     @property
     def _narrowed_by(self) -> str | None:
@@ -109,7 +110,7 @@ class Showing:
             "-m": option.markexpr,
             "--fcbench-category": option.fcbench_category,
             "--fcbench-smoke": option.fcbench_smoke,
-            _SHARD: self._run.settings.shard,
+            _SHARD: self._settings.shard,
             "--lf": getattr(option, "lf", False),
             "--deselect": option.deselect,
             "a node id": any("::" in argument for argument in self._config.args),
@@ -120,14 +121,14 @@ class Showing:
     def pytest_json_modifyreport(self, json_report: dict[str, object]) -> None:
         """Each test carries its Record; one section holds the aggregate."""
         tests = json_report.get("tests")
-        if not isinstance(tests, list) or not (self._run.records or self._empty_shard):
+        if not isinstance(tests, list) or not (self._session.records or self._empty_shard):
             return
         for test in tests:
             if test["nodeid"] in self._benchmark.item_ids:
-                record = self._run.records[self._benchmark.item_ids[test["nodeid"]]]
+                record = self._session.records[self._benchmark.item_ids[test["nodeid"]]]
                 test.setdefault("metadata", {})["fcbench"] = to_json(record)
         tests.sort(key=lambda test: str(test["nodeid"]))
-        json_report["fcbench"] = self._run.section(self._outcomes)
+        json_report["fcbench"] = self._session.section(self._outcomes)
         if self._owns_report:
             self._save(json_report)
 
@@ -155,7 +156,7 @@ class Showing:
             terminalreporter.section("plan")
             for line in self._benchmark.planned:
                 terminalreporter.write_line(line)
-        if self._run.records:
+        if self._session.records:
             if not self._benchmark.foreign_failures and self._config.option.tbstyle in ("auto", "no"):
                 self._config.option.tbstyle = "no"
                 terminalreporter.reportchars = terminalreporter.reportchars.replace("f", "").replace("E", "")
@@ -163,7 +164,7 @@ class Showing:
             if self._saved:
                 _tell_of_report(self._config, f"report saved to: {self._saved}", 0)
         elif self._empty_shard:
-            shard = self._run.settings.shard
+            shard = self._settings.shard
             terminalreporter.write_line(
                 f"shard {shard} holds none of these entries, and its scorecard says so"
             )
@@ -172,8 +173,7 @@ class Showing:
         return (yield)
 
     def _write_scorecard(self, terminalreporter: pytest.TerminalReporter) -> None:
-        run, settings = self._run, self._run.settings
-        facts, evidence = run.facts, run.evidence
+        settings, facts, evidence = self._settings, self._session.facts, self._session.evidence
         terminalreporter.section("function-calling benchmark")
         for line in run_end.lines(
             facts,
@@ -199,7 +199,7 @@ class Showing:
     @property
     def _not_applied(self) -> str | None:
         """Why the gate of the file decides nothing here."""
-        if not self._run.settings.gate or not self._narrowed_by:
+        if not self._settings.gate or not self._narrowed_by:
             return None
         then = "; fcbench merge applies it to all" if self._narrowed_by == _SHARD else ""
         return (

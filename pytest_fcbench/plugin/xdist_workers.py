@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fcbench.dispatch.worker_link import LinkServer
-from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.plugin.items import ENTRY, STOPPED, Benchmark, item_id_of
 from pytest_fcbench.plugin.remote_hosts import forgive_death, go_on_without, is_local, notice_loss
 
@@ -22,6 +20,7 @@ class Workers:
 
     def __init__(self, benchmark: Benchmark) -> None:
         self._benchmark = benchmark
+        self._session = benchmark.session
         self._server: LinkServer | None = None
         self._started = False
         self._tell: bool = getattr(benchmark.config, "workerinput", {}).get("fcbench_tell", False)
@@ -41,23 +40,15 @@ class Workers:
         The controller knows what all workers together will ask for, not which one will: where some ask
         for themselves, each says what is queued for it.
         """
-        local = sum(map(is_local, node.nodemanager.specs))
-        self._benchmark.run.share = local / len(node.nodemanager.specs)
-        self._tell = self._benchmark.run.share < 1
+        self._tell = not all(map(is_local, node.nodemanager.specs))
         node.workerinput["fcbench_tell"] = self._tell
         forgive_death(node)
         if is_local(node.gateway.spec):
-            self._server = self._server or LinkServer(self._transcript, self._expect)
+            self._server = self._server or LinkServer(self._session.transcript, self._session.expect)
             node.workerinput["fcbench_link"] = self._server.offer
         else:
             notice_loss(node.gateway)
             go_on_without(node.config.pluginmanager.get_plugin("dsession"))
-
-    def _expect(self, entries: list[Entry]) -> None:
-        self._benchmark.run.dispatcher.expect(entries)
-
-    def _transcript(self, entry: Entry) -> Transcript:
-        return self._benchmark.run.dispatcher.transcript(entry)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
@@ -65,14 +56,14 @@ class Workers:
         if self._started:
             return
         item_ids = [item_id_of(nodeid) for nodeid in ids]
-        run = self._benchmark.run
+        context = self._benchmark.context
         if STOPPED in item_ids:
             self._benchmark.prepare_or_stop()
-        ours = [item_id for item_id in item_ids if item_id.partition(":")[0] in run.settings.suites]
-        if ours and self._server and run.asks:
+        ours = [item_id for item_id in item_ids if item_id.partition(":")[0] in context.settings.suites]
+        if ours and self._server and context.waits:
             self._benchmark.prepare_or_stop()
             self._started = True
-            found = () if self._tell else map(run.selection.find, ours)
+            found = () if self._tell else map(context.selection.find, ours)
             self._benchmark.start(list(filter(None, found)))
 
     @pytest.hookimpl(tryfirst=True)
@@ -84,7 +75,7 @@ class Workers:
             news = [entry for entry in entries if entry.item_id not in self._told]
             self._told.update(entry.item_id for entry in news)
             if news:
-                self._benchmark.run.transcripts.expect(news)
+                self._session.expect(news)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self) -> None:

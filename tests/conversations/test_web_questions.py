@@ -17,7 +17,8 @@ from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Asking, AskModel, Completion, Driven, Fault, Party, Transcript
 from pytest_fcbench.domain.verdict import NotScored, Passed, Profile
 from pytest_fcbench.matchers import answer
-from pytest_fcbench.run.session import Run
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.session import Session
 from pytest_fcbench.suites import core
 from pytest_fcbench.web import search
 from pytest_fcbench.web.search import Hit
@@ -157,18 +158,18 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     return engine
 
 
-def run(tmp_path: Path, **options: object) -> Run:
+def run(tmp_path: Path, **options: object) -> Session:
     """A run in which the entries of ``core`` ask the open web."""
     given = {"model": "oracle", "category": ["web_search"], "store": str(tmp_path / "a.sqlite"), **options}
-    made = Run(load(given, None, tmp_path))
-    made.__dict__["suites"] = {"core": replace(CORE, web=None)}
+    made = Session(RunContext(load(given, None, tmp_path)))
+    made.context.__dict__["suites"] = {"core": replace(CORE, web=None)}
     return made
 
 
-def results(made: Run, number: int = 0) -> tuple[list[str], Transcript]:
+def results(made: Session, number: int = 0) -> tuple[list[str], Transcript]:
     """What the calls of an entry returned."""
-    entry = made.selection.entries("web_search_base")[number]
-    transcript = made.dispatcher.transcript(entry)
+    entry = made.context.selection.entries("web_search_base")[number]
+    transcript = made.transcript(entry)
     return [text for step in transcript.turns[0] for text in step.results], transcript
 
 
@@ -192,7 +193,7 @@ def test_a_search_that_failed_is_asked_again_in_the_next_run(tmp_path: Path, eng
     first = run(tmp_path, search="serpapi")
     texts, transcript = results(first)
     assert "quota: no searches are left" in texts[0]
-    verdict = answer.judge(first.selection.entries("web_search_base")[0], transcript).official
+    verdict = answer.judge(first.context.selection.entries("web_search_base")[0], transcript).official
     assert verdict == NotScored("quota", "no searches are left")
     first.close()
     engine.open = True
@@ -210,7 +211,7 @@ def test_what_comes_from_the_store_is_recorded_too(tmp_path: Path, engine: Engin
     replayed = run(tmp_path, search=f"recorded:{tmp_path / 'two.jsonl'}", store="none")
     assert results(replayed)[0] == texts
     _, other = results(replayed, 1)
-    verdict = answer.judge(replayed.selection.entries("web_search_base")[1], other).corrected
+    verdict = answer.judge(replayed.context.selection.entries("web_search_base")[1], other).corrected
     assert isinstance(verdict, NotScored)
     assert verdict.cause == "not_recorded"
     assert "two.jsonl has no answer to search_engine_query" in verdict.reason
@@ -226,11 +227,11 @@ def test_who_searched_is_told(tmp_path: Path, engine: Engine) -> None:
         ({"search": f"recorded:{tmp_path / 'web.jsonl'}"}, "recorded:web.jsonl"),
     ):
         made = run(tmp_path, **options)
-        entry = made.selection.entries("web_search_base")[0]
+        entry = made.context.selection.entries("web_search_base")[0]
         before = made.facts.search
         made.records[entry.item_id] = made.not_scored(entry, "x", "y")
         assert (before, made.facts.search) == (None, told)
-        made.suites = {"core": CORE}
+        made.context.__dict__["suites"] = {"core": CORE}
         assert made.facts.search == ("core" if not told.startswith("recorded") else told)
         made.close()
 
@@ -238,9 +239,9 @@ def test_who_searched_is_told(tmp_path: Path, engine: Engine) -> None:
 def test_a_model_is_not_asked_where_nobody_searches(tmp_path: Path) -> None:
     """It would be paid for, and not scored."""
     made = run(tmp_path, model="openai/some", plan=True)
-    entry = made.selection.entries("web_search_base")[0]
+    entry = made.context.selection.entries("web_search_base")[0]
     with pytest.raises(CallError, match="--fcbench-search"):
-        made.converse(entry)
+        made.context.converse(entry, {})
     lines = list(made.plan([entry]))
     assert [line.split()[:4] for line in lines[1:2]] == [["web_search_base", "1", "1", "0"]]
     assert lines[-1].startswith("not counted: what the web answers")
@@ -253,10 +254,10 @@ def test_answers_of_official_files_need_no_web(tmp_path: Path) -> None:
     row = {"id": "web_search_base_0", "result": steps}
     (tmp_path / "BFCL_v4_web_search_base_result.json").write_text(json.dumps(row))
     made = run(tmp_path, model=f"replay:{tmp_path}")
-    made.__dict__["suites"] = {"core": replace(CORE, name="bfcl", web=None)}
-    entry = replace(made.selection.entries("web_search_base")[0], suite="bfcl")
-    made.suites["bfcl"] = made.suites["core"]  # type: ignore[index]
-    transcript = made.dispatcher.transcript(entry)
+    bfcl = replace(CORE, name="bfcl", web=None)
+    made.context.__dict__["suites"] = {"core": bfcl, "bfcl": bfcl}
+    entry = replace(CORE.load(CATEGORIES["web_search_base"])[0], suite="bfcl")
+    transcript = made.transcript(entry)
     assert "the answer was not kept" in transcript.turns[0][0].results[0]
     assert answer.judge(entry, transcript).official == Passed()
     made.close()

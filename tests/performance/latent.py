@@ -56,11 +56,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Put it in the place of the model that was chosen."""
     benchmark = config.pluginmanager.get_plugin("fcbench-benchmark")
     assert isinstance(benchmark, Benchmark)
-    chosen = benchmark.run.chosen
+    chosen = benchmark.context.chosen
     if not (chosen.model.immediate or benchmark.is_worker):
         imported()  # takes seconds once, which are no part of the first call
     model = LatentModel(chosen.model, config.getoption("--latency"))
-    benchmark.run.chosen = Chosen(model, chosen.manner)
+    benchmark.context.__dict__["chosen"] = Chosen(model, chosen.manner)
     path: Path = config.getoption("--calls")
 
     def tell() -> None:

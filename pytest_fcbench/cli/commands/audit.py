@@ -18,8 +18,10 @@ from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import Category, Entry, Rule
 from pytest_fcbench.domain.errors import FcbenchError, SuiteError, UsageError, unknown
 from pytest_fcbench.models import sentence_vectors
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.model_stack import open_own_web
 from pytest_fcbench.run.output_files import write
-from pytest_fcbench.run.session import Run
+from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.audit import checks, distributions, report, review
@@ -89,9 +91,9 @@ def _audited(chosen: argparse.Namespace) -> int:
     path = chosen.review or review.own_review(chosen.suite)
     reviewed = review.read(path) if path else None
     _refuse(chosen, reviewed)
-    run = Run(settings_of(chosen, chosen.suite, "oracle"))
-    with closing(run):
-        (suite,) = run.suites.values()
+    context = RunContext(settings_of(chosen, chosen.suite, "oracle"))
+    with closing(Session(context)) as session, open_own_web(context) as own_web:
+        (suite,) = context.suites.values()
         if reviewed and (reviewed.suite, reviewed.version) != (suite.name, suite.version):
             told = f"{reviewed.suite} {reviewed.version}, not of {suite.name} {suite.version}"
             raise UsageError(f"{path} is the review of {told}")
@@ -99,21 +101,23 @@ def _audited(chosen: argparse.Namespace) -> int:
             c
             for c in suite.categories
             if c.rule is not Rule.VARIATION  # the same entries in other words
-            and (not chosen.category or c in run.settings.categories)
+            and (not chosen.category or c in context.settings.categories)
         ]
         entries, unread = _entries(suite, categories)
         against: Sequence[Entry] = ()
         if chosen.against:
-            other = Run(settings_of(argparse.Namespace(config=chosen.config), chosen.against, "oracle"))
+            other = RunContext(
+                settings_of(argparse.Namespace(config=chosen.config), chosen.against, "oracle")
+            )
             (other_suite,) = other.suites.values()
             against, _ = _entries(other_suite, other_suite.categories)
-        model = sentence_vectors.load(run.settings.embedding)
+        model = sentence_vectors.load(context.settings.embedding)
         facts = Facts(
             suite,
             entries,
-            run.execute,
-            run.perform,
-            run.others.own_web,
+            session.execute,
+            session.perform,
+            own_web,
             unread,
             against,
             threshold=chosen.threshold,

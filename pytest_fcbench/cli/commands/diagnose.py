@@ -19,7 +19,7 @@ from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile, printable
 from pytest_fcbench.run.output_files import write
-from pytest_fcbench.run.session import Run
+from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -79,12 +79,12 @@ def _looked_at(chosen: argparse.Namespace) -> Iterator[str]:
     failed = failed[: chosen.limit]
     if not failed:
         return
-    run = replayed(chosen, card, failed)
-    talks = list(_talks(card, run, failed))
-    found = [_finding(run, record, talk, profile) for record, talk in zip(failed, talks, strict=True)]
+    session = replayed(chosen, card, failed)
+    talks = list(_talks(card, session, failed))
+    found = [_finding(session, record, talk, profile) for record, talk in zip(failed, talks, strict=True)]
     notes: Sequence[str] = ()
     if judge:
-        found, notes = _judged(judge, run, talks, found)
+        found, notes = _judged(judge, session, talks, found)
     for finding in found[: settings.failures]:
         yield from _told(finding)
     if len(found) > settings.failures:
@@ -110,36 +110,36 @@ def _is_conversation(record: Record) -> bool:
 _Talk: TypeAlias = tuple[Entry, Transcript]
 
 
-def _talks(card: Scorecard, run: Run, records: Sequence[Record]) -> Iterator[_Talk]:
+def _talks(card: Scorecard, session: Session, records: Sequence[Record]) -> Iterator[_Talk]:
     """The conversations, held again with the recorded answers."""
-    entries = entries_of(run, records)
+    entries = entries_of(session.context, records)
     for record in records:
         if record.entry not in entries:
-            version = run.suites[record.suite].version
+            version = session.context.suites[record.suite].version
             raise UsageError(f"{card.path}: {record.suite} {version} has no entry {record.entry}")
         entry = replace(entries[record.entry], trial=record.trial)
         try:
-            yield entry, run.dispatcher.transcript(entry)
+            yield entry, session.transcript(entry)
         except NotScoredError as error:
             raise UsageError(
                 f"{card.path}: the conversation about {entry.item_id} goes another way today: {error.reason}"
             ) from None
 
 
-def _finding(run: Run, record: Record, talk: _Talk, profile: Profile) -> Finding:
+def _finding(session: Session, record: Record, talk: _Talk, profile: Profile) -> Finding:
     verdict = record.verdict(profile)
     assert isinstance(verdict, Failed)
-    return Finding(record.item_id, record.category, verdict, classify(*talk, verdict, run.environments))
+    return Finding(record.item_id, record.category, verdict, classify(*talk, verdict, session.environments))
 
 
 def _judged(
-    judge: Settings, run: Run, talks: Sequence[_Talk], found: Sequence[Finding]
+    judge: Settings, session: Session, talks: Sequence[_Talk], found: Sequence[Finding]
 ) -> tuple[list[Finding], Sequence[str]]:
     """The findings with what the judge says, and what is to be known of its answers."""
     diagnoses, notes = asked(
         judge,
         [
-            question(entry, transcript, finding.verdict, run.environments(entry))
+            question(entry, transcript, finding.verdict, session.environments(entry))
             for (entry, transcript), finding in zip(talks, found, strict=True)
         ],
     )

@@ -33,7 +33,9 @@ from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import printable
 from pytest_fcbench.models import registry
-from pytest_fcbench.run.session import HINTS, Run
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.model_stack import find_hint
+from pytest_fcbench.run.session import Session
 
 PROJECT = "pytest-fcbench"
 _NEEDED_BYTES = 500_000_000
@@ -174,13 +176,12 @@ def _benchmarks() -> Finding:
 
 
 def _suites(settings: Settings) -> Iterator[Finding]:
-    with closing(Run(settings)) as run:
-        try:
-            for name, suite in run.suites.items():
-                sizes = [len(suite.load(category)) for category in suite.categories]
-                yield Finding("suite", State.GOOD, f"{name} {suite.version}, {sum(sizes):,} entries")
-        except FcbenchError as error:
-            yield Finding("suite", State.BAD, str(error))
+    try:
+        for name, suite in RunContext(settings).suites.items():
+            sizes = [len(suite.load(category)) for category in suite.categories]
+            yield Finding("suite", State.GOOD, f"{name} {suite.version}, {sum(sizes):,} entries")
+    except FcbenchError as error:
+        yield Finding("suite", State.BAD, str(error))
 
 
 def _disk(what: str, folder: Path) -> Finding:
@@ -207,12 +208,12 @@ _WAYS: Mapping[str, str] = {
 
 
 def _model(settings: Settings, *, calls: bool) -> Iterator[Finding]:
-    with closing(Run(settings)) as run:
-        try:
-            immediate, price = run.chosen.model.immediate, run.price
-        except FcbenchError as error:
-            yield Finding("model", State.BAD, str(without_prefix(error)))
-            return
+    context = RunContext(settings)
+    try:
+        immediate, price = context.model.immediate, context.price
+    except FcbenchError as error:
+        yield Finding("model", State.BAD, str(without_prefix(error)))
+        return
     if immediate:
         yield Finding("model", State.GOOD, f"{settings.label} needs no network, no key and costs nothing")
         return
@@ -238,12 +239,13 @@ def _asked(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
         shard=None,
         judge=None,
     )
-    with closing(Run(once)) as run:
+    with closing(Session(RunContext(once))) as session:
         try:
-            transcript = run.transcripts.transcript(run.selection.entries(_QUESTION)[0])
-            yield _call(run, transcript, tools=run.chosen.manner.mode is Mode.FC)
+            context = session.context
+            transcript = session.transcript(context.selection.entries(_QUESTION)[0])
+            yield _call(context, transcript, tools=context.manner.mode is Mode.FC)
         except NotScoredError as error:
-            way_out = HINTS.get(error.cause, "try again later").replace("--fcbench-", "--")
+            way_out = find_hint(error).replace("--fcbench-", "--")
             yield Finding("call", State.BAD, f"{error.cause}: {error.reason}", way_out)
         except FcbenchError as error:
             yield Finding(what, State.BAD, str(without_prefix(error)))
@@ -258,10 +260,12 @@ def _place(settings: Settings) -> str:
     return f" at {at}, key in {key}"
 
 
-def _call(run: Run, transcript: Transcript, *, tools: bool) -> Finding:
+def _call(context: RunContext, transcript: Transcript, *, tools: bool) -> Finding:
     """What came of the call."""
     said = transcript.completions[0]
-    cost = run.price.of(said.input_tokens, said.output_tokens, said.latency_s, 1) if run.price else None
+    cost = (
+        context.price.of(said.input_tokens, said.output_tokens, said.latency_s, 1) if context.price else None
+    )
     told = f"answered in {said.latency_s or 0:.1f} s" + (f" for ${cost:.5f}" if cost is not None else "")
     if not tools:
         return Finding("call", State.GOOD, told)

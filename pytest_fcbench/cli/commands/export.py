@@ -18,8 +18,9 @@ from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import NotScored, Passed, printable
 from pytest_fcbench.models.baselines.official_results import as_judged, path_of, row_of, turns_of
+from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write_new
-from pytest_fcbench.run.session import Run
+from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.usage import cost_latency
 from pytest_fcbench.scorecard.record import Record, Usage, by_category
@@ -140,7 +141,7 @@ class _Export:
     """A scorecard in the official formats."""
 
     name: str
-    run: Run
+    session: Session
     price: _Pricing
     left_out: Counter[str]
     """How many answers are not exported, by reason."""
@@ -161,7 +162,8 @@ class _Export:
 
     def add(self, category: Category, records: Sequence[Record]) -> None:
         """Write the files of a category."""
-        suite, cache = self.run.suites[_SUITE], self.run.settings.cache
+        context = self.session.context
+        suite, cache = context.suites[_SUITE], context.settings.cache
         entries = {entry.key: entry for entry in suite.load(category)}
         asked = {f"{_SUITE}:{row[0]}": row[1:] for row in official_rows(cache, category)}
         judged = category.rule in RULES
@@ -180,7 +182,7 @@ class _Export:
             if not judged:
                 continue
             answered = Answered(entry, transcript, row["result"], *asked[entry.key])
-            failure = wrong(answered, self.folder, self.run.environments, self.run.execute)
+            failure = wrong(answered, self.folder, self.session.environments, self.session.execute)
             wrongs += [line(failure)] if failure else []
             if entry.variation:
                 right.setdefault(entry.variation.format.name, []).append(failure is None)
@@ -201,7 +203,7 @@ class _Export:
 
     def _transcript(self, entry: Entry | None) -> Transcript | None:
         try:
-            return self.run.dispatcher.transcript(entry) if entry else None
+            return self.session.transcript(entry) if entry else None
         except NotScoredError:
             return None
 
@@ -212,7 +214,7 @@ class _Export:
 
     def size_of(self, category: str) -> int:
         """Number of entries of a category in the suite."""
-        return self.run.selection.size_of(category) if category in CATEGORIES else 0
+        return self.session.context.selection.size_of(category) if category in CATEGORIES else 0
 
     def __str__(self) -> str:
         right = sum(header.correct for header in self.scores.values())
@@ -239,7 +241,9 @@ def _export(path: Path, name: str | None, price: _Pricing | None) -> _Export:
         raise UsageError(f"{path}: {name!r} cannot name a folder; give the model's official id with --as")
     records, left_out = _counted(scorecard)
     facts = scorecard.facts
-    export = _Export(name, _run(scorecard), price or _pricing(facts.price, facts.concurrency or 1), left_out)
+    export = _Export(
+        name, _open_session(scorecard), price or _pricing(facts.price, facts.concurrency or 1), left_out
+    )
     for category, part in by_category(records).items():
         export.add(CATEGORIES[category], part)
     if not export.texts:
@@ -253,7 +257,7 @@ def _id(label: str) -> str:
     return Path(path).name if kind == "replay" else label
 
 
-def _run(scorecard: Scorecard) -> Run:
+def _open_session(scorecard: Scorecard) -> Session:
     """The run that gives the answers of a scorecard again. Raises ``UsageError`` where it cannot be one."""
     path, told = scorecard.path, scorecard.facts.suites
     if _SUITE not in told:
@@ -262,11 +266,11 @@ def _run(scorecard: Scorecard) -> Run:
         )
     if not any(record.turns for record in scorecard.records):
         raise UsageError(f"{path}: holds no answers, as a baseline does; give the scorecard of the run")
-    run = Run(load({"model": f"replay:{path}", "suite": [_SUITE]}, None))
-    if told[_SUITE].get("pack_hash") != run.suites[_SUITE].pack_sha256:
-        version = run.suites[_SUITE].version
+    context = RunContext(load({"model": f"replay:{path}", "suite": [_SUITE]}, None))
+    if told[_SUITE].get("pack_hash") != context.suites[_SUITE].pack_sha256:
+        version = context.suites[_SUITE].version
         raise UsageError(f"{path}: answers to {_SUITE} {told[_SUITE].get('version')}; here is {version}")
-    return run
+    return Session(context)
 
 
 def _exported(category: Category) -> bool:

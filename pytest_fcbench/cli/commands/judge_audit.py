@@ -26,8 +26,8 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Profile, printable
 from pytest_fcbench.matchers.equivalence import builtin
 from pytest_fcbench.matchers.golden_path.questions import Equivalence, equivalence
+from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write
-from pytest_fcbench.run.session import Run
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -158,14 +158,14 @@ def _pairs(
 ) -> list[_Pair]:
     records = [record for record, _, _ in judged]
     suites = suites_of(card, records, suites_known(chosen))
-    run = Run(replace(settings_of(chosen, suites[0]), suites=tuple(suites)))
-    entries = entries_of(run, records)
+    context = RunContext(replace(settings_of(chosen, suites[0]), suites=tuple(suites)))
+    entries = entries_of(context, records)
     pairs: list[_Pair] = []
     for record, call, verdict in judged:
         entry, expected = entries.get(record.entry), verdict.expected or {}
         history = _before(entry, expected) if entry else None
         if entry is None or history is None:
-            version = run.suites[record.suite].version
+            version = context.suites[record.suite].version
             what = "the expected call on the golden path of" if entry else "entry"
             raise UsageError(f"{card.path}: {record.suite} {version} does not have {what} {record.entry}")
         own = replace(entry, id=f"{entry.id}/{verdict.step}.{call}", trial=record.trial)

@@ -21,9 +21,9 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.redaction import redacted
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile, printable
-from pytest_fcbench.matchers.registry import judge
+from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write
-from pytest_fcbench.run.session import Run
+from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.scores import Score
 from pytest_fcbench.scorecard.compare.changes import NO_ENTRY, Change, Kind, changes, moved
@@ -46,47 +46,48 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 def run_command(chosen: argparse.Namespace) -> int:
     try:
         old = scorecard_files.load(chosen.scorecard)
-        run = replayed(chosen, old, old.records)
-        new = {record.item_id: record for record in _judged(run, old.records)}
+        session = replayed(chosen, old, old.records)
+        context = session.context
+        new = {record.item_id: record for record in _judged(session, old.records)}
         found = list(changes(old.records, new))
-        for line in _lines(old, new, run, found):
+        for line in _lines(old, new, context, found):
             print(printable(line))
         if chosen.to is not None:
-            write(chosen.to, json.dumps(_rewritten(old, new, run)))
+            write(chosen.to, json.dumps(_rewritten(old, new, context)))
             print(f"written to {chosen.to}")
-        run.close()
+        session.close()
     except FcbenchError as error:
         raise UsageError(str(error)) from None  # 1 means that something changed
-    return 1 if found or any(_renewed(old, run)) else 0
+    return 1 if found or any(_renewed(old, context)) else 0
 
 
-def _judged(run: Run, records: Sequence[Record]) -> Iterator[Record]:
+def _judged(session: Session, records: Sequence[Record]) -> Iterator[Record]:
     """The Records with today's verdicts; one without an answer stays as it is."""
-    entries = entries_of(run, records)
+    suites, entries = session.context.suites, entries_of(session.context, records)
     for record in records:
         entry = entries.get(record.entry)
         if entry is None:
-            reason = f"{record.suite} {run.suites[record.suite].version} has no entry {record.entry}"
+            reason = f"{record.suite} {suites[record.suite].version} has no entry {record.entry}"
             yield replace(record, verdicts=Judgement.both(NotScored(NO_ENTRY, reason)))
         elif record.turns:
-            yield replace(record, verdicts=_judgement(run, replace(entry, trial=record.trial)))
+            yield replace(record, verdicts=_judgement(session, replace(entry, trial=record.trial)))
         else:
             yield record
 
 
-def _judgement(run: Run, entry: Entry) -> Judgement:
+def _judgement(session: Session, entry: Entry) -> Judgement:
     """As in a run, what goes wrong with one entry leaves it without a score."""
     try:
-        return judge(entry, run.dispatcher.transcript(entry), run.resources)
+        return session.judge(entry, session.transcript(entry))
     except NotScoredError as error:
         return Judgement.both(NotScored(error.cause, error.reason))
     except Exception as error:  # noqa: BLE001 - the others are judged all the same
         return Judgement.both(NotScored("internal_error", redacted(f"{type(error).__name__}: {error}")))
 
 
-def _renewed(card: Scorecard, run: Run) -> Iterator[str]:
+def _renewed(card: Scorecard, context: RunContext) -> Iterator[str]:
     """What is another in the suites than the scorecard says."""
-    for name, suite in run.facts.suites.items():
+    for name, suite in context.suite_versions.items():
         told = card.facts.suites.get(name, {})
         for key, what in (("version", "version"), ("pack_hash", "content sha256")):
             old, new = (str(facts.get(key))[:12] for facts in (told, suite))
@@ -97,14 +98,16 @@ def _renewed(card: Scorecard, run: Run) -> Iterator[str]:
 # What is told
 
 
-def _lines(card: Scorecard, new: Mapping[str, Record], run: Run, found: Sequence[Change]) -> Iterator[str]:
+def _lines(
+    card: Scorecard, new: Mapping[str, Record], context: RunContext, found: Sequence[Change]
+) -> Iterator[str]:
     facts = card.facts
     kept = sum(record == new[record.item_id] and not record.turns for record in card.records)
     yield f"{card.path}: {facts.model} ({facts.mode}, {facts.names} names), judged by {facts.fcbench}"
-    yield f"{len(card.records) - kept} judged again by {run.facts.fcbench}" + (
+    yield f"{len(card.records) - kept} judged again by {version('pytest-fcbench')}" + (
         f"; {kept} not scored and without an answer stay as they are" if kept else ""
     )
-    yield from _renewed(card, run)
+    yield from _renewed(card, context)
     for kind in Kind:
         yield from _group(kind, [change for change in found if change.kind is kind])
     yield from _scores(card, new)
@@ -145,7 +148,7 @@ def _cell(score: Score) -> str:
 # What is written
 
 
-def _rewritten(card: Scorecard, new: Mapping[str, Record], run: Run) -> dict[str, Any]:
+def _rewritten(card: Scorecard, new: Mapping[str, Record], context: RunContext) -> dict[str, Any]:
     """The report with the new verdicts and scores.
 
     What pytest says of the run (outcomes, durations, exit code) stays, as do answers, costs and latencies.
@@ -160,8 +163,8 @@ def _rewritten(card: Scorecard, new: Mapping[str, Record], run: Run) -> dict[str
     facts = replace(
         card.facts,
         fcbench=version("pytest-fcbench"),
-        suites=run.facts.suites,
+        suites=context.suite_versions,
         notes=tuple(dict.fromkeys((*card.facts.notes, note))),
     )
-    report["fcbench"] |= section(facts, list(new.values()), run.selection.size_of, [])
+    report["fcbench"] |= section(facts, list(new.values()), context.selection.size_of, [])
     return report

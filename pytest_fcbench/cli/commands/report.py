@@ -15,8 +15,8 @@ from pytest_fcbench.domain.errors import PackError, SuiteError, UsageError
 from pytest_fcbench.domain.prompting import Manner, Mode, Names
 from pytest_fcbench.domain.transcript import Completion, Party, Transcript, completion_from_json
 from pytest_fcbench.domain.verdict import Profile, printable
+from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write
-from pytest_fcbench.run.session import Run
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
@@ -87,18 +87,18 @@ def _told(scorecards: Sequence[Scorecard], chosen: argparse.Namespace) -> Told:
         if suite not in names:
             notes.append(f"what entries of {suite} ask is not shown: {unknown_suite(suite, names)}")
             continue
-        run = Run(settings_of(chosen, suite))
+        context = RunContext(settings_of(chosen, suite))
         try:
-            known = _entries(run.suites[suite], categories)
+            known = _entries(context.suites[suite], categories)
         except (SuiteError, PackError) as error:
             notes.append(f"what entries of {suite} ask is not shown: {error}")
             continue
         entries |= known
-        notes += _other_versions(run.suites[suite], scorecards)
+        notes += _other_versions(context.suites[suite], scorecards)
         for place, scorecard in enumerate(scorecards):
             for record in scorecard.records:
                 entry = known.get(record.entry)
-                if entry and (returned := _done(entry, record, run)):
+                if entry and (returned := _done(entry, record, context)):
                     done[place, record.item_id] = returned
     return Told(entries, done, tuple(notes))
 
@@ -121,7 +121,7 @@ def _other_versions(suite: Suite, scorecards: Sequence[Scorecard]) -> Iterator[s
             )
 
 
-def _done(entry: Entry, record: Record, run: Run) -> Done | None:
+def _done(entry: Entry, record: Record, context: RunContext) -> Done | None:
     """What the calls of a conversation return when they are carried out once more.
 
     None where nothing is carried out, where the conversation would go another way today, and where what calls
@@ -130,7 +130,7 @@ def _done(entry: Entry, record: Record, run: Run) -> Done | None:
     if entry.scene is None or entry.after or not record.turns or record.syntax not in SYNTAXES:
         return None
     manner = Manner(record.model, Mode(record.mode), Names(record.names), record.syntax)
-    talk = asking(entry, manner, run.suites[entry.suite], run.driven)
+    talk = asking(entry, manner, context.suites[entry.suite], context.driven)
     asides = {aside.digest: aside.completion for aside in record.asides}
     try:
         request = next(talk)

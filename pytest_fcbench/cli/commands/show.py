@@ -37,9 +37,9 @@ from pytest_fcbench.domain.verdict import (
 )
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers.judging.ratings import MOST
-from pytest_fcbench.matchers.registry import judge
 from pytest_fcbench.matchers.state_difference import between
-from pytest_fcbench.run.session import Run
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.render.call_tables import differing
 from pytest_fcbench.suites.formats.web_questions import DOMAIN
 
@@ -67,19 +67,19 @@ def run_command(chosen: argparse.Namespace) -> int:
     if ":" not in chosen.entry or suite not in known:
         raise UsageError(f"{chosen.entry!r}: {unknown_suite(suite, known)} An entry is named suite:id.")
     settings = replace(settings_of(chosen, suite, model or "oracle"), offline=True)
-    run = Run(settings)
-    entry = _found(run, chosen.entry)
+    session = Session(RunContext(settings))
+    entry = _found(session.context, chosen.entry)
     longest = None if chosen.full else _LONGEST
-    transcript = _transcript(run, entry) if model else None
-    about = lines(entry, transcript, run.environments(entry), longest)
+    transcript = _transcript(session, entry) if model else None
+    about = lines(entry, transcript, session.environments(entry), longest)
     for line in (*about, *_tables(entry, transcript, chosen.full)):
         print(printable_line(line))
     if transcript:
-        judgement = judge(entry, transcript, run.resources)
+        judgement = session.judge(entry, transcript)
         told = *_verdicts(judgement), *path_lines(judgement, longest)
         for line in (*told, *_results(entry, transcript, judgement, chosen.full)):
             print(printable_line(line))
-    run.close()
+    session.close()
     return 0
 
 
@@ -106,10 +106,10 @@ def printable_line(text: str) -> str:
     return "".join(printable(text[at : at + 500]) for at in range(0, len(text), 500))
 
 
-def _found(run: Run, name: str) -> Entry:
+def _found(context: RunContext, name: str) -> Entry:
     entries = {
         entry.key: entry
-        for suite in run.suites.values()
+        for suite in context.suites.values()
         for category in suite.categories
         for entry in suite.load(category)
     }
@@ -121,9 +121,9 @@ def _found(run: Run, name: str) -> Entry:
     return replace(entries[key], trial=int(trial))
 
 
-def _transcript(run: Run, entry: Entry) -> Transcript:
+def _transcript(session: Session, entry: Entry) -> Transcript:
     try:
-        return run.dispatcher.transcript(entry)
+        return session.transcript(entry)
     except NotScoredError as error:
         raise UsageError(f"{entry.item_id}: {error.cause}: {error.reason}") from None
 

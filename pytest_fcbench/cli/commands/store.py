@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from pytest_fcbench.cli.run_options import ASKED, PLACE, declare, given, settings_of
@@ -29,8 +30,8 @@ from pytest_fcbench.domain.verdict import printable
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.baselines.official_results import as_judged, path_of, row_of
 from pytest_fcbench.models.baselines.replay import ReplayModel
+from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write_new
-from pytest_fcbench.run.session import Run
 
 _SUITE = "bfcl"
 
@@ -155,18 +156,16 @@ def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
 
 
 def _export(chosen: argparse.Namespace, settings: Settings) -> None:
-    run = _asked(settings)
-    suite, manner = run.suites[_SUITE], run.chosen.manner
+    context = _asked(settings)
+    suite, manner = context.suites[_SUITE], context.manner
     folder = chosen.folder / settings.label.replace("/", "_")
     files: dict[Path, list[str]] = {}
     missing = 0
     with _opened(settings) as store:
-        model = StoredModel(
-            run.chosen.model, store, registry.identity(settings), offline=True, immediate=True
-        )
+        model = StoredModel(context.model, store, registry.identity(settings), offline=True, immediate=True)
         for category in suite.categories:
             entries = suite.load(category)
-            held = _conversations(model, run, entries)
+            held = _conversations(model, context, entries)
             rows = [json.dumps(row_of(entry, as_judged(transcript))) for entry, transcript in held]
             missing += len(entries) - len(rows)
             if rows:
@@ -186,10 +185,10 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
     _asked(settings)
     if not chosen.folder.exists():
         raise UsageError(f"{chosen.folder} does not exist")
-    run = _official(replace(settings, model=f"replay:{chosen.folder}"))
-    found, suite = run.chosen, run.suites[_SUITE]
-    assert isinstance(found.model, ReplayModel)
-    results = found.model.answers
+    context = _official(replace(settings, model=f"replay:{chosen.folder}"))
+    replayed, suite = context.model, context.suites[_SUITE]
+    assert isinstance(replayed, ReplayModel)
+    results = replayed.answers
     named = [e for category in suite.categories for e in suite.load(category) if e.key in results]
     # What was asked in these depends on conversations that result files need not hold.
     entries = [entry for entry in named if entry.after is None]
@@ -197,13 +196,13 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
         raise UsageError(f"{chosen.folder}: none of its {len(results):,} ids is an entry of {_SUITE}")
     with _opened(settings, new=True) as store:
         model = StoredModel(
-            found.model, store, registry.identity(settings), refresh=chosen.force, immediate=True
+            replayed, store, registry.identity(settings), refresh=chosen.force, immediate=True
         )
         answers: list[Completion] = []
         reused = 0
         for entry in entries:
             before = model.reused
-            for _, transcript in _conversations(model, run, [entry]):
+            for _, transcript in _conversations(model, context, [entry]):
                 answers += transcript.completions
                 reused += model.reused - before
     faults = sum(answer.fault is not None for answer in answers)
@@ -214,7 +213,7 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
         print(f"{later:,} go on from earlier conversations; judge them with replay:{chosen.folder}")
     if unknown := len(results) - len(named):
         print(f"{unknown:,} ids are no entry of {_SUITE}")
-    print(f"judge them with: {_judging(chosen, settings, found.manner)}")
+    print(f"judge them with: {_judging(chosen, settings, context.manner)}")
 
 
 def _judging(chosen: argparse.Namespace, settings: Settings, manner: Manner) -> str:
@@ -234,19 +233,19 @@ def _judging(chosen: argparse.Namespace, settings: Settings, manner: Manner) -> 
 # What a run would ask
 
 
-def _official(settings: Settings) -> Run:
-    """The run that would put the official entries to the model."""
-    return Run(replace(settings, suites=(_SUITE,)))
+def _official(settings: Settings) -> RunContext:
+    """Return the context of a run that would put the official entries to the model."""
+    return RunContext(replace(settings, suites=(_SUITE,)))
 
 
-def _asked(settings: Settings) -> Run:
+def _asked(settings: Settings) -> RunContext:
     """As ``_official``. Raises ``UsageError`` for a model whose answers no run keeps."""
-    run = _official(settings)
-    if not run.asks:
+    context = _official(settings)
+    if not context.waits:
         raise UsageError(
             f"answers of {settings.label!r} are not kept; name a model that is asked with --model"
         )
-    return run
+    return context
 
 
 _UNANSWERED = ("offline", "no_result", "no_search", "prompting_only", NOT_HELD)
@@ -254,10 +253,10 @@ _UNANSWERED = ("offline", "no_result", "no_search", "prompting_only", NOT_HELD)
 
 
 def _conversations(
-    model: StoredModel, run: Run, entries: Iterable[Entry]
+    model: StoredModel, context: RunContext, entries: Iterable[Entry]
 ) -> Iterator[tuple[Entry, Transcript]]:
     """Whole conversations, of several trials the first; entries that lack an answer are left out."""
-    dispatcher = Dispatcher(model, run.converse)
+    dispatcher = Dispatcher(model, partial(context.converse, memories={}))
     for entry in entries:
         try:
             yield entry, dispatcher.transcript(entry)

@@ -20,8 +20,8 @@ import pytest
 from pytest_fcbench.cli import main
 from pytest_fcbench.config.loading import load
 from pytest_fcbench.domain.entry import CATEGORIES
-from pytest_fcbench.matchers import registry
-from pytest_fcbench.run.session import Run
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.suites import core
@@ -71,14 +71,16 @@ def card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Record]:
 
 
 def recorded(model: str, category: str, numbers: Sequence[int], trial: int | None = None) -> list[Record]:
-    run = Run(load({"model": model, "suite": ["core"]}, None))
-    entries = [replace(run.suites["core"].load(CATEGORIES[category])[n], trial=trial) for n in numbers]
-    talks = [(entry, run.dispatcher.transcript(entry)) for entry in entries]
-    return [run.record(entry, registry.judge(entry, talk, run.resources), talk) for entry, talk in talks]
+    run = Session(RunContext(load({"model": model, "suite": ["core"]}, None)))
+    entries = [
+        replace(run.context.suites["core"].load(CATEGORIES[category])[n], trial=trial) for n in numbers
+    ]
+    talks = [(entry, run.transcript(entry)) for entry in entries]
+    return [run.record(entry, run.judge(entry, talk), talk) for entry, talk in talks]
 
 
 def write(made: Sequence[Record]) -> None:
-    run = Run(load({"model": "oracle", "suite": ["core"]}, None))
+    run = Session(RunContext(load({"model": "oracle", "suite": ["core"]}, None)))
     write_scorecard(Path(CARD), made, replace(run.facts, model="under-test"))
 
 
@@ -345,8 +347,8 @@ def test_one_call_that_fails_is_one_diagnosis_less(diagnose: Diagnose, served: S
 
 
 def first_messages(key: str) -> list[str]:
-    run = Run(load({"model": "oracle", "suite": ["core"]}, None))
-    entry = next(e for e in run.suites["core"].load(CATEGORIES["multi_turn_base"]) if e.key == key)
+    run = Session(RunContext(load({"model": "oracle", "suite": ["core"]}, None)))
+    entry = next(e for e in run.context.suites["core"].load(CATEGORIES["multi_turn_base"]) if e.key == key)
     return [f"{said.role}: {said.content}" for said in entry.turns[0]]
 
 

@@ -217,12 +217,12 @@ def test_a_ledger_of_today(rejudge: Rejudge, whole: Report, monkeypatch: pytest.
             replace(entry, set_aside="it contradicts itself") if bad else entry, transcript, *means
         )
 
-    monkeypatch.setattr("pytest_fcbench.cli.commands.rejudge.judge", found_bad)
+    monkeypatch.setattr("pytest_fcbench.matchers.registry.judge", found_bad)
     code, text = rejudge(whole, "--to=new.json")
     assert code == 1
     assert "newly set aside (1)" in text
     assert "corrected  passed → not_scored set_aside" in text
-    monkeypatch.setattr("pytest_fcbench.cli.commands.rejudge.judge", true_judge)
+    monkeypatch.setattr("pytest_fcbench.matchers.registry.judge", true_judge)
     code, text = rejudge(json.loads(Path("new.json").read_text()))
     assert code == 1
     assert "no longer set aside (1)" in text
@@ -238,7 +238,7 @@ def test_a_matcher_that_breaks_costs_one_entry(
             raise ValueError("sk-1234567890abcdef")
         return true_judge(entry, transcript, *means)
 
-    monkeypatch.setattr("pytest_fcbench.cli.commands.rejudge.judge", broken)
+    monkeypatch.setattr("pytest_fcbench.matchers.registry.judge", broken)
     code, text = rejudge(whole, "--to=new.json")
     assert code == 1
     assert "no longer scored (1)" in text

@@ -24,7 +24,8 @@ from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
-from pytest_fcbench.run.session import Run
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import record as records
 from tests.factories import (
     make_call_verdict,
@@ -158,10 +159,10 @@ def test_what_a_model_writes_cannot_touch_the_terminal(show: Show, tmp_path: Pat
 
 
 def test_a_scorecard_has_the_conversation(show: Show, tmp_path: Path) -> None:
-    run = Run(load({"model": "oracle"}, None))
-    entry = run.suites["core"].load(CATEGORIES["multi_turn_base"])[1]
-    transcript = run.dispatcher.transcript(entry)
-    record = records.record(entry, run.chosen.manner, Judgement.both(Passed()), transcript)
+    run = Session(RunContext(load({"model": "oracle"}, None)))
+    entry = run.context.suites["core"].load(CATEGORIES["multi_turn_base"])[1]
+    transcript = run.transcript(entry)
+    record = records.record(entry, run.context.manner, Judgement.both(Passed()), transcript)
     write_scorecard(tmp_path / "card.json", [record])
     text = show(entry.key, "--scorecard=card.json")
     assert text == show(entry.key, "--model=oracle")
@@ -173,12 +174,12 @@ def test_stored_answers_are_shown_and_nobody_is_asked(
 ) -> None:
     """Of a trial too. Where an answer is missing, it says so."""
     settings = load({"model": "openai/x", "api_key_env": ""}, None)
-    run = Run(settings)
-    entry = replace(run.suites["core"].load(CATEGORIES["multi_turn_base"])[0], trial=2)
+    run = Session(RunContext(settings))
+    entry = replace(run.context.suites["core"].load(CATEGORIES["multi_turn_base"])[0], trial=2)
     store = AnswerStore(tmp_path / ".fcbench/answers.sqlite")
     identity = registry.identity(settings)
     model = StoredModel(OracleModel(Mode.FC, Names.UNDERSCORED), store, identity, immediate=True)
-    talk = run.converse(entry)
+    talk = run.context.converse(entry, {})
     request = next(talk)
     while True:
         try:
@@ -195,11 +196,11 @@ def test_tool_calls_and_text_beside_each_other(show: Show, tmp_path: Path) -> No
     completion = Completion(
         text="Let me see.", tool_calls=(ToolCall("f", "{"), "and a part"), reasoning="Hm."
     )
-    run = Run(load({"model": "oracle"}, None))
-    entry = run.suites["core"].load(CATEGORIES["simple_python"])[0]
-    transcript = replace(run.dispatcher.transcript(entry))
+    run = Session(RunContext(load({"model": "oracle"}, None)))
+    entry = run.context.suites["core"].load(CATEGORIES["simple_python"])[0]
+    transcript = replace(run.transcript(entry))
     transcript = replace(transcript, turns=((replace(transcript.turns[0][0], completion=completion),),))
-    record = records.record(entry, run.chosen.manner, Judgement.both(Passed()), transcript)
+    record = records.record(entry, run.context.manner, Judgement.both(Passed()), transcript)
     write_scorecard(tmp_path / "card.json", [record])
     text = show(entry.key, "--scorecard=card.json")
     for line in (

@@ -22,7 +22,8 @@ from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.models.baselines.official_results import turns_of
-from pytest_fcbench.run.session import Run
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.session import Session
 from tests.conftest import ROOT
 
 Files: TypeAlias = Mapping[str, Sequence[Mapping[str, object]]]
@@ -415,16 +416,18 @@ def test_the_run_that_is_named_finds_what_was_imported(
     for option in OPTIONS:
         action = "store_true" if option.switch else "append" if option.repeatable else "store"
         parser.add_argument(option.flag, dest=option.key, action=action, default=None)
-    benchmark = Run(load(vars(parser.parse_args(command)), None))
+    benchmark = Session(RunContext(load(vars(parser.parse_args(command)), None)))
     for name, rows in files.items():
         entries = {
             e.id: e
-            for e in benchmark.selection.entries(name.partition("v4_")[2].removesuffix("_result.json"))
+            for e in benchmark.context.selection.entries(
+                name.partition("v4_")[2].removesuffix("_result.json")
+            )
         }
         for row in rows:
-            assert benchmark.dispatcher.transcript(entries[str(row["id"])]).answers == turns_of(row)
-    assert benchmark.settings.offline
-    assert benchmark.chosen.manner.syntax == syntax
+            assert benchmark.transcript(entries[str(row["id"])]).answers == turns_of(row)
+    assert benchmark.context.settings.offline
+    assert benchmark.context.manner.syntax == syntax
     benchmark.close()
 
 

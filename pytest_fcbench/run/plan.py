@@ -1,14 +1,24 @@
-"""What a run would ask, without asking."""
+"""The plan of a run: which calls it would make, estimated without asking anybody."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
 
+from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
+from pytest_fcbench.conversations import turns
+from pytest_fcbench.conversations.entry import Memories
+from pytest_fcbench.dispatch.answer_store import StoredModel
 from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.transcript import AskModel
+from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party
+from pytest_fcbench.models.baselines.oracle import OracleModel
+from pytest_fcbench.models.protocol import Model, run_through
+from pytest_fcbench.run.context import RunContext
 
 _OUTPUT_TOKENS = 75
 """Of an answer: the mean of gpt-4o-mini on the official single-turn entries, function calling."""
@@ -78,6 +88,49 @@ def lines(plans: Sequence[Plan], price: Price | None) -> Iterator[str]:
             f"{row.input_tokens:>12}{row.output_tokens:>12}{_dollars(row.usd(price)):>10}"
         )
     yield "tokens are estimated: in from the size of requests, out as 75 an answer; nothing was asked"
+
+
+def describe_plan(context: RunContext, stored: Model | None, entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield the lines of text that tell what asking these entries would take.
+
+    ``stored`` is the model under test with its stored answers, None if it needs no network.
+    """
+    if stored is None:
+        yield f"{len(entries)} entries; {context.settings.label} needs no network: no call, no cost"
+    else:
+        memories: Memories = {}
+        plans = plan(entries, lambda entry: _find_calls(context, stored, entry, memories))
+        yield from lines(plans, context.price)
+        if context.asks_web:
+            yield "not counted: what the web answers, which stands in later requests"
+    if context.parties:
+        yield f"not counted: what is asked of the {' and the '.join(sorted(context.parties))}"
+
+
+def _find_calls(context: RunContext, stored: Model, entry: Entry, memories: Memories) -> Sequence[AskModel]:
+    """Return the calls that an entry needs, with those of earlier conversations that are in no memory yet.
+
+    The oracle's answers say how a conversation goes on. It does not write a model's own syntax, so there a
+    conversation is planned in the usual one.
+    """
+    manner = context.manner
+    plain = replace(manner, syntax=DEFAULT_SYNTAX[manner.mode])
+    oracle = OracleModel(manner.mode, manner.names)
+    needed: list[AskModel] = []
+
+    def answer(entry: Entry, request: AskModel) -> Completion:
+        if request.party is not Party.MODEL:
+            return Completion(text="not asked", fault=Fault.INFERENCE_ERROR)
+        if isinstance(stored, StoredModel) and (kept := stored.kept(entry, request)):
+            return kept
+        needed.append(request)
+        return run_through(oracle.complete(entry, request))
+
+    with suppress(CallError):
+        for each in (*(before for before in entry.earlier if before.key not in memories), entry):
+            for _ in turns.requests(context.converse(each, memories, plain), partial(answer, each)):
+                pass
+    return needed
 
 
 def _dollars(usd: float | None) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
-from pytest_fcbench.dispatch.plan import Plan, lines, plan
 from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.transcript import AskModel
+from pytest_fcbench.run.plan import Plan, lines, plan
 from tests.factories import make_entry
 
 REQUEST = AskModel(({"role": "user", "content": "x" * 600},))

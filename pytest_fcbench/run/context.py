@@ -1,0 +1,159 @@
+"""The fixed parts of a run: model and manner, suites and entries, who else is asked, what a call costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from pytest_fcbench import suites
+from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.conversations.entry import Memories, asking
+from pytest_fcbench.domain import price as prices
+from pytest_fcbench.domain.entry import SELECTIONS, Entry, Rule
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.prompting import Manner, Mode
+from pytest_fcbench.domain.transcript import Asking, Completion, Driven, Party
+from pytest_fcbench.models import registry, sentence_vectors
+from pytest_fcbench.models.baselines.replay import ReplayModel
+from pytest_fcbench.models.protocol import Model
+from pytest_fcbench.models.sentence_vectors import SentenceModel
+from pytest_fcbench.models.web import no_search
+from pytest_fcbench.run.selection import Selection
+from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.suites.suite import Suite
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """What the settings of a run lead to. Nothing here is opened, so nothing has to be closed.
+
+    Each part is made when it is first read: a wrong model is found before a missing pack, and a command that
+    reads a suite loads no model.
+    """
+
+    settings: Settings
+
+    @cached_property
+    def chosen(self) -> registry.Chosen:
+        """The model under test and its manner. Raises ``UsageError``."""
+        return registry.choose(self.settings)
+
+    @property
+    def model(self) -> Model:
+        """The model under test, without limits. Raises ``UsageError``."""
+        return self.chosen.model
+
+    @property
+    def manner(self) -> Manner:
+        """How the model is asked. Raises ``UsageError``."""
+        return self.chosen.manner
+
+    @cached_property
+    def suites(self) -> Mapping[str, Suite]:
+        """The selected suites. Raises ``PackMissing`` and ``UsageError``."""
+        opened = {
+            name: suites.open_suite(name, self.settings.cache, self.settings.own)
+            for name in self.settings.suites
+        }
+        if not self.sentence_model:
+            return opened
+        return {
+            name: replace(suite, world=replace(suite.world, embed=self.sentence_model.embed))
+            for name, suite in opened.items()
+        }
+
+    @property
+    def suite_versions(self) -> Mapping[str, Mapping[str, str | None]]:
+        """Version and content hash of each suite, as scorecards state them."""
+        return {
+            name: {"version": suite.version, "pack_hash": suite.pack_sha256}
+            for name, suite in self.suites.items()
+        }
+
+    @cached_property
+    def selection(self) -> Selection:
+        """The entries that are asked. Raises ``PackMissing`` and ``UsageError``."""
+        return Selection(self.settings, self.suites)
+
+    @cached_property
+    def sentence_model(self) -> SentenceModel | None:
+        """The model that makes vectors for ``memory_vector``, if one is selected. Raises ``UsageError``."""
+        searches = any(category.name == "memory_vector" for category in self.settings.categories)
+        return sentence_vectors.load(self.settings.embedding) if searches else None
+
+    @cached_property
+    def driven(self) -> Driven:
+        """How golden paths are walked and who rates replies; for a replayed scorecard, as it was then."""
+        model, settings = self.model, self.settings
+        judge = settings.judge.label if settings.judge else "builtin"
+        if isinstance(model, ReplayModel):
+            if model.driven:
+                return model.driven
+            judge = model.rated_by or "builtin"
+        return Driven(settings.profile, judge, settings.similarity, settings.live)
+
+    @cached_property
+    def baseline(self) -> Scorecard | None:
+        """The scorecard that the gate compares with. Raises ``UsageError``."""
+        return scorecard_files.load(self.settings.baseline) if self.settings.baseline else None
+
+    @cached_property
+    def price(self) -> Price | None:
+        """The price of a call, from fcbench.yaml or from litellm's table; None if neither has the model."""
+        known = None if self.model.immediate else prices.known(self.settings.model)
+        return self.settings.price or known
+
+    def usd(self, completion: Completion) -> float | None:
+        """Return what a completion cost in dollars, or None if that is unknown."""
+        if self.price is None:
+            return None
+        used = completion.input_tokens, completion.output_tokens, completion.latency_s
+        return self.price.of(*used, self.settings.concurrency)
+
+    @cached_property
+    def parties(self) -> frozenset[Party]:
+        """Who is asked beside the model, the web apart: on golden paths all that are named, about replies in
+        words the judge."""
+        if isinstance(self.model, ReplayModel):
+            return frozenset()
+        named, rules = registry.named(self.settings), {each.rule for each in self.settings.categories}
+        if Rule.PATH in rules:
+            return named
+        return named & {Party.JUDGE} if Rule.CHAT in rules else frozenset()
+
+    @property
+    def asks_web(self) -> bool:
+        """Whether calls of selected entries search the web."""
+        return any(category.name in SELECTIONS["web_search"] for category in self.settings.categories)
+
+    @cached_property
+    def waits(self) -> bool:
+        """Whether answers take time: not if the model needs no network and nobody else is asked."""
+        open_web = self.asks_web and self.settings.search in ("duckduckgo", "serpapi")
+        return (
+            not self.model.immediate
+            or bool(self.parties)
+            or (open_web and not isinstance(self.model, ReplayModel))
+        )
+
+    def converse(self, entry: Entry, memories: Memories, manner: Manner | None = None) -> Asking:
+        """Return the conversation about an entry, in environments of its own."""
+        suite = self.suites[entry.suite]
+        open_web = entry.category.name in SELECTIONS["web_search"] and suite.web is None
+        if open_web and self.settings.search == "core" and not self.model.immediate:
+            raise no_search()  # before the model is paid for an answer that cannot be scored
+        return asking(entry, manner or self.manner, suite, self.driven, memories)
+
+    def check(self) -> None:
+        """Raise ``UsageError`` or ``PackMissing`` if the model, a suite or an entry is wrong."""
+        manner = self.manner
+        for category in self.settings.categories:
+            if category.rule is Rule.VARIATION and manner.mode is not Mode.PROMPT:
+                raise UsageError(
+                    f"{category.name} is about system prompts, so the model has to be asked by prompting: "
+                    "add --fcbench-mode=prompt, or run it apart from what is asked by function calling"
+                )
+            self.selection.entries(category.name)

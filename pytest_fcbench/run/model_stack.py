@@ -1,0 +1,170 @@
+"""Everybody who is asked in a run: the model and the auxiliary models, within limits, with stored answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from functools import cached_property
+
+from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
+from pytest_fcbench.dispatch.budget import Ledger
+from pytest_fcbench.dispatch.limits import LimitedModel, Limits
+from pytest_fcbench.domain.errors import NotScoredError, UsageError
+from pytest_fcbench.domain.transcript import Party
+from pytest_fcbench.models import registry
+from pytest_fcbench.models.baselines.replay import ReplayModel
+from pytest_fcbench.models.protocol import Model
+from pytest_fcbench.models.routing import Parties
+from pytest_fcbench.models.web import OwnWeb, RecordedWeb, RecordingModel, WebModel
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.suites.formats import web_pages
+from pytest_fcbench.web.recording import Recording
+
+HINTS: Mapping[str, str] = {
+    "authentication": "name the variable that holds the right key with --fcbench-api-key-env",
+    "bad_request": "check the model's name, and whether it takes tools (--fcbench-mode=prompt sends none)",
+    "connection": "check --fcbench-api-base, and whether the server is up",
+    "function_error": "correct the function",
+    "function_result": "return text, a message or a list of tool calls",
+    "not_found": "check the model's name and --fcbench-api-base",
+    "quota": "the account has no money left",
+    "budget": "raise --fcbench-max-usd",
+}
+"""The way out, by the cause of a call that failed."""
+
+
+def find_hint(error: NotScoredError) -> str:
+    """Return the way out for a call that failed."""
+    return HINTS.get(error.cause, "try again later")
+
+
+class ModelStack:
+    """The models of a run, opened together and closed together.
+
+    ``share`` is this process's part of the rates, the budget and the concurrency; 1 where it holds all
+    conversations of the run. Raises ``UsageError``.
+    """
+
+    def __init__(self, context: RunContext, share: float = 1.0) -> None:
+        self._context = context
+        self._share = share
+        with ExitStack() as opened:
+            self._opened = opened
+            self.limited = None if context.model.immediate else self._limit_model()
+            """The model under test within its limits; None for one that needs no network."""
+            self.stored = self.limited and self._store_answers(
+                self.limited, registry.identity(context.settings)
+            )
+            """The same with its answers kept, where they are."""
+            model, others = self.stored or context.model, self._open_auxiliary_models()
+            self.everyone: Model = Parties(model, others) if others else model
+            """Sends each request to whom it is for."""
+            self._opened = opened.pop_all()  # an error above closes what was opened until then
+
+    def close(self) -> None:
+        """Close the store and what else was opened."""
+        self._opened.close()
+
+    @property
+    def concurrency(self) -> int:
+        """How many conversations this process holds at once."""
+        return self._concurrency_of(self._context.settings)
+
+    @property
+    def reused(self) -> int:
+        """The number of answers of the model under test that came from the store."""
+        return self.stored.reused if isinstance(self.stored, StoredModel) else 0
+
+    @property
+    def spent_usd(self) -> float | None:
+        """The dollars that the model under test has cost so far; None if no price is known."""
+        return self.limited.ledger.spent if self.limited and self._context.price else None
+
+    def _concurrency_of(self, settings: Settings) -> int:
+        return max(1, int(settings.concurrency * self._share))
+
+    def _limits_of(self, settings: Settings) -> Limits:
+        return Limits(
+            rpm=settings.rpm and settings.rpm * self._share,
+            tpm=settings.tpm and settings.tpm * self._share,
+            retries=settings.retries,
+            timeout_s=settings.timeout_s,
+            concurrency=self._concurrency_of(settings),
+        )
+
+    def _limit_model(self) -> LimitedModel:
+        """Return the model under test within limits and budget."""
+        settings, price = self._context.settings, self._context.price
+        if settings.max_usd is not None and price is None:
+            raise UsageError(
+                f"--fcbench-max-usd={settings.max_usd:g}: no price is known for {settings.label}; "
+                "give it one under 'prices' in fcbench.yaml"
+            )
+        max_usd = settings.max_usd and settings.max_usd * self._share
+        ledger = Ledger(price, settings.concurrency, max_usd, _output_limit(settings.parameters))
+        preflight = settings.preflight and not settings.offline
+        return LimitedModel(self._context.model, self._limits_of(settings), ledger, preflight=preflight)
+
+    def _store_answers(self, model: LimitedModel, identity: registry.Identity) -> LimitedModel | StoredModel:
+        """Return the model with its answers kept, unless the run keeps none."""
+        settings = self._context.settings
+        if self._store is None:
+            return model
+        return StoredModel(model, self._store, identity, offline=settings.offline, refresh=settings.refresh)
+
+    @cached_property
+    def _store(self) -> AnswerStore | None:
+        """The file of answers, opened for the first model that is asked."""
+        path = self._context.settings.store
+        return self._opened.enter_context(closing(AnswerStore(path))) if path else None
+
+    def _open_auxiliary_models(self) -> Mapping[Party, Model]:
+        """Return who answers as whom; a scorecard that is replayed answers as everybody."""
+        context = self._context
+        if isinstance(context.model, ReplayModel):
+            return dict.fromkeys((party for party in Party if party is not Party.MODEL), context.model)
+        models: dict[Party, Model] = {
+            party: self._keep(party, model, identity)
+            for party, (model, identity) in registry.others(context.settings, context.parties).items()
+        }
+        return {**models, **self._open_webs()} if context.asks_web else models
+
+    def _keep(self, party: Party, model: Model, identity: registry.Identity) -> Model:
+        """Return an auxiliary model within its limits, with its answers kept."""
+        settings = self._context.settings
+        if party is Party.JUDGE and settings.judge:
+            limits = self._limits_of(settings.judge)
+        else:
+            limits = self._limits_of(replace(settings, rpm=None, tpm=None))  # rates of the model under test
+        return self._store_answers(LimitedModel(model, limits), identity)
+
+    def _open_webs(self) -> Mapping[Party, Model]:
+        """Return the open web and the web of the suites, recorded where that is wanted."""
+        settings = self._context.settings
+        web = registry.web(settings)
+        identity = {"model": f"web: {settings.search}"}
+        webs: dict[Party, Model] = {
+            Party.WEB: web if web.immediate else self._keep(Party.WEB, web, identity),
+            Party.OWN_WEB: web
+            if isinstance(web, RecordedWeb)
+            else self._opened.enter_context(open_own_web(self._context)),
+        }
+        if settings.search_record is None:
+            return webs
+        recording = self._opened.enter_context(closing(Recording(settings.search_record)))
+        return {party: RecordingModel(model, recording) for party, model in webs.items()}
+
+
+@contextmanager
+def open_own_web(context: RunContext) -> Iterator[WebModel]:
+    """Answer what entries ask of the web that their suites bring; a server starts with the first question."""
+    with closing(OwnWeb(lambda: web_pages.of([suite.web for suite in context.suites.values()]))) as web:
+        yield WebModel(web.sources, immediate=not context.waits)
+
+
+def _output_limit(parameters: Mapping[str, object]) -> int | None:
+    """Return the limit of output tokens, under either of the names it has."""
+    given = (parameters.get(name) for name in ("max_tokens", "max_completion_tokens"))
+    return next((value for value in given if isinstance(value, int)), None)
