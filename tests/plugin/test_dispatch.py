@@ -102,7 +102,7 @@ def pytest_sessionfinish(session):
 """
 
 REPORT_TOLD = """
-from pytest_fcbench.dispatch.link import Link
+from pytest_fcbench.dispatch.worker_link import Link
 tell = Link.expect
 def expect(link, entries):
     with open("told.txt", "a") as file:
