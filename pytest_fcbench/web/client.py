@@ -5,6 +5,10 @@ a checked address: a second answer of the name service, by which a host could mo
 never asked for. Each redirect is a request of its own under the same rules. Proxies, ``.netrc`` and
 certificates named in the environment play no part. Loopback is connected to only where a server of this run
 is (``local``).
+
+Whatever a model or an entry names is asked through this client. Endpoints that the user names are asked by
+litellm or ``models.providers.http``, and datasets on the hub by ``suites.packs.hub``, which writes large
+files piece by piece.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ from pytest_fcbench.execution.functions import live, lookups
 from pytest_fcbench.execution.functions.lookups import FailedLookupError
 from pytest_fcbench.execution.outcomes import Responded, Response, Unanswered
 from pytest_fcbench.execution.rest.apis import Asked, identity
-from pytest_fcbench.execution.rest.client import Sender
 from pytest_fcbench.execution.rest.performer import wanted_by
+from pytest_fcbench.execution.rest.sender import Sender
 from pytest_fcbench.matchers.rest import shape
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.scorecard.render.tables import Table

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from pytest_fcbench.execution.functions.lookups import Arguments, FailedLookupError, UnansweredError
 from pytest_fcbench.execution.outcomes import Responded, Unanswered
 from pytest_fcbench.execution.rest.apis import APIS, Api, Asked
-from pytest_fcbench.execution.rest.client import Keep, Sender, servers_fault
+from pytest_fcbench.execution.rest.sender import Keep, Sender, servers_fault
 
 _AMAZON = "real-time-amazon-data.p.rapidapi.com"
 _COVID = "covid-193.p.rapidapi.com"

@@ -12,9 +12,9 @@ from functools import cached_property
 from pytest_fcbench.domain.entry import ExpectedResponse
 from pytest_fcbench.execution.outcomes import Raised, Response
 from pytest_fcbench.execution.rest.apis import APIS, Asked, asked, identity
-from pytest_fcbench.execution.rest.client import Keep, Sender
 from pytest_fcbench.execution.rest.recorded import player
 from pytest_fcbench.execution.rest.request import NoRequestError, Request, read
+from pytest_fcbench.execution.rest.sender import Keep, Sender
 from pytest_fcbench.execution.rest.services import SERVICES
 from pytest_fcbench.web.addresses import Refused, checked
 from pytest_fcbench.web.loopback_server import LoopbackServer

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 
 from pytest_fcbench.execution.rest.apis import APIS, Asked, asked, has_key, identity
-from pytest_fcbench.execution.rest.client import NOT_RECORDED
+from pytest_fcbench.execution.rest.sender import NOT_RECORDED
 from pytest_fcbench.execution.rest.services import SERVICES
 from pytest_fcbench.web.loopback_server import LoopbackServer, Reply
 

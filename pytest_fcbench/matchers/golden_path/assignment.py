@@ -70,17 +70,17 @@ _LONGEST = 400
 def rapid(made: Call, expected: Call) -> float:
     """The share of characters that two calls have in common, in order (``fuzz.ratio`` of rapidfuzz)."""
     one, other = as_text(made), as_text(expected)
-    return 2 * _in_common(one, other) / (len(one) + len(other))
+    return 2 * count_common(one, other) / (len(one) + len(other))
 
 
-def _in_common(one: str, other: str) -> int:
-    """The length of the longest common subsequence: a bit for each place of one text (Hyyrö 2004)."""
+def count_common(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence: a bit for each place of one (Hyyrö 2004)."""
     places: dict[str, int] = {}
-    for at, character in enumerate(one):
-        places[character] = places.get(character, 0) | 1 << at
+    for at, part in enumerate(one):
+        places[part] = places.get(part, 0) | 1 << at
     every = unused = (1 << len(one)) - 1
-    for character in other:
-        found = unused & places.get(character, 0)
+    for part in other:
+        found = unused & places.get(part, 0)
         unused = (unused + found | unused - found) & every
     return len(one) - unused.bit_count()
 

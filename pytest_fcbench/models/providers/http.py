@@ -1,4 +1,9 @@
-"""One request over HTTP whose reply is JSON, for endpoints that litellm does not know."""
+"""One request over HTTP whose reply is JSON, for endpoints that litellm does not know.
+
+Not through ``web.client``, which asks what a model names: these endpoints are named by the user, so they may
+stand in a private network or behind a proxy of the environment, and the dispatcher asks many at once from its
+event loop. aiohttp, which litellm brings, does all three.
+"""
 
 from __future__ import annotations
 

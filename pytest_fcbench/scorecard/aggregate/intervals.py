@@ -71,12 +71,9 @@ def of_ratio(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     """
     if all(part <= whole for part, whole in clusters):
         return of_clusters(clusters)
-    n, k = sum(whole for _, whole in clusters), len(clusters)
-    if n == 0 or k == 1:
+    if len(clusters) < 2 or not any(whole for _, whole in clusters):
         return None
-    ratio = sum(part for part, _ in clusters) / n
-    spread = sum((part - ratio * whole) ** 2 for part, whole in clusters)
-    reach = _Z * sqrt(k / (k - 1) * spread) / n
+    ratio, reach = _linearised(clusters)
     return Interval(max(0.0, ratio - reach), ratio + reach, "linearised ratio") if reach else None
 
 
@@ -84,13 +81,18 @@ def of_difference(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     """The interval of a mean difference of verdicts, given by cluster as the sum of differences and their
     number: -/+ 1.96 standard errors of the linearised mean, as in ``of_ratio``. None of less than two
     clusters, and where they tell no variance."""
-    n, k = sum(size for _, size in clusters), len(clusters)
-    if k < 2:
+    if len(clusters) < 2:
         return None
-    mean = sum(part for part, _ in clusters) / n
-    spread = sum((part - mean * size) ** 2 for part, size in clusters)
-    reach = _Z * sqrt(k / (k - 1) * spread) / n
+    mean, reach = _linearised(clusters)
     return Interval(max(-1.0, mean - reach), min(1.0, mean + reach), "linearised mean") if reach else None
+
+
+def _linearised(clusters: Sequence[tuple[int, int]]) -> tuple[float, float]:
+    """Return the ratio of two sums over clusters, and 1.96 of its standard errors."""
+    n, k = sum(size for _, size in clusters), len(clusters)
+    ratio = sum(part for part, _ in clusters) / n
+    spread = sum((part - ratio * size) ** 2 for part, size in clusters)
+    return ratio, _Z * sqrt(k / (k - 1) * spread) / n
 
 
 def of_mean(parts: Sequence[Part]) -> Interval | None:

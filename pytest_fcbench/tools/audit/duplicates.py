@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls, ExpectedResults, GoldenPath, NoCall, Rule
+from pytest_fcbench.matchers.golden_path.assignment import count_common
 from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, shown
 from pytest_fcbench.tools.audit.function_docs import written
@@ -74,19 +75,7 @@ def rouge_l(one: Sequence[str], other: Sequence[str]) -> float:
     """The F1 of the longest common subsequence, 0 to 1. Two texts without a word are alike."""
     if not one and not other:
         return 1.0
-    return 2 * _common(one, other) / (len(one) + len(other))
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """The length of the longest common subsequence; each row of the table is a number (Hyyrö 2004)."""
-    places: defaultdict[str, int] = defaultdict(int)
-    for place, word in enumerate(one):
-        places[word] |= 1 << place
-    row = whole = (1 << len(one)) - 1
-    for word in other:
-        shared = row & places.get(word, 0)
-        row = ((row + shared) | (row - shared)) & whole
-    return len(one) - row.bit_count()
+    return 2 * count_common(one, other) / (len(one) + len(other))
 
 
 def alike(questions: Sequence[Question], others: Sequence[Question], least: float) -> Iterator[Pair]:

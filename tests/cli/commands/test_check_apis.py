@@ -21,7 +21,7 @@ from pytest_fcbench.domain.entry import (
 )
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.execution.functions.live import HOSTS
-from pytest_fcbench.execution.rest.client import Sender
+from pytest_fcbench.execution.rest.sender import Sender
 from pytest_fcbench.suites import bfcl
 from tests.factories import make_entry
 from tests.web.hosting import Seen, always, hosting, reply

@@ -15,8 +15,8 @@ import pytest
 from pytest_fcbench.domain.entry import ExpectedResponse
 from pytest_fcbench.execution.outcomes import Raised, Responded, Response, Unanswered, Unreached
 from pytest_fcbench.execution.rest.apis import APIS, Asked, asked
-from pytest_fcbench.execution.rest.client import Sender
 from pytest_fcbench.execution.rest.performer import Performer, recordings
+from pytest_fcbench.execution.rest.sender import Sender
 from pytest_fcbench.web.client import Client
 from tests.execution.keeping import Kept
 from tests.web.hosting import Hosted, Seen, always, hosting, reply
@@ -165,7 +165,7 @@ def test_a_key_goes_over_tls_but_where_officially_it_does_not(
     monkeypatch.setenv("OMDB_API_KEY", "sesame")
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setattr(
-        "pytest_fcbench.execution.rest.client.Client",
+        "pytest_fcbench.execution.rest.sender.Client",
         partial(Client, resolve=lambda _: [ip_address("8.8.8.8")], connect=connected),
     )
     with closing(Performer(live=True)) as perform:

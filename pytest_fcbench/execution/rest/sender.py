@@ -1,4 +1,4 @@
-"""Asking web APIs: keys filled in late, what they answered kept.
+"""Asks web APIs through ``web.client``: keys filled in late, what they answered kept.
 
 A key from the environment takes the place of whatever stands where an API wants one. It goes to that host
 only, and is in nothing that comes back.
