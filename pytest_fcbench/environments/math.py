@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import math
 import operator
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any
@@ -22,6 +23,10 @@ MAX_BITS = 1_000_000
 
 MAX_TEXT = 200
 """Most characters of a number given as text; a long exponent takes long."""
+
+# All contexts share what mpmath remembers of ln 2 and pi, a number and its precision in two variables: a
+# thread that reads one before and one after another's logarithm is off by hundreds of powers of ten.
+_MPMATH = threading.RLock()
 
 # Official: most errors name no values, and functions share them.
 _NOT_TWO_NUMBERS = "this takes two numbers"
@@ -64,12 +69,13 @@ class Math(Environment):
         Returns:
             result: the logarithm.
         """
-        # A context of its own: the official one changes the precision of the whole process.
-        context = mpmath.MPContext()
         try:
-            context.dps = _digits(int(precision))
-            # Official: two logarithms and a quotient, each rounded to the precision.
-            return {"result": context.log(_short(value)) / context.log(_short(base))}
+            # A context of its own: the official one changes the precision of the whole process.
+            with _MPMATH:
+                context = mpmath.MPContext()
+                context.dps = _digits(int(precision))
+                # Official: two logarithms and a quotient, each rounded to the precision.
+                return {"result": context.log(_short(value)) / context.log(_short(base))}
         except (TypeError, ValueError, ArithmeticError, AttributeError) as error:
             return {"error": f"no logarithm: {str(error) or 'the base has the logarithm zero'}"}
 
