@@ -8,11 +8,11 @@ functions and an index into what they return.
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.python_calls import folded, size
+from pytest_fcbench.codecs.python_syntax import parse_expression
 from pytest_fcbench.codecs.reading import Undecodable
 
 Functions: TypeAlias = Mapping[str, Callable[..., object]]
@@ -30,9 +30,7 @@ class NoCallError(Exception):
 
 def _parsed(text: str) -> ast.expr:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in a model's strings are not our warnings
-            return ast.parse(text.lstrip(" \t"), mode="eval").body
+        return parse_expression(text.lstrip(" \t"))
     except (SyntaxError, ValueError) as error:
         raise Undecodable(f"not a function call: {error}") from None
 

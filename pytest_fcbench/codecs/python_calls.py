@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import ast
 import operator
-import warnings
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from pytest_fcbench.answers import Call
+from pytest_fcbench.codecs.python_syntax import parse_expression
 from pytest_fcbench.codecs.reading import Undecodable
 from pytest_fcbench.codecs.wrapping import bracketed, unfenced
 
@@ -76,9 +76,7 @@ def corrected(text: str) -> tuple[Call, ...]:
 
 def _parse(text: str) -> ast.expr:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in a model's strings are not our warnings
-            return ast.parse(text, mode="eval").body
+        return parse_expression(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Undecodable(f"not Python calls: {str(error) or type(error).__name__}") from None
 

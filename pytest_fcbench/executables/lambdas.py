@@ -12,6 +12,7 @@ import operator
 from collections.abc import Callable, Mapping
 
 from pytest_fcbench.codecs.python_calls import OPERATORS, computed
+from pytest_fcbench.codecs.python_syntax import parse_expression
 from pytest_fcbench.codecs.reading import Undecodable
 
 _LONGEST = 2_000
@@ -38,7 +39,7 @@ def read_function(text: object) -> Callable[[float], float]:
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise Undecodable("the function must be a short text")
     try:
-        function = ast.parse(text.strip(), mode="eval").body
+        function = parse_expression(text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Undecodable(f"not a function: {error}") from None
     match function:

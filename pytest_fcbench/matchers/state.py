@@ -35,6 +35,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pytest_fcbench.answers import Fault, Transcript
+from pytest_fcbench.codecs.python_syntax import parse_expression
 from pytest_fcbench.codecs.reading import Unreadable
 from pytest_fcbench.codecs.syntaxes import Offer, read_corrected
 from pytest_fcbench.entries import Entry, FunctionDoc, Trajectory
@@ -225,7 +226,7 @@ def _rewritten(call: str, functions: Sequence[str]) -> str:
     if sum(1 for _ in names.finditer(call)) < 2:
         return call
     try:
-        tree = ast.parse(call.lstrip(" \t"), mode="eval")
+        tree = parse_expression(call.lstrip(" \t"))
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 node.value = names.sub(r"instance.\1", node.value)

@@ -5,12 +5,12 @@ It really goes through the tools, so an entry whose memory does not work is one 
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_fcbench.answers import AskModel, Call
+from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.entries import SELECTIONS, Answers, Entry, Facts
 
 UNKNOWN = "I do not know"
@@ -71,7 +71,7 @@ def returned(messages: Sequence[Mapping[str, object]]) -> list[str]:
         if message["role"] == "tool":
             contents.append(message["content"])
         elif message["role"] == "user" and str(message["content"]).startswith("[{'role': 'tool'"):
-            contents += [result["content"] for result in ast.literal_eval(str(message["content"]))]
+            contents += [result["content"] for result in read_literal(str(message["content"]))]
     return [text for content in contents for text in _texts(_value(str(content)))]
 
 
