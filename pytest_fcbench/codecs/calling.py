@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.python_calls import folded, size
-from pytest_fcbench.codecs.python_syntax import parse_expression
+from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 from pytest_fcbench.codecs.reading import Undecodable
 
 Functions: TypeAlias = Mapping[str, Callable[..., object]]
@@ -37,8 +37,8 @@ def _parsed(text: str) -> ast.expr:
 
 def _called(node: ast.expr, functions: Functions) -> object:
     if not isinstance(node, ast.Call):
-        raise NoCallError(f"not a function call: {ast.unparse(node):.200}")
-    name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
+        raise NoCallError(f"not a function call: {write_expression(node):.200}")
+    name = node.func.id if isinstance(node.func, ast.Name) else write_expression(node.func)
     if name not in functions:
         raise NoCallError(f"there is no function {name:.200}")
     positional = [_bounded(_value(argument, functions)) for argument in node.args]

@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from pytest_fcbench.answers import Call
-from pytest_fcbench.codecs.python_syntax import parse_expression
+from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 from pytest_fcbench.codecs.reading import Undecodable
 from pytest_fcbench.codecs.wrapping import bracketed, unfenced
 
@@ -139,12 +139,12 @@ def _official_value(node: ast.expr) -> object:
         case ast.Name(id=name):
             return name
         case ast.Call(keywords=[]):
-            return ast.unparse(node)
+            return write_expression(node)
         case ast.Call():
             call = _official_call(node)
             return {call.name: dict(call.arguments)}
         case ast.Subscript(value=value, slice=index):
-            return f"{ast.unparse(value)}[{ast.unparse(index)}]"
+            return f"{write_expression(value)}[{write_expression(index)}]"
     raise Undecodable(f"{type(node).__name__} is not a value")
 
 
@@ -179,7 +179,7 @@ def _corrected_value(node: ast.expr) -> object:
     try:
         return folded(node)
     except Undecodable:
-        return ast.unparse(node)
+        return write_expression(node)
 
 
 def _mapping(keys: list[object], values: list[object]) -> dict[object, object]:

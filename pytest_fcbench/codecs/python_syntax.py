@@ -37,15 +37,49 @@ _PASSING = re.compile(
 )
 
 
+# Python's own limit for brackets is 200. Other expressions (``1+1+...``, ``a.b.c...``) it takes far deeper,
+# and readers of their trees would run out of stack sooner or later by how much of it their caller has used:
+# a test in the main thread more than a conversation in another. To these depths there is always enough.
+DEEPEST = 210
+"""Most expressions within each other that are read."""
+DEEPEST_WRITTEN = 100
+"""Most that are written as text again: ``ast.unparse`` takes up to six frames for each."""
+
+_NESTING = re.compile(r"[-+*/%<>=&|^~@.(\[{]|\b(?:and|await|for|if|in|is|lambda|not|or)\b", re.ASCII)
+_FEW = DEEPEST // 4
+"""So few signs and words of nesting cannot make a tree too deep: each stands for four levels at most."""
+
+
 def parse_expression(text: str) -> ast.expr:
     """Parse the text of one expression.
 
     Raises ``SyntaxError``, ``ValueError``, ``RecursionError`` and ``MemoryError`` for what Python cannot
-    read, never ``SystemError`` for what it can.
+    read and what is nested too deeply, never ``SystemError`` for what it can.
     """
     tree = _parse(text, "eval")
     assert isinstance(tree, ast.Expression)
+    if len(_NESTING.findall(text)) > _FEW and _measure_depth(tree.body) > DEEPEST:
+        raise RecursionError("the expression is nested too deeply")
     return tree.body
+
+
+def write_expression(expression: ast.expr) -> str:
+    """Write a tree as text. Raises ``RecursionError`` for one that is too deep."""
+    if _measure_depth(expression) > DEEPEST_WRITTEN:
+        raise RecursionError("the expression is nested too deeply")
+    return ast.unparse(expression)
+
+
+def _measure_depth(expression: ast.expr) -> int:
+    """Count the levels of expressions, without recursion."""
+    deepest = 0
+    waiting: list[tuple[ast.AST, int]] = [(expression, 1)]
+    while waiting:
+        node, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        for child in ast.iter_child_nodes(node):
+            waiting.append((child, depth + isinstance(child, ast.expr)))
+    return deepest
 
 
 def parse_module(text: str) -> ast.Module:

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Mapping
 
 from pytest_fcbench.codecs.python_calls import OPERATORS, computed
-from pytest_fcbench.codecs.python_syntax import parse_expression
+from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 from pytest_fcbench.codecs.reading import Undecodable
 
 _LONGEST = 2_000
@@ -77,7 +77,7 @@ def _value(node: ast.expr, name: str, x: float) -> object:
                 return computed(compute, _number(left, name, x), _number(right, name, x))
         case ast.Call(func=called, args=arguments, keywords=[]) if function := _function(called):
             return function(*(_number(argument, name, x) for argument in arguments))
-    raise Undecodable(f"{ast.unparse(node):.80} is not arithmetic")
+    raise Undecodable(f"{write_expression(node):.80} is not arithmetic")
 
 
 def _function(node: ast.expr) -> Callable[..., float] | None:

@@ -35,7 +35,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pytest_fcbench.answers import Fault, Transcript
-from pytest_fcbench.codecs.python_syntax import parse_expression
+from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 from pytest_fcbench.codecs.reading import Unreadable
 from pytest_fcbench.codecs.syntaxes import Offer, read_corrected
 from pytest_fcbench.entries import Entry, FunctionDoc, Trajectory
@@ -230,6 +230,6 @@ def _rewritten(call: str, functions: Sequence[str]) -> str:
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 node.value = names.sub(r"instance.\1", node.value)
-        return ast.unparse(tree)
+        return write_expression(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return call

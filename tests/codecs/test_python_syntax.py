@@ -6,15 +6,22 @@ import ast
 import gc
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from itertools import count
-from typing import Literal
+from typing import Literal, TypeVar
 
 import pytest
 
-from pytest_fcbench.codecs.python_syntax import parse_expression, parse_module, read_literal
+from pytest_fcbench.codecs import python_calls
+from pytest_fcbench.codecs.calling import Functions, NoCallError
+from pytest_fcbench.codecs.calling import carried_out as carry_out
+from pytest_fcbench.codecs.python_syntax import DEEPEST, parse_expression, parse_module, read_literal
+from pytest_fcbench.codecs.reading import Undecodable
 from tests.disturbance import disturb_parsing, repeat_in_threads
+
+T = TypeVar("T")
 
 CALL = "book_flight(card='id_1', days=[1, 2, {3, 4}], fare={'usd': (1, -2.5)}, by=f(x=not True, y=None))"
 TREE = ast.dump(ast.parse(CALL, mode="eval").body)
@@ -205,3 +212,57 @@ def test_parsing_in_threads_while_rules_come_and_go() -> None:
     finally:
         ended.set()
         changing.join()
+
+
+# Depth
+
+NESTS: Mapping[str, Callable[[int], str]] = {
+    "lists": lambda depth: f"f(x={'[' * depth}{']' * depth})",
+    "dicts": lambda depth: f"f(x={'{1: ' * depth}2{'}' * depth})",
+    "calls": lambda depth: f"f(x={'f(x=' * depth}1{')' * depth})",
+    "sums": lambda depth: f"f(x={'1+' * depth}1)",
+    "sums of names": lambda depth: f"f(x={'a+' * depth}1)",
+    "signs": lambda depth: f"f(x={'-' * depth}1)",
+    "nots": lambda depth: f"f(x={'not ' * depth}1)",
+    "attributes": lambda depth: f"f(x={'a.' * depth}a)",
+    "calls of calls": lambda depth: f"f(x=a{'()' * depth})",
+    "subscripts": lambda depth: f"f(x=a{'[1]' * depth})",
+    "conditions": lambda depth: f"f(x={'1 if 1 else ' * depth}1)",
+    "dicts that are no values": lambda depth: f"f(x=a + {'{1: ' * depth}2{'}' * depth})",
+    "calls that are no values": lambda depth: f"f(x=a + {'f(x=' * depth}1{')' * depth})",
+    "loops": lambda depth: f"f(x={'[x for x in ' * depth}y{']' * depth})",
+    "comparisons": lambda depth: f"f(x={'(a or b and c == ' * (depth // 3)}1{')' * (depth // 3)})",
+    "slices": lambda depth: f"f(x={'a[b:' * (depth // 2)}1{']' * (depth // 2)})",
+    "lambdas": lambda depth: f"f(x={'lambda:' * depth}1)",
+}
+
+
+def read_every_way(text: str) -> Iterator[object]:
+    """What each reader of calls makes of a text."""
+    known: Functions = {"f": lambda x: x}
+    for read in (python_calls.official, python_calls.corrected, lambda text: carry_out(text, known)):
+        try:
+            yield repr(read(text))
+        except (Undecodable, NoCallError, RecursionError, MemoryError):
+            yield None
+
+
+def call_at_depth(depth: int, do: Callable[[], T]) -> T:
+    return do() if depth == 0 else call_at_depth(depth - 1, do)
+
+
+@pytest.mark.parametrize("nest", NESTS.values(), ids=list(NESTS))
+@pytest.mark.parametrize("depth", [90, 100, 190, DEEPEST - 2, DEEPEST - 1, DEEPEST, 300, 900])
+def test_what_is_too_deep_does_not_depend_on_the_caller(nest: Callable[[int], str], depth: int) -> None:
+    """A conversation has more of the stack left than the test that judges it."""
+    text = nest(depth)
+    with ThreadPoolExecutor(1) as thread:
+        beside = thread.submit(lambda: list(read_every_way(text))).result()
+    assert call_at_depth(150, lambda: list(read_every_way(text))) == beside
+    if depth > DEEPEST:
+        assert beside == [None, None, None]
+
+
+@pytest.mark.parametrize("nest", NESTS.values(), ids=list(NESTS))
+def test_what_is_nested_less_is_parsed(nest: Callable[[int], str]) -> None:
+    parse_expression(nest(190))
