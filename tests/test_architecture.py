@@ -21,6 +21,7 @@ ROOMS = {
     "answers": {"entries"},
     "verdicts": set(),
     "errors": set(),
+    "arithmetic": set(),
     "options": set(),
     "sharding": {"entries"},
     "extras": {"errors"},
@@ -28,7 +29,7 @@ ROOMS = {
     "prices": set(),
     "codecs": {"entries", "answers", "prompt_formats"},
     "conversation": {"entries", "answers", "codecs"},
-    "environments": {"entries", "codecs"},
+    "environments": {"arithmetic", "entries", "codecs"},
     "matchers": {
         "entries",
         "answers",
@@ -39,7 +40,7 @@ ROOMS = {
         "executables",
         "judges",
     },
-    "executables": {"entries", "codecs", "web"},
+    "executables": {"arithmetic", "entries", "codecs", "web"},
     "schemas": {"entries"},
     "suites": {
         "entries",
@@ -141,6 +142,7 @@ ROOMS = {
     },
     "charts": {"verdicts"},
     "scorecard": {
+        "arithmetic",
         "entries",
         "answers",
         "verdicts",
@@ -163,6 +165,7 @@ ROOMS = {
     },
     "report": {"entries", "answers", "verdicts", "errors", "scorecard", "prices", "charts"},
     "official": {
+        "arithmetic",
         "entries",
         "answers",
         "verdicts",
@@ -267,7 +270,7 @@ def test_python_text_is_parsed_in_one_place(path: Path) -> None:
     name = path.relative_to(PACKAGE).as_posix()
     for node in ast.walk(ast.parse(path.read_text())):
         match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="ast"), attr="parse")):
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="ast"), attr="parse" | "unparse")):
                 assert name == PARSING, f"line {node.lineno}"
             case ast.Call(func=ast.Attribute(value=ast.Name(id="ast"), attr="literal_eval"), args=[given]):
                 assert name == PARSING or ast.unparse(given) == "node", f"line {node.lineno}: a text?"

@@ -6,12 +6,12 @@ import decimal
 import math
 import operator
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import mpmath
 
+from pytest_fcbench.arithmetic import add_in_order
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.world import World
 
@@ -299,7 +299,7 @@ class Math(Environment):
         Returns:
             result: their sum.
         """
-        return _statistic("sum", _sum, numbers)
+        return _statistic("sum", add_in_order, numbers)
 
 
 def _calculated(refusal: str, operation: Callable[..., object], *operands: object) -> dict[str, object]:
@@ -344,13 +344,8 @@ def _digits(precision: int) -> int:
     return precision
 
 
-def _sum(numbers: Iterable[float]) -> float:
-    """One by one from the left. The built-in sum rounds differently from Python 3.12 on."""
-    return reduce(operator.add, numbers, 0)
-
-
 def _mean(numbers: Sequence[float]) -> float:
-    return _sum(numbers) / len(numbers)
+    return add_in_order(numbers) / len(numbers)
 
 
 def _deviation(numbers: Sequence[float]) -> float:
