@@ -74,6 +74,23 @@ def test_no_text_is_ever_evaluated(path: Path) -> None:
             assert node.func.id not in ("eval", "exec", "compile", "__import__"), f"line {node.lineno}"
 
 
+PARSING = "codecs/python_syntax.py"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_python_text_is_parsed_in_one_place(path: Path) -> None:
+    """Elsewhere other threads could make it fail, and filters of warnings could be left behind."""
+    name = path.relative_to(PACKAGE).as_posix()
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="ast"), attr="parse" | "unparse")):
+                assert name == PARSING, f"line {node.lineno}"
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="ast"), attr="literal_eval"), args=[given]):
+                assert name == PARSING or ast.unparse(given) == "node", f"line {node.lineno}: a text?"
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="warnings"), attr="catch_warnings")):
+                assert name == "scorecard/render/charts/drawing.py", f"line {node.lineno}"
+
+
 def test_matchers_start_no_process() -> None:
     """They know what became of calls, not how they are carried out."""
     named = {name for path in PACKAGE.glob("matchers/**/*.py") for name in imported_names(path)}

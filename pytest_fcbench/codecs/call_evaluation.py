@@ -8,12 +8,12 @@ functions and an index into what they return.
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.python import folded, size
+from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 
 Functions: TypeAlias = Mapping[str, Callable[..., object]]
 """What can be called, by name."""
@@ -30,17 +30,15 @@ class NoCallError(Exception):
 
 def _parsed(text: str) -> ast.expr:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in a model's strings are not our warnings
-            return ast.parse(text.lstrip(" \t"), mode="eval").body
+        return parse_expression(text.lstrip(" \t"))
     except (SyntaxError, ValueError) as error:
         raise Undecodable(f"not a function call: {error}") from None
 
 
 def _called(node: ast.expr, functions: Functions) -> object:
     if not isinstance(node, ast.Call):
-        raise NoCallError(f"not a function call: {ast.unparse(node):.200}")
-    name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
+        raise NoCallError(f"not a function call: {write_expression(node):.200}")
+    name = node.func.id if isinstance(node.func, ast.Name) else write_expression(node.func)
     if name not in functions:
         raise NoCallError(f"there is no function {name:.200}")
     positional = [_bounded(_value(argument, functions)) for argument in node.args]

@@ -1,4 +1,4 @@
-"""tree-sitter parsers, made on first use (a plain pytest run never loads them)."""
+"""tree-sitter parsers; their grammars are loaded on first use (a plain pytest run never loads them)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_fcbench.codecs.decoders.outcome import Undecodable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node, Parser
 
 
 P = ParamSpec("P")
@@ -19,13 +19,20 @@ R = TypeVar("R")
 
 
 @cache
-def _parser(language: str) -> Parser:
+def _load_grammar(language: str) -> Language:
     import tree_sitter
     import tree_sitter_java
     import tree_sitter_javascript
 
     grammar = {"java": tree_sitter_java, "javascript": tree_sitter_javascript}[language]
-    return tree_sitter.Parser(tree_sitter.Language(grammar.language()))
+    return tree_sitter.Language(grammar.language())
+
+
+def _make_parser(language: str) -> Parser:
+    """Make a parser for one text: a parser has a state, which threads must not share."""
+    import tree_sitter
+
+    return tree_sitter.Parser(_load_grammar(language))
 
 
 LONGEST_SOURCE = 100_000
@@ -36,7 +43,7 @@ def parse(language: str, source: str) -> Node:
     """The root of the syntax tree. Raises ``Undecodable`` where the grammar found an error."""
     if len(source) > LONGEST_SOURCE:
         raise Undecodable(f"{len(source)} characters of {language} source are too many")
-    root = _parser(language).parse(source.encode("utf-8", "surrogatepass")).root_node
+    root = _make_parser(language).parse(source.encode("utf-8", "surrogatepass")).root_node
     if root.has_error and any(node.is_error for node in walk(root)):
         raise Undecodable(f"not valid {language} source")
     return root

@@ -38,14 +38,14 @@ class Environments:
     def perform(self, calls: Sequence[str]) -> tuple[str, ...]:
         """Carry out calls in order; what each returned, or why it could not be, as text.
 
-        Raises ``Unanswered``.
+        Raises ``Unanswered``, and ``SystemError``, which is a fault of the interpreter and of no call.
         """
         return tuple(map(self._perform, calls))
 
     def _perform(self, text: str) -> str:
         try:
             return rendered(carried_out(text, self._functions))
-        except Unanswered:
+        except (Unanswered, SystemError):
             raise
         except Exception as error:  # noqa: BLE001 - a model's arguments can make anything go wrong
             return f"Error: {str(error) or type(error).__name__}"

@@ -19,7 +19,6 @@ The corrected profile differs in this:
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import unicodedata
@@ -29,6 +28,7 @@ from typing import NamedTuple
 
 from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.entry import Answers, Entry
 from pytest_fcbench.domain.transcript import WEBS, Completion, Fault, Transcript, completion_to_json
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
@@ -186,7 +186,7 @@ def _object(text: str) -> object:
     except (ValueError, RecursionError):
         end = text.rfind("}") + 1
         with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            found = ast.literal_eval(text[:end]) if end <= LONGEST_LITERAL else None
+            found = read_literal(text[:end]) if end <= LONGEST_LITERAL else None
     return found
 
 

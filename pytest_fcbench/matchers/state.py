@@ -36,6 +36,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.outcome import Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import Fault, Transcript
@@ -226,10 +227,10 @@ def _rewritten(call: str, functions: Sequence[str]) -> str:
     if sum(1 for _ in names.finditer(call)) < 2:
         return call
     try:
-        tree = ast.parse(call.lstrip(" \t"), mode="eval")
+        tree = parse_expression(call.lstrip(" \t"))
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 node.value = names.sub(r"instance.\1", node.value)
-        return ast.unparse(tree)
+        return write_expression(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return call

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from pytest_fcbench.codecs.python_syntax import parse_expression
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Scene, Trajectory
 
 
@@ -38,7 +39,7 @@ def _called(call: str) -> set[str]:
     """Names of the functions that a call needs, also inside its arguments."""
     return {
         node.func.id
-        for node in ast.walk(ast.parse(call, mode="eval"))
+        for node in ast.walk(parse_expression(call))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
 

@@ -43,6 +43,10 @@ class Shelf(Environment):
         """Always an exception."""
         raise ValueError(words)
 
+    def crash(self) -> object:
+        """Always a fault of the interpreter."""
+        raise SystemError("bad internal call")
+
 
 def performed(*calls: str) -> tuple[dict[object, object], str]:
     """The jars after some calls, and what the last of them returned."""
@@ -439,3 +443,8 @@ def test_what_is_in_an_argument_counts_together() -> None:
     for argument in (f"['{half}', '{half}']", f"{{'{half}': '{half}'}}", f"put({{'{half}y', '{half}'}})"):
         assert performed(f"put(1, {argument})") == ({}, TOO_LARGE)
     assert performed(f"put('{half}', '{half}')")[0] == {half: half}
+
+
+def test_a_fault_of_the_interpreter_is_no_result_of_a_call() -> None:
+    with pytest.raises(SystemError):
+        performed("crash()")

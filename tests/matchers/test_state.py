@@ -20,6 +20,7 @@ from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.matchers.state import judge, match
+from tests.disturbance import disturb_parsing, repeat_in_threads
 from tests.factories import make_entry, make_transcript
 from tests.matchers.outcomes import outcome, outcomes
 
@@ -602,3 +603,18 @@ def test_a_function_name_with_calls_in_it_does_not_crash_the_matcher(name: str) 
     completion = Completion(None, (ToolCall(name, "{}"),))
     said = transcript_of([Step(completion, (f"{name}()",)), step()], mode=Mode.FC)
     assert outcomes(judge(entry_of([[LS]]), said, fresh)) == (RESPONSE, RESPONSE)
+
+
+def test_verdicts_hold_beside_other_threads_and_a_busy_collector() -> None:
+    """On 3.11 the same call could fail on one side: parsing it was disturbed."""
+    truth = (("mkdir(dir_name='a')", "touch(file_name='b')"), ("echo(content='\\d', file_name='b')", "ls()"))
+    entry, transcript = entry_of(truth), held(truth)
+
+    def verdicts() -> tuple[bool, bool]:
+        judgement = judge(entry, transcript, fresh)
+        return isinstance(judgement.official, Passed), isinstance(judgement.corrected, Passed)
+
+    with disturb_parsing(by_parsing=False):
+        assert set(repeat_in_threads(verdicts)) == {(True, True)}
+    with disturb_parsing(by_parsing=True):
+        assert {verdicts() for _ in range(10)} == {(True, True)}

@@ -11,10 +11,10 @@ from tests.packaging.installed import Environment
 OWN = """
 from typing import assert_type
 
-from pytest_fcbench.entries import Entry
-from pytest_fcbench.errors import FcbenchError
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import FcbenchError
 from pytest_fcbench.run import Ask, Score
-from pytest_fcbench.verdicts import Failed, Passed
+from pytest_fcbench.domain.verdict import Failed, Passed
 
 
 def own(entry: Entry, ask: Ask, score: Score) -> None:

@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import ast
 import operator
-import warnings
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.wrapping import bracketed, unfenced
+from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 from pytest_fcbench.domain.transcript import Call
 
 Binary: TypeAlias = Callable[[object, object], object]
@@ -76,9 +76,7 @@ def corrected(text: str) -> tuple[Call, ...]:
 
 def _parse(text: str) -> ast.expr:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in a model's strings are not our warnings
-            return ast.parse(text, mode="eval").body
+        return parse_expression(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Undecodable(f"not Python calls: {str(error) or type(error).__name__}") from None
 
@@ -141,12 +139,12 @@ def _official_value(node: ast.expr) -> object:
         case ast.Name(id=name):
             return name
         case ast.Call(keywords=[]):
-            return ast.unparse(node)
+            return write_expression(node)
         case ast.Call():
             call = _official_call(node)
             return {call.name: dict(call.arguments)}
         case ast.Subscript(value=value, slice=index):
-            return f"{ast.unparse(value)}[{ast.unparse(index)}]"
+            return f"{write_expression(value)}[{write_expression(index)}]"
     raise Undecodable(f"{type(node).__name__} is not a value")
 
 
@@ -181,7 +179,7 @@ def _corrected_value(node: ast.expr) -> object:
     try:
         return folded(node)
     except Undecodable:
-        return ast.unparse(node)
+        return write_expression(node)
 
 
 def _mapping(keys: list[object], values: list[object]) -> dict[object, object]:

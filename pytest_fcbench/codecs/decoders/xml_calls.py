@@ -18,9 +18,7 @@ No entity can be declared inside of an element, so none can grow here.
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 from xml.etree import ElementTree
@@ -29,6 +27,7 @@ from xml.etree.ElementTree import Element
 from pytest_fcbench.codecs.decoders.native import from_json
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.wrapping import between
+from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.transcript import Call
 
 _BEGIN, _END = "<functions>", "</functions>"
@@ -101,12 +100,9 @@ def _official_value(text: str, kind: str) -> object:
 def _literal(text: str) -> object:
     """A Python literal. Raises ``Undecodable``."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in a model's strings are not our warnings
-            value: object = ast.literal_eval(text)
+        return read_literal(text)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
         raise Undecodable(f"not a literal: {str(error) or type(error).__name__}") from None
-    return value
 
 
 _TYPES = {

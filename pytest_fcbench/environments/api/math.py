@@ -5,12 +5,13 @@ from __future__ import annotations
 import decimal
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import mpmath
 
+from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.world import World
 
@@ -22,6 +23,10 @@ MAX_BITS = 1_000_000
 
 MAX_TEXT = 200
 """Most characters of a number given as text; a long exponent takes long."""
+
+# All contexts share what mpmath remembers of ln 2 and pi, a number and its precision in two variables: a
+# thread that reads one before and one after another's logarithm is off by hundreds of powers of ten.
+_MPMATH = threading.RLock()
 
 # Official: most errors name no values, and functions share them.
 _NOT_TWO_NUMBERS = "this takes two numbers"
@@ -64,12 +69,13 @@ class Math(Environment):
         Returns:
             result: the logarithm.
         """
-        # A context of its own: the official one changes the precision of the whole process.
-        context = mpmath.MPContext()
         try:
-            context.dps = _digits(int(precision))
-            # Official: two logarithms and a quotient, each rounded to the precision.
-            return {"result": context.log(_short(value)) / context.log(_short(base))}
+            # A context of its own: the official one changes the precision of the whole process.
+            with _MPMATH:
+                context = mpmath.MPContext()
+                context.dps = _digits(int(precision))
+                # Official: two logarithms and a quotient, each rounded to the precision.
+                return {"result": context.log(_short(value)) / context.log(_short(base))}
         except (TypeError, ValueError, ArithmeticError, AttributeError) as error:
             return {"error": f"no logarithm: {str(error) or 'the base has the logarithm zero'}"}
 
@@ -293,7 +299,7 @@ class Math(Environment):
         Returns:
             result: their sum.
         """
-        return _statistic("sum", _sum, numbers)
+        return _statistic("sum", add_in_order, numbers)
 
 
 def _calculated(refusal: str, operation: Callable[..., object], *operands: object) -> dict[str, object]:
@@ -338,13 +344,8 @@ def _digits(precision: int) -> int:
     return precision
 
 
-def _sum(numbers: Iterable[float]) -> float:
-    """One by one from the left. The built-in sum rounds differently from Python 3.12 on."""
-    return reduce(operator.add, numbers, 0)
-
-
 def _mean(numbers: Sequence[float]) -> float:
-    return _sum(numbers) / len(numbers)
+    return add_in_order(numbers) / len(numbers)
 
 
 def _deviation(numbers: Sequence[float]) -> float:

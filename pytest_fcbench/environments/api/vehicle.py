@@ -10,6 +10,7 @@ from copy import deepcopy
 from random import Random
 from typing import Any, Literal
 
+from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.world import World
 
@@ -438,7 +439,7 @@ class Vehicle(Environment):
         return {
             **pressures,
             # Official: the mean decides, so a flat tire beside a hard one is healthy.
-            "healthy_tire_pressure": 30 <= sum(pressures.values()) / len(_TIRES) <= 35,
+            "healthy_tire_pressure": 30 <= add_in_order(pressures.values()) / len(_TIRES) <= 35,
             "car_info": self._world.filler.car_status if self.long_context else {},
         }
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from typing import Literal
 
+from pytest_fcbench.domain.arithmetic import add_in_order
+
 
 def fuel_needed(distance_km: float, litres_per_100_km: float) -> float:
     """Litres of fuel that a trip takes.
@@ -121,7 +123,7 @@ def running_totals(amounts: list[float]) -> list[float]:
     Args:
         amounts: The amounts in order.
     """
-    return [sum(amounts[: end + 1]) for end in range(len(amounts))]
+    return [add_in_order(amounts[: end + 1]) for end in range(len(amounts))]
 
 
 def median(numbers: list[float]) -> float:

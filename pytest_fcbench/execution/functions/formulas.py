@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.execution.functions.lambdas import read_function
 
 
@@ -34,7 +35,7 @@ def polygon_area(vertices: Sequence[Sequence[float]]) -> float:
     if len(vertices) < 3:
         raise ValueError("a polygon has three vertices at least")
     pairs = zip(vertices, [*vertices[1:], vertices[0]], strict=True)
-    return abs(sum(a[0] * b[1] - b[0] * a[1] for a, b in pairs)) / 2
+    return abs(add_in_order(a[0] * b[1] - b[0] * a[1] for a, b in pairs)) / 2
 
 
 def maxPoints(points: Sequence[Sequence[float]]) -> int:  # noqa: N802 - BFCL's name
@@ -111,17 +112,15 @@ def estimate_derivative(function: str, x: float) -> float:
 
 def mat_mul(matA: Sequence[Sequence[float]], matB: Sequence[Sequence[float]]) -> list[list[float]]:  # noqa: N803
     """Product of two matrices, given by rows; as many elements of a row count as the second has rows."""
-    columns = range(len(matB[0]))
-    return [
-        [sum(matA[i][k] * matB[k][j] for k in range(len(matB))) for j in columns] for i in range(len(matA))
-    ]
+    rows, columns, inner = range(len(matA)), range(len(matB[0])), range(len(matB))
+    return [[add_in_order(matA[i][k] * matB[k][j] for k in inner) for j in columns] for i in rows]
 
 
 def calculate_cosine_similarity(vectorA: Sequence[float], vectorB: Sequence[float]) -> float:  # noqa: N803
     """Cosine of the angle between two vectors; surplus elements of the longer one count for its length."""
-    product = sum(a * b for a, b in zip(vectorA, vectorB, strict=False))
-    length_a: float = sum(x**2 for x in vectorA) ** 0.5
-    length_b: float = sum(x**2 for x in vectorB) ** 0.5
+    product = add_in_order(a * b for a, b in zip(vectorA, vectorB, strict=False))
+    length_a: float = add_in_order(x**2 for x in vectorA) ** 0.5
+    length_b: float = add_in_order(x**2 for x in vectorB) ** 0.5
     return product / (length_a * length_b)
 
 
@@ -137,13 +136,13 @@ def add_binary_numbers(a: str, b: str) -> str:
 
 def calculate_mean(numbers: Sequence[float]) -> float:
     """Arithmetic mean."""
-    return sum(numbers) / len(numbers)
+    return add_in_order(numbers) / len(numbers)
 
 
 def calculate_standard_deviation(numbers: Sequence[float]) -> float:
     """Standard deviation of a whole population."""
     mean = calculate_mean(numbers)
-    deviation: float = (sum((number - mean) ** 2 for number in numbers) / len(numbers)) ** 0.5
+    deviation: float = (add_in_order((number - mean) ** 2 for number in numbers) / len(numbers)) ** 0.5
     return deviation
 
 
@@ -161,8 +160,8 @@ def calculate_permutations(n: int, k: int) -> float:
 def linear_regression(x: Sequence[float], y: Sequence[float], point: float) -> float:
     """Value at a point of the line that fits best."""
     mean_x, mean_y = calculate_mean(x), calculate_mean(y)
-    spread = sum((value - mean_x) ** 2 for value in x)
-    slope = sum((x[i] - mean_x) * (y[i] - mean_y) for i in range(len(x))) / spread
+    spread = add_in_order((value - mean_x) ** 2 for value in x)
+    slope = add_in_order((x[i] - mean_x) * (y[i] - mean_y) for i in range(len(x))) / spread
     return slope * point + (mean_y - slope * mean_x)
 
 
@@ -260,7 +259,7 @@ def book_room(
 
 def order_food(item: Sequence[str], quantity: Sequence[int], price: Sequence[float]) -> float:
     """What an order costs: quantity times price, added item by item."""
-    return sum(quantity[index] * price[index] for index in range(len(item)))
+    return add_in_order(quantity[index] * price[index] for index in range(len(item)))
 
 
 FORMULAS: Mapping[str, Callable[..., object]] = {

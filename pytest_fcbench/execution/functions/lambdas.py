@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.python import OPERATORS, computed
+from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 
 _LONGEST = 2_000
 """Characters of a text; what models write has fifty."""
@@ -38,7 +39,7 @@ def read_function(text: object) -> Callable[[float], float]:
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise Undecodable("the function must be a short text")
     try:
-        function = ast.parse(text.strip(), mode="eval").body
+        function = parse_expression(text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Undecodable(f"not a function: {error}") from None
     match function:
@@ -76,7 +77,7 @@ def _value(node: ast.expr, name: str, x: float) -> object:
                 return computed(compute, _number(left, name, x), _number(right, name, x))
         case ast.Call(func=called, args=arguments, keywords=[]) if function := _function(called):
             return function(*(_number(argument, name, x) for argument in arguments))
-    raise Undecodable(f"{ast.unparse(node):.80} is not arithmetic")
+    raise Undecodable(f"{write_expression(node):.80} is not arithmetic")
 
 
 def _function(node: ast.expr) -> Callable[..., float] | None:

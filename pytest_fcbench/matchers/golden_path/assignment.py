@@ -45,7 +45,8 @@ def structured(made: Call, expected: Call) -> float:
         for name in names
         if _both(name, made, expected)
     ]
-    agreement = sum(alike) / len(names) if names else 1.0
+    # Exact, because the names of a set come in another order in each process.
+    agreement = math.fsum(alike) / len(names) if names else 1.0
     if made.name == expected.name:
         return 1.0 + agreement
     return (_ratio(made.name, expected.name) + agreement) / 2.01

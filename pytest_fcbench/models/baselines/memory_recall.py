@@ -5,11 +5,11 @@ It really goes through the tools, so an entry whose memory does not work is one 
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.entry import SELECTIONS, Answers, Entry, Facts
 from pytest_fcbench.domain.transcript import AskModel, Call
 
@@ -71,7 +71,8 @@ def returned(messages: Sequence[Mapping[str, object]]) -> list[str]:
         if message["role"] == "tool":
             contents.append(message["content"])
         elif message["role"] == "user" and str(message["content"]).startswith("[{'role': 'tool'"):
-            contents += [result["content"] for result in ast.literal_eval(str(message["content"]))]
+            results = read_literal(str(message["content"]))
+            contents += [result["content"] for result in results] if isinstance(results, list) else []
     return [text for content in contents for text in _texts(_value(str(content)))]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import StatisticsError, correlation
+from math import fsum, sqrt
 
 LEAST = 3
 """Two points always lie on a line."""
@@ -28,12 +28,15 @@ def correlated(pairs: Sequence[tuple[float, float]]) -> Correlation:
 
 
 def _pearson(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """Correlate two numbers, with digits that ``statistics.correlation`` does not keep between versions."""
     if len(one) < LEAST:
         return None
-    try:
-        return max(-1.0, min(1.0, correlation(one, other)))
-    except StatisticsError:  # one of them is constant
+    mean_one, mean_other = fsum(one) / len(one), fsum(other) / len(other)
+    together = fsum((a - mean_one) * (b - mean_other) for a, b in zip(one, other, strict=True))
+    spread = sqrt(fsum((a - mean_one) ** 2 for a in one) * fsum((b - mean_other) ** 2 for b in other))
+    if not spread:  # one of them is constant
         return None
+    return max(-1.0, min(1.0, together / spread))
 
 
 def ranks(values: Sequence[float]) -> list[float]:

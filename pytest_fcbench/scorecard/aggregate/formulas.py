@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.entry import SELECTIONS
 
 
@@ -75,7 +76,7 @@ def weights(metric: str, size_of: Callable[[str], float]) -> Mapping[str, float]
         formula = GROUPS[metric]
         equal = formula.weighing is Weighing.EQUAL
         sizes = {part: 1.0 if equal else size_of(part) for part in formula.parts}
-        shares = {part: size / (sum(sizes.values()) or 1.0) for part, size in sizes.items()}
+        shares = {part: size / (add_in_order(sizes.values()) or 1.0) for part, size in sizes.items()}
     else:
         return {metric: 1.0}
     found: dict[str, float] = {}

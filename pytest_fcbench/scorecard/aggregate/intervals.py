@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 
+from pytest_fcbench.domain.arithmetic import add_in_order
+
 CONFIDENCE = 0.95
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
@@ -52,7 +54,7 @@ def of_clusters(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     if not n:
         return None
     share = sum(passed for passed, _ in clusters) / n
-    spread = sum((passed - share * size) ** 2 for passed, size in clusters)
+    spread = add_in_order((passed - share * size) ** 2 for passed, size in clusters)
     number = len(clusters)
     effective = float(number)
     if number > 1 and spread:
@@ -91,7 +93,7 @@ def _linearised(clusters: Sequence[tuple[int, int]]) -> tuple[float, float]:
     """Return the ratio of two sums over clusters, and 1.96 of its standard errors."""
     n, k = sum(size for _, size in clusters), len(clusters)
     ratio = sum(part for part, _ in clusters) / n
-    spread = sum((part - ratio * size) ** 2 for part, size in clusters)
+    spread = add_in_order((part - ratio * size) ** 2 for part, size in clusters)
     return ratio, _Z * sqrt(k / (k - 1) * spread) / n
 
 
@@ -99,9 +101,9 @@ def of_mean(parts: Sequence[Part]) -> Interval | None:
     """The interval of the weighted sum of independent shares; None of none."""
     if not parts:
         return None
-    mean = sum(part.weight * part.share for part in parts)
-    below = sqrt(sum((part.weight * (part.share - part.interval.low)) ** 2 for part in parts))
-    above = sqrt(sum((part.weight * (part.interval.high - part.share)) ** 2 for part in parts))
+    mean = add_in_order(part.weight * part.share for part in parts)
+    below = sqrt(add_in_order((part.weight * (part.share - part.interval.low)) ** 2 for part in parts))
+    above = sqrt(add_in_order((part.weight * (part.interval.high - part.share)) ** 2 for part in parts))
     return Interval(max(0.0, mean - below), min(1.0, mean + above), "mover of its parts")
 
 

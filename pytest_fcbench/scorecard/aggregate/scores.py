@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate import intervals
@@ -210,7 +211,7 @@ def _combine(parts: Mapping[str, Score | None], weights: Mapping[str, float]) ->
         failed=sum(score.failed for score in present),
         not_scored=sum(score.not_scored for score in present),
         set_aside=sum(score.set_aside for score in present),
-        accuracy=sum(part.weight * part.share for part in known) if known and not unknown else None,
+        accuracy=add_in_order(part.weight * part.share for part in known) if known and not unknown else None,
         missing=tuple(dict.fromkeys(missing + nested)),
         interval=None if unknown else intervals.of_mean(known),
         unknown=unknown,

@@ -23,6 +23,7 @@ from itertools import repeat
 from math import comb, fsum, isclose, sqrt
 from statistics import NormalDist, fmean
 
+from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate.formulas import weights
@@ -151,8 +152,8 @@ class Paired:
         return Difference(
             metric=metric,
             entries=len(pairs),
-            before=sum(share[name] * fmean(pair.before for pair in part) for name, part in parts.items()),
-            after=sum(share[name] * fmean(pair.after for pair in part) for name, part in parts.items()),
+            before=add_in_order(share[name] * fmean(p.before for p in part) for name, part in parts.items()),
+            after=add_in_order(share[name] * fmean(p.after for p in part) for name, part in parts.items()),
             better=better,
             worse=worse,
             chance=chance,

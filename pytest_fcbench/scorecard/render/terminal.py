@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from textwrap import wrap
 
+from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.prompt_format import shortened
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Profile, printable
 from pytest_fcbench.scorecard.aggregate import execution, ratings
@@ -139,8 +140,8 @@ def _overall(scores: ProfileScores) -> str:
 def _whole(scores: ProfileScores) -> str:
     """Which part of the weight was run with nothing missing, and the mean of that part."""
     whole = {name: score for name, score in scores.groups.items() if name in OVERALL and not score.missing}
-    weight = sum(OVERALL[name] for name in whole)
-    reached = sum(OVERALL[name] * (score.accuracy or 0.0) for name, score in whole.items())
+    weight = add_in_order(OVERALL[name] for name in whole)
+    reached = add_in_order(OVERALL[name] * (score.accuracy or 0.0) for name, score in whole.items())
     return f"{weight:.0%} of the weight" + (f", with a mean of {reached / weight:.2%}" if weight else "")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+from pytest_fcbench.codecs.python_syntax import parse_module
 from pytest_fcbench.domain.errors import PackError
 from pytest_fcbench.suites.bfcl import world
 
@@ -26,7 +27,7 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
         if path not in texts:
             raise PackError(f"{path} is missing")
     try:
-        modules = {path: ast.parse(texts[path]) for path in SOURCES}
+        modules = {path: parse_module(texts[path]) for path in SOURCES}
     except (SyntaxError, ValueError) as error:
         raise PackError(f"not Python sources: {error}; the package has changed") from None
     docs, tools, prompts = (modules[path] for path in (_DOCS, _TOOLS, _PROMPTS))

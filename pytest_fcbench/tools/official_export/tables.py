@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.prompt_format import FORMATS
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, Weighing
 from pytest_fcbench.scorecard.aggregate.usage import CostLatency
@@ -55,10 +56,8 @@ def _share(name: str, model: Model, size_of: SizeOf) -> _Share:
         return _Share(0.0, size_of(name), whole=False)
     by_count = GROUPS[name].weighing is Weighing.BY_COUNT
     parts = [_share(part, model, size_of) for part in GROUPS[name].parts]
-    count, total = 0, 0.0
-    for part in parts:  # not sum(), which from Python 3.12 on rounds otherwise
-        count += part.count
-        total += part.value * part.count if by_count else part.value
+    count = sum(part.count for part in parts)
+    total = add_in_order(part.value * part.count if by_count else part.value for part in parts)
     divisor = max(1, count) if by_count else len(parts)
     return _Share(total / divisor, count, all(part.whole for part in parts))
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import decimal
+import sys
+import threading
+from types import FrameType
+from typing import Any
 
 import mpmath
 import pytest
@@ -169,6 +173,39 @@ def test_precision_stays_within_a_call() -> None:
     CALCULATOR.logarithm(2, 10, 3)
     assert str(first).startswith("{'result': mpf('0.30102999566398119521373889472449302676")
     assert (mpmath.mp.dps, decimal.getcontext().prec) == before
+
+
+def test_logarithms_in_two_threads() -> None:
+    """mpmath keeps ln 2 and its precision apart: with a switch in between, 3.32 was 3.31e+1759."""
+    assert call("logarithm", 10, 2, 5)  # ln 2 is remembered from now on
+    reached, passed, found = threading.Event(), threading.Event(), []
+
+    def wait_before_reading(frame: FrameType, event: str, _: object) -> Any:
+        if "mpmath" not in frame.f_code.co_filename or frame.f_code.co_name != "g":
+            return None
+
+        def wait_once(frame: FrameType, event: str, _: object) -> Any:
+            if event == "line" and frame.f_lineno == frame.f_code.co_firstlineno + 3:
+                reached.set()
+                passed.wait(0.5)  # the other one ends in between, unless it is kept from that
+            return wait_once
+
+        return wait_once
+
+    def compute_slowly() -> None:
+        sys.settrace(wait_before_reading)
+        try:
+            found.append(str(call("logarithm", 10, 2, 5)))
+        finally:
+            sys.settrace(None)
+
+    slow = threading.Thread(target=compute_slowly)
+    slow.start()
+    assert reached.wait(10)
+    call("logarithm", 10, 2, 5_000)
+    passed.set()
+    slow.join()
+    assert found == ["{'result': mpf('3.3219299')}"]
 
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.execution.functions.lambdas import read_function
 
 
@@ -77,6 +78,5 @@ def test_what_is_no_text(value: object) -> None:
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=6), st.floats(-5, 5))
 def test_polynomials_have_the_values_of_python(factors: list[int], x: float) -> None:
     body = " + ".join(f"{factor}*x**{power}" for power, factor in enumerate(factors))
-    assert read_function(f"lambda x: {body}")(x) == sum(
-        factor * x**power for power, factor in enumerate(factors)
-    )
+    terms = [factor * x**power for power, factor in enumerate(factors)]
+    assert read_function(f"lambda x: {body}")(x) == add_in_order(terms)

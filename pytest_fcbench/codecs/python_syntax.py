@@ -1,0 +1,125 @@
+"""Parsing Python text into syntax trees, with the same outcome whatever other threads do meanwhile.
+
+All text that models and suites write as Python is parsed here. ``ast.parse`` alone can fail on good text:
+
+- CPython 3.11 counts the depth of the tree it builds in one place for all threads. Where the garbage
+  collector runs Python code in between (a finalizer, a callback), another parse can begin, in another thread
+  or in this one, and the first then ends in ``SystemError: AST constructor recursion depth mismatch``, or in
+  a ``RecursionError`` although nothing is deep.
+- A warning about the text (an unknown escape such as ``\\d``) becomes a ``SyntaxError`` where warnings are
+  errors. ``warnings.catch_warnings`` is no help: it puts back the filters that it found, so that two threads
+  can leave each other's filters behind.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import re
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Literal
+
+_FILENAME = "<unknown>"
+"""The default of ``ast.parse``: it is in the messages of errors, which models are shown."""
+
+# Reentrant, because the collector can run code that parses while this thread parses.
+_LOCK = threading.RLock()
+
+_ATTEMPTS = 5
+
+# Messages of failures that may lie with other threads and not with the text, see above. Some are also those
+# of real mistakes (``1abc`` is an invalid decimal literal), which stay the same when parsed again.
+_PASSING = re.compile(
+    r"recursion depth mismatch|during\s+ast construction|escape sequence|invalid \w+ literal", re.ASCII
+)
+
+
+# Python's own limit for brackets is 200. Other expressions (``1+1+...``, ``a.b.c...``) it takes far deeper,
+# and readers of their trees would run out of stack sooner or later by how much of it their caller has used:
+# a test in the main thread more than a conversation in another. To these depths there is always enough.
+DEEPEST = 210
+"""Most expressions within each other that are read."""
+DEEPEST_WRITTEN = 100
+"""Most that are written as text again: ``ast.unparse`` takes up to six frames for each."""
+
+_NESTING = re.compile(r"[-+*/%<>=&|^~@.(\[{]|\b(?:and|await|for|if|in|is|lambda|not|or)\b", re.ASCII)
+_FEW = DEEPEST // 4
+"""So few signs and words of nesting cannot make a tree too deep: each stands for four levels at most."""
+
+
+def parse_expression(text: str) -> ast.expr:
+    """Parse the text of one expression.
+
+    Raises ``SyntaxError``, ``ValueError``, ``RecursionError`` and ``MemoryError`` for what Python cannot
+    read and what is nested too deeply, never ``SystemError`` for what it can.
+    """
+    tree = _parse(text, "eval")
+    assert isinstance(tree, ast.Expression)
+    if len(_NESTING.findall(text)) > _FEW and _measure_depth(tree.body) > DEEPEST:
+        raise RecursionError("the expression is nested too deeply")
+    return tree.body
+
+
+def write_expression(expression: ast.expr) -> str:
+    """Write a tree as text. Raises ``RecursionError`` for one that is too deep."""
+    if _measure_depth(expression) > DEEPEST_WRITTEN:
+        raise RecursionError("the expression is nested too deeply")
+    return ast.unparse(expression)
+
+
+def _measure_depth(expression: ast.expr) -> int:
+    """Count the levels of expressions, without recursion."""
+    deepest = 0
+    waiting: list[tuple[ast.AST, int]] = [(expression, 1)]
+    while waiting:
+        node, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        for child in ast.iter_child_nodes(node):
+            waiting.append((child, depth + isinstance(child, ast.expr)))
+    return deepest
+
+
+def parse_module(text: str) -> ast.Module:
+    """Parse the source text of a module. Raises what ``parse_expression`` raises."""
+    tree = _parse(text, "exec")
+    assert isinstance(tree, ast.Module)
+    return tree
+
+
+def read_literal(text: str) -> object:
+    """Read a Python literal, such as a dict. Raises ``TypeError`` and what ``parse_expression`` raises."""
+    value: object = ast.literal_eval(parse_expression(text.lstrip(" \t")))
+    return value
+
+
+def _parse(text: str, mode: Literal["eval", "exec"]) -> ast.AST:
+    with _LOCK, ExitStack() as undo:
+        for left in reversed(range(_ATTEMPTS)):
+            # Added and left in place: a rule for text of no file harms nobody, and taking it back would race
+            # with other threads that change the filters. Others may have put rules before it meanwhile.
+            warnings.filterwarnings("ignore", module=rf"{re.escape(_FILENAME)}\Z")
+            try:
+                tree: ast.AST = ast.parse(text, _FILENAME, mode)
+            except (SyntaxError, RecursionError, SystemError) as error:
+                if not left or not _PASSING.search(str(error)):
+                    raise
+                # No collection, no Python code while the tree is built, so no other parse in between.
+                undo.enter_context(_pause_collector())
+            else:
+                return tree
+    raise AssertionError("the last attempt neither returned nor raised")  # pragma: no cover
+
+
+@contextmanager
+def _pause_collector() -> Iterator[None]:
+    """Keep the garbage collector from running by itself. Not always done: it holds for the whole process."""
+    was_enabled = gc.isenabled()
+    try:
+        gc.disable()
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
