@@ -200,7 +200,7 @@ class Session:
         """What matchers need; a pool or a server starts with the first entry that uses it."""
         return Resources(
             self.environments,
-            lambda calls, recorded: self.execute(calls, recorded),
+            lambda calls, recorded, own: self.execute(calls, recorded, own),
             lambda call: self.perform(call),
         )
 
