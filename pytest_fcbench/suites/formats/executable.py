@@ -25,7 +25,6 @@ from pytest_fcbench.codecs.function_docs import python_code
 from pytest_fcbench.domain.entry import Category, Comparison, Entry, ExpectedResults, Message
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.environments.function_docs import of_function
 from pytest_fcbench.execution.functions.everyday import EVERYDAY
 from pytest_fcbench.suites.formats import function_docs
 from pytest_fcbench.suites.formats.fields import Field
@@ -89,7 +88,7 @@ def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field
 
 @cache
 def _docs() -> Mapping[str, FunctionDoc]:
-    return {name: of_function(function) for name, function in EVERYDAY.items()}
+    return {name: python_code.of_function(function) for name, function in EVERYDAY.items()}
 
 
 def _own(field: Field) -> FunctionDoc:

@@ -20,9 +20,8 @@ entries:
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated
 
@@ -121,7 +120,7 @@ def _entry(row: TrajectoryRow, at: Field, suite: str, category: Category) -> Ent
     docs = tuple(
         doc
         for name in row.domains
-        for doc in (_class_docs(classes[name]) if name in classes else _docs(name))
+        for doc in (documented(adapted(classes[name])) if name in classes else _docs(name))
     )
     offered = {doc.name: doc for doc in docs}
     for turn, place in zip(row.turns, at.at("turns").elements(), strict=True):
@@ -173,13 +172,6 @@ def _load_class(name: str, field: Field) -> type:
 @cache
 def _docs(name: str) -> tuple[FunctionDoc, ...]:
     return documented(DOMAINS[name])
-
-
-def _class_docs(owner: type) -> Iterator[FunctionDoc]:
-    """Yield the docs of a class of the team, each with what the class says of itself."""
-    about = " ".join((inspect.getdoc(owner) or "").split())
-    for doc in python_code.methods(adapted(owner)):
-        yield replace(doc, description=f"{about} {doc.description}".strip())
 
 
 def check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
