@@ -37,11 +37,11 @@ from pytest_fcbench.domain.verdict import (
     CallVerdict,
     Difference,
     Failed,
-    Judgement,
     Passed,
     PathScore,
     Profile,
     Verdict,
+    Verdicts,
 )
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.scorecard.record import Record, Usage, to_json
@@ -202,7 +202,7 @@ def make_record(
         mode="fc",
         names="underscored",
         syntax="tool_calls",
-        verdicts=Judgement(official, corrected or official),
+        verdicts=Verdicts(official, corrected or official),
         trial=trial,
         steps=tuple(steps),
     )
@@ -293,8 +293,8 @@ def make_path_record(
 ) -> Record:
     """A Record of an entry with a golden path; both profiles say the same unless told."""
     record = make_record(official, corrected, category=category, number=number, suite=suite, trial=trial)
-    verdicts = replace(record.verdicts, official_path=path, corrected_path=corrected_path or path)
-    return replace(record, verdicts=verdicts, cluster=cluster)
+    paths = {} if path is None else {Profile.OFFICIAL: path, Profile.CORRECTED: corrected_path or path}
+    return replace(record, paths=paths, cluster=cluster)
 
 
 def make_scorecard(records: Sequence[Record], facts: RunFacts = FACTS, size: int = 0) -> dict[str, object]:

@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
 from typing import Any
 
 from docutils import nodes
@@ -15,6 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from pytest_fcbench.cli.main import declare_commands
 from pytest_fcbench.config.options import OPTIONS
+from pytest_fcbench.scorecard.render.document import json_schema
 
 
 def options() -> Iterator[str]:
@@ -39,23 +39,27 @@ def commands() -> Iterator[str]:
 
 def schema() -> Iterator[str]:
     """The fields of a scorecard as Markdown tables, one for each kind of object."""
-    text = files("pytest_fcbench.scorecard.render").joinpath("schema.json").read_text(encoding="utf-8")
-    top: Mapping[str, Any] = json.loads(text)
+    top: Mapping[str, Any] = json_schema()
     yield from _fields("the document", top)
     for name, definition in top.get("$defs", {}).items():
         yield from _fields(name, definition)
 
 
 def _fields(name: str, definition: Mapping[str, Any]) -> Iterator[str]:
-    yield from (f"**{name}**: {definition.get('description', '')}".rstrip(": "), "")
+    yield from (f"**{name}**: {_line(definition.get('description', ''))}".rstrip(": "), "")
     if "properties" not in definition:
         yield from (f"{_kind(definition)}", "")
         return
     yield from ("| field | type | what it is |", "|---|---|---|")
     for key, field in definition["properties"].items():
-        told = str(field.get("description", "") if isinstance(field, Mapping) else "").replace("|", r"\|")
+        told = _line(field.get("description", "") if isinstance(field, Mapping) else "")
         yield f"| `{key}` | {_kind(field)} | {told} |"
     yield ""
+
+
+def _line(text: object) -> str:
+    """Put a description into one line of a table."""
+    return " ".join(str(text).split()).replace("|", r"\|")
 
 
 def _kind(field: Any) -> str:

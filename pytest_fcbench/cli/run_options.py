@@ -90,6 +90,22 @@ ASKING_NOBODY = {"api_key_env": "", "judge": "none", "similarity_api_key_env": "
 """Options that would ask for keys, which need not be there."""
 
 
+def require_at_least(least: int, chosen: argparse.Namespace, *names: str) -> None:
+    """Raise ``UsageError`` for an option of these names that is given and smaller."""
+    for name in names:
+        if (value := getattr(chosen, name)) is not None and value < least:
+            raise UsageError(f"--{name}={value}: must be {least} or more")
+
+
+def suite_of_entry(chosen: argparse.Namespace) -> str:
+    """Return the suite that the argument ``entry`` names. Raises ``UsageError``."""
+    suite, _, entry = chosen.entry.partition(":")
+    known = suites_known(chosen)
+    if not entry or suite not in known:
+        raise UsageError(f"{chosen.entry!r}: {unknown_suite(suite, known)} An entry is named suite:id.")
+    return str(suite)
+
+
 def without_prefix(error: FcbenchError) -> UsageError:
     """An error about options as they are called here."""
     return UsageError(str(error).replace("--fcbench-", "--"))

@@ -19,7 +19,15 @@ from typing import TYPE_CHECKING
 
 from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Undecodable, WrongFormat
 from pytest_fcbench.codecs.decoders.wrapping import bracketed, unbracketed
-from pytest_fcbench.codecs.syntax_trees import field, parse, parts, refuse_depth, text_of, walk
+from pytest_fcbench.codecs.syntax_trees import (
+    field,
+    parse,
+    parts,
+    read_arguments,
+    refuse_depth,
+    text_of,
+    walk,
+)
 from pytest_fcbench.domain.transcript import Call
 
 if TYPE_CHECKING:
@@ -211,14 +219,7 @@ def _call(node: Node) -> Call:
         raise Undecodable(f"expected a method invocation, found {node.type.replace('_', ' ')}")
     target = node.child_by_field_name("object")
     name = text_of(field(node, "name"))
-    arguments: dict[str, object] = {}
-    positional = []
-    for argument in parts(field(node, "arguments")):
-        if argument.type == "assignment_expression":
-            arguments[text_of(field(argument, "left"))] = text_of(field(argument, "right"))
-        else:
-            positional.append(text_of(argument))
-    return Call(f"{text_of(target)}.{name}" if target else name, arguments, tuple(positional))
+    return Call(f"{text_of(target)}.{name}" if target else name, *read_arguments(node))
 
 
 def value(text: str) -> object:

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 
 from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Undecodable, WrongFormat
 from pytest_fcbench.codecs.decoders.wrapping import bracketed, unbracketed
-from pytest_fcbench.codecs.syntax_trees import field, parse, parts, refuse_depth, text_of, walk
+from pytest_fcbench.codecs.syntax_trees import (
+    field,
+    parse,
+    parts,
+    read_arguments,
+    refuse_depth,
+    text_of,
+    walk,
+)
 from pytest_fcbench.domain.transcript import Call
 
 if TYPE_CHECKING:
@@ -170,14 +178,7 @@ def _call(node: Node) -> Call:
         return _call(field(parts(node)[0], "value"))
     if node.type != "call_expression":
         raise Undecodable(f"expected a call, found {node.type.replace('_', ' ')}")
-    arguments: dict[str, object] = {}
-    positional = []
-    for argument in parts(field(node, "arguments")):
-        if argument.type == "assignment_expression":
-            arguments[text_of(field(argument, "left"))] = text_of(field(argument, "right"))
-        else:
-            positional.append(text_of(argument))
-    return Call(text_of(field(node, "function")), arguments, tuple(positional))
+    return Call(text_of(field(node, "function")), *read_arguments(node))
 
 
 def value(text: str) -> object:

@@ -76,6 +76,18 @@ def parts(node: Node) -> list[Node]:
     return [child for child in node.named_children if "comment" not in child.type]
 
 
+def read_arguments(call: Node) -> tuple[dict[str, object], tuple[str, ...]]:
+    """Return the named arguments of a call (assignments) and the others, each as source text."""
+    named: dict[str, object] = {}
+    positional = []
+    for argument in parts(field(call, "arguments")):
+        if argument.type == "assignment_expression":
+            named[text_of(field(argument, "left"))] = text_of(field(argument, "right"))
+        else:
+            positional.append(text_of(argument))
+    return named, tuple(positional)
+
+
 def refuse_depth(read: Callable[P, R]) -> Callable[P, R]:
     """Let a reader say ``Undecodable`` where its text is nested deeper than it can follow."""
 

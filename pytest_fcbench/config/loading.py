@@ -20,6 +20,7 @@ from pytest_fcbench.config import values
 from pytest_fcbench.config.layers import BY_KEY, Layers, file_layers, own_of, profile_of, released_of
 from pytest_fcbench.config.options import FILE, OPTIONS, Settings
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.transcript import BUILTIN
 
 __all__ = [
     "FILE",
@@ -84,7 +85,7 @@ def load_judge(command_line: Mapping[str, object], file: Path | None, root: Path
     Raises ``UsageError``.
     """
     top, profiles = file_layers(file)
-    if (Layers(command_line, {}, top).text("judge") or "none").lower() in ("none", "builtin"):
+    if (Layers(command_line, {}, top).text("judge") or "none").lower() in ("none", BUILTIN):
         return None
     profile = profile_of("judge", command_line, top, profiles)
     general = {key: value for key, value in top.items() if key not in BY_KEY or not BY_KEY[key].of_model}

@@ -13,7 +13,7 @@ from pytest_fcbench.conversations.turns import converse, performed
 from pytest_fcbench.domain.entry import Entry, Facts, GoldenPath, Rule
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Manner, Mode
-from pytest_fcbench.domain.transcript import Asking, Driven, Party
+from pytest_fcbench.domain.transcript import BUILTIN, Asking, Driven, Party
 from pytest_fcbench.domain.verdict import Passed
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers import chat
@@ -47,7 +47,7 @@ def asking(
     known = entry.after is None or entry.after.key in memories
     talk = converse(entry, manner, suite.wording, _told(entry, opened, suite))
     held = performed(talk, opened.perform if known else _not_known)
-    if entry.category.rule is Rule.CHAT and driven.judge != "builtin":
+    if entry.category.rule is Rule.CHAT and driven.judge != BUILTIN:
         return _rated(held, entry, driven.judge)
     return _remembering(held, entry.key, opened, memories) if isinstance(entry.expectation, Facts) else held
 

@@ -290,6 +290,8 @@ class ExpectedResults:
     """For each call."""
     recorded: tuple[PathCall, ...] = ()
     """What web APIs answered."""
+    own: tuple[str, ...] = ()
+    """Functions of a team (``module.function``) that calls may name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,13 +338,15 @@ class Scene:
     """What the calls of an entry act on, and what it keeps back."""
 
     domains: tuple[str, ...]
-    """Names of ``environments.DOMAINS``."""
+    """Names of ``environments.DOMAINS`` and of ``classes``."""
     config: Mapping[str, Mapping[str, object]]
     """By domain, what differs from the default state."""
     withheld: Mapping[int, tuple[FunctionDoc, ...]] = field(default_factory=dict)
     """Functions that are offered only from a turn on, by its index."""
     persona: str = ""
     """Who the model is told to be, where what it remembers of earlier conversations is shown to it."""
+    classes: Mapping[str, type] = field(default_factory=dict)
+    """The classes that stand behind those of its domains that a team wrote (``module:Class``)."""
 
 
 @dataclass(frozen=True, slots=True)

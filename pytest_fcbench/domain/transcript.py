@@ -119,13 +119,17 @@ NOT_ASKED = Completion(text="nobody was asked this", fault=Fault.INFERENCE_ERROR
 """Stands in for what another party did not answer."""
 
 
+BUILTIN = "builtin"
+"""The judge that needs no model: rules of ours."""
+
+
 @dataclass(frozen=True, slots=True)
 class Driven:
     """By what means a conversation along a golden path went on; they decide what the model was shown."""
 
     profile: str
     """Whose rules, a ``verdicts.Profile``."""
-    judge: str = "builtin"
+    judge: str = BUILTIN
     """Who compares arguments that no rule can, and rates replies in words: rules of ours (which rate none),
     or a model by its label."""
     similarity: str = "structured"

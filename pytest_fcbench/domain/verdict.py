@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
+
+from pydantic import Discriminator, Field, Strict
+
+from pytest_fcbench.domain.json_values import (
+    DESCRIBED,
+    Count,
+    Flag,
+    JsonObject,
+    JsonValue,
+    Unwalked,
+    one_of,
+)
 
 _LONGEST = 600
 """Characters of a reason; names of a model's own making can have any length."""
@@ -37,7 +49,12 @@ class Profile(StrEnum):
 class Passed:
     """The answer is right."""
 
-    status = "passed"
+    __pydantic_config__ = DESCRIBED
+
+    status: Literal["passed"] = field(default="passed", init=False, repr=False)
+    code: None = field(default=None, init=False, repr=False)
+    reason: None = field(default=None, init=False, repr=False)
+
     passed = True
 
 
@@ -49,11 +66,13 @@ class Failed:
     can act on; ``details`` holds its parts as JSON values (function, parameter, found, accepted).
     """
 
+    __pydantic_config__ = DESCRIBED
+
+    status: Literal["failed"] = field(default="failed", init=False, repr=False)
     code: str
     reason: str
-    details: Mapping[str, object] = field(default_factory=dict)
+    details: JsonObject = field(default_factory=dict)
 
-    status = "failed"
     passed = False
 
     def __post_init__(self) -> None:
@@ -70,10 +89,11 @@ class NotScored:
     ``cause`` is a short code (``timeout``, ``no_result``, ``set_aside`` ...), ``reason`` a sentence.
     """
 
-    cause: str
-    reason: str
+    __pydantic_config__ = DESCRIBED
 
-    status = "not_scored"
+    status: Literal["not_scored"] = field(default="not_scored", init=False, repr=False)
+    cause: Annotated[str, Field(alias="code")]
+    reason: str
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reason", printable(self.reason))
@@ -82,7 +102,7 @@ class NotScored:
         return f"{self.cause}: {self.reason}"
 
 
-Verdict: TypeAlias = Passed | Failed | NotScored
+Verdict: TypeAlias = Annotated[Passed | Failed | NotScored, Discriminator("status")]
 
 SET_ASIDE = "set_aside"
 """Cause of entries that the corrected profile leaves out because their data are known to be bad."""
@@ -98,11 +118,30 @@ class Difference:
     ``kind`` is ``value_error``, ``param_missing`` or ``param_hallucination``, ``type`` the declared type.
     """
 
+    __pydantic_config__ = DESCRIBED
+
     parameter: str
-    kind: str
+    kind: Annotated[str, one_of("value_error", "param_missing", "param_hallucination")]
     type: str | None
-    expected: object = None
-    found: object = None
+    expected: JsonValue = None
+    found: JsonValue = None
+
+
+CallJson: TypeAlias = Annotated[
+    Mapping[str, object],
+    Unwalked(
+        Mapping,
+        {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["name", "arguments"],
+            "properties": {"name": {"type": "string"}, "arguments": True},
+        },
+    ),
+]
+"""A call along a golden path."""
+_STAGES = ["format", "exact", "lookup", "repeat", "rule", "value", "response", "builtin", "judge", "unpaired"]
+_ERRORS = ["func_error", "param_missing", "value_error", "param_hallucination", "format_error", "unpaired"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +151,18 @@ class CallVerdict:
     Calls are ``{"name": ..., "arguments": {...}}``.
     """
 
-    step: int
+    __pydantic_config__ = DESCRIBED
+
+    step: Annotated[int, Strict(), Field(ge=1)]
     """Of the model, from 1 on."""
-    made: Mapping[str, object]
-    expected: Mapping[str, object] | None
+    made: CallJson
+    expected: CallJson | None
     """The golden call that it was paired with, or None."""
-    stage: str
-    """What decided: ``format``, ``exact``, ``lookup``, ``repeat``, ``rule``, ``value``, ``response``,
-    ``builtin``, ``judge``, or ``unpaired``."""
-    right: bool
-    code: str | None = None
-    """The error of a wrong call: ``func_error``, ``param_missing``, ``value_error``, ``param_hallucination``,
-    ``format_error`` or ``unpaired``."""
+    stage: Annotated[str, one_of(*_STAGES)]
+    """What decided."""
+    right: Flag
+    code: Annotated[str, one_of(*_ERRORS)] | None = None
+    """The error of a wrong call."""
     reason: str = ""
     differences: tuple[Difference, ...] = ()
 
@@ -132,20 +171,22 @@ class CallVerdict:
 class PathScore:
     """How far a model came along a golden path, beside whether it came to the end."""
 
-    calls: int
+    __pydantic_config__ = DESCRIBED
+
+    calls: Count
     """Of the golden path."""
-    right: int
+    right: Count
     """Calls that were right. Officially a lookup counts each time that it is made."""
-    steps: int
+    steps: Count
     """Of the golden path."""
-    right_steps: int
+    right_steps: Count
     """Steps of the golden path before the first that was not finished."""
-    taken: int
+    taken: Count
     """Steps of the model that made calls."""
     verdicts: tuple[CallVerdict, ...] = ()
-    completeness: int | None = None
+    completeness: Annotated[Count, Field(le=2)] | None = None
     """Whether the final answer covers the request, 0 to 2, where a judge said so."""
-    correctness: int | None = None
+    correctness: Annotated[Count, Field(le=2)] | None = None
     """Whether the final answer agrees with the replies, 0 to 2, where a judge said so."""
 
 
@@ -162,27 +203,35 @@ class Rated:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """The verdicts of both profiles on one transcript, and what else is told of it."""
+class Verdicts:
+    """The verdicts of both profiles on one transcript."""
+
+    __pydantic_config__ = DESCRIBED
 
     official: Verdict
     corrected: Verdict
-    official_path: PathScore | None = None
-    corrected_path: PathScore | None = None
-    as_written: Judgement | None = None
-    """Where calls are judged by what they return: the verdicts on the same calls as they are written."""
-    rating: Rated | NotScored | None = None
-    """Of a reply in words, or why the judge gave none; None where none was asked for. No verdict follows."""
 
     def under(self, profile: Profile) -> Verdict:
         """The verdict of one profile."""
         return self.official if profile is Profile.OFFICIAL else self.corrected
 
+    @classmethod
+    def both(cls, verdict: Verdict) -> Self:
+        """The same verdict in both profiles."""
+        return cls(verdict, verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement(Verdicts):
+    """The verdicts of both profiles on one transcript, and what else is told of it."""
+
+    official_path: PathScore | None = None
+    corrected_path: PathScore | None = None
+    as_written: Verdicts | None = None
+    """Where calls are judged by what they return: the verdicts on the same calls as they are written."""
+    rating: Rated | NotScored | None = None
+    """Of a reply in words, or why the judge gave none; None where none was asked for. No verdict follows."""
+
     def path_under(self, profile: Profile) -> PathScore | None:
         """How far the model came along the golden path under one profile, where there is one."""
         return self.official_path if profile is Profile.OFFICIAL else self.corrected_path
-
-    @classmethod
-    def both(cls, verdict: Verdict) -> Judgement:
-        """The same verdict in both profiles."""
-        return cls(verdict, verdict)

@@ -13,6 +13,7 @@ from pytest_fcbench.environments.api.tickets import Tickets
 from pytest_fcbench.environments.api.trading import Trading
 from pytest_fcbench.environments.api.travel import Travel
 from pytest_fcbench.environments.api.vehicle import Vehicle
+from pytest_fcbench.environments.custom import adapted
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.memory.kv import MemoryKv
@@ -20,9 +21,6 @@ from pytest_fcbench.environments.memory.rec_sum import MemoryRecSum
 from pytest_fcbench.environments.memory.vector import MemoryVector
 from pytest_fcbench.environments.web_search import WebSearch
 from pytest_fcbench.environments.world import World
-
-OWN: dict[str, type[Environment]] = {}
-"""Classes that a team brings, by ``module:Class``; put here when a suite is read that names them."""
 
 DOMAINS: Mapping[str, type[Environment]] = {
     "file_system": FileSystem,
@@ -41,17 +39,13 @@ DOMAINS: Mapping[str, type[Environment]] = {
 """Every domain by name."""
 
 
-def domain(name: str) -> type[Environment]:
-    """The class of a domain. Raises KeyError."""
-    return OWN[name] if name in OWN else DOMAINS[name]
-
-
 def opened(entry: Entry, world: World) -> Environments:
     """Fresh environments of an entry in their initial state; none where its calls are only read."""
     scene = entry.scene or Scene((), {})
+    domains = {**DOMAINS, **{name: adapted(owner) for name, owner in scene.classes.items()}}
     return Environments(
         {
-            name: domain(name)(scene.config.get(name, {}), world, long_context=entry.category.long_context)
+            name: domains[name](scene.config.get(name, {}), world, long_context=entry.category.long_context)
             for name in scene.domains
         }
     )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from functools import cache
 
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.world import World
 
 
+@cache
 def adapted(owner: type) -> type[Environment]:
     """A class as an environment: its public methods are the functions, its public attributes the state.
 

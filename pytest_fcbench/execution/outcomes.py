@@ -54,8 +54,11 @@ Outcome: TypeAlias = Returned | Raised | Stopped | Unanswered
 class Execute(Protocol):
     """Carries calls out, each by itself."""
 
-    def __call__(self, calls: Sequence[str], recorded: Sequence[PathCall]) -> Sequence[Outcome]:
-        """What became of each; ``recorded`` are the answers of web APIs that are known."""
+    def __call__(
+        self, calls: Sequence[str], recorded: Sequence[PathCall], own: Sequence[str]
+    ) -> Sequence[Outcome]:
+        """What became of each; ``recorded`` are the answers of web APIs that are known, ``own`` the functions
+        of a team that calls may name."""
 
 
 @dataclass(frozen=True, slots=True)

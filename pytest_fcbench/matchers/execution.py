@@ -77,14 +77,14 @@ def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
     unscored = not_scored(entry, transcript)
     expected = []
     for call, kind, outcome in zip(
-        truth.calls, truth.kinds, execute(truth.calls, truth.recorded), strict=True
+        truth.calls, truth.kinds, execute(truth.calls, truth.recorded, truth.own), strict=True
     ):
         if not isinstance(outcome, Returned):
             return Judgement.both(_without_truth(entry, call, outcome))
         expected.append(_Expected(call, kind, outcome.value))
     if transcript.last.fault is Fault.OVERFLOW:
         return Judgement(OVERFLOW, unscored or OVERFLOW)
-    judged = _Judged(entry, expected, lambda calls: execute(calls, truth.recorded))
+    judged = _Judged(entry, expected, lambda calls: execute(calls, truth.recorded, truth.own))
     verdicts = Judgement(_official(judged, transcript), unscored or _corrected(judged, transcript))
     return replace(verdicts, as_written=as_written(entry, transcript))
 

@@ -14,7 +14,7 @@ from pytest_fcbench.domain.entry import SELECTIONS, Entry, Rule
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Manner, Mode
-from pytest_fcbench.domain.transcript import Asking, Completion, Driven, Party
+from pytest_fcbench.domain.transcript import BUILTIN, Asking, Completion, Driven, Party
 from pytest_fcbench.models import registry, sentence_vectors
 from pytest_fcbench.models.baselines.replay import ReplayModel
 from pytest_fcbench.models.protocol import Model
@@ -88,11 +88,11 @@ class RunContext:
     def driven(self) -> Driven:
         """How golden paths are walked and who rates replies; for a replayed scorecard, as it was then."""
         model, settings = self.model, self.settings
-        judge = settings.judge.label if settings.judge else "builtin"
+        judge = settings.judge.label if settings.judge else BUILTIN
         if isinstance(model, ReplayModel):
             if model.driven:
                 return model.driven
-            judge = model.rated_by or "builtin"
+            judge = model.rated_by or BUILTIN
         return Driven(settings.profile, judge, settings.similarity, settings.live)
 
     @cached_property

@@ -200,7 +200,7 @@ class Session:
         """What matchers need; a pool or a server starts with the first entry that uses it."""
         return Resources(
             self.environments,
-            lambda calls, recorded: self.execute(calls, recorded),
+            lambda calls, recorded, own: self.execute(calls, recorded, own),
             lambda call: self.perform(call),
         )
 
@@ -258,7 +258,7 @@ class Session:
             price=context.price,
             concurrency=None if models.limited is None else settings.concurrency,
             driven=context.driven if any(r.group == Group.COMPLEX for r in found) else None,
-            rated_by=context.driven.judge if any(r.verdicts.rating for r in found) else None,
+            rated_by=context.driven.judge if any(r.rating for r in found) else None,
             search=_name_search(context, found),
             shard=str(settings.shard) if settings.shard else None,
         )

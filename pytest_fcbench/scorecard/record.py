@@ -1,81 +1,182 @@
-"""One Record per entry: what every reader of a run works from."""
+"""One Record per entry: what every reader of a run works from, and its JSON.
+
+The fields of a ``Record`` are the keys of its JSON object (``metadata.fcbench`` in a report), in their order.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import (
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    Strict,
+    TypeAdapter,
+    WithJsonSchema,
+)
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
-from pytest_fcbench.domain.prompting import Manner
+from pytest_fcbench.domain.json_values import (
+    DESCRIBED,
+    JsonObject,
+    Number,
+    StrictSchema,
+    Unwalked,
+    one_of,
+    read,
+)
+from pytest_fcbench.domain.prompting import Manner, Mode, Names
 from pytest_fcbench.domain.transcript import (
     Aside,
     Completion,
+    Fault,
     Party,
     Transcript,
     completion_from_json,
     completion_to_json,
 )
-from pytest_fcbench.domain.verdict import (
-    CallVerdict,
-    Difference,
-    Failed,
-    Judgement,
-    NotScored,
-    Passed,
-    PathScore,
-    Profile,
-    Rated,
-    Verdict,
-)
+from pytest_fcbench.domain.verdict import Judgement, NotScored, PathScore, Profile, Rated, Verdict, Verdicts
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What one completion took: seconds, tokens, dollars; None where unknown."""
 
-    latency_s: float | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    usd: float | None = None
+    __pydantic_config__ = DESCRIBED
+
+    latency_s: Number | None = None
+    """Seconds."""
+    input_tokens: Annotated[int, Strict()] | None = None
+    output_tokens: Annotated[int, Strict()] | None = None
+    usd: Number | None = None
+    """Dollars."""
 
 
-Turns: TypeAlias = tuple[tuple[Mapping[str, object], ...], ...]
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What a judge thinks of a reply in words."""
+
+    __pydantic_config__ = DESCRIBED
+
+    score: Annotated[int, Strict(), Field(ge=0, le=2)] | None
+    """None where the judge gave none."""
+    code: str | None
+    """Why the judge gave none."""
+    reason: str
+
+
+_COMPLETION: Mapping[str, object] = {
+    "text": {"type": ["string", "null"]},
+    "tool_calls": {
+        "type": ["array", "null"],
+        "items": {"type": ["object", "string"]},
+        "description": "one {name: arguments} each, or a text part; null where the reply had none",
+    },
+    "reasoning": {"type": ["string", "null"]},
+    "fault": {"enum": [None, *Fault]},
+}
+
+
+def _object(properties: Mapping[str, object]) -> dict[str, Any]:
+    """The JSON Schema of an object with just these keys."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(properties),
+        "properties": dict(properties),
+    }
+
+
+def _read_aside(value: object) -> Aside:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"expected an object, found {type(value).__name__}")
+    return Aside(Party(value["party"]), str(value["digest"]), completion_from_json(value))
+
+
+def _write_aside(aside: Aside) -> dict[str, object]:
+    return {"party": aside.party, "digest": aside.digest, **completion_to_json(aside.completion)}
+
+
+_Completion: TypeAlias = Annotated[Mapping[str, object], Unwalked(Mapping, _object(_COMPLETION))]
+_DIGEST = {"type": "string", "description": "of the question"}
+_Aside: TypeAlias = Annotated[
+    Aside,
+    PlainValidator(_read_aside),
+    PlainSerializer(_write_aside, return_type=JsonObject),
+    WithJsonSchema(_object({"party": {"enum": list(Party)}, "digest": _DIGEST, **_COMPLETION})),
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """What became of one entry, or of one trial of it."""
 
-    entry: str
+    __pydantic_config__ = DESCRIBED
+
+    entry: Annotated[str, Field(json_schema_extra={"pattern": "^[^:]+:.+$"})]
+    """suite:id"""
     suite: str
     category: str
     group: str
     model: str
-    mode: str
-    names: str
+    mode: Annotated[str, one_of(*Mode)]
+    names: Annotated[str, one_of(*Names)]
     syntax: str
-    verdicts: Judgement
-    trial: int | None = None
+    verdicts: Verdicts
+    trial: Annotated[int, Strict(), Field(ge=1)] | None = None
     """Which trial, from 1 on; None in a run that puts each entry once."""
+    latency_s: Number | None = field(default=None, init=False, repr=False)
+    """Seconds, summed over the steps."""
+    input_tokens: int | None = field(default=None, init=False, repr=False)
+    """Summed over the steps."""
+    output_tokens: int | None = field(default=None, init=False, repr=False)
+    """Summed over the steps."""
+    usd: Number | None = field(default=None, init=False, repr=False)
+    """Dollars, summed over the steps; None where no price is known."""
     steps: tuple[Usage, ...] = ()
     """One for each completion, in order."""
-    turns: Turns = ()
+    turns: tuple[tuple[_Completion, ...], ...] = ()
     """The completions of each turn as JSON values; none where no answer came."""
     marks: tuple[str, ...] = ()
     """Marks of its test that do not follow from suite and category: the user's own."""
     cluster: str | None = None
     """What the entry has in common with others of its category."""
-    asides: tuple[Aside, ...] = ()
+    asides: tuple[_Aside, ...] = ()
     """What other parties than the model answered."""
+    paths: Mapping[Profile, PathScore] = field(default_factory=dict)
+    """How far the model came along a golden path, where there is one."""
+    as_written: Verdicts | None = None
+    """Where calls are judged by what they return: the verdicts on the same calls as they are written."""
+    rating: Rating | None = None
+    """What a judge thinks of a reply in words; None where none was asked."""
+
+    def __post_init__(self) -> None:
+        for name in _SUMS:
+            known = [value for step in self.steps if (value := getattr(step, name)) is not None]
+            object.__setattr__(self, name, sum(known) if known else None)
 
     def path(self, profile: Profile) -> PathScore | None:
         """How far the model came along a golden path; None where the entry has none, or nothing is known."""
-        return self.verdicts.path_under(profile)
+        return self.paths.get(profile)
 
     def verdict(self, profile: Profile) -> Verdict:
         """The verdict of one profile."""
         return self.verdicts.under(profile)
+
+    def judged(self, judgement: Judgement) -> Record:
+        """Return the Record with another judgement of the same answers."""
+        as_written = judgement.as_written
+        return replace(
+            self,
+            verdicts=Verdicts(judgement.official, judgement.corrected),
+            paths={profile: path for profile in Profile if (path := judgement.path_under(profile))},
+            as_written=as_written and Verdicts(as_written.official, as_written.corrected),
+            rating=_rating(judgement.rating),
+        )
 
     @property
     def unit(self) -> str:
@@ -90,12 +191,22 @@ class Record:
     @property
     def usage(self) -> Usage:
         """Sums over the steps."""
-        return Usage(
-            _sum([step.latency_s for step in self.steps]),
-            _whole(_sum([step.input_tokens for step in self.steps])),
-            _whole(_sum([step.output_tokens for step in self.steps])),
-            _sum([step.usd for step in self.steps]),
-        )
+        return Usage(self.latency_s, self.input_tokens, self.output_tokens, self.usd)
+
+
+def _rating(found: Rated | NotScored | None) -> Rating | None:
+    match found:
+        case Rated(score=score, reason=reason):
+            return Rating(score, None, reason)
+        case NotScored(cause=cause, reason=reason):
+            return Rating(None, cause, reason)
+    return None
+
+
+_SUMS = tuple(each.name for each in fields(Usage))
+_LATER = {"cluster", "asides", "paths", "as_written", "rating"}
+"""Keys that scorecards of older versions do not have."""
+_REQUIRED = tuple(each.name for each in fields(Record) if each.name not in {*_SUMS, *_LATER})
 
 
 Pricing: TypeAlias = Callable[[Completion], float | None]
@@ -132,7 +243,7 @@ def record(
         else (),
         cluster=entry.cluster,
         asides=transcript.asides if transcript else (),
-    )
+    ).judged(judgement)
 
 
 def by_category(records: Iterable[Record]) -> dict[str, list[Record]]:
@@ -163,199 +274,30 @@ _LONGEST_NUMBER = 4000
 """Digits that Python makes a number of; it refuses a few more."""
 
 
-def _sum(values: list[float | None] | list[int | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
-
-
-def _whole(value: float | None) -> int | None:
-    return None if value is None else int(value)
+@cache
+def _adapter() -> TypeAdapter[Record]:
+    return TypeAdapter(Record)
 
 
 def to_json(record: Record) -> dict[str, object]:
     """A Record as the JSON object that reports carry (``metadata.fcbench``)."""
-    return {
-        "entry": record.entry,
-        "suite": record.suite,
-        "category": record.category,
-        "group": record.group,
-        "model": record.model,
-        "mode": record.mode,
-        "names": record.names,
-        "syntax": record.syntax,
-        "verdicts": _both_to_json(record.verdicts),
-        "trial": record.trial,
-        **asdict(record.usage),
-        "steps": [asdict(step) for step in record.steps],
-        "turns": [list(turn) for turn in record.turns],
-        "marks": list(record.marks),
-        "cluster": record.cluster,
-        "asides": [
-            {"party": aside.party, "digest": aside.digest, **completion_to_json(aside.completion)}
-            for aside in record.asides
-        ],
-        "paths": {
-            profile.value: asdict(path) for profile in Profile if (path := record.path(profile)) is not None
-        },
-        "as_written": _both_to_json(record.verdicts.as_written) if record.verdicts.as_written else None,
-        "rating": _rating_to_json(record.verdicts.rating),
-    }
-
-
-def _both_to_json(judgement: Judgement) -> dict[str, object]:
-    return {profile.value: _verdict_to_json(judgement.under(profile)) for profile in Profile}
-
-
-def _rating_to_json(rating: Rated | NotScored | None) -> dict[str, object] | None:
-    match rating:
-        case None:
-            return None
-        case Rated(score=score, reason=reason):
-            return {"score": score, "code": None, "reason": reason}
-        case NotScored(cause=cause, reason=reason):
-            return {"score": None, "code": str(cause), "reason": reason}
-
-
-def _verdict_to_json(verdict: Verdict) -> dict[str, object]:
-    match verdict:
-        case Passed():
-            return {"status": verdict.status, "code": None, "reason": None}
-        case Failed(code=code, reason=reason, details=details):
-            return {"status": verdict.status, "code": str(code), "reason": reason, "details": dict(details)}
-        case NotScored(cause=cause, reason=reason):
-            return {"status": verdict.status, "code": str(cause), "reason": reason}
+    found: dict[str, object] = _adapter().dump_python(record, by_alias=True, warnings=False)
+    return found
 
 
 def from_json(value: Mapping[str, object]) -> Record:
     """The Record of a JSON object that ``to_json`` made. Raises KeyError or TypeError on any other."""
-    verdicts, paths = _both(value["verdicts"]), _table(value.get("paths", {}))
-    as_written = value.get("as_written")
-    steps, turns = _list(value["steps"]), _list(value["turns"])
-    return Record(
-        entry=str(value["entry"]),
-        suite=str(value["suite"]),
-        category=str(value["category"]),
-        group=str(value["group"]),
-        model=str(value["model"]),
-        mode=str(value["mode"]),
-        names=str(value["names"]),
-        syntax=str(value["syntax"]),
-        verdicts=replace(
-            verdicts,
-            official_path=_path(paths.get(Profile.OFFICIAL)),
-            corrected_path=_path(paths.get(Profile.CORRECTED)),
-            as_written=None if as_written is None else _both(as_written),
-            rating=_rating(value.get("rating")),
-        ),
-        trial=_whole(_number(value["trial"])),
-        steps=tuple(_usage(_table(step)) for step in steps),
-        turns=tuple(tuple(map(_table, _list(turn))) for turn in turns),
-        marks=tuple(map(str, _list(value["marks"]))),
-        cluster=_text(value.get("cluster")),
-        asides=tuple(_aside(_table(aside)) for aside in _list(value.get("asides", []))),
-    )
+    if missing := [key for key in _REQUIRED if key not in value]:
+        raise KeyError(missing[0])
+    try:
+        return read(_adapter(), value)
+    except TypeError as error:
+        raise TypeError(f"the record of {value['entry']!r}: {error}") from None
 
 
-def _aside(value: Mapping[str, object]) -> Aside:
-    return Aside(Party(str(value["party"])), str(value["digest"]), completion_from_json(value))
-
-
-def _both(value: object) -> Judgement:
-    official, corrected = (_verdict(_table(_table(value)[profile.value])) for profile in Profile)
-    return Judgement(official, corrected)
-
-
-def _rating(value: object) -> Rated | NotScored | None:
-    if value is None:
-        return None
-    told = _table(value)
-    if told["score"] is None:
-        return NotScored(str(told["code"]), str(told["reason"]))
-    return Rated(_count(told["score"]), str(told["reason"]))
-
-
-def _path(value: object) -> PathScore | None:
-    if value is None:
-        return None
-    path = _table(value)
-    calls, right, steps, right_steps, taken = (
-        _count(path[name]) for name in ("calls", "right", "steps", "right_steps", "taken")
-    )
-    return PathScore(
-        calls=calls,
-        right=right,
-        steps=steps,
-        right_steps=right_steps,
-        taken=taken,
-        verdicts=tuple(_call_verdict(_table(verdict)) for verdict in _list(path["verdicts"])),
-        completeness=_whole(_number(path["completeness"])),
-        correctness=_whole(_number(path["correctness"])),
-    )
-
-
-def _call_verdict(value: Mapping[str, object]) -> CallVerdict:
-    expected, differences = value["expected"], _list(value["differences"])
-    return CallVerdict(
-        step=_count(value["step"]),
-        made=_table(value["made"]),
-        expected=None if expected is None else _table(expected),
-        stage=str(value["stage"]),
-        right=bool(value["right"]),
-        code=_text(value["code"]),
-        reason=str(value["reason"]),
-        differences=tuple(_difference(_table(difference)) for difference in differences),
-    )
-
-
-def _difference(value: Mapping[str, object]) -> Difference:
-    parameter, kind = str(value["parameter"]), str(value["kind"])
-    return Difference(parameter, kind, _text(value["type"]), value["expected"], value["found"])
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
-
-
-def _usage(value: Mapping[str, object]) -> Usage:
-    return Usage(
-        _number(value["latency_s"]),
-        _whole(_number(value["input_tokens"])),
-        _whole(_number(value["output_tokens"])),
-        _number(value["usd"]),
-    )
-
-
-def _table(value: object) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
-        raise TypeError(f"expected an object, found {type(value).__name__}")
-    return value
-
-
-def _list(value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise TypeError(f"expected a list, found {type(value).__name__}")
-    return value
-
-
-def _count(value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    raise TypeError(f"expected a number of them, found {value!r}")
-
-
-def _number(value: object) -> float | None:
-    if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
-        return value
-    raise TypeError(f"expected a number, found {type(value).__name__}")
-
-
-def _verdict(value: Mapping[str, object]) -> Verdict:
-    match value["status"]:
-        case "passed":
-            return Passed()
-        case "failed":
-            return Failed(str(value["code"]), str(value["reason"]), _table(value["details"]))
-        case "not_scored":
-            return NotScored(str(value["code"]), str(value["reason"]))
-        case other:
-            raise TypeError(f"unknown status {other!r}")
+def json_schema() -> dict[str, dict[str, Any]]:
+    """The JSON Schemas of a Record and of its parts, by name."""
+    schema = _adapter().json_schema(schema_generator=StrictSchema, mode="serialization")
+    parts: dict[str, dict[str, Any]] = schema.pop("$defs")
+    schema["required"] = [key for key in schema["required"] if key not in _LATER]
+    return {"record": schema, **parts}

@@ -22,7 +22,7 @@ from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.transcript import Driven
-from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict, Verdicts
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate
 from pytest_fcbench.scorecard.aggregate.trials import trials_of
 from pytest_fcbench.scorecard.record import Record, from_json, in_order
@@ -217,7 +217,7 @@ def _kept(section: Mapping[str, object], entries: Mapping[str, Mapping[str, obje
                 mode=str(section["mode"]),
                 names=str(section["names"]),
                 syntax=str(section["syntax"]),
-                verdicts=Judgement(_verdict(official), _verdict(corrected)),
+                verdicts=Verdicts(_verdict(official), _verdict(corrected)),
                 trial=int(trial) if several else None,
             )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_fcbench.codecs.python_syntax import parse_expression
-from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Scene, Trajectory
+from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Trajectory
 
 
 def missing_function(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
@@ -31,7 +31,7 @@ def missing_function(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
         turns=(*entry.turns[:following], (), *entry.turns[following:]),
         functions=tuple(doc for doc in entry.functions if doc.name not in names),
         expectation=Trajectory((*truth.turns[:turn], (), *truth.turns[turn:])),
-        scene=Scene(scene.domains, scene.config, {following: late}),
+        scene=replace(scene, withheld={following: late}),
     )
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from pytest_fcbench.config.loading import FILE, load
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
+from pytest_fcbench.scorecard.render.document import json_schema
 from tests.conftest import ROOT
 from tests.docs.pages import ENDPOINT, PAGES, page, prepare, run
 from tests.served import served
@@ -118,9 +117,8 @@ def test_the_schema_table_has_every_field() -> None:
     """Made when the site is built, by the same function."""
     from docs._ext.generated import commands, options, schema
 
-    schema_file = files("pytest_fcbench.scorecard.render").joinpath("schema.json").read_text(encoding="utf-8")
     table = "\n".join(schema())
-    for name, definition in json.loads(schema_file)["$defs"].items():
+    for name, definition in json_schema()["$defs"].items():
         assert f"**{name}**" in table
         for field in definition.get("properties", {}):
             assert f"| `{field}` |" in table

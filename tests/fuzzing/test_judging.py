@@ -173,7 +173,7 @@ def test_results_are_matched(
     calls = tuple(f"weather.forecast(city='{n}')" for n in range(len(kinds)))
     entry = replace(make_entry(category, expect=[]), expectation=ExpectedResults(calls, tuple(kinds)))
 
-    def execute(calls: Sequence[str], recorded: Sequence[PathCall]) -> Sequence[Outcome]:
+    def execute(calls: Sequence[str], recorded: Sequence[PathCall], own: Sequence[str]) -> Sequence[Outcome]:
         return [outcomes[sum(map(ord, call)) % len(outcomes)] for call in calls]
 
     first, again = (execution.judge(entry, transcript, execute) for _ in range(2))

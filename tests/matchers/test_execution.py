@@ -274,7 +274,7 @@ def test_reasons_say_what_came_and_what_should(pool: Pool) -> None:
     json.dumps(verdict.details)
 
 
-def _echo(calls: Sequence[str], recorded: Sequence[PathCall]) -> Sequence[Outcome]:
+def _echo(calls: Sequence[str], recorded: Sequence[PathCall], own: Sequence[str]) -> Sequence[Outcome]:
     """Calls return their number: no process is needed to look at how they are matched."""
     return [Returned(float(call.partition("=")[2].rstrip(")]"))) for call in calls]
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
-from pytest_fcbench import environments
-from pytest_fcbench.execution.functions import custom
 from tests.plugin.conftest import Project
 
 PRICES = """\
@@ -70,19 +67,14 @@ MODULE = "shop_of_pointed_tests"
 
 
 @pytest.fixture
-def suite(project: Project) -> Iterator[Project]:
-    """A project with a folder of entries; what runs in this process forgets their classes and functions."""
-    known = set(environments.OWN), set(custom.OWN)
+def suite(project: Project) -> Project:
+    """A project with a folder of entries."""
     project.write("mine/prices.yaml", PRICES.format(category="simple_python"))
     project.write("mine/deeper/turns.yaml", TURNS.format(module=MODULE))
     project.write(f"mine/deeper/{MODULE}.py", SHOP)
     project.write("mine/deeper/carried.yaml", CARRIED_OUT.format(module=MODULE))
     project.write("mine/more.jsonl", HELLO)
-    yield project
-    for name in environments.OWN.keys() - known[0]:
-        del environments.OWN[name]
-    for name in custom.OWN.keys() - known[1]:
-        del custom.OWN[name]
+    return project
 
 
 ALL = {

@@ -32,9 +32,9 @@ from pytest_fcbench.domain.verdict import (
     Passed,
     PathScore,
     Profile,
-    Rated,
+    Verdicts,
 )
-from pytest_fcbench.scorecard.record import Record, Usage, from_json, in_order, record, to_json
+from pytest_fcbench.scorecard.record import Rating, Record, Usage, from_json, in_order, record, to_json
 from pytest_fcbench.scorecard.render.document import json_schema
 from tests.factories import (
     make_call_verdict,
@@ -60,6 +60,12 @@ def _of(*completions: Completion) -> Record:
     return record(make_entry(), MANNER, PASSED, transcript)
 
 
+def _json(record: Record) -> dict[str, Any]:
+    """The JSON object of a Record as a file holds it."""
+    found: dict[str, Any] = json.loads(json.dumps(to_json(record)))
+    return found
+
+
 def test_it_says_whose_entry_and_how_it_was_asked() -> None:
     entry = make_entry("live_parallel", suite="mine", entry_id="live_parallel_3")
     assert record(entry, MANNER, PASSED, None) == Record(
@@ -71,7 +77,7 @@ def test_it_says_whose_entry_and_how_it_was_asked() -> None:
         mode="fc",
         names="underscored",
         syntax="tool_calls",
-        verdicts=PASSED,
+        verdicts=Verdicts.both(Passed()),
     )
 
 
@@ -134,7 +140,7 @@ def test_the_verdict_is_that_of_a_profile() -> None:
 
 def test_as_json_it_has_every_verdict_with_code_and_reason() -> None:
     found = make_record(Failed("wrong_count", "2 calls", {"found": 2}), NotScored("set_aside", "bad data"))
-    assert to_json(found) == {
+    assert _json(found) == {
         "entry": "core:simple_python_0",
         "suite": "core",
         "category": "simple_python",
@@ -215,7 +221,7 @@ def _with(*path: str | int, to: object) -> dict[str, object]:
 )
 def test_the_schema_knows_paths_and_asides(more: dict[str, object], *, fits: bool) -> None:
     schema = {**json_schema(), "$ref": "#/$defs/record"}
-    assert jsonschema.Draft202012Validator(schema).is_valid({**to_json(make_record()), **more}) is fits
+    assert jsonschema.Draft202012Validator(schema).is_valid({**_json(make_record()), **more}) is fits
 
 
 def test_verdicts_of_entries_that_share_a_cluster_are_one_unit() -> None:
@@ -239,7 +245,7 @@ def test_verdicts_of_entries_that_share_a_cluster_are_one_unit() -> None:
     ],
 )
 def test_the_schema_knows_turns(turns: object, *, fits: bool) -> None:
-    value = {**to_json(make_record()), "turns": turns}
+    value = {**_json(make_record()), "turns": turns}
     schema = {**json_schema(), "$ref": "#/$defs/record"}
     assert jsonschema.Draft202012Validator(schema).is_valid(value) is fits
 
@@ -274,11 +280,11 @@ _CALL_VERDICT = st.builds(
 )
 _RATING = st.none() | st.integers(0, 2)
 _FEW = st.integers(0, 99)
-_PATH = st.none() | st.builds(
+_PATH = st.builds(
     PathScore, _FEW, _FEW, _FEW, _FEW, _FEW, st.lists(_CALL_VERDICT, max_size=2).map(tuple), _RATING, _RATING
 )
-_AS_WRITTEN = st.none() | st.builds(Judgement, _VERDICT, _VERDICT)
-_RATED = st.none() | st.builds(Rated, st.integers(0, 2), _TEXT) | st.builds(NotScored, _TEXT, _REASON)
+_BOTH_VERDICTS = st.builds(Verdicts, _VERDICT, _VERDICT)
+_RATED = st.builds(Rating, st.integers(0, 2), st.none(), _TEXT) | st.builds(Rating, st.none(), _TEXT, _REASON)
 _COMPLETION = st.builds(Completion, text=st.none() | _TEXT, fault=st.none() | st.sampled_from(Fault))
 _ASIDES = st.builds(Aside, st.sampled_from(Party), _TEXT, _COMPLETION)
 _ANSWER = st.builds(lambda more, answer: more | answer, _TABLE, _COMPLETION.map(completion_to_json))
@@ -292,7 +298,7 @@ RECORDS = st.builds(
     mode=_TEXT,
     names=_TEXT,
     syntax=_TEXT,
-    verdicts=st.builds(Judgement, _VERDICT, _VERDICT, _PATH, _PATH, _AS_WRITTEN, _RATED),
+    verdicts=_BOTH_VERDICTS,
     trial=st.none() | st.integers(1, 99),
     steps=st.lists(
         st.builds(Usage, st.none() | st.floats(0, 1e6), _COUNT, _COUNT, st.none() | st.floats(0, 1e6)),
@@ -301,6 +307,9 @@ RECORDS = st.builds(
     turns=st.lists(st.lists(_ANSWER, max_size=2).map(tuple), max_size=3).map(tuple),
     cluster=st.none() | _TEXT,
     asides=st.lists(_ASIDES, max_size=2).map(tuple),
+    paths=st.dictionaries(st.sampled_from(Profile), _PATH, max_size=2),
+    as_written=st.none() | _BOTH_VERDICTS,
+    rating=st.none() | _RATED,
 )
 
 
@@ -362,7 +371,7 @@ def test_details_may_hold_what_json_has_no_word_for() -> None:
     """A tuple comes back as a list; nothing else changes."""
     found = make_record(Failed("c", "r", {"accepted": (1, 2)}))
     again = from_json(json.loads(json.dumps(to_json(found))))
-    assert again == replace(found, verdicts=Judgement.both(Failed("c", "r", {"accepted": [1, 2]})))
+    assert again == replace(found, verdicts=Verdicts.both(Failed("c", "r", {"accepted": [1, 2]})))
 
 
 def test_an_entry_may_have_any_name() -> None:

@@ -221,7 +221,7 @@ def _with(**changes: object) -> dict[str, object]:
         (_with(suites={"core": "1"}), "a broken scorecard: 'suites' is an object of objects"),
         (
             _GOOD | {"tests": [{"nodeid": "x", "metadata": {"fcbench": {}}}]},
-            "a broken scorecard: 'verdicts' is missing",
+            "a broken scorecard: 'entry' is missing",
         ),
         (_GOOD | {"tests": 3}, "a broken scorecard: 'int' object is not iterable"),
         (_GOOD | {"tests": ["x"]}, "a broken scorecard: "),

@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench import environments
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedResults
 from pytest_fcbench.domain.errors import SuiteError, UsageError
-from pytest_fcbench.environments import OWN
-from pytest_fcbench.execution.functions.custom import OWN as FUNCTIONS
 from pytest_fcbench.execution.outcomes import Raised, Returned
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.suites import open_suite
@@ -121,10 +119,6 @@ LINES: list[dict[str, object]] = [
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "own_shop_of_a_test", raising=False)
-    monkeypatch.delitem(OWN, "own_shop_of_a_test:Shop", raising=False)
-    for name in ("weight", "read"):
-        monkeypatch.setitem(FUNCTIONS, f"own_shop_of_a_test.{name}", None)  # and so forgotten afterwards
-        FUNCTIONS.pop(f"own_shop_of_a_test.{name}")
     (tmp_path / "deeper").mkdir()
     (tmp_path / "simple.yaml").write_text(SIMPLE)
     (tmp_path / "turns.yml").write_text(TURNS)
@@ -160,15 +154,22 @@ def test_a_class_of_the_team_is_an_environment(folder: Path) -> None:
     assert sell.properties["item"] == {"type": "string", "description": "Name of the item."}
     here = environments.opened(entry, suite.world)
     assert here.perform(["sell(item='tea', count=3)"]) == ('{"left": 1}',)
-    assert environments.opened(entry, suite.world).snapshot() == {
+    (missed,) = suite.load(CATEGORIES["multi_turn_miss_func"])
+    assert environments.opened(missed, suite.world).snapshot() == {
         "own_shop_of_a_test:Shop": {"stock": {"tea": 4}}
     }
+
+
+def _own(entry: Entry) -> tuple[str, ...]:
+    assert isinstance(entry.expectation, ExpectedResults)
+    return entry.expectation.own
 
 
 def test_a_function_of_the_team_is_carried_out_where_it_can_open_nothing(folder: Path) -> None:
     (folder / "carried.yaml").write_text(CARRIED_OUT)
     (entry,) = open_own("mine", folder / "carried.yaml").load(CATEGORIES["exec_parallel"])
     assert [doc.name for doc in entry.functions] == ["own_shop_of_a_test.weight", "own_shop_of_a_test.read"]
+    assert _own(entry) == ("own_shop_of_a_test.weight", "own_shop_of_a_test.read")
     assert entry.functions[0].properties["boxes"]["type"] == "integer"
 
     file = folder / "simple.yaml"
@@ -178,7 +179,8 @@ def test_a_function_of_the_team_is_carried_out_where_it_can_open_nothing(folder:
                 "own_shop_of_a_test.weight(boxes=2)",
                 "own_shop_of_a_test.weight(crates=2)",
                 f"own_shop_of_a_test.read(path={str(file)!r})",
-            ]
+            ],
+            own=_own(entry),
         )
     assert weighed == Returned(5.0)
     assert isinstance(wrong, Raised)
@@ -191,16 +193,17 @@ def test_functions_that_are_named_later_are_known_too(folder: Path) -> None:
     with closing(Pool(1)) as execute:
         assert isinstance(execute(call)[0], Raised)
         (folder / "carried.yaml").write_text(CARRIED_OUT)
-        open_own("mine", folder / "carried.yaml").load(CATEGORIES["exec_parallel"])
-        assert execute(call) == (Returned(5.0),)
+        (entry,) = open_own("mine", folder / "carried.yaml").load(CATEGORIES["exec_parallel"])
+        assert execute(call, own=_own(entry)) == (Returned(5.0),)
+        assert execute(call) == (Returned(5.0),), "a child is replaced only to learn more"
 
 
 def test_a_module_that_cannot_be_loaded_again_is_told(folder: Path) -> None:
     (folder / "carried.yaml").write_text(CARRIED_OUT)
-    open_own("mine", folder / "carried.yaml").load(CATEGORIES["exec_parallel"])
+    (entry,) = open_own("mine", folder / "carried.yaml").load(CATEGORIES["exec_parallel"])
     (folder / "own_shop_of_a_test.py").write_text("raise ValueError('not twice')")
     with closing(Pool(1)) as execute, pytest.raises(RuntimeError, match="ValueError: not twice"):
-        execute(["own_shop_of_a_test.weight(boxes=2)"])
+        execute(["own_shop_of_a_test.weight(boxes=2)"], own=_own(entry))
 
 
 def test_two_modules_of_one_name_are_told(folder: Path) -> None:

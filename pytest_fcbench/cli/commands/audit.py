@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 from pytest_fcbench.cli.commands.show import printable_line
-from pytest_fcbench.cli.run_options import declare, settings_of, without_prefix
+from pytest_fcbench.cli.run_options import declare, require_at_least, settings_of, without_prefix
 from pytest_fcbench.cli.table_output import split
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import Category, Entry, Rule
@@ -158,8 +158,7 @@ def _refuse(chosen: argparse.Namespace, reviewed: review.Review | None) -> None:
     """Find wrong words before anything is read. Raises ``UsageError``."""
     if not 0 < chosen.threshold <= 1:
         raise UsageError(f"--threshold {chosen.threshold:g}: must be above 0 and at most 1")
-    if chosen.show < 0:
-        raise UsageError(f"--show {chosen.show}: must be 0 or more")
+    require_at_least(0, chosen, "show")
     if chosen.html:
         extras.need("report", "--html")
     if chosen.check and "overlap" in split(chosen.check) and not chosen.against:

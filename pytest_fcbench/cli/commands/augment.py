@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pytest_fcbench.cli.judge_options import ENDPOINT, LIMITS, judge_of
 from pytest_fcbench.cli.question_wording import merged
-from pytest_fcbench.cli.run_options import declare, suite_of
+from pytest_fcbench.cli.run_options import declare, require_at_least, suite_of
 from pytest_fcbench.domain.entry import Entry, Rule
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, unknown
 from pytest_fcbench.domain.verdict import printable
@@ -57,8 +57,7 @@ def _staying(suite: Suite, to: Path) -> Iterator[Entry]:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    if chosen.count < 1:
-        raise UsageError(f"--count={chosen.count}: must be 1 or more")
+    require_at_least(1, chosen, "count")
     kinds = list(dict.fromkeys(chosen.kind or KINDS))
     for kind in kinds:
         if kind not in KINDS:

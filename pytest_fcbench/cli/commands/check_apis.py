@@ -31,7 +31,7 @@ from pytest_fcbench.execution.rest.sender import Sender
 from pytest_fcbench.matchers.rest import shape
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.suites import SUITES, open_suite
+from pytest_fcbench.suites import SUITES, bfcl, open_suite
 
 HELP = "ask which web APIs still answer as REST and executable entries need it"
 
@@ -46,7 +46,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    wanted = chosen.suite or ["bfcl"]
+    wanted = chosen.suite or [bfcl.SOURCE.name]
     for name in wanted:
         if name not in SUITES:
             raise UsageError(unknown("suite", name, SUITES))

@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from pytest_fcbench.cli import table_output
-from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.cli.run_options import require_at_least
 from pytest_fcbench.scorecard.compare import comparison
 from pytest_fcbench.scorecard.render.tables import FORMATS
 from pytest_fcbench.scorecard.scorecard_files import load
@@ -40,8 +40,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    if chosen.flips is not None and chosen.flips < 0:
-        raise UsageError(f"--flips {chosen.flips}: must be 0 or more")
+    require_at_least(0, chosen, "flips")
     cards = before, after = load(chosen.before), load(chosen.after)
     found = comparison.compare(
         before, after, table_output.profile_of(chosen, cards), table_output.split(chosen.metric)

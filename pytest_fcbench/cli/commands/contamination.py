@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from pytest_fcbench import suites
-from pytest_fcbench.cli.run_options import declare, given
+from pytest_fcbench.cli.run_options import declare, given, require_at_least
 from pytest_fcbench.config.loading import Settings, config_file, load
 from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
@@ -75,8 +75,7 @@ def _refuse(chosen: argparse.Namespace) -> None:
     """Find wrong words before anything is asked. Raises ``UsageError``."""
     if chosen.endpoint not in tuple(Endpoint):
         raise UsageError(f"--endpoint: {unknown('endpoint', chosen.endpoint, Endpoint)}")
-    if chosen.limit is not None and chosen.limit < 1:
-        raise UsageError(f"--limit={chosen.limit}: must be at least 1")
+    require_at_least(1, chosen, "limit")
     for path in chosen.to:
         if path.suffix not in report.FORMATS:
             raise UsageError(f"--to={path}: {unknown('ending', path.suffix, report.FORMATS)}")

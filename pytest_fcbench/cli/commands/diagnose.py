@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.cli.held_conversations import entries_of, replayed
 from pytest_fcbench.cli.judge_options import ENDPOINT, LIMITS, agreed, asked, judge_of
-from pytest_fcbench.cli.run_options import declare, settings_of
+from pytest_fcbench.cli.run_options import declare, require_at_least, settings_of
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Rule
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
@@ -23,6 +23,7 @@ from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.suites import core
 from pytest_fcbench.tools.diagnosis.agreement import Agreement
 from pytest_fcbench.tools.diagnosis.document import Finding, document, labels
 from pytest_fcbench.tools.diagnosis.failure_classes import FailureClass, classify
@@ -47,8 +48,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 def run_command(chosen: argparse.Namespace) -> int:
     if (chosen.scorecard is None) == (chosen.audit is None):
         raise UsageError("give a scorecard, or two files of diagnoses with --audit")
-    if chosen.limit is not None and chosen.limit < 1:
-        raise UsageError(f"--limit={chosen.limit}: must be 1 or more")
+    require_at_least(1, chosen, "limit")
     for line in _audit(*chosen.audit) if chosen.audit else _looked_at(chosen):
         print(printable(line), flush=True)
     return 0
@@ -60,7 +60,7 @@ def run_command(chosen: argparse.Namespace) -> int:
 def _looked_at(chosen: argparse.Namespace) -> Iterator[str]:
     card = scorecard_files.load(chosen.scorecard)
     judge = judge_of(chosen)
-    settings = settings_of(chosen, "core")
+    settings = settings_of(chosen, core.NAME)
     profile = settings.profile if chosen.profile else card.facts.profile
     wanted = {category.name for category in settings.categories} if chosen.category else set(CATEGORIES)
     held = [r for r in card.records if r.category in wanted and _is_conversation(r)]

@@ -36,6 +36,7 @@ from pytest_fcbench.models import registry
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import find_hint
 from pytest_fcbench.run.session import Session
+from pytest_fcbench.suites import core
 
 PROJECT = "pytest-fcbench"
 _NEEDED_BYTES = 500_000_000
@@ -230,7 +231,7 @@ def _asked(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
         return
     once = replace(
         settings,
-        suites=("core",),
+        suites=(core.NAME,),
         categories=(CATEGORIES[_QUESTION],),
         store=None,
         offline=False,

@@ -25,11 +25,12 @@ from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.usage import cost_latency
 from pytest_fcbench.scorecard.record import Record, Usage, by_category
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.bfcl import official_rows
 from pytest_fcbench.tools.official_export.scores import RULES, Answered, Header, line, wrong
 from pytest_fcbench.tools.official_export.tables import EXECUTABLE, NA, TABLES, Model, table
 
-_SUITE = "bfcl"
+_SUITE = bfcl.SOURCE.name
 _LONGEST = 200
 """Characters of the name of a folder; file systems take little more."""
 

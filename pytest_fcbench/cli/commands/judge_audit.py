@@ -18,11 +18,12 @@ from typing import TypeAlias
 
 from pytest_fcbench.cli.held_conversations import entries_of, suites_of
 from pytest_fcbench.cli.judge_options import ENDPOINT, LIMITS, agreed, asked, judge_of
-from pytest_fcbench.cli.run_options import declare, settings_of, suites_known
+from pytest_fcbench.cli.run_options import declare, require_at_least, settings_of, suites_known
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.entry import Entry, GoldenPath
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.transcript import BUILTIN
 from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Profile, printable
 from pytest_fcbench.matchers.equivalence import builtin
 from pytest_fcbench.matchers.golden_path.questions import Equivalence, equivalence
@@ -31,10 +32,10 @@ from pytest_fcbench.run.output_files import write
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.suites import core
 from pytest_fcbench.tools.diagnosis.agreement import Agreement
 
 SCHEMA = "fcbench-judge-audit/1"
-BUILTIN = "builtin"
 
 _LONGEST = 160
 """Characters of a call that the terminal shows."""
@@ -66,8 +67,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 def run_command(chosen: argparse.Namespace) -> int:
     if len(chosen.judges) != 2 or chosen.judges[0] == chosen.judges[1]:
         raise UsageError("name two different judges, as in --judge builtin --judge openai/gpt-4o")
-    if chosen.limit is not None and chosen.limit < 1:
-        raise UsageError(f"--limit={chosen.limit}: must be 1 or more")
+    require_at_least(1, chosen, "limit")
     for line in _audited(chosen):
         print(printable(line), flush=True)
     return 0
@@ -91,7 +91,7 @@ class _Pair:
 def _audited(chosen: argparse.Namespace) -> Iterator[str]:
     card = scorecard_files.load(chosen.scorecard)
     judges = _judges(chosen)
-    settings = settings_of(chosen, "core")
+    settings = settings_of(chosen, core.NAME)
     profile = settings.profile if chosen.profile else card.facts.profile
     judged = list(_judged(card.records, profile))
     yield f"{card.path}: {card.facts.model}, {profile} profile, pairs left to a judge: {len(judged)}"

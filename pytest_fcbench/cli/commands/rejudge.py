@@ -68,9 +68,9 @@ def _judged(session: Session, records: Sequence[Record]) -> Iterator[Record]:
         entry = entries.get(record.entry)
         if entry is None:
             reason = f"{record.suite} {suites[record.suite].version} has no entry {record.entry}"
-            yield replace(record, verdicts=Judgement.both(NotScored(NO_ENTRY, reason)))
+            yield record.judged(Judgement.both(NotScored(NO_ENTRY, reason)))
         elif record.turns:
-            yield replace(record, verdicts=_judgement(session, replace(entry, trial=record.trial)))
+            yield record.judged(_judgement(session, replace(entry, trial=record.trial)))
         else:
             yield record
 

@@ -10,7 +10,7 @@ from random import Random
 from pytest_fcbench import environments
 from pytest_fcbench.cli.judge_options import ENDPOINT, LIMITS, judge_of
 from pytest_fcbench.cli.question_wording import worded
-from pytest_fcbench.cli.run_options import declare, suites_known, unknown_suite
+from pytest_fcbench.cli.run_options import declare, require_at_least, suite_of_entry, suites_known
 from pytest_fcbench.config.loading import cache_folder
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import UsageError
@@ -41,11 +41,9 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    for name in ("count", "turns"):
-        if getattr(chosen, name) < 1:
-            raise UsageError(f"--{name}={getattr(chosen, name)}: must be 1 or more")
+    require_at_least(1, chosen, "count", "turns")
     writer = judge_of(chosen, judge=chosen.writer) if chosen.writer else None
-    suite = _suite(chosen)
+    suite = suites_known(chosen)[suite_of_entry(chosen)](cache_folder())
     entry = _entry(suite, chosen.entry)
     assert entry.scene is not None
     start = environments.opened(entry, suite.world)
@@ -60,14 +58,6 @@ def run_command(chosen: argparse.Namespace) -> int:
         left = sum(len(walk.turns) for walk in found) - len(questions)
         print(f"{chosen.to}: {len(found)} entries, {left} turns to be worded")
     return 0 if found else 1
-
-
-def _suite(chosen: argparse.Namespace) -> Suite:
-    name, _, rest = chosen.entry.partition(":")
-    known = suites_known(chosen)
-    if not rest or name not in known:
-        raise UsageError(f"{chosen.entry!r}: {unknown_suite(name, known)} An entry is named suite:id.")
-    return known[name](cache_folder())
 
 
 def _entry(suite: Suite, key: str) -> Entry:

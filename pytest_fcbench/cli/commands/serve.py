@@ -41,7 +41,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     draws = faults.draws(faults.shares(chosen.fault), faults.latency(chosen.latency), chosen.seed)
     if not 0 <= chosen.retry_after < math.inf:
         raise UsageError(f"--retry-after={chosen.retry_after}: must be a number of seconds from 0 on")
-    names = list(dict.fromkeys(chosen.suite or ["core"]))
+    names = list(dict.fromkeys(chosen.suite or [suites.core.NAME]))
     own = own_suites(config_file(Path(), None))
     lookup = Lookup([suites.open_suite(name, cache_folder(), own) for name in names], models)
 

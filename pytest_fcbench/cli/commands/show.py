@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from pytest_fcbench.cli.run_options import ASKED, PLACE, declare, settings_of, suites_known, unknown_suite
+from pytest_fcbench.cli.run_options import ASKED, PLACE, declare, settings_of, suite_of_entry
 from pytest_fcbench.domain.entry import (
     Answers,
     AnyCall,
@@ -62,11 +62,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     if chosen.scorecard and chosen.model:
         raise UsageError("--scorecard and --model: give one of them")
     model = f"replay:{chosen.scorecard}" if chosen.scorecard else chosen.model
-    suite = chosen.entry.partition(":")[0]
-    known = suites_known(chosen)
-    if ":" not in chosen.entry or suite not in known:
-        raise UsageError(f"{chosen.entry!r}: {unknown_suite(suite, known)} An entry is named suite:id.")
-    settings = replace(settings_of(chosen, suite, model or "oracle"), offline=True)
+    settings = replace(settings_of(chosen, suite_of_entry(chosen), model or "oracle"), offline=True)
     session = Session(RunContext(settings))
     entry = _found(session.context, chosen.entry)
     longest = None if chosen.full else _LONGEST

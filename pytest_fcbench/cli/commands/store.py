@@ -32,8 +32,9 @@ from pytest_fcbench.models.baselines.official_results import as_judged, path_of,
 from pytest_fcbench.models.baselines.replay import ReplayModel
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write_new
+from pytest_fcbench.suites import bfcl
 
-_SUITE = "bfcl"
+_SUITE = bfcl.SOURCE.name
 
 
 HELP = "stored answers: size, list, prune, export, import"

@@ -1,8 +1,4 @@
-"""Function docs from Python code: signatures and type hints give the types, docstrings the words.
-
-The environments of this project have a stricter derivation of their own (``environments/docs``), in which
-every parameter must be described and which needs no further package.
-"""
+"""Function docs from Python code: signatures and type hints give the types, docstrings the words."""
 
 from __future__ import annotations
 
@@ -10,11 +6,14 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from inspect import Parameter
 from pathlib import Path
 from typing import TypeAlias, cast, get_type_hints
 
 from docstring_parser import parse
+from pydantic import TypeAdapter
+from pydantic.errors import PydanticUserError
 
 from pytest_fcbench.codecs.function_docs import json_schema
 from pytest_fcbench.domain.errors import UsageError, unknown
@@ -97,15 +96,19 @@ def of_function(function: Function, name: str | None = None, *, bound: bool = Fa
 def _schema(hint: object, words: str, where: str) -> dict[str, object]:
     if hint is None:
         return json_schema.parameter({}, {}, words)
-    from pydantic import TypeAdapter  # takes a while, and only code of a team needs it
-    from pydantic.errors import PydanticUserError
-
     try:
-        schema: Mapping[str, object] = TypeAdapter(cast("type[object]", hint)).json_schema()
+        schema = _plain_schema(hint) if hint in (str, int, float, bool) else _hint_schema(hint)
     except PydanticUserError as error:
         why = error.message.splitlines()[0]
         raise UsageError(f"{where}: no JSON can hold {hint}; give it another type hint: {why}") from None
     return json_schema.parameter(schema, schema, words)
+
+
+def _hint_schema(hint: object) -> Mapping[str, object]:
+    return TypeAdapter(cast("type[object]", hint)).json_schema()
+
+
+_plain_schema = cache(_hint_schema)  # half of all hints are among four, and pydantic takes a while for each
 
 
 def _hints(function: Function, called: str) -> Mapping[str, object]:

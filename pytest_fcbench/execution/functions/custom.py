@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Mapping
 
-OWN: dict[str, None] = {}
-"""Their names, put here when a suite is read that names them. Their folders are on ``sys.path``."""
-
 
 def loaded(names: Iterable[str]) -> Mapping[str, Callable[..., object]]:
-    """The functions by name, also as it is written where no dot can be. Raises what their modules raise."""
+    """The functions by name, also as it is written where no dot can be. Raises what their modules raise.
+
+    Their folders are on ``sys.path`` since the suite was read that names them.
+    """
     found = {}
     for name in names:
         module, _, function = name.rpartition(".")

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from multiprocessing.connection import Pipe
 
 from pytest_fcbench.domain.entry import PathCall
-from pytest_fcbench.execution.functions.custom import OWN
 from pytest_fcbench.execution.functions.lookups import FailedLookupError, Provider, Recorded, UnansweredError
 from pytest_fcbench.execution.outcomes import Limit, Outcome, Raised, Returned, Stopped, Unanswered
 from pytest_fcbench.execution.sandbox.frames import READY, receive, written
@@ -45,15 +44,19 @@ class Pool:
         self._live = live
         self._idle: list[_Child] = []
         self._free = threading.BoundedSemaphore(size)
+        self._own: set[str] = set()
 
-    def __call__(self, calls: Sequence[str], recorded: Sequence[PathCall] = ()) -> tuple[Outcome, ...]:
+    def __call__(
+        self, calls: Sequence[str], recorded: Sequence[PathCall] = (), own: Sequence[str] = ()
+    ) -> tuple[Outcome, ...]:
         """What became of each call (an ``outcomes.Execute``)."""
         provider = Recorded(recorded, self._live)
+        self._own.update(own)  # those of all suites together, so that children are seldom replaced
         return tuple(self._run(call, provider) for call in calls)
 
     def _run(self, call: str, provider: Provider) -> Outcome:
         with self._free:
-            own = tuple(OWN)
+            own = tuple(sorted(self._own))
             child = self._idle.pop() if self._idle else _Child(self.limits, own)
             if not child.knows(own):
                 child.end()

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from pytest_fcbench.domain.entry import Entry, GoldenPath, PathCall
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Driven, Party
+from pytest_fcbench.domain.transcript import BUILTIN, AskModel, Call, Completion, Driven, Party
 from pytest_fcbench.domain.verdict import CallVerdict, Difference, NotScored, Profile
 from pytest_fcbench.matchers.equivalence import builtin
 from pytest_fcbench.matchers.golden_path import questions
@@ -58,7 +58,7 @@ class Comparer:
         if same:
             return verdict(stage)
         code, first = _fallback(made, expected)
-        return verdict(stage, code, reason if stage == "builtin" else f"{first}; the judge: {reason}")
+        return verdict(stage, code, reason if stage == BUILTIN else f"{first}; the judge: {reason}")
 
     def _wrong_value(self, made: Call, expected: PathCall) -> tuple[str, str] | None:
         """Code and reason where a value that must be equal is not."""
@@ -111,12 +111,12 @@ class Comparer:
         self, made: Call, expected: PathCall, history: Sequence[Mapping[str, object]]
     ) -> Generator[AskModel, Completion, tuple[str, bool, str]]:
         """The stage, whether both calls mean the same, and why."""
-        if self.driven.judge == "builtin":
+        if self.driven.judge == BUILTIN:
             doc = (
                 self.docs[expected.name] if expected.name in self.docs else FunctionDoc(expected.name, "", {})
             )
             found = builtin.compare(doc, made.arguments, expected.arguments)
-            return "builtin", found.same, found.reason
+            return BUILTIN, found.same, found.reason
         question = questions.equivalence(self.entry, as_json(made), as_json(expected), history)
         transcript = yield from put(question, self.driven.judge, Party.JUDGE)
         answer = answered(question, transcript)

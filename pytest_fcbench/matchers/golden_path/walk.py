@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import Entry, GoldenPath, Lookup, PathCall, reply_text
-from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Driven, Party
+from pytest_fcbench.domain.transcript import BUILTIN, AskModel, Call, Completion, Driven, Party
 from pytest_fcbench.domain.verdict import NotScored, PathScore, Verdict
 from pytest_fcbench.matchers.golden_path import questions
 from pytest_fcbench.matchers.judging.questions import answered, put
@@ -68,7 +68,7 @@ def response_judged(
     entry: Entry, driven: Driven, response: str, dialogue: Sequence[Mapping[str, object]], score: PathScore
 ) -> Generator[AskModel, Completion, PathScore]:
     """The score with what a judge says of the final answer, where there is one that can be asked."""
-    if driven.judge == "builtin" or not response.strip():
+    if driven.judge == BUILTIN or not response.strip():
         return score
     scores: list[int | None] = []
     for question in (

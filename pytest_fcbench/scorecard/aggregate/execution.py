@@ -50,7 +50,7 @@ def sides(records: Iterable[Record], profile: Profile) -> Sides:
     """The entries of these Records together."""
     counts = {(a, b): 0 for a in (True, False) for b in (True, False)}
     for record in records:
-        if as_written := record.verdicts.as_written:
+        if as_written := record.as_written:
             written, executed = as_written.under(profile), record.verdict(profile)
             if not isinstance(written, NotScored) and not isinstance(executed, NotScored):
                 counts[written.passed, executed.passed] += 1

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from pytest_fcbench.domain.verdict import NotScored, Rated
 from pytest_fcbench.scorecard.aggregate.intervals import Interval, of_clusters
 from pytest_fcbench.scorecard.record import Record, by_category
 from pytest_fcbench.scorecard.render.tables import Table
@@ -40,11 +39,12 @@ def ratings(records: Iterable[Record]) -> Ratings:
     scores: dict[str, list[int]] = {}
     unrated = 0
     for record in records:
-        match record.verdicts.rating:
-            case Rated(score=score):
-                scores.setdefault(record.unit, []).append(score)
-            case NotScored():
-                unrated += 1
+        if record.rating is None:
+            continue
+        if record.rating.score is None:
+            unrated += 1
+        else:
+            scores.setdefault(record.unit, []).append(record.rating.score)
     every = [score for unit in scores.values() for score in unit]
     share = of_clusters([(sum(unit), MOST * len(unit)) for unit in scores.values()])
     return Ratings(
@@ -57,7 +57,7 @@ def ratings(records: Iterable[Record]) -> Ratings:
 
 def parts(records: Iterable[Record]) -> dict[str, Ratings]:
     """By category, where a judge was asked about any reply."""
-    asked = (record for record in records if record.verdicts.rating)
+    asked = (record for record in records if record.rating)
     return {name: ratings(part) for name, part in by_category(asked).items()}
 
 

@@ -75,13 +75,17 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreRule:
-    """A score on one side of a number."""
+class _BoundRule:
+    """A metric on one side of a number."""
 
     text: str
     metric: str
     bound: Bound
     needs_baseline: bool = False
+
+
+class ScoreRule(_BoundRule):
+    """A score on one side of a number."""
 
     def check(self, evidence: Evidence) -> Finding:
         """Undecided where the entries that were not scored could turn it."""
@@ -191,14 +195,8 @@ _CALLS = {f"{name}.calls": name for name in ("complex", *SELECTIONS["complex"])}
 _COSTS = {"cost": "usd", "cost.per_1000": "usd_per_1000_calls"}
 
 
-@dataclass(frozen=True, slots=True)
-class CallsRule:
+class CallsRule(_BoundRule):
     """Call accuracy along golden paths."""
-
-    text: str
-    metric: str
-    bound: Bound
-    needs_baseline: bool = False
 
     def check(self, evidence: Evidence) -> Finding:
         """Undecided where the entries that were not scored could turn it."""
@@ -212,14 +210,8 @@ class CallsRule:
         return self.bound.found_between(worst, score.accuracy, best, found, "entries not scored")
 
 
-@dataclass(frozen=True, slots=True)
-class LatencyRule:
+class LatencyRule(_BoundRule):
     """How long calls took, in seconds."""
-
-    text: str
-    metric: str
-    bound: Bound
-    needs_baseline: bool = False
 
     def check(self, evidence: Evidence) -> Finding:
         """Undecided where no call was timed."""
@@ -229,14 +221,8 @@ class LatencyRule:
         return self.bound.found(seconds, f"{self.metric} is {seconds:.3g} s")
 
 
-@dataclass(frozen=True, slots=True)
-class CostRule:
+class CostRule(_BoundRule):
     """What the calls cost, in dollars; stored answers cost what they would have."""
-
-    text: str
-    metric: str
-    bound: Bound
-    needs_baseline: bool = False
 
     def check(self, evidence: Evidence) -> Finding:
         """Undecided where the price of some calls is unknown, unless the others are too dear already."""
@@ -253,13 +239,8 @@ class CostRule:
         return self.bound.found(usd, found)
 
 
-@dataclass(frozen=True, slots=True)
-class NotScoredRule:
+class NotScoredRule(_BoundRule):
     """The share of entries without a verdict."""
-
-    text: str
-    bound: Bound
-    needs_baseline: bool = False
 
     def check(self, evidence: Evidence) -> Finding:
         """Always decided: this is what can be told of a run of which little can be told."""
@@ -309,7 +290,7 @@ def parse(text: str, suites: Collection[str] = ()) -> Rule:
     if metric in _CALLS:
         return CallsRule(text, metric, Bound(sign, _share(text, value)))
     if metric == "not_scored":
-        return NotScoredRule(text, Bound(sign, _share(text, value)))
+        return NotScoredRule(text, metric, Bound(sign, _share(text, value)))
     metric = _scored(text, metric, suites)
     if beside := _BESIDE.fullmatch(value):
         margin = _share(text, f"{beside[2]}{beside[3]}") if beside[1] else 0.0

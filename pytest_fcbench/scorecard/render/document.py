@@ -6,8 +6,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.scorecard import record
 from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, sensitivity
 from pytest_fcbench.scorecard.aggregate.golden_paths import PathScores
@@ -20,11 +22,12 @@ from pytest_fcbench.scorecard.record import Record, by_category
 from pytest_fcbench.scorecard.run_facts import SCHEMA, RunFacts
 
 
-def json_schema() -> dict[str, dict[str, dict[str, object]]]:
+def json_schema() -> dict[str, dict[str, dict[str, Any]]]:
     """The JSON Schema of the section and of the Records."""
-    schema: dict[str, dict[str, dict[str, object]]] = json.loads(
+    schema: dict[str, dict[str, dict[str, Any]]] = json.loads(
         Path(__file__).with_name("schema.json").read_text(encoding="utf-8")
     )
+    schema["$defs"] |= record.json_schema()
     return schema
 
 

@@ -25,8 +25,6 @@ from pytest_fcbench.codecs.function_docs import python_code
 from pytest_fcbench.domain.entry import Category, Comparison, Entry, ExpectedResults, Message
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.environments.function_docs import of_function
-from pytest_fcbench.execution.functions.custom import OWN
 from pytest_fcbench.execution.functions.everyday import EVERYDAY
 from pytest_fcbench.suites.formats import function_docs
 from pytest_fcbench.suites.formats.fields import Field
@@ -77,11 +75,12 @@ def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field
                 turns=((Message("user", row.query),),),
                 functions=tuple(offered.values()),
                 expectation=ExpectedResults(
-                    tuple(call if isinstance(call, str) else call.call for call in row.expect),
-                    tuple(
+                    calls=tuple(call if isinstance(call, str) else call.call for call in row.expect),
+                    kinds=tuple(
                         Comparison.EXACT if isinstance(call, str) else Comparison(call.kind)
                         for call in row.expect
                     ),
+                    own=tuple(doc.name for doc in own.values()),
                 ),
             ),
         )
@@ -89,11 +88,11 @@ def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field
 
 @cache
 def _docs() -> Mapping[str, FunctionDoc]:
-    return {name: of_function(function) for name, function in EVERYDAY.items()}
+    return {name: python_code.of_function(function) for name, function in EVERYDAY.items()}
 
 
 def _own(field: Field) -> FunctionDoc:
-    """The doc of a team's own function, which can be carried out from now on."""
+    """The doc of a team's own function, which is carried out in a process of its own."""
     name = field.text()
     called = name.replace(":", ".")
     try:
@@ -103,5 +102,4 @@ def _own(field: Field) -> FunctionDoc:
         doc = python_code.of_function(function, called)
     except UsageError as error:
         raise field.error(str(error)) from None
-    OWN[called] = None
     return doc

@@ -20,9 +20,8 @@ entries:
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated
 
@@ -36,7 +35,7 @@ from pytest_fcbench.domain.entry import Category, Entry, Message, Scene, Traject
 from pytest_fcbench.domain.errors import UsageError, unknown
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Names
-from pytest_fcbench.environments import DOMAINS, OWN, opened
+from pytest_fcbench.environments import DOMAINS, opened
 from pytest_fcbench.environments.custom import adapted
 from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.environments.world import World
@@ -114,9 +113,15 @@ def entries(
 
 
 def _entry(row: TrajectoryRow, at: Field, suite: str, category: Category) -> Entry:
+    classes = {name: _load_class(name, at.at("domains", name)) for name in row.domains if ":" in name}
     for name in row.domains:
-        _check_domain(name, at.at("domains", name))
-    docs = tuple(doc for name in row.domains for doc in _docs(name))
+        if name not in (*DOMAINS, *classes):
+            raise at.at("domains", name).error(unknown("domain", name, DOMAINS))
+    docs = tuple(
+        doc
+        for name in row.domains
+        for doc in (documented(adapted(classes[name])) if name in classes else _docs(name))
+    )
     offered = {doc.name: doc for doc in docs}
     for turn, place in zip(row.turns, at.at("turns").elements(), strict=True):
         for call in place.at("calls").elements():
@@ -130,7 +135,11 @@ def _entry(row: TrajectoryRow, at: Field, suite: str, category: Category) -> Ent
         turns=tuple((Message("user", turn.user),) for turn in row.turns),
         functions=docs,
         expectation=Trajectory(tuple(tuple(turn.calls) for turn in row.turns)),
-        scene=Scene(tuple(row.domains), {name: state or {} for name, state in row.domains.items()}),
+        scene=Scene(
+            tuple(row.domains),
+            {name: state or {} for name, state in row.domains.items()},
+            classes=classes,
+        ),
         parents=tuple(row.parents or ()),
     )
 
@@ -148,29 +157,21 @@ def _check_state(field: Field, entry: Entry, world: World) -> None:
                 )
 
 
-def _check_domain(name: str, field: Field) -> None:
-    """A domain of ours, or a class of the team's, looked for in the folder of the file first."""
-    if ":" not in name:
-        if name not in DOMAINS:
-            raise field.error(unknown("domain", name, DOMAINS))
-    else:
-        try:
-            found = python_code.found_in(name, field.path.parent.absolute())
-            if not isinstance(found, type):
-                raise UsageError(f"{name} is no class")
-            if name not in OWN:
-                OWN[name] = adapted(found)
-        except (UsageError, ValueError) as error:
-            raise field.error(str(error)) from None
+def _load_class(name: str, field: Field) -> type:
+    """Return a class of the team, looked for in the folder of the file first."""
+    try:
+        found = python_code.found_in(name, field.path.parent.absolute())
+        if not isinstance(found, type):
+            raise UsageError(f"{name} is no class")
+        adapted(found)
+    except (UsageError, ValueError) as error:
+        raise field.error(str(error)) from None
+    return found
 
 
 @cache
 def _docs(name: str) -> tuple[FunctionDoc, ...]:
-    if name in DOMAINS:
-        return documented(DOMAINS[name])
-    docs = tuple(python_code.methods(OWN[name]))
-    about = " ".join((inspect.getdoc(OWN[name]) or "").split())
-    return tuple(replace(doc, description=f"{about} {doc.description}".strip()) for doc in docs)
+    return documented(DOMAINS[name])
 
 
 def check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:

@@ -120,7 +120,7 @@ def test_a_ledger_comes_out_of_a_review(broken: Path, capsys: pytest.CaptureFixt
         (["nope"], "unknown suite 'nope'"),
         (["core", "--check", "shap"], "--check: unknown check 'shap'. Did you mean 'shape'?"),
         (["core", "--threshold", "1.5"], "--threshold 1.5: must be above 0 and at most 1"),
-        (["core", "--show", "-1"], "--show -1: must be 0 or more"),
+        (["core", "--show", "-1"], "--show=-1: must be 0 or more"),
         (["core", "--check", "paraphrase"], "--check paraphrase: name what says what a text means"),
         (["core", "--embedding", "lexical"], "--embedding lexical: words are compared anyway"),
         (["core", "--embedding", "nowhere"], "--embedding=nowhere: must be lexical, minilm or the folder"),

@@ -126,7 +126,7 @@ def test_wrong_words_are_told(
     assert "Did you mean 'parallel'" in _refused(capsys, *runs, "--metric=paralel")
     assert "Did you mean 'parallel'" in _refused(capsys, *runs, "--metric=overall,paralel")
     assert "invalid choice: 'htm'" in _refused(capsys, *runs, "--format=htm")
-    assert "--flips -1: must be 0 or more" in _refused(capsys, *runs, "--flips=-1")
+    assert "--flips=-1: must be 0 or more" in _refused(capsys, *runs, "--flips=-1")
     assert "is one of the scorecards" in _refused(
         capsys, *runs, f"--to={tmp_path}/../{tmp_path.name}/after.json"
     )

@@ -284,7 +284,7 @@ def test_a_suite_without_such_entries(contamination: Measured, monkeypatch: pyte
         ([f"--b={A}"], f"--a and --b are both {A}: give two sets"),
         (["--store=."], "--store (none keeps no answers)"),
         (["--endpoint=chat"], "unknown endpoint 'chat'"),
-        (["--limit=0"], "--limit=0: must be at least 1"),
+        (["--limit=0"], "--limit=0: must be 1 or more"),
         (["--to=x.pdf"], "--to=x.pdf: unknown ending '.pdf'. Valid: .html, .csv, .json"),
         (["--to=x"], "Valid: .html, .csv, .json"),
         ([], "give the endpoint with --api-base, for example"),

@@ -15,7 +15,7 @@ import pytest
 
 from pytest_fcbench.cli import main
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
-from pytest_fcbench.domain.verdict import CallVerdict, Judgement, Profile
+from pytest_fcbench.domain.verdict import CallVerdict, Profile
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.suites import SUITES, core
 from pytest_fcbench.suites.suite import Suite
@@ -325,11 +325,9 @@ def test_the_first_pairs_only(audit: Audit) -> None:
 
 
 def test_the_pairs_of_a_profile(audit: Audit, card: Record) -> None:
-    both = card.verdicts
-    score = both.official_path
-    assert score is not None
+    score = card.paths[Profile.OFFICIAL]
     fewer = replace(score, verdicts=VERDICTS[:1])
-    write(replace(card, verdicts=Judgement(both.official, both.corrected, score, fewer)))
+    write(replace(card, paths={Profile.OFFICIAL: score, Profile.CORRECTED: fewer}))
     Path("judge.json").write_text(
         json.dumps({"answers": {}, "default": json.dumps({"same": True, "reason": "x"})})
     )

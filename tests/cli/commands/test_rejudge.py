@@ -335,7 +335,7 @@ def test_what_cannot_be_judged_again(
     Path("other.json").write_text("{}")
     empty = write_scorecard(Path("empty.json"), [make_record()])
     Path("slim.json").write_text(scorecard_files.baseline(scorecard_files.load(empty)))
-    strange = replace(make_record(), suite="cor", entry="cor:x", turns=({},))  # type: ignore[arg-type]
+    strange = replace(make_record(), suite="cor", entry="cor:x", turns=(({},),))
     write_scorecard(Path("strange.json"), [strange], replace(FACTS, suites={"cor": {}}))
     for name, says in {
         "none.json": "none.json: cannot be read: No such file",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.environments.function_docs import of_function
+from pytest_fcbench.codecs.function_docs.python_code import of_function
 from pytest_fcbench.execution.functions import everyday
 from pytest_fcbench.execution.functions.everyday import EVERYDAY
 from pytest_fcbench.execution.functions.formulas import FORMULAS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict, Verdicts
 from pytest_fcbench.scorecard.aggregate.execution import Sides, by_kind, parts, sides, table
 from pytest_fcbench.scorecard.aggregate.scores import aggregate
 from pytest_fcbench.scorecard.record import Record
@@ -19,8 +19,7 @@ def executed(*verdicts: tuple[Verdict, Verdict], category: str = "exec_simple") 
     made = []
     for number, (written, verdict) in enumerate(verdicts):
         record = make_record(verdict, category=category, number=number)
-        both = replace(record.verdicts, as_written=Judgement.both(written))
-        made.append(replace(record, verdicts=both))
+        made.append(replace(record, as_written=Verdicts.both(written)))
     return made
 
 

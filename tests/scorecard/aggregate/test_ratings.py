@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.verdict import NotScored, Rated
+from pytest_fcbench.domain.verdict import Judgement, NotScored, Rated
 from pytest_fcbench.scorecard.aggregate.ratings import MOST, parts, ratings, table
 from pytest_fcbench.scorecard.record import Record
 from tests.factories import make_record
@@ -22,7 +21,9 @@ def chats(*scores: int | NotScored | None, trial: int | None = None) -> list[Rec
     for number, score in enumerate(scores):
         record = make_record(category="chatable", number=number, trial=trial)
         rating = Rated(score, "x") if isinstance(score, int) else score
-        made.append(replace(record, verdicts=replace(record.verdicts, rating=rating)))
+        made.append(
+            record.judged(Judgement(record.verdicts.official, record.verdicts.corrected, rating=rating))
+        )
     return made
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.transcript import Driven
-from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdicts
 from pytest_fcbench.scorecard.compare import comparison
 from pytest_fcbench.scorecard.compare.leaderboard import (
     Board,
@@ -310,9 +310,7 @@ def _both(name: str, written: int, executed: int) -> Scorecard:
     """A run in which the first of ten entries passed, as they are written and by what they return."""
     card = make_card({"exec_simple": [n < executed for n in range(10)]}, name)
     records = [
-        replace(
-            r, verdicts=replace(r.verdicts, as_written=Judgement.both(Passed() if n < written else _WRONG))
-        )
+        replace(r, as_written=Verdicts.both(Passed() if n < written else _WRONG))
         for n, r in enumerate(card.records)
     ]
     return replace(card, records=tuple(records))

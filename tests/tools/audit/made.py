@@ -40,7 +40,7 @@ def make_facts(
     return Facts(suite, entries, _nothing, _nowhere, None, unread or {}, against, threshold, embed)
 
 
-def _nothing(calls: Sequence[str], recorded: Sequence[PathCall]) -> tuple[Outcome, ...]:
+def _nothing(calls: Sequence[str], recorded: Sequence[PathCall], own: Sequence[str]) -> tuple[Outcome, ...]:
     raise AssertionError(f"nothing is to be carried out, but {calls} were")
 
 

@@ -29,7 +29,7 @@ from pytest_fcbench.domain.entry import (
     Trajectory,
 )
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.transcript import Completion, ToolCall, completion_from_json
+from pytest_fcbench.domain.transcript import BUILTIN, Completion, ToolCall, completion_from_json
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate.trials import trials_of
 from pytest_fcbench.scorecard.record import Record, Usage
@@ -162,7 +162,7 @@ def _options(scorecard: Scorecard) -> str:
     options += [f"--fcbench-search={facts.search}"] if facts.search not in (None, "core") else []
     if means := facts.driven:
         options.append(f"--fcbench-profile={means.profile}")
-        options += [f"--fcbench-judge={means.judge}"] if means.judge != "builtin" else []
+        options += [f"--fcbench-judge={means.judge}"] if means.judge != BUILTIN else []
         options += [f"--fcbench-similarity={means.similarity}"] if means.similarity != "structured" else []
         options += ["--fcbench-responses=live"] if means.live else []
     return shlex.join(options)

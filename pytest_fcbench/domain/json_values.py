@@ -1,0 +1,77 @@
+"""Types that say how pydantic reads a value from JSON, writes it and describes it in a JSON Schema."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+from pydantic import ConfigDict, Field, Strict, TypeAdapter, ValidationError, WithJsonSchema
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+Read = TypeVar("Read")
+
+DESCRIBED = ConfigDict(use_attribute_docstrings=True, json_schema_serialization_defaults_required=True)
+"""The ``__pydantic_config__`` of a dataclass whose docstrings describe its fields in a JSON Schema."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unwalked:
+    """Check the type of a JSON value and pass on the value itself.
+
+    pydantic would copy it level by level, which takes time, and gives up where a model nested it deeply.
+    """
+
+    kind: type
+    described: Mapping[str, object]
+    """The value's JSON Schema."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: object) -> CoreSchema:
+        unwritten = core_schema.to_string_ser_schema(when_used="json")  # in Python mode the value stays
+        return core_schema.is_instance_schema(self.kind, serialization=unwritten)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: object) -> dict[str, Any]:
+        return dict(self.described)
+
+
+JsonValue: TypeAlias = Annotated[object, Unwalked(object, {})]
+JsonObject: TypeAlias = Annotated[Mapping[str, object], Unwalked(Mapping, {"type": "object"})]
+Count: TypeAlias = Annotated[int, Strict(), Field(ge=0)]
+Flag: TypeAlias = Annotated[bool, Strict()]
+Number: TypeAlias = Annotated[
+    Annotated[int, Strict()] | Annotated[float, Strict()], WithJsonSchema({"type": "number"})
+]
+
+
+def read(adapter: TypeAdapter[Read], value: object) -> Read:
+    """Read a JSON value. Raises KeyError for a missing key and TypeError for a value of another type."""
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        if first["type"] == "missing":
+            raise KeyError(place) from None
+        rule = first["msg"].replace("tuple", "list")  # JSON has lists only
+        raise TypeError(f"{place}: {rule}, found {reprlib.repr(first['input'])}") from None
+
+
+class StrictSchema(GenerateJsonSchema):
+    """Write a JSON Schema whose objects hold no other keys than those of their dataclass."""
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
+        """Write that of a dataclass."""
+        return super().dataclass_schema(schema) | {"additionalProperties": False}
+
+    def field_title_should_be_set(self, schema: object) -> bool:
+        """Leave out titles, which repeat the key."""
+        return False
+
+
+def one_of(*values: str | None) -> FieldInfo:
+    """Name the values that a JSON Schema allows; a reader takes others, which newer versions may write."""
+    found: FieldInfo = Field(json_schema_extra={"enum": list(values)})
+    return found
