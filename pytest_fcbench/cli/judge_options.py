@@ -46,7 +46,7 @@ def in_words_of_a_judge(do: Callable[[], T]) -> T:
     try:
         return do()
     except UsageError as error:
-        text = str(error).replace("--fcbench-api-", "--judge-api-").replace("--fcbench-model", "--judge")
+        text = str(error).replace("--fcbench-api-", "--judge-api-")
         text = text.replace("--fcbench-judge", "--judge")
         text = text.replace(", and whether it takes tools (--fcbench-mode=prompt sends none)", "")
         raise UsageError(text) from None

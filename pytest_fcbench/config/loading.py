@@ -90,7 +90,7 @@ def load_judge(command_line: Mapping[str, object], file: Path | None, root: Path
     profile = profile_of("judge", command_line, top, profiles)
     general = {key: value for key, value in top.items() if key not in BY_KEY or not BY_KEY[key].of_model}
     layers = Layers(_of_judge(command_line), profile, _of_judge(general), root=root)
-    return _settings(layers, "judge_")
+    return _settings(layers, "judge")
 
 
 _OF_JUDGE = {"model": "judge", "api_base": "judge_api_base", "api_key_env": "judge_api_key_env"}
@@ -102,14 +102,17 @@ def _of_judge(layer: Mapping[str, V]) -> dict[str, V]:
     return others | {key: layer[own] for key, own in _OF_JUDGE.items() if own in layer}
 
 
-def _settings(layers: Layers, prefix: str = "", judge: Settings | None = None) -> Settings:
+def _settings(layers: Layers, role: str = "model", judge: Settings | None = None) -> Settings:
+    """Read the settings under which a model is asked in its role: as the model of a run or as its judge."""
+    key_option = "api_key_env" if role == "model" else f"{role}_api_key_env"
     asked = str(values.read_value(layers, BY_KEY["model"]))
     derived: dict[str, Any] = {
         "model": layers.profile["model"].text() if layers.profile else asked,
         "label": asked,
+        "model_option": BY_KEY[role].flag,
         "own": layers.own,
         "judge": judge,
-        "api_key": values.secret(layers, "api_key_env", f"{prefix}api_key_env"),
+        "api_key": values.secret(layers, "api_key_env", key_option),
         "similarity_api_key": values.secret(layers, "similarity_api_key_env", "similarity_api_key_env"),
         "price": values.price(layers, asked),
         "annotate": os.environ.get("GITHUB_ACTIONS") == "true",

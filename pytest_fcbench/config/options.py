@@ -202,7 +202,10 @@ class Settings:
         group="what calls reach",
     )
     search: str = option(
-        "WHO", "answers searches of the web: duckduckgo, serpapi, recorded:FILE or core", default="core"
+        "WHO",
+        "answers searches of the web: duckduckgo, serpapi, recorded:FILE or core",
+        default="core",
+        choices=("core", "duckduckgo", "serpapi"),
     )
     search_record: Path | None = option(
         "FILE", "add searches, pages and what came back to a file for recorded:FILE"
@@ -268,6 +271,8 @@ class Settings:
     # What follows from the options, the rest of the file and the environment.
     label: str
     """The name of the model in reports: the profile's, or the id."""
+    model_option: str
+    """The option that named the model, for errors about it: the judge of a run is named by another."""
     own: Mapping[str, Path]
     """Suites of a team's own, by name, where each is."""
     api_key: str | None = field(repr=False)

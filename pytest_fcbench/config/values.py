@@ -159,17 +159,14 @@ def _read_shard(layers: Layers, option: Option) -> Shard | None:
         raise given.error(str(error)) if given else error from None
 
 
-SEARCHES = ("core", "duckduckgo", "serpapi")
-
-
 def _read_search(layers: Layers, option: Option) -> str:
     """Read who searches, by name, or the file of a recording."""
     given = layers.one(option.key)
     if given is None:
         return str(option.default)
     kind, _, path = given.text.partition(":")
-    if not (kind == "recorded" and path) and given.text not in SEARCHES:
-        raise given.error(unknown("search", given.text, (*SEARCHES, "recorded:FILE")))
+    if not (kind == "recorded" and path) and given.text not in option.choices:
+        raise given.error(unknown("search", given.text, (*option.choices, "recorded:FILE")))
     return given.text
 
 

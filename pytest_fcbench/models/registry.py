@@ -2,49 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX, SYNTAXES
-from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import UsageError, unknown
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Party
 from pytest_fcbench.matchers.golden_path.assignment import MEASURES
 from pytest_fcbench.models.baselines import lexical, oracle, replay, scripted
 from pytest_fcbench.models.embeddings import EmbeddingModel
 from pytest_fcbench.models.protocol import Model
-from pytest_fcbench.models.providers import booking, python_function
-from pytest_fcbench.models.providers.litellm import LitellmModel
+from pytest_fcbench.models.provider import Chosen, Provider, refuse_model
+from pytest_fcbench.models.providers import booking, litellm, python_function
 from pytest_fcbench.models.web import NoWebModel, RecordedWeb, Sources, WebModel, open_web
 from pytest_fcbench.web import recording, search
 
-BUILT_IN = ("oracle", "lexical")
-WITH_PATH = ("replay", "scripted")
-FUNCTION = "python"
+PROVIDERS: Registry[Provider] = Registry(
+    "model",
+    "fcbench.models",
+    {
+        "oracle": oracle.PROVIDER,
+        "lexical": lexical.PROVIDER,
+        "scripted": scripted.PROVIDER,
+        "python": python_function.PROVIDER,
+        "replay": replay.PROVIDER,
+    },
+)
+"""Who makes models, by name; litellm makes those whose name nobody has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A model and the manner of its run."""
+def find_provider(settings: Settings) -> tuple[Provider, str]:
+    """Return who makes the model of these settings, and of which argument.
 
-    model: Model
-    manner: Manner
+    Raises ``UsageError`` for a name that nearly is one of a provider: litellm takes any name, and this one
+    is more likely a slip.
+    """
+    name, colon, argument = settings.model.partition(":")
+    if "/" in name:
+        return litellm.PROVIDER, settings.model
+    found = PROVIDERS.get(name)
+    if found and bool(colon) == bool(found.argument):
+        return found, argument
+    words = [provider.word(each) for each, provider in PROVIDERS.items()]
+    ours = [word.partition(":")[0] for word in words if ":" in word or not colon]
+    if get_close_matches(name, ours, cutoff=0.75):
+        raise refuse_model(
+            settings,
+            f"{unknown('model', settings.model, words)} Any litellm id works too (gpt-4o, hosted_vllm/x).",
+        )
+    return litellm.PROVIDER, settings.model
 
 
 def choose(settings: Settings) -> Chosen:
-    """The model of a run. Raises ``UsageError`` for a name or a path that cannot be."""
-    if settings.model.startswith("replay:"):
-        replayed = replay.load(_path(settings.model))
-        mode, syntax, names = settings.mode, settings.syntax, settings.names
-        if mode is None and syntax is None:
-            mode, syntax = replayed.mode, replayed.syntax
-        return Chosen(replayed, _manner(settings.label, mode, syntax, names or replayed.names))
-    manner = _manner(settings.label, settings.mode, settings.syntax, settings.names)
-    return Chosen(_made(settings, manner), manner)
+    """Return the model of a run. Raises ``UsageError`` for a name or an argument that cannot be."""
+    provider, argument = find_provider(settings)
+    return provider.open(argument, settings)
 
 
 Identity: TypeAlias = Mapping[str, object]
@@ -52,15 +67,13 @@ Identity: TypeAlias = Mapping[str, object]
 
 
 def identity(settings: Settings) -> Identity:
-    """That of the model of a run. Raises ``UsageError``."""
-    code = {}
-    if settings.model.startswith(f"{FUNCTION}:"):
-        code = {"code": python_function.code_digest(settings.model)}
+    """Return that of the model of a run. Raises ``UsageError``."""
+    provider, argument = find_provider(settings)
     return {
         "model": settings.model,
         "api_base": settings.api_base,
         "parameters": settings.parameters,
-        **code,
+        **provider.identify(argument, settings),
     }
 
 
@@ -81,115 +94,61 @@ def others(
 
     Raises ``UsageError``.
     """
-    found: dict[Party, tuple[Model, Identity]] = {}
     parties = named(settings).intersection(among)
-    if Party.JUDGE in parties and (judge := settings.judge):
-        found[Party.JUDGE] = _judge(judge), identity(judge)
-    if Party.SIMILARITY in parties:
-        _refuse_measure(settings.similarity)
-        base = settings.similarity_api_base
-        embedding = EmbeddingModel(
-            settings.similarity, base, settings.similarity_api_key, settings.timeout_s, {}
-        )
-        found[Party.SIMILARITY] = embedding, {"model": settings.similarity, "api_base": base}
-    if Party.PROVIDER in parties:
-        found[Party.PROVIDER] = booking.from_environment(), {"model": "booking"}
-    return found
+    return {party: open_party(settings) for party, open_party in _PARTIES.items() if party in parties}
 
 
-def web(settings: Settings) -> Model:
-    """Who searches the web and fetches its pages. Raises ``UsageError``."""
-    kind, _, path = settings.search.partition(":")
-    match kind:
-        case "recorded":
-            return RecordedWeb(Path(path), recording.read(Path(path)))
-        case "duckduckgo" | "serpapi":
-            engine: search.Search = search.DuckDuckGo() if kind == "duckduckgo" else search.serpapi()
-            return WebModel(lambda: Sources(engine, open_web()))
-    return NoWebModel()
+def _open_judge(settings: Settings) -> tuple[Model, Identity]:
+    assert settings.judge
+    check_judge(settings.judge)
+    return choose(settings.judge).model, identity(settings.judge)
 
 
-def check_judge(settings: Settings) -> None:
-    """Raises ``UsageError`` for a model that can judge nothing."""
-    if settings.model in BUILT_IN or settings.model.startswith("replay:"):
-        raise UsageError(
-            f"--fcbench-judge={settings.model}: answers entries, not questions about them; "
-            "give a litellm id, a model profile or scripted:FILE"
-        )
-
-
-def _judge(settings: Settings) -> Model:
-    check_judge(settings)
-    try:
-        return choose(settings).model
-    except UsageError as error:
-        raise UsageError(str(error).replace("--fcbench-model", "--fcbench-judge")) from None
-
-
-def _refuse_measure(name: str) -> None:
+def _open_similarity(settings: Settings) -> tuple[Model, Identity]:
+    name, base = settings.similarity, settings.similarity_api_base
     if "/" not in name and get_close_matches(name, MEASURES, cutoff=0.75):
         raise UsageError(
             f"--fcbench-similarity={name}: {unknown('similarity', name, MEASURES)} "
             "Any embedding model of litellm works too."
         )
+    model = EmbeddingModel(name, base, settings.similarity_api_key, settings.timeout_s, {})
+    return model, {"model": name, "api_base": base}
 
 
-def _manner(label: str, mode: Mode | None, syntax: str | None, names: Names | None) -> Manner:
-    """What was asked for, filled up: mode by the syntax, else function calling; the rest by the mode."""
-    own = _mode_of(syntax) if syntax else None
-    if mode and own and mode is not own:
-        raise UsageError(f"the syntax {syntax!r} belongs to mode {own.value!r}, not to {mode.value!r}")
-    mode = mode or own or Mode.FC
-    names = names or (Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED)
-    return Manner(label, mode, names, syntax or DEFAULT_SYNTAX[mode])
+def _open_api(settings: Settings) -> tuple[Model, Identity]:
+    return booking.from_environment(), {"model": "booking"}
 
 
-def _mode_of(syntax: str) -> Mode:
-    reader = SYNTAXES[syntax]
-    return reader.mode if reader else Mode.FC
+_PARTIES: Mapping[Party, Callable[[Settings], tuple[Model, Identity]]] = {
+    Party.JUDGE: _open_judge,
+    Party.SIMILARITY: _open_similarity,
+    Party.PROVIDER: _open_api,
+}
 
 
-def _made(settings: Settings, manner: Manner) -> Model:
-    name = settings.model
-    computed = name in BUILT_IN or name.startswith("scripted:")
-    if computed and manner.syntax not in DEFAULT_SYNTAX.values():
-        raise UsageError(f"{name} writes tool_calls or python, not {manner.syntax!r}; leave the syntax out")
-    if name == "oracle":
-        return oracle.OracleModel(manner.mode, manner.names)
-    if name == "lexical":
-        return lexical.LexicalModel(manner.mode, manner.names)
-    if name.startswith("scripted:"):
-        return scripted.load(_path(name), manner.mode, manner.names)
-    if name.startswith(f"{FUNCTION}:"):
-        return python_function.load(name)
-    _refuse_typos(name)
-    return LitellmModel(
-        id=name,
-        parameters=dict(settings.parameters),
-        api_base=settings.api_base,
-        api_key=settings.api_key,
-        timeout_s=settings.timeout_s,
-        tag=settings.tag,
-    )
+ENGINES: Mapping[str, Callable[[], search.Search]] = {
+    "duckduckgo": lambda: search.DuckDuckGo(),
+    "serpapi": lambda: search.serpapi(),
+}
+"""Search engines of the open web by name, which have to be waited for. Each raises ``UsageError``."""
 
 
-def _path(name: str) -> Path:
-    prefix, _, path = name.partition(":")
-    if not path:
-        raise UsageError(f"--fcbench-model={name}: needs a path, as in {prefix}:PATH")
-    if not Path(path).exists():
-        raise UsageError(f"--fcbench-model={name}: {path} does not exist")
-    return Path(path)
+def web(settings: Settings) -> Model:
+    """Return who searches the web and fetches its pages. Raises ``UsageError``."""
+    kind, _, path = settings.search.partition(":")
+    if kind == "recorded":
+        return RecordedWeb(Path(path), recording.read(Path(path)))
+    if kind not in ENGINES:
+        return NoWebModel()
+    engine = ENGINES[kind]()
+    return WebModel(lambda: Sources(engine, open_web()))
 
 
-def _refuse_typos(name: str) -> None:
-    """litellm takes any name; one that nearly is ours is more likely a slip."""
-    prefix, colon, _ = name.partition(":")
-    behind = {**dict.fromkeys(WITH_PATH, "PATH"), FUNCTION: "MODULE:FUNCTION"}
-    ours = behind if colon else (*BUILT_IN, *behind)
-    if "/" not in prefix and get_close_matches(prefix, ours, cutoff=0.75):
-        valid = [*BUILT_IN, *(f"{word}:{what}" for word, what in behind.items())]
-        raise UsageError(
-            f"--fcbench-model={name}: {unknown('model', name, valid)} "
-            "Any litellm id works too (gpt-4o, hosted_vllm/x)."
+def check_judge(settings: Settings) -> None:
+    """Raise ``UsageError`` for a model that can judge nothing."""
+    provider, _ = find_provider(settings)
+    if not provider.answers_questions:
+        raise refuse_model(
+            settings,
+            "answers entries, not questions about them; give a litellm id, a model profile or scripted:FILE",
         )

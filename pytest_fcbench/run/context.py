@@ -16,8 +16,8 @@ from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Manner, Mode
 from pytest_fcbench.domain.transcript import BUILTIN, Asking, Completion, Driven, Party
 from pytest_fcbench.models import registry, sentence_vectors
-from pytest_fcbench.models.baselines.replay import ReplayModel
 from pytest_fcbench.models.protocol import Model
+from pytest_fcbench.models.provider import Chosen
 from pytest_fcbench.models.sentence_vectors import SentenceModel
 from pytest_fcbench.models.web import no_search
 from pytest_fcbench.run.selection import Selection
@@ -37,7 +37,7 @@ class RunContext:
     settings: Settings
 
     @cached_property
-    def chosen(self) -> registry.Chosen:
+    def chosen(self) -> Chosen:
         """The model under test and its manner. Raises ``UsageError``."""
         return registry.choose(self.settings)
 
@@ -87,12 +87,12 @@ class RunContext:
     @cached_property
     def driven(self) -> Driven:
         """How golden paths are walked and who rates replies; for a replayed scorecard, as it was then."""
-        model, settings = self.model, self.settings
+        recorded, settings = self.chosen.recorded, self.settings
         judge = settings.judge.label if settings.judge else BUILTIN
-        if isinstance(model, ReplayModel):
-            if model.driven:
-                return model.driven
-            judge = model.rated_by or BUILTIN
+        if recorded:
+            if recorded.driven:
+                return recorded.driven
+            judge = recorded.rated_by or BUILTIN
         return Driven(settings.profile, judge, settings.similarity, settings.live)
 
     @cached_property
@@ -117,7 +117,7 @@ class RunContext:
     def parties(self) -> frozenset[Party]:
         """Who is asked beside the model, the web apart: on golden paths all that are named, about replies in
         words the judge."""
-        if isinstance(self.model, ReplayModel):
+        if self.chosen.recorded:
             return frozenset()
         named, rules = registry.named(self.settings), {each.rule for each in self.settings.categories}
         if Rule.PATH in rules:
@@ -132,12 +132,8 @@ class RunContext:
     @cached_property
     def waits(self) -> bool:
         """Whether answers take time: not if the model needs no network and nobody else is asked."""
-        open_web = self.asks_web and self.settings.search in ("duckduckgo", "serpapi")
-        return (
-            not self.model.immediate
-            or bool(self.parties)
-            or (open_web and not isinstance(self.model, ReplayModel))
-        )
+        open_web = self.asks_web and self.settings.search in registry.ENGINES
+        return not self.model.immediate or bool(self.parties) or (open_web and not self.chosen.recorded)
 
     def converse(self, entry: Entry, memories: Memories, manner: Manner | None = None) -> Asking:
         """Return the conversation about an entry, in environments of its own."""

@@ -14,7 +14,6 @@ from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.transcript import Party
 from pytest_fcbench.models import registry
-from pytest_fcbench.models.baselines.replay import ReplayModel
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.routing import Parties
 from pytest_fcbench.models.web import OwnWeb, RecordedWeb, RecordingModel, WebModel
@@ -123,7 +122,7 @@ class ModelStack:
     def _open_auxiliary_models(self) -> Mapping[Party, Model]:
         """Return who answers as whom; a scorecard that is replayed answers as everybody."""
         context = self._context
-        if isinstance(context.model, ReplayModel):
+        if context.chosen.recorded:
             return dict.fromkeys((party for party in Party if party is not Party.MODEL), context.model)
         models: dict[Party, Model] = {
             party: self._keep(party, model, identity)

@@ -27,7 +27,6 @@ from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.matchers import registry as matchers
 from pytest_fcbench.matchers.registry import Resources
-from pytest_fcbench.models.baselines.replay import ReplayModel
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import ModelStack, find_hint
 from pytest_fcbench.run.plan import describe_plan
@@ -92,7 +91,7 @@ class Session:
         models, settings = self.open_models(), self.context.settings
         converse = self._converse or partial(self.context.converse, memories=self._memories)
         # Answers that are there do not depend on what was said before, nor do questions about entries.
-        follows = self._converse is None and not isinstance(self.context.model, ReplayModel)
+        follows = self._converse is None and not self.context.chosen.recorded
         dispatcher = Dispatcher(
             models.everyone, converse, models.concurrency, settings.entry_timeout_s, follows=follows
         )

@@ -57,6 +57,7 @@ def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, t
     assert settings == Settings(
         model="lexical",
         label="lexical",
+        model_option="--fcbench-model",
         suites=("core",),
         own={},
         categories=tuple(category for category in CATEGORIES.values() if category.scored),
@@ -172,6 +173,7 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
     assert dataclasses.replace(settings, categories=(), gate=(), judge=None) == Settings(
         model="oracle",
         label="oracle",
+        model_option="--fcbench-model",
         suites=("core", "bfcl"),
         own={},
         categories=(),
@@ -721,6 +723,7 @@ def test_the_judge_stands_where_the_model_stood(
     judge = load_judge(FILE.replace("A_VARIABLE", "NOT_SET_ANYWHERE"))
     assert judge is not None
     assert (judge.model, judge.label) == ("openai/judge", "openai/judge")
+    assert judge.model_option == "--fcbench-judge"
     assert (judge.api_base, judge.api_key) == ("http://localhost:9000/v1", "the judge's key")
     assert judge.parameters == {"temperature": 0.001}
     assert (judge.mode, judge.concurrency, judge.rpm, judge.retries) == (None, 8, None, 8)

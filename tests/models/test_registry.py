@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 from pytest_fcbench.config import loading
+from pytest_fcbench.config.layers import BY_KEY
+from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.prompting import Manner, Mode, Names
 from pytest_fcbench.domain.transcript import Party, Step, Transcript
@@ -17,6 +20,7 @@ from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.baselines.replay import ReplayModel
 from pytest_fcbench.models.baselines.scripted import ScriptedModel
+from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
 from pytest_fcbench.models.providers.litellm import LitellmModel
 from pytest_fcbench.scorecard.record import record
 from tests.factories import answer_of, make_entry, make_transcript, tool_calls, write_scorecard
@@ -24,7 +28,7 @@ from tests.factories import answer_of, make_entry, make_transcript, tool_calls, 
 HERMES = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
 
-def _chosen(**options: object) -> registry.Chosen:
+def _chosen(**options: object) -> Chosen:
     return registry.choose(loading.load(options, None))
 
 
@@ -39,7 +43,7 @@ def _results(folder: Path, *results: object) -> Path:
 
 
 def test_without_a_name_the_baseline_answers() -> None:
-    assert _chosen() == registry.Chosen(
+    assert _chosen() == Chosen(
         LexicalModel(Mode.FC, Names.UNDERSCORED),
         Manner("lexical", Mode.FC, Names.UNDERSCORED, "tool_calls"),
     )
@@ -109,7 +113,7 @@ def test_a_name_that_nearly_is_ours_is_refused(name: str, guess: str | None) -> 
     says = str(caught.value)
     assert says.startswith(f"--fcbench-model={name}: unknown model {name!r}.{guess or ''}")
     assert says.endswith(
-        "Valid: oracle, lexical, replay:PATH, scripted:PATH, python:MODULE:FUNCTION. "
+        "Valid: oracle, lexical, scripted:FILE, python:MODULE:FUNCTION, replay:PATH. "
         "Any litellm id works too (gpt-4o, hosted_vllm/x)."
     )
 
@@ -247,3 +251,59 @@ def test_only_those_who_are_needed_are_made(monkeypatch: pytest.MonkeyPatch) -> 
     assert registry.named(settings) == {Party.JUDGE, Party.SIMILARITY, Party.PROVIDER}
     assert list(registry.others(settings, [Party.JUDGE])) == [Party.JUDGE]
     assert registry.others(loading.load({}, None), [Party.JUDGE]) == {}
+
+
+def test_errors_about_a_judge_name_its_option(tmp_path: Path) -> None:
+    for name, says in (
+        ("scripted:", "needs a path, as in scripted:PATH"),
+        (f"scripted:{tmp_path}/none", f"{tmp_path}/none does not exist"),
+        ("python:nowhere", "needs a function, as in python:MODULE:FUNCTION"),
+        ("pyton:m:f", "unknown model 'pyton:m:f'. Valid: oracle, "),
+    ):
+        with pytest.raises(UsageError) as caught:
+            registry.others(loading.load({"judge": name, "store": "none"}, None))
+        assert str(caught.value).startswith(f"--fcbench-judge={name}: {says}")
+
+
+# Who makes models
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another distribution with a provider of the name ``echo``."""
+    point = EntryPoint("echo", "tests.models.test_registry:ECHO", "fcbench.models")
+    monkeypatch.setattr("pytest_fcbench.domain.registry.entry_points", lambda group: [point])
+    monkeypatch.setattr(registry.PROVIDERS, "_loaded", {})
+
+
+def _open_echo(argument: str, settings: Settings) -> Chosen:
+    return Chosen(ScriptedModel(Path(argument), {}, None, Mode.FC, Names.DOTTED), choose_manner(settings))
+
+
+ECHO = Provider(_open_echo, "WORD", "says a word", identify=lambda word, settings: {"word": word})
+
+
+@pytest.mark.usefixtures("installed")
+def test_another_distribution_adds_a_provider() -> None:
+    chosen = _chosen(model="echo:hello", mode="prompt")
+    assert isinstance(chosen.model, ScriptedModel)
+    assert chosen.model.path == Path("hello")
+    assert chosen.manner == Manner("echo:hello", Mode.PROMPT, Names.DOTTED, "python")
+    assert registry.identity(loading.load({"model": "echo:hello"}, None))["word"] == "hello"
+    with pytest.raises(UsageError, match=r"unknown model 'ecco:hello'\..* Valid: oracle, .*, echo:WORD\."):
+        _chosen(model="ecco:hello")
+
+
+@pytest.mark.parametrize("name", ["echo:hello", "oracle:large"])
+def test_names_of_nobody_are_litellms(name: str) -> None:
+    assert isinstance(_chosen(model=name).model, LitellmModel)
+
+
+def test_help_names_every_provider() -> None:
+    assert [name for name in registry.PROVIDERS if name not in BY_KEY["model"].text] == []
+
+
+def test_every_search_that_may_be_named_can_be_made() -> None:
+    option = BY_KEY["search"]
+    assert (*(name for name in option.choices if name != option.default),) == tuple(registry.ENGINES)
+    assert [name for name in option.choices if name not in option.text] == []

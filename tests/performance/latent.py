@@ -18,8 +18,8 @@ import pytest
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.protocol import Model
+from pytest_fcbench.models.provider import Chosen
 from pytest_fcbench.models.providers.litellm import imported
-from pytest_fcbench.models.registry import Chosen
 from pytest_fcbench.plugin.items import Benchmark
 
 

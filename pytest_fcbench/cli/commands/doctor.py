@@ -33,6 +33,7 @@ from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import printable
 from pytest_fcbench.models import registry
+from pytest_fcbench.models.providers import litellm
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import find_hint
 from pytest_fcbench.run.session import Session
@@ -254,8 +255,9 @@ def _asked(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
 
 def _place(settings: Settings) -> str:
     """Where it is asked, and by which key."""
-    if settings.model.startswith(f"{registry.FUNCTION}:"):
-        return ", a function of yours"
+    provider, _ = registry.find_provider(settings)
+    if provider is not litellm.PROVIDER:
+        return f", {provider.about}"
     at = settings.api_base or "the provider's own endpoint"
     key = settings.api_key_env or "the variable that litellm knows for it, if any"
     return f" at {at}, key in {key}"

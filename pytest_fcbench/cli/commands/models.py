@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_fcbench.cli.run_options import ASKING_NOBODY, declare
@@ -12,14 +12,8 @@ from pytest_fcbench.config.loading import Settings, config_file, load, profiles
 from pytest_fcbench.domain import price as prices
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.models.registry import PROVIDERS
 
-BUILT_IN: Mapping[str, str] = {
-    "oracle": "answers from the ground truth; no network",
-    "lexical": "matches words, the floor that any model must beat; no network",
-    "scripted:FILE": "answers from a YAML file; no network",
-    "python:MODULE:FUNCTION": "a function of yours that gets messages and tools",
-    "replay:PATH": "answers that were given before: a scorecard or official result files; no network",
-}
 _MOST = 40
 """How many ids are told without --all."""
 
@@ -54,8 +48,9 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 def _built_in() -> Iterator[str]:
     yield "Built in"
-    for name, told in BUILT_IN.items():
-        yield f"  {name:<22} {told}"
+    for name, provider in PROVIDERS.items():
+        network = "" if provider.needs_network else "; no network"
+        yield f"  {provider.word(name):<22} {provider.about}{network}"
 
 
 def _profiles(chosen: argparse.Namespace) -> Iterator[str]:

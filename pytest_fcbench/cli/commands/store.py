@@ -29,7 +29,6 @@ from pytest_fcbench.domain.transcript import Completion, Transcript
 from pytest_fcbench.domain.verdict import printable
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.baselines.official_results import as_judged, path_of, row_of
-from pytest_fcbench.models.baselines.replay import ReplayModel
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write_new
 from pytest_fcbench.suites import bfcl
@@ -188,8 +187,8 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
         raise UsageError(f"{chosen.folder} does not exist")
     context = _official(replace(settings, model=f"replay:{chosen.folder}"))
     replayed, suite = context.model, context.suites[_SUITE]
-    assert isinstance(replayed, ReplayModel)
-    results = replayed.answers
+    assert context.chosen.recorded
+    results = context.chosen.recorded.answered
     named = [e for category in suite.categories for e in suite.load(category) if e.key in results]
     # What was asked in these depends on conversations that result files need not hold.
     entries = [entry for entry in named if entry.after is None]

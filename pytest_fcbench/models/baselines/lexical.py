@@ -21,10 +21,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from pytest_fcbench.codecs.rendering import render
+from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion
+from pytest_fcbench.models.provider import Chosen, Provider, choose_plain_manner
 
 T = TypeVar("T")
 
@@ -214,3 +216,16 @@ def _mentions(text: str, option: str) -> bool:
         re.search(rf"(?<!\w){re.escape(option.replace('_', ' '))}", text.replace("_", " "), re.IGNORECASE)
         is not None
     )
+
+
+def _open(argument: str, settings: Settings) -> Chosen:
+    manner = choose_plain_manner(settings)
+    return Chosen(LexicalModel(manner.mode, manner.names), manner)
+
+
+PROVIDER = Provider(
+    _open,
+    about="matches words, the floor that any model must beat",
+    needs_network=False,
+    answers_questions=False,
+)

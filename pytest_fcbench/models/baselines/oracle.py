@@ -17,6 +17,7 @@ from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import Offer
 from pytest_fcbench.codecs.rendering import render
+from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import (
     Answers,
     AnyCall,
@@ -33,6 +34,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion
 from pytest_fcbench.models.baselines import memory_recall
+from pytest_fcbench.models.provider import Chosen, Provider, choose_plain_manner
 
 ABSTENTION = "None of the offered functions can serve this request."
 DONE = "All of this is done."
@@ -149,3 +151,13 @@ def _of_type(schema: Schema) -> object:
         "object": {},
     }
     return values.get(str(schema.get("type")), "text")
+
+
+def _open(argument: str, settings: Settings) -> Chosen:
+    manner = choose_plain_manner(settings)
+    return Chosen(OracleModel(manner.mode, manner.names), manner)
+
+
+PROVIDER = Provider(
+    _open, about="answers from the ground truth", needs_network=False, answers_questions=False
+)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
+from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.prompting import Mode, Names
@@ -19,12 +20,12 @@ from pytest_fcbench.domain.transcript import (
     WEBS,
     AskModel,
     Completion,
-    Driven,
     Party,
     Turns,
     completion_from_json,
 )
 from pytest_fcbench.models.baselines.official_results import turns_of
+from pytest_fcbench.models.provider import Chosen, Provider, Recorded, choose_manner, find_file
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, Usage
 
@@ -36,18 +37,11 @@ class ReplayModel:
     path: Path
     answers: Mapping[str, Turns]
     """By item id; the first of several trials goes by the plain key."""
-    mode: Mode | None
-    syntax: str | None
-    names: Names | None = None
-    """How function names were shown, where the file says so."""
+    recorded: Recorded
     immediate: bool = True
     notes: tuple[str, ...] = ()
     asides: Mapping[str, Mapping[str, Completion]] = field(default_factory=dict)
     """By item id and digest of the question, what other parties answered."""
-    driven: Driven | None = None
-    """How conversations along golden paths were held, where the file says so."""
-    rated_by: str | None = None
-    """Who rated replies in words, where the file says so."""
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """The stored completion; an entry without one is not scored."""
@@ -91,7 +85,7 @@ def load(path: Path) -> ReplayModel:
                 raise UsageError(f"{key} has results in {origin[key]} and in {file}; give one model's folder")
             answers[key], origin[key] = turns, file
     mode, syntax = _form([step for turns in answers.values() for turn in turns for step in turn])
-    return ReplayModel(path, answers, mode, syntax)
+    return ReplayModel(path, answers, Recorded(answers.keys(), mode, syntax))
 
 
 def _rows(file: Path) -> Iterator[tuple[str, Turns]]:
@@ -146,8 +140,9 @@ def _scorecard(path: Path) -> ReplayModel:
         )
     mode, syntax, names = manners.pop()
     asides = {_name(r): {aside.digest: aside.completion for aside in r.asides} for r in records if r.asides}
-    means, judge = card.facts.driven, card.facts.rated_by
-    return ReplayModel(path, answers, mode, syntax, names, asides=asides, driven=means, rated_by=judge)
+    facts = card.facts
+    recorded = Recorded(answers.keys(), mode, syntax, names, facts.driven, facts.rated_by)
+    return ReplayModel(path, answers, recorded, asides=asides)
 
 
 def _name(record: Record) -> str:
@@ -169,3 +164,17 @@ def _used(answer: Mapping[str, object], usage: Usage) -> Completion:
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
     )
+
+
+def _open(argument: str, settings: Settings) -> Chosen:
+    model = load(find_file(argument, settings))
+    return Chosen(model, choose_manner(settings, model.recorded), model.recorded)
+
+
+PROVIDER = Provider(
+    _open,
+    "PATH",
+    "answers that were given before: a scorecard or official result files",
+    needs_network=False,
+    answers_questions=False,
+)

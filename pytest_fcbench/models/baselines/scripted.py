@@ -21,10 +21,12 @@ from pathlib import Path
 
 from pytest_fcbench.codecs.presenting import shown
 from pytest_fcbench.codecs.rendering import render
+from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, SuiteError, UsageError
 from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, ToolCall
+from pytest_fcbench.models.provider import Chosen, Provider, choose_plain_manner, find_file
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
 
 
@@ -105,3 +107,11 @@ def _check_step(answer: Field) -> None:
         arguments = next(iter(element.members().values()))
         if not isinstance(arguments.value, str):
             arguments.members()
+
+
+def _open(argument: str, settings: Settings) -> Chosen:
+    manner = choose_plain_manner(settings)
+    return Chosen(load(find_file(argument, settings), manner.mode, manner.names), manner)
+
+
+PROVIDER = Provider(_open, "FILE", "answers from a YAML file", needs_network=False)

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
+from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.redaction import long_secrets, redacted
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
+from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
 from pytest_fcbench.models.providers.failures import diagnosis, retry_after_s
 
 if TYPE_CHECKING:
@@ -188,3 +190,19 @@ def _completion(reply: object, latency_s: float, secrets: list[str]) -> Completi
 
 def _masked(text: str, secrets: list[str]) -> str:
     return reduce(lambda masked, secret: masked.replace(secret, "***"), secrets, text)
+
+
+def _open(argument: str, settings: Settings) -> Chosen:
+    model = LitellmModel(
+        id=argument,
+        parameters=dict(settings.parameters),
+        api_base=settings.api_base,
+        api_key=settings.api_key,
+        timeout_s=settings.timeout_s,
+        tag=settings.tag,
+    )
+    return Chosen(model, choose_manner(settings))
+
+
+PROVIDER = Provider(_open, about="any id of litellm")
+"""Makes models of all names that no other provider has."""

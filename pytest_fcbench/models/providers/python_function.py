@@ -25,10 +25,12 @@ from threading import Thread
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.function_docs.python_code import imported
+from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.redaction import redacted
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
+from pytest_fcbench.models.provider import Chosen, Provider, choose_manner, refuse_model
 
 Function: TypeAlias = Callable[[list[object], list[object]], object]
 
@@ -132,32 +134,37 @@ def _shown(value: object) -> str:
     return f"{value!r:.120}"
 
 
-def load(name: str) -> PythonModel:
-    """The model ``python:module:function``; the module is looked for in the current folder first.
-
-    Raises ``UsageError``.
-    """
-    return PythonModel(name.partition(":")[2], _found(name))
+def _open(argument: str, settings: Settings) -> Chosen:
+    """The module is looked for in the current folder first. Raises ``UsageError``."""
+    return Chosen(PythonModel(argument, _find_function(argument, settings)), choose_manner(settings))
 
 
-def code_digest(name: str) -> str:
-    """The sha256 of the file that the function stands in, so that another function's answers are not taken
-    for its own. What the file imports is not in it. Raises ``UsageError``."""
+def _identify_code(argument: str, settings: Settings) -> Mapping[str, object]:
+    """Return the sha256 of the file that the function stands in, so that another function's answers are not
+    taken for its own. What the file imports is not in it. Raises ``UsageError``."""
     try:
-        source = inspect.getsourcefile(inspect.unwrap(_found(name)))
+        source = inspect.getsourcefile(inspect.unwrap(_find_function(argument, settings)))
     except TypeError:
         source = None  # an object that is called, or a function written in C
-    return hashlib.sha256(Path(source).read_bytes()).hexdigest() if source else ""
+    return {"code": hashlib.sha256(Path(source).read_bytes()).hexdigest() if source else ""}
 
 
-def _found(name: str) -> Function:
-    module, colon, function = name.partition(":")[2].partition(":")
+def _find_function(argument: str, settings: Settings) -> Function:
+    module, colon, function = argument.partition(":")
     if not (colon and module and function):
-        raise UsageError(f"--fcbench-model={name}: needs a function, as in python:MODULE:FUNCTION")
+        raise refuse_model(settings, "needs a function, as in python:MODULE:FUNCTION")
     try:
         found: object = getattr(imported(module, Path.cwd()), function, None)
     except UsageError as error:
-        raise UsageError(f"--fcbench-model={name}: {error}") from None
+        raise refuse_model(settings, str(error)) from None
     if not callable(found):
-        raise UsageError(f"--fcbench-model={name}: {module} has no function {function!r}")
+        raise refuse_model(settings, f"{module} has no function {function!r}")
     return found
+
+
+PROVIDER = Provider(
+    _open,
+    "MODULE:FUNCTION",
+    "a function of yours that gets messages and tools",
+    identify=_identify_code,
+)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.cli.commands.models import BUILT_IN
 from pytest_fcbench.cli.main import main
-from pytest_fcbench.models import registry
+from pytest_fcbench.models.registry import PROVIDERS
 from tests.cli.conftest import Refusal
 
 FILE = """\
@@ -25,12 +24,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("A_KEY_OF_MINE", raising=False)
 
 
-def test_all_of_ours_are_told() -> None:
-    assert {name.partition(":")[0] for name in BUILT_IN} == {
-        *registry.BUILT_IN,
-        *registry.WITH_PATH,
-        registry.FUNCTION,
-    }
+def test_all_of_ours_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "Built in"
+    assert [line.split()[0] for line in told[1 : len(PROVIDERS) + 1]] == [
+        provider.word(name) for name, provider in PROVIDERS.items()
+    ]
+    assert [line for line in told if "no network" in line] == [
+        f"  {provider.word(name):<22} {provider.about}; no network"
+        for name, provider in PROVIDERS.items()
+        if not provider.needs_network
+    ]
+    assert "  scripted:FILE          answers from a YAML file; no network" in told
 
 
 def test_profiles_are_told_without_their_keys(

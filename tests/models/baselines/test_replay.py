@@ -203,7 +203,7 @@ def test_mode_and_syntax_are_seen_from_all_results(
     tmp_path: Path, results: Sequence[object], mode: Mode, syntax: str
 ) -> None:
     model = replay.load(_file(tmp_path, *[_row(result, number) for number, result in enumerate(results)]))
-    assert (model.mode, model.syntax) == (mode, syntax)
+    assert (model.recorded.mode, model.recorded.syntax) == (mode, syntax)
 
 
 # A scorecard of ours
@@ -250,7 +250,7 @@ def test_a_scorecard_gives_the_answers_back(tmp_path: Path, completion: Completi
 @pytest.mark.parametrize("manner", [FC, PROMPTED], ids=["fc", "prompt"])
 def test_a_scorecard_knows_mode_and_syntax(tmp_path: Path, manner: Manner) -> None:
     model = replay.load(_scorecard(tmp_path, _record(Completion(text="x"), manner)))
-    assert (model.mode, model.syntax) == (manner.mode, manner.syntax)
+    assert (model.recorded.mode, model.recorded.syntax) == (manner.mode, manner.syntax)
 
 
 def test_an_entry_without_answer_in_the_scorecard_is_not_scored(tmp_path: Path) -> None:

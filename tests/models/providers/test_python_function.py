@@ -15,7 +15,7 @@ from pytest_fcbench.config import loading
 from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
 from pytest_fcbench.models import registry
-from pytest_fcbench.models.providers.python_function import PythonModel, completion_of, load
+from pytest_fcbench.models.providers.python_function import PythonModel, completion_of
 from tests.factories import make_entry
 
 MESSAGES = ({"role": "user", "content": "Hello"},)
@@ -172,12 +172,12 @@ def test_its_answers_are_kept_under_its_code(agent: str, tmp_path: Path) -> None
 def test_what_is_not_there_is_told(rest: str, says: str, agent: str) -> None:
     name = f"python:{rest.format(agent=agent)}"
     with pytest.raises(UsageError) as caught:
-        load(name)
+        registry.choose(loading.load({"model": name}, None))
     assert str(caught.value).startswith(f"--fcbench-model={name}: ")
     assert says.format(agent=agent) in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["python", "pyhton:m:f"])
 def test_a_slip_is_told(name: str) -> None:
-    with pytest.raises(UsageError, match="Valid: oracle, lexical, replay:PATH, scripted:PATH, python:MODULE"):
+    with pytest.raises(UsageError, match="Valid: oracle, lexical, scripted:FILE, python:MODULE"):
         registry.choose(loading.load({"model": name}, None))

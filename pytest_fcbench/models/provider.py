@@ -1,0 +1,123 @@
+"""What stands behind the name of a model: a provider makes the model, and says how it is to be asked.
+
+``--fcbench-model=NAME:ARGUMENT`` calls the provider ``NAME``. Another distribution adds one by an entry point
+of the group ``fcbench.models`` in its ``pyproject.toml``::
+
+    [project.entry-points."fcbench.models"]
+    mymodel = "fcbench_mymodel:PROVIDER"
+
+and in its module ``fcbench_mymodel``::
+
+    def open_model(argument: str, settings: Settings) -> Chosen:
+        return Chosen(MyModel(argument, settings.api_key), choose_manner(settings))
+
+    PROVIDER = Provider(open_model, argument="VERSION", about="my model behind its own interface")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX, SYNTAXES
+from pytest_fcbench.config.options import Settings
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.models.protocol import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What is known of answers that were given before; None where their file does not say it."""
+
+    answered: Set[str]
+    """The item ids that have answers; the first of several trials goes by the plain key."""
+    mode: Mode | None
+    syntax: str | None
+    names: Names | None = None
+    """How function names were shown."""
+    driven: Driven | None = None
+    """How conversations along golden paths were held."""
+    rated_by: str | None = None
+    """Who rated replies in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A model and the manner of its run."""
+
+    model: Model
+    manner: Manner
+    recorded: Recorded | None = None
+    """What is known of its answers if it gives those of an earlier run, from all parties."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Makes the models of one name."""
+
+    open: Callable[[str, Settings], Chosen]
+    """Makes the model of an argument. Raises ``UsageError`` for an argument or a manner that cannot be."""
+    argument: str = ""
+    """What stands behind the colon, as a user is told it; a provider without it is named alone."""
+    about: str = ""
+    """A line for users."""
+    needs_network: bool = True
+    answers_questions: bool = True
+    """Whether it answers what is not an entry of a suite, so that it may be a judge."""
+    identify: Callable[[str, Settings], Mapping[str, object]] = lambda argument, settings: {}
+    """What of the argument can change an answer, beside the model's name. Raises ``UsageError``."""
+
+    def word(self, name: str) -> str:
+        """Return what a user types for it under that name, such as ``replay:PATH``."""
+        return f"{name}:{self.argument}" if self.argument else name
+
+
+def refuse_model(settings: Settings, rule: str) -> UsageError:
+    """Return the error that the model of these settings breaks a rule, by the option that named it."""
+    return UsageError(f"{settings.model_option}={settings.model}: {rule}")
+
+
+def find_file(path: str, settings: Settings) -> Path:
+    """Return the path behind the colon of a model's name. Raises ``UsageError`` where nothing is there."""
+    if not path:
+        raise refuse_model(settings, f"needs a path, as in {settings.model}PATH")
+    if not Path(path).exists():
+        raise refuse_model(settings, f"{path} does not exist")
+    return Path(path)
+
+
+def choose_manner(settings: Settings, recorded: Recorded | None = None) -> Manner:
+    """Return how a model is asked: what the settings say, else what is recorded, else what goes together.
+
+    The mode follows from the syntax, else it is function calling; names and syntax follow from the mode.
+    Raises ``UsageError`` where mode and syntax do not go together.
+    """
+    mode, syntax, names = settings.mode, settings.syntax, settings.names
+    if recorded:
+        names = names or recorded.names
+        if mode is None and syntax is None:
+            mode, syntax = recorded.mode, recorded.syntax
+    own = _mode_of(syntax) if syntax else None
+    if mode and own and mode is not own:
+        raise UsageError(f"the syntax {syntax!r} belongs to mode {own.value!r}, not to {mode.value!r}")
+    mode = mode or own or Mode.FC
+    names = names or (Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED)
+    return Manner(settings.label, mode, names, syntax or DEFAULT_SYNTAX[mode])
+
+
+def choose_plain_manner(settings: Settings) -> Manner:
+    """As ``choose_manner``, for a model that writes no syntax of another model. Raises ``UsageError``."""
+    manner = choose_manner(settings)
+    if manner.syntax not in DEFAULT_SYNTAX.values():
+        raise UsageError(
+            f"{settings.model} writes tool_calls or python, not {manner.syntax!r}; leave the syntax out"
+        )
+    return manner
+
+
+def _mode_of(syntax: str) -> Mode:
+    reader = SYNTAXES[syntax]
+    return reader.mode if reader else Mode.FC
