@@ -60,6 +60,8 @@ class LimitedModel:
     """Calls made, those that failed too."""
     retried: int = 0
     """Calls that were made again after a failure."""
+    reused: int = 0
+    """Answers that came from a store, as of a ``StoredModel``: none."""
 
     def __post_init__(self) -> None:
         self.decided = threading.Event()
@@ -88,6 +90,10 @@ class LimitedModel:
         if self.ledger.stopped_at is not None:
             notes.append(f"stopped asking at ${self.ledger.stopped_at:.4f}: the limit could be passed")
         return tuple(notes)
+
+    def kept(self, entry: Entry, request: AskModel) -> Completion | None:
+        """Return the stored answer, as a ``StoredModel`` does: here there is none."""
+        return None
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """An answer within the limits. Raises ``NotScoredError`` where there is none."""

@@ -74,7 +74,7 @@ class ModelStack:
     @property
     def reused(self) -> int:
         """The number of answers of the model under test that came from the store."""
-        return self.stored.reused if isinstance(self.stored, StoredModel) else 0
+        return self.stored.reused if self.stored else 0
 
     @property
     def spent_usd(self) -> float | None:

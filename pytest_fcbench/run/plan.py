@@ -12,12 +12,13 @@ from pytest_fcbench.conversations import turns
 from pytest_fcbench.conversations.entry import Memories
 from pytest_fcbench.dispatch.answer_store import StoredModel
 from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
+from pytest_fcbench.dispatch.limits import LimitedModel
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party
 from pytest_fcbench.models.baselines.oracle import OracleModel
-from pytest_fcbench.models.protocol import Model, run_through
+from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.run.context import RunContext
 
 _OUTPUT_TOKENS = 75
@@ -90,7 +91,9 @@ def lines(plans: Sequence[Plan], price: Price | None) -> Iterator[str]:
     yield "tokens are estimated: in from the size of requests, out as 75 an answer; nothing was asked"
 
 
-def describe_plan(context: RunContext, stored: Model | None, entries: Sequence[Entry]) -> Iterator[str]:
+def describe_plan(
+    context: RunContext, stored: StoredModel | LimitedModel | None, entries: Sequence[Entry]
+) -> Iterator[str]:
     """Yield the lines of text that tell what asking these entries would take.
 
     ``stored`` is the model under test with its stored answers, None if it needs no network.
@@ -107,7 +110,9 @@ def describe_plan(context: RunContext, stored: Model | None, entries: Sequence[E
         yield f"not counted: what is asked of the {' and the '.join(sorted(context.parties))}"
 
 
-def _find_calls(context: RunContext, stored: Model, entry: Entry, memories: Memories) -> Sequence[AskModel]:
+def _find_calls(
+    context: RunContext, stored: StoredModel | LimitedModel, entry: Entry, memories: Memories
+) -> Sequence[AskModel]:
     """Return the calls that an entry needs, with those of earlier conversations that are in no memory yet.
 
     The oracle's answers say how a conversation goes on. It does not write a model's own syntax, so there a
@@ -121,7 +126,7 @@ def _find_calls(context: RunContext, stored: Model, entry: Entry, memories: Memo
     def answer(entry: Entry, request: AskModel) -> Completion:
         if request.party is not Party.MODEL:
             return Completion(text="not asked", fault=Fault.INFERENCE_ERROR)
-        if isinstance(stored, StoredModel) and (kept := stored.kept(entry, request)):
+        if kept := stored.kept(entry, request):
             return kept
         needed.append(request)
         return run_through(oracle.complete(entry, request))

@@ -170,7 +170,7 @@ def _answers(
             answered=sum(done),
             not_scored=len(done) - sum(done),
             in_flight=min(settings.concurrency, len(asked) - len(done)),
-            reused=asking.reused if isinstance(asking, StoredModel) else 0,
+            reused=asking.reused,
             calls=limited.calls,
             elapsed_s=time.monotonic() - started,
         )
