@@ -91,7 +91,10 @@ ROOMS: Mapping[str, Room] = {
 
 IMPORTERS: Mapping[str, Set[str]] = {
     "pytest": {
-        f"plugin/{name}.py" for name in ("__init__", "entry_files", "items", "reporting", "xdist_workers")
+        f"plugin/{name}.py"
+        for name in (
+            *("__init__", "entry_files", "former_benchmarks", "items", "reporting", "xdist_workers"),
+        )
     },
     "aiohttp": {"server/app.py", "models/providers/http.py"},
     "httpx": {"suites/packs/hub.py"},

@@ -43,6 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_fcbench.config.loading import config_file, load, own_suites
         from pytest_fcbench.domain.errors import FcbenchError
         from pytest_fcbench.plugin.entry_files import Pointed, pointed
+        from pytest_fcbench.plugin.former_benchmarks import FormerBenchmarks
         from pytest_fcbench.plugin.items import Benchmark
         from pytest_fcbench.plugin.reporting import Showing
         from pytest_fcbench.plugin.xdist_workers import Workers
@@ -56,6 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
         benchmark = Benchmark(config, settings, suites)
         config.pluginmanager.register(benchmark, "fcbench-benchmark")
         config.pluginmanager.register(Pointed(benchmark, files), "fcbench-pointed")
+        config.pluginmanager.register(FormerBenchmarks(benchmark.session), "fcbench-former-benchmarks")
         config.pluginmanager.register(Workers(benchmark), "fcbench-workers")
         if not benchmark.is_worker:
             config.pluginmanager.register(Showing(benchmark), "fcbench-showing")

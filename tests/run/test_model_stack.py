@@ -1,0 +1,70 @@
+"""The models of a run are opened together, with this process's share of the limits, and closed together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.config.loading import load
+from pytest_fcbench.dispatch.answer_store import AnswerStore
+from pytest_fcbench.domain.errors import NotScoredError, UsageError
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.model_stack import ModelStack, find_hint
+
+
+def context(tmp_path: Path, **options: object) -> RunContext:
+    given = {"model": "openai/x", "store": str(tmp_path / "answers.sqlite"), **options}
+    return RunContext(load(given, None, tmp_path))
+
+
+@pytest.fixture
+def closed(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The stores that were closed."""
+    paths: list[Path] = []
+    close = AnswerStore.close
+
+    def note(store: AnswerStore) -> None:
+        paths.append(store.path)
+        close(store)
+
+    monkeypatch.setattr(AnswerStore, "close", note)
+    return paths
+
+
+def test_a_share_of_the_limits(tmp_path: Path) -> None:
+    models = ModelStack(context(tmp_path, rpm=100.0, tpm=1000.0, concurrency=8), 0.25)
+    assert models.limited is not None
+    limits = models.limited.limits
+    assert (limits.rpm, limits.tpm, limits.concurrency, models.concurrency) == (25.0, 250.0, 2, 2)
+    models.close()
+
+
+def test_closing_closes_the_store(tmp_path: Path, closed: list[Path]) -> None:
+    models = ModelStack(context(tmp_path))
+    assert closed == []
+    models.close()
+    assert closed == [tmp_path / "answers.sqlite"]
+
+
+def test_what_was_opened_before_an_error_is_closed(tmp_path: Path, closed: list[Path]) -> None:
+    """Here the store is open when the recording of the web cannot be."""
+    wrong = context(tmp_path, category=["web_search"], search="duckduckgo", search_record=str(tmp_path))
+    with pytest.raises(UsageError, match="--fcbench-search-record"):
+        ModelStack(wrong)
+    assert closed == [tmp_path / "answers.sqlite"]
+
+
+def test_a_model_without_a_network_opens_no_store(tmp_path: Path) -> None:
+    models = ModelStack(context(tmp_path, model="oracle"))
+    assert models.limited is None
+    models.close()
+    assert not (tmp_path / "answers.sqlite").exists()
+
+
+def test_a_cause_has_its_hint() -> None:
+    assert (
+        find_hint(NotScoredError("connection", "x"))
+        == "check --fcbench-api-base, and whether the server is up"
+    )
+    assert find_hint(NotScoredError("other", "x")) == "try again later"
