@@ -182,3 +182,87 @@ def test_an_unrelated_run_loads_nothing_heavy(tmp_path: Path) -> None:
     ]
     assert report == []
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == ["test_plain.py"]
+
+
+PURE = ("domain", "codecs", "environments", "matchers", "scorecard")
+OUTSIDE = frozenset(
+    [
+        "aiohttp",
+        "asyncio",
+        "ftplib",
+        "glob",
+        "http",
+        "httpx",
+        "importlib.util",
+        "io",
+        "locale",
+        "os",
+        "pathlib",
+        "requests",
+        "secrets",
+        "select",
+        "shutil",
+        "smtplib",
+        "socket",
+        "sqlite3",
+        "ssl",
+        "subprocess",
+        "sys",
+        "tempfile",
+        "threading",
+        "time",
+        "urllib.request",
+        "urllib3",
+    ]
+)
+"""Modules of the network, of files, of processes and of the clock."""
+EXCEPTIONS = {
+    "domain/extras.py": ({"importlib.util"}, "looks whether a package is installed, without importing it"),
+    "domain/redaction.py": ({"os"}, "takes values of secret-looking environment variables out of texts"),
+    "codecs/function_docs/python_code.py": ({"pathlib", "sys"}, "imports the code of a team's functions"),
+    "matchers/equivalence/gazetteer.py": ({"pathlib"}, "reads its table of places from the package"),
+    "matchers/sql/database.py": ({"sqlite3"}, "puts the rows of a question into a database in memory"),
+    "scorecard/scorecard_files.py": ({"pathlib"}, "reads scorecards and baselines"),
+    "scorecard/compare/merging.py": ({"pathlib"}, "names the scorecards that it joins by their paths"),
+    "scorecard/render/document.py": ({"pathlib"}, "reads the section's JSON Schema from the package"),
+    "scorecard/render/github.py": ({"secrets"}, "ends a long text with a mark that nobody can guess"),
+    "scorecard/render/run_end.py": ({"pathlib"}, "adds the summary to the file that GitHub names"),
+    "scorecard/render/html/page.py": ({"pathlib"}, "reads templates, style and script from the package"),
+    "scorecard/render/html/sections.py": ({"pathlib"}, "names scorecards by their paths; opens none"),
+    "scorecard/render/charts/pages.py": ({"pathlib"}, "reads style and colours from the package"),
+    "scorecard/render/charts/drawing.py": ({"io"}, "lets matplotlib draw into a text in memory"),
+    "scorecard/render/tables.py": ({"io"}, "writes CSV into a text in memory"),
+}
+"""Files of these rooms that import such a module all the same, and why."""
+
+
+def _outside(path: Path) -> set[str]:
+    """Return the modules of ``OUTSIDE`` that a file imports."""
+    names = set(imported_names(path))
+    return {module for module in OUTSIDE if any(f"{name}.".startswith(f"{module}.") for name in names)}
+
+
+@pytest.mark.parametrize("room", PURE)
+def test_rooms_without_input_and_output(room: str) -> None:
+    """No network, no file, no process and no clock but in the exceptions, all of which are needed."""
+    found = {
+        path.relative_to(PACKAGE).as_posix(): outside
+        for path in sorted((PACKAGE / room).rglob("*.py"))
+        if (outside := _outside(path))
+    }
+    assert found == {
+        name: modules for name, (modules, _) in EXCEPTIONS.items() if name.startswith(f"{room}/")
+    }
+    for path in (PACKAGE / room).rglob("*.py"):
+        opens = path.relative_to(PACKAGE).as_posix() in EXCEPTIONS
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
+                    assert name not in ("now", "today", "utcnow"), f"{path}:{node.lineno}"
+                    assert opens or name != "open", f"{path}:{node.lineno}"
+
+
+def test_input_and_output_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "x.py"
+    path.write_text("import os.path\nfrom urllib.request import urlopen\nfrom urllib.parse import quote\n")
+    assert _outside(path) == {"os", "urllib.request"}

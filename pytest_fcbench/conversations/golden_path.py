@@ -25,7 +25,6 @@ from pytest_fcbench.domain.transcript import (
     Transcript,
     as_wire,
 )
-from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.matchers.golden_path.answers import Reader
 from pytest_fcbench.matchers.golden_path.profiles import walk
 from pytest_fcbench.matchers.golden_path.walk import Shown
@@ -41,7 +40,7 @@ def converse(entry: Entry, manner: Manner, wording: Wording, driven: Driven) -> 
     reader = Reader(entry.functions, manner.syntax)
     steps: list[Step] = []
     asides: dict[str, Aside] = {}
-    profile = Profile(driven.profile)
+    profile = driven.profile
     walking = walk(entry, manner.syntax, driven, profile)
     demand = next(walking)
     while True:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.verdict import Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +128,8 @@ BUILTIN = "builtin"
 class Driven:
     """By what means a conversation along a golden path went on; they decide what the model was shown."""
 
-    profile: str
-    """Whose rules, a ``verdicts.Profile``."""
+    profile: Profile
+    """Whose rules."""
     judge: str = BUILTIN
     """Who compares arguments that no rule can, and rates replies in words: rules of ours (which rate none),
     or a model by its label."""

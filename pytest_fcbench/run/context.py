@@ -9,13 +9,13 @@ from functools import cached_property
 from pytest_fcbench import suites
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.conversations.entry import Memories, asking
-from pytest_fcbench.domain import price as prices
 from pytest_fcbench.domain.entry import SELECTIONS, Entry, Rule
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Manner, Mode
 from pytest_fcbench.domain.transcript import BUILTIN, Asking, Completion, Driven, Party
 from pytest_fcbench.models import registry, sentence_vectors
+from pytest_fcbench.models.price_table import known_price
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen
 from pytest_fcbench.models.sentence_vectors import SentenceModel
@@ -103,7 +103,7 @@ class RunContext:
     @cached_property
     def price(self) -> Price | None:
         """The price of a call, from fcbench.yaml or from litellm's table; None if neither has the model."""
-        known = None if self.model.immediate else prices.known(self.settings.model)
+        known = None if self.model.immediate else known_price(self.settings.model)
         return self.settings.price or known
 
     def usd(self, completion: Completion) -> float | None:

@@ -15,7 +15,7 @@ from pytest_fcbench.codecs.presenting import sanitised
 from pytest_fcbench.domain.entry import PathCall
 from pytest_fcbench.domain.prompting import Manner, Mode, Names
 from pytest_fcbench.domain.transcript import AskModel, Completion, Driven, Fault, Step
-from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed
 from pytest_fcbench.matchers.golden_path.verdict import judge
 from pytest_fcbench.scorecard.record import from_json, record, to_json
 from tests.factories import tool_calls
@@ -163,7 +163,7 @@ def test_what_a_judge_is_told_was_said(driven: Driven) -> None:
     assert "in tromso" in second.partition("call that was made")[0]
     assert "in tromso" not in completeness
     assert ("in tromso" in correctness) is (driven is CORRECTED)
-    score = judge(ENTRY, transcript).path_under(Profile(driven.profile))
+    score = judge(ENTRY, transcript).path_under(driven.profile)
     assert score is not None
     assert (score.right, score.completeness, score.correctness) == (3, 2, 1)
 
@@ -224,7 +224,7 @@ def test_no_answer_breaks_it(
     transcript = held(ENTRY, answers, driven, manner=manner, requests=requests, aside=lambda _: next(others))
     judgement = judge(ENTRY, transcript)
     assert judge(ENTRY, transcript) == judgement
-    own = judgement.under(Profile(driven.profile))
+    own = judgement.under(driven.profile)
     assert not isinstance(own, NotScored) or (asks and own.cause in ("judge", "similarity"))
     for request in requests:
         json.dumps([request.messages, request.tools])

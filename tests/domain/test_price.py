@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.domain import price as prices
 from pytest_fcbench.domain.price import Price
 
 
@@ -31,16 +30,3 @@ def test_what_is_unknown_is_none_not_free(
     price: Price, used: tuple[int | None, int | None, float | None]
 ) -> None:
     assert price.of(*used, 1) is None
-
-
-def test_litellm_knows_prices_with_and_without_the_provider() -> None:
-    price = prices.known("gpt-4o")
-    assert price is not None
-    assert 0.1 < (price.input or 0) < (price.output or 0)
-    assert prices.known("openai/gpt-4o") == price
-
-
-def test_no_price_is_invented() -> None:
-    assert prices.known("hosted_vllm/my-ft") is None
-    assert prices.known("hosted_vllm/gpt-4o") is None, "a server of one's own is not OpenAI"
-    assert prices.known("") is None

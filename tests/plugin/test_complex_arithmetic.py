@@ -21,6 +21,7 @@ from pytest_fcbench.conversations.entry import asking
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.transcript import Driven, Transcript
+from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.baselines import scripted
 from pytest_fcbench.suites import open_suite, packs
 from pytest_fcbench.suites.complexfuncbench import DOMAINS, NAME, SOURCE
@@ -327,5 +328,5 @@ def _held(made: Made) -> Mapping[str, Transcript]:
     """The conversations once more, by the official rules."""
     suite, model = open_suite(NAME, made.cache), scripted.load(made.script, Mode.FC, Names.UNDERSCORED)
     entries = [entry for category in suite.categories for entry in suite.load(category)]
-    dispatcher = Dispatcher(model, lambda entry: asking(entry, FC, suite, Driven("official")))
+    dispatcher = Dispatcher(model, lambda entry: asking(entry, FC, suite, Driven(Profile.OFFICIAL)))
     return {entry.key: dispatcher.transcript(entry) for entry in entries if entry.id in made.answers}

@@ -55,7 +55,7 @@ def test_a_scorecard_comes_back_as_it_was(tmp_path: Path) -> None:
     assert len(found.nodeids) == len(RECORDS)
 
 
-DRIVEN = Driven("corrected", "openai/judge", "bge", live=True)
+DRIVEN = Driven(Profile.CORRECTED, "openai/judge", "bge", live=True)
 
 
 def test_how_complex_conversations_went_on_comes_back(tmp_path: Path) -> None:

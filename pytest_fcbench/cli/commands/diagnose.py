@@ -98,7 +98,7 @@ def _looked_at(chosen: argparse.Namespace) -> Iterator[str]:
         yield from notes
     if chosen.to is not None:
         name = judge.label if judge else None
-        told = document(found, model=card.facts.model, profile=profile.value, judge=name)
+        told = document(found, model=card.facts.model, profile=profile, judge=name)
         write(chosen.to, json.dumps(told, indent=1))
         yield f"written to {chosen.to}"
 

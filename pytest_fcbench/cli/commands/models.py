@@ -9,9 +9,10 @@ from pathlib import Path
 
 from pytest_fcbench.cli.run_options import ASKING_NOBODY, declare
 from pytest_fcbench.config.loading import Settings, config_file, load, profiles
-from pytest_fcbench.domain import price as prices
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.models.price_table import known_price, litellm_models
 from pytest_fcbench.models.registry import PROVIDERS
 
 _MOST = 40
@@ -69,10 +70,10 @@ def _described(settings: Settings, key: str | None) -> Iterator[str]:
         yield f"at {settings.api_base}"
     if key:
         yield f"key in {key}" + ("" if key in os.environ else " (not set)")
-    yield _price(settings.price or prices.known(settings.model))
+    yield _price(settings.price or known_price(settings.model))
 
 
-def _price(price: prices.Price | None) -> str:
+def _price(price: Price | None) -> str:
     if price is None:
         return "price not known"
     if price.hour is not None:
@@ -81,16 +82,16 @@ def _price(price: prices.Price | None) -> str:
 
 
 def _hint() -> Iterator[str]:
-    chat = sum(found.get("mode") == "chat" for found in prices.table().values())
+    chat = sum(found.get("mode") == "chat" for found in litellm_models().values())
     yield ""
     yield f"Any id of litellm, of which {chat:,} are known to chat: fcbench models WORD lists them"
 
 
 def _of_litellm(word: str) -> Iterator[str]:
     """Ids whose name holds the word, with tools, room and price where that is known."""
-    for name, found in sorted(prices.table().items()):
+    for name, found in sorted(litellm_models().items()):
         if word.lower() in name.lower() and found.get("mode") == "chat":
             tools = "tools" if found.get("supports_function_calling") else "no tools known"
             room = found.get("max_input_tokens")
             tokens = f"{room:,} tokens" if isinstance(room, int) else "room not known"
-            yield f"{name:<48} {tools:<14}  {tokens:<18}  {_price(prices.known(name))}"
+            yield f"{name:<48} {tools:<14}  {tokens:<18}  {_price(known_price(name))}"

@@ -17,7 +17,7 @@ from pytest_fcbench.matchers.known_bad import not_scored
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Both verdicts, and how far the model came. ``entry`` must have a golden path."""
-    driven = transcript.driven or Driven(Profile.OFFICIAL.value)
+    driven = transcript.driven or Driven(Profile.OFFICIAL)
     official = _outcome(entry, transcript, driven, Profile.OFFICIAL)
     corrected = _outcome(entry, transcript, driven, Profile.CORRECTED)
     if unscored := not_scored(entry, transcript):

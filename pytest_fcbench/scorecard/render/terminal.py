@@ -44,7 +44,7 @@ def _summary(
     scores = {profile: aggregate(records, profile, size_of) for profile in Profile}
     yield from _facts(facts)
     yield ""
-    counts = Profile(facts.driven.profile) if facts.driven else Profile.OFFICIAL
+    counts = facts.driven.profile if facts.driven else Profile.OFFICIAL
     yield from _table(scores, counts, facts.profile)
     yield f"counts are those of the {counts} profile, intervals those of the {facts.profile} one"
     yield from _formulas(scores[facts.profile], width)

@@ -12,7 +12,7 @@ from pytest_fcbench.conversations.entry import Memories, asking
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Manner, Mode, Names
 from pytest_fcbench.domain.transcript import Driven, Party, Transcript
-from pytest_fcbench.domain.verdict import Judgement, NotScored
+from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.memory.vectors import Embed
 from pytest_fcbench.execution.outcomes import Execute, Perform
@@ -85,7 +85,7 @@ class Facts:
         oracle = Parties(
             OracleModel(manner.mode, manner.names), {Party.OWN_WEB: self.web} if self.web else {}
         )
-        talk = asking(entry, manner, self.suite, Driven("official"), memories)
+        talk = asking(entry, manner, self.suite, Driven(Profile.OFFICIAL), memories)
         request = next(talk)
         while True:
             completion = run_through(oracle.complete(entry, request))

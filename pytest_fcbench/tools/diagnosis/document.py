@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pytest_fcbench.domain.errors import UsageError, unknown
-from pytest_fcbench.domain.verdict import Failed, NotScored
+from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.scorecard.scorecard_files import parsed
 from pytest_fcbench.tools.diagnosis.failure_classes import Divergence
 from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, RootCause
@@ -34,7 +34,7 @@ class Finding:
 
 
 def document(
-    findings: Sequence[Finding], *, model: str, profile: str, judge: str | None
+    findings: Sequence[Finding], *, model: str, profile: Profile, judge: str | None
 ) -> dict[str, object]:
     """All findings as JSON values."""
     return {

@@ -72,7 +72,7 @@ def test_the_lookup_can_be_left_out(entry: Entry, driven: Driven) -> None:
     answers = [[call("Search_Car_Rentals", **_DAY), call("Search_Car_Rentals", **_NEXT)]]
     transcript = held(entry, answers, driven)
     assert kinds(transcript) == "rr"
-    assert judge(entry, transcript).under(Profile(driven.profile)) == Passed()
+    assert judge(entry, transcript).under(driven.profile) == Passed()
 
 
 @pytest.mark.parametrize("profile", Profile)

@@ -328,7 +328,7 @@ def test_calls_as_written_and_ratings_stand_side_by_side() -> None:
 
 
 def test_other_rules_of_conversations_are_warned_of() -> None:
-    before, after = (_complex(name, 4, driven=Driven(name)) for name in ("official", "corrected"))
+    before, after = (_complex(name, 4, driven=Driven(name)) for name in Profile)
     means = "judge builtin, similarity structured, recorded replies"
     told = (
         f"complex conversations: by the official rules, {means} before, by the corrected rules, {means} after"

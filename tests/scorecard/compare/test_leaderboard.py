@@ -170,7 +170,7 @@ def _complex(name: str, right: int, **facts: object) -> Scorecard:
 
 
 def test_runs_of_complex_entries_are_ranked_by_these() -> None:
-    cards = [_complex("a", 2), _complex("b", 4, driven=Driven("official"))]
+    cards = [_complex("a", 2), _complex("b", 4, driven=Driven(Profile.OFFICIAL))]
     (board,) = boards(cards, Profile.OFFICIAL)
     scores, calls, _ = tables(board)
     assert board.metric == "complex"
@@ -189,7 +189,7 @@ def test_three_templates_show_no_difference() -> None:
 
 
 def test_other_rules_of_conversations_are_told() -> None:
-    cards = [_complex(name, 4, driven=Driven(name)) for name in ("official", "corrected")]
+    cards = [_complex(name, 4, driven=Driven(name)) for name in Profile]
     (board,) = boards(cards, Profile.OFFICIAL)
     assert tables(board)[1].notes[1].startswith("conversations went on by different means: by the ")
 

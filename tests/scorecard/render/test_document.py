@@ -129,7 +129,7 @@ def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
         make_path_record(Passed(), NotScored(OTHER_RULES, "r"), path=path),
         make_path_record(Failed("stop_early", "r"), category="cross", path=make_path_score(calls=2)),
     ]
-    found = _section(records, replace(FACTS, driven=Driven("official")))
+    found = _section(records, replace(FACTS, driven=Driven(Profile.OFFICIAL)))
     _validate(found)
     assert found["driven"] == {
         "profile": "official",
@@ -175,7 +175,8 @@ def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
     ids=lambda value: "/".join(value) if isinstance(value, tuple) else repr(value),
 )
 def test_the_schema_can_refuse_what_is_told_of_calls(path: tuple[str, ...], value: object) -> None:
-    found = _section([make_path_record(path=make_path_score())], replace(FACTS, driven=Driven("official")))
+    facts = replace(FACTS, driven=Driven(Profile.OFFICIAL))
+    found = _section([make_path_record(path=make_path_score())], facts)
     _validate(found)
     cast("dict[str, object]", _at(found, *path[:-1]))[path[-1]] = value
     with pytest.raises(jsonschema.ValidationError):

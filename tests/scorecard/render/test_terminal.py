@@ -354,7 +354,7 @@ def _complex() -> list[Record]:
 
 def test_complex_calls_alone() -> None:
     """Overall has no score, the profile that drove has the counts, the other one is no alarm."""
-    facts = replace(FACTS, profile=Profile.CORRECTED, driven=Driven("corrected"))
+    facts = replace(FACTS, profile=Profile.CORRECTED, driven=Driven(Profile.CORRECTED))
     assert (
         "\n".join(_lines(_complex(), facts=facts))
         == """\
@@ -399,7 +399,7 @@ not scored (1 of 4, 25.0%)
 
 def test_what_the_selected_profile_would_have_shown_otherwise_is_no_alarm() -> None:
     """A run that one profile drove, read in the other."""
-    lines = _lines(_complex(), facts=replace(FACTS, driven=Driven("corrected")))
+    lines = _lines(_complex(), facts=replace(FACTS, driven=Driven(Profile.CORRECTED)))
     assert "counts are those of the corrected profile, intervals those of the official one" in lines
     assert _after(lines, "not scored") == [
         "not scored (1 of 4, 25.0%)",

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
 from pytest_fcbench.scorecard.render.wording import dollars, driven, limits, names, number, outermost, suites
 from tests.factories import make_card
@@ -27,10 +28,10 @@ def test_a_model_is_told_apart_by_mode_then_by_file_then_by_folder() -> None:
 
 def test_how_conversations_went_on() -> None:
     assert driven(None) == "-"
-    assert driven(Driven("official")) == (
+    assert driven(Driven(Profile.OFFICIAL)) == (
         "by the official rules, judge builtin, similarity structured, recorded replies"
     )
-    assert driven(Driven("corrected", "m", "bge", live=True)) == (
+    assert driven(Driven(Profile.CORRECTED, "m", "bge", live=True)) == (
         "by the corrected rules, judge m, similarity bge, live replies"
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.verdict import Failed, NotScored
+from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.tools.diagnosis.document import SCHEMA, Finding, Labels, document, labels
 from pytest_fcbench.tools.diagnosis.failure_classes import Divergence, FailureClass
 from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, RootCause
@@ -28,7 +28,7 @@ def written(path: Path, value: object) -> Path:
 
 
 def test_what_is_written_of_a_finding() -> None:
-    told = document(FINDINGS, model="m", profile="official", judge="openai/j")
+    told = document(FINDINGS, model="m", profile=Profile.OFFICIAL, judge="openai/j")
     entries = told["entries"]
     assert isinstance(entries, list)
     assert {key: told[key] for key in ("schema", "model", "profile", "judge")} == {
@@ -52,7 +52,7 @@ def test_what_is_written_of_a_finding() -> None:
 
 
 def test_labels_are_those_of_the_judge(tmp_path: Path) -> None:
-    told = document(FINDINGS, model="m", profile="official", judge="openai/j")
+    told = document(FINDINGS, model="m", profile=Profile.OFFICIAL, judge="openai/j")
     path = written(tmp_path / "d.json", told)
     assert labels(path) == Labels(path, "m", {"core:a": "other"})
 

@@ -41,7 +41,7 @@ class Model:
     def counts(self) -> Profile:
         """Whose counts are shown: those of the profile that drove, or the official ones."""
         means = self.scorecard.facts.driven
-        return Profile(means.profile) if means else Profile.OFFICIAL
+        return means.profile if means else Profile.OFFICIAL
 
     @property
     def swatch(self) -> str:

@@ -331,9 +331,9 @@ def test_the_command_has_the_means_of_conversations_along_golden_paths(tmp_path:
     path = write_scorecard(tmp_path / "card.json", [make_record()])
     card = scorecard_files.load(path)
     for driven, options in (
-        (Driven("corrected"), " --fcbench-profile=corrected"),
+        (Driven(Profile.CORRECTED), " --fcbench-profile=corrected"),
         (
-            Driven("official", "openai/j", "rapidfuzz", live=True),
+            Driven(Profile.OFFICIAL, "openai/j", "rapidfuzz", live=True),
             " --fcbench-profile=official --fcbench-judge=openai/j --fcbench-similarity=rapidfuzz "
             "--fcbench-responses=live",
         ),

@@ -248,7 +248,7 @@ def test_other_rules_are_no_cause_to_worry(tmp_path: Path) -> None:
 
 
 def test_the_profile_that_drove_has_the_counts(tmp_path: Path) -> None:
-    run = card(tmp_path, _complex(), driven=Driven("corrected"))
+    run = card(tmp_path, _complex(), driven=Driven(Profile.CORRECTED))
     (model,) = sections.models([run])
     assert model.counts is Profile.CORRECTED
     assert shown(tmp_path, _complex())[0].counts is Profile.OFFICIAL
