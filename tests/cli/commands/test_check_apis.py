@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.cli.commands.check_apis import State, answers, checked, probes_of
+from pytest_fcbench.cli.commands.check_apis import checked
 from pytest_fcbench.cli.main import main
 from pytest_fcbench.domain.entry import (
     CATEGORIES,
@@ -23,6 +23,7 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.execution.functions.live import HOSTS
 from pytest_fcbench.execution.rest.sender import Sender
 from pytest_fcbench.suites import bfcl
+from pytest_fcbench.tools.api_probes import State, ask_apis, collect_probes
 from tests.factories import make_entry
 from tests.web.hosting import Seen, always, hosting, reply
 
@@ -83,7 +84,7 @@ def instead() -> Iterator[dict[str, int]]:
 
 def test_each_request_once() -> None:
     """Of the two truths about Uganda one asks in words of its own, the other by a function."""
-    found = [(probe.wanted.host, len(probe.misfits)) for probe in probes_of(ENTRIES)]
+    found = [(probe.wanted.host, len(probe.misfits)) for probe in collect_probes(ENTRIES)]
     assert found == [
         ("ip-api.com", 2),
         ("covid-193.p.rapidapi.com", 2),
@@ -150,13 +151,13 @@ def test_a_suite_whose_services_are_its_own(capsys: pytest.CaptureFixture[str]) 
 def test_hosts_that_are_gone(answer: bytes) -> None:
     with hosting(always(answer)) as hosted:
         sender = Sender(HOSTS, instead=dict.fromkeys(HOSTS, hosted.port), pause=lambda _: None)
-        states = {found.state for found in answers(probes_of(ENTRIES), sender)}
+        states = {found.state for found in ask_apis(collect_probes(ENTRIES), sender)}
     assert states <= {State.FAILED, State.WRONG_SHAPE, State.KEY_MISSING}
 
 
 def test_what_bfcl_needs(pack_cache: Path) -> None:
     suite = bfcl.open_suite(pack_cache)
     names = ("rest", "exec_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple")
-    probes = probes_of(entry for name in names for entry in suite.load(CATEGORIES[name]))
+    probes = collect_probes(entry for name in names for entry in suite.load(CATEGORIES[name]))
     assert {probe.wanted.host for probe in probes} == HOSTS.keys()
     assert sum(len(probe.misfits) for probe in probes) > len(probes) > 70
