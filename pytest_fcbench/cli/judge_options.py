@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from pytest_fcbench.cli.run_options import given
 from pytest_fcbench.config.loading import Settings, config_file, load_judge
-from pytest_fcbench.dispatch.progress import Screen, Ticker
+from pytest_fcbench.dispatch.progress import show_progress
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.verdict import NotScored
 from pytest_fcbench.matchers.judging.questions import Question, answered, put
@@ -60,15 +60,11 @@ def asked(
     by_entry = {question.about.item_id: question for question in questions}
     context = RunContext(replace(judge, categories=()))  # no entries, so nobody else is asked
     session = Session(context, converse=lambda entry: put(by_entry[entry.item_id], judge.label))
-    screen = Screen()
     try:
         in_words_of_a_judge(lambda: session.start([question.about for question in questions]))
-        ticker = Ticker(session.progress, screen)
-        try:
-            coming = _answers(session, questions)
+        with show_progress(session.progress):
+            coming = _answers(session, questions)  # apart, because mypy infers another type in one
             answers = list(coming)
-        finally:
-            ticker.stop()
         progress = session.progress()
         spent = "" if progress.usd is None else f", ${progress.usd:.4f}"
         notes = [f"{role} {judge.label}: calls {progress.calls}{spent}"]
@@ -77,7 +73,6 @@ def asked(
         raise FcbenchError("interrupted; what is stored is not asked for again") from None
     finally:
         session.close()
-        screen.close()
 
 
 def _answers(session: Session, questions: Sequence[Question[T]]) -> Iterator[T | NotScored]:

@@ -6,7 +6,8 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -107,3 +108,14 @@ class Ticker:
         self._stopped.set()
         self._thread.join()
         self._screen.clear()
+
+
+@contextmanager
+def show_progress(progress: Callable[[], Progress]) -> Iterator[None]:
+    """Show the progress on the terminal until the block ends."""
+    with closing(Screen()) as screen:
+        ticker = Ticker(progress, screen)
+        try:
+            yield
+        finally:
+            ticker.stop()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.dispatch.progress import Progress, Screen, Ticker
+from pytest_fcbench.dispatch.progress import Progress, Screen, Ticker, show_progress
 
 HALF = Progress(
     total=100, answered=48, not_scored=2, in_flight=8, reused=3, calls=47, elapsed_s=10.0, usd=0.5
@@ -88,3 +88,11 @@ def test_it_ticks_until_it_is_stopped_and_leaves_nothing_behind() -> None:
     assert shown.lines[-1] == "cleared"
     assert threading.Event().wait(0.05) is False
     assert len(shown.lines) == count
+
+
+def test_progress_is_shown_until_the_block_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_fcbench.dispatch.progress.Screen", lambda: _into(tmp_path / "out"))
+    before = threading.active_count()
+    with show_progress(lambda: HALF):
+        assert threading.active_count() == before + 1
+    assert threading.active_count() == before

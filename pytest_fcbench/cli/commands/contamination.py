@@ -7,8 +7,8 @@ import asyncio
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from random import Random
 
@@ -17,7 +17,7 @@ from pytest_fcbench.cli.run_options import declare, given, require_at_least
 from pytest_fcbench.config.loading import Settings, config_file, load
 from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
-from pytest_fcbench.dispatch.progress import Progress, Screen, Ticker
+from pytest_fcbench.dispatch.progress import Progress, show_progress
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError, unknown
@@ -176,7 +176,7 @@ def _answers(
         )
 
     try:
-        with _shown(progress):
+        with show_progress(progress) if sys.stdout.isatty() else nullcontext():
             answers = asyncio.run(ask(asking, asked, settings.concurrency, done))
     except KeyboardInterrupt:
         raise FcbenchError(
@@ -188,21 +188,6 @@ def _answers(
     if refusal := limited.refusal:
         raise FcbenchError(f"the first call failed, so no other was made: {refusal.cause}: {refusal.reason}")
     return answers
-
-
-@contextmanager
-def _shown(progress: Callable[[], Progress]) -> Iterator[None]:
-    """The progress on a terminal, nothing where the table goes to a file."""
-    if not sys.stdout.isatty():
-        yield
-        return
-    screen = Screen()
-    ticker = Ticker(progress, screen)
-    try:
-        yield
-    finally:
-        ticker.stop()
-        screen.close()
 
 
 def _unmeasured(found: Mapping[str, NotScoredError]) -> Iterator[str]:
