@@ -209,7 +209,6 @@ OUTSIDE = frozenset(
         "subprocess",
         "sys",
         "tempfile",
-        "threading",
         "time",
         "urllib.request",
         "urllib3",
