@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
 from pytest_fcbench.domain.entry import (
     CATEGORIES,
     AnyCall,
@@ -31,7 +30,7 @@ from pytest_fcbench.domain.entry import (
 from pytest_fcbench.domain.errors import PackError
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompt_format import FORMATS
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import (
     CallVerdict,
@@ -173,7 +172,9 @@ def make_transcript(
         mode = Mode.PROMPT if completion.tool_calls is None else Mode.FC
     if names is None:
         names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
-    return Transcript(entry, "test", mode, names, syntax or DEFAULT_SYNTAX[mode], ((Step(completion),),))
+    return Transcript(
+        entry, "test", Prompting(mode, names, syntax or DEFAULT_SYNTAX[mode]), ((Step(completion),),)
+    )
 
 
 def answer_of(model: Model, entry: Entry, turn: int = 0, step: int = 0) -> Completion:

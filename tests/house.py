@@ -64,7 +64,7 @@ ROOMS: Mapping[str, Room] = {
     ),
     "server": _room(
         "models that need no network behind an OpenAI-compatible interface",
-        *("domain", "codecs", "suites", "conversations", "models"),
+        *("domain", "suites", "conversations", "models"),
     ),
     "tools": _room(
         "what grows or examines suites and models: authoring, audit, contamination, diagnosis, export",
@@ -73,7 +73,7 @@ ROOMS: Mapping[str, Room] = {
     ),
     "run": _room(
         "one benchmark run: its entries, its models, its Records",
-        *("domain", "codecs", "web", "environments", "execution", "matchers", "suites", "conversations"),
+        *("domain", "web", "environments", "execution", "matchers", "suites", "conversations"),
         *("scorecard", "config", "models", "dispatch"),
     ),
     "cli": _room(

@@ -14,10 +14,10 @@ from typing import TypeAlias
 
 from pytest_fcbench.codecs import doc_formats
 from pytest_fcbench.codecs.wording import Notes, Wording
-from pytest_fcbench.domain.entry import Answers, Entry, Rule
+from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
-from pytest_fcbench.domain.prompt_format import PLAIN, PromptFormat
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompt_format import PromptFormat
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall, as_wire
 
 WireDoc: TypeAlias = dict[str, object]
@@ -32,18 +32,18 @@ _JSON_TYPES: Mapping[str, str] = {
 }
 
 
-def ask(entry: Entry, wording: Wording, mode: Mode, names: Names, told: str = "") -> AskModel:
+def ask(entry: Entry, wording: Wording, prompting: Prompting, told: str = "") -> AskModel:
     """The first request of an entry; ``told`` is what the system says ahead of everything else."""
-    docs = [described(doc, wording, entry.category.language, names) for doc in entry.functions]
+    docs = [described(doc, wording, entry.category.language, prompting.names) for doc in entry.functions]
     messages = [as_wire(message) for message in entry.turns[0]]
     answer_format = wording.answer_format if isinstance(entry.expectation, Answers) else ""
     if told := "\n\n".join(filter(None, (told, answer_format))):
         if messages and messages[0]["role"] == "system":
             told = f"{told}\n\n{messages.pop(0)['content']}"
         messages.insert(0, {"role": "system", "content": told})
-    if mode is Mode.FC:
+    if prompting.mode is Mode.FC:
         return AskModel(tuple(messages), tuple(tool(doc, wording) for doc in docs))
-    prompt = system_prompt(docs, wording, entry.variation.format if entry.variation else PLAIN)
+    prompt = system_prompt(docs, wording, prompting.format)
     if messages and messages[0]["role"] == "system":
         prompt = f"{prompt}\n\n{messages.pop(0)['content']}"
     return AskModel(({"role": "system", "content": prompt}, *messages))
@@ -56,10 +56,10 @@ def system_prompt(docs: Sequence[WireDoc], wording: Wording, chosen: PromptForma
     )
 
 
-def revealed(late: Sequence[FunctionDoc], wording: Wording, mode: Mode, names: Names) -> AskModel:
+def revealed(late: Sequence[FunctionDoc], wording: Wording, prompting: Prompting) -> AskModel:
     """What is said when functions come late. Their docs get no language hint (official)."""
-    docs = [_doc(doc, names) for doc in late]
-    if mode is Mode.FC:
+    docs = [_doc(doc, prompting.names) for doc in late]
+    if prompting.mode is Mode.FC:
         said = {"role": "user", "content": wording.more_functions}
         return AskModel((said,), tuple(tool(doc, wording) for doc in docs))
     return AskModel(({"role": "user", "content": f"{docs}\n{wording.more_functions}"},))
@@ -70,9 +70,11 @@ def tool_calls(completion: Completion) -> tuple[ToolCall, ...]:
     return tuple(part for part in completion.tool_calls or () if isinstance(part, ToolCall))
 
 
-def shown(name: str, entry: Entry, mode: Mode, names: Names) -> str:
+def shown(name: str, entry: Entry, prompting: Prompting) -> str:
     """A function's name as a model sees it in the requests about an entry."""
-    return sanitised(name, mode) if entry.category.rule is Rule.PATH else names.shown(name)
+    if isinstance(entry.expectation, GoldenPath):
+        return sanitised(name, prompting.mode)
+    return prompting.names.shown(name)
 
 
 def answered(completion: Completion, calls: Sequence[ToolCall], turn: int, step: int) -> Mapping[str, object]:

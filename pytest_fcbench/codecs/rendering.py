@@ -13,26 +13,26 @@ from pytest_fcbench.codecs.presenting import shown
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import Language, Schema
 from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 
 
-def render(calls: Sequence[Call], entry: Entry, mode: Mode, names: Names) -> Completion:
+def render(calls: Sequence[Call], entry: Entry, prompting: Prompting) -> Completion:
     """An answer that makes these calls. Argument values are Python values, whatever the language."""
     language = entry.category.language
-    if mode is Mode.FC:
+    if prompting.mode is Mode.FC:
         tool_calls = []
         for index, call in enumerate(calls):
             arguments = (
                 _sources(call, entry, quoted=False) if language is not Language.PYTHON else call.arguments
             )
             text = json.dumps(arguments, ensure_ascii=False, default=list)
-            tool_calls.append(ToolCall(shown(call.name, entry, mode, names), text, f"call_{index}"))
+            tool_calls.append(ToolCall(shown(call.name, entry, prompting), text, f"call_{index}"))
         return Completion(tool_calls=tuple(tool_calls))
     if entry.variation:
-        named = [replace(call, name=shown(call.name, entry, mode, names)) for call in calls]
+        named = [replace(call, name=shown(call.name, entry, prompting)) for call in calls]
         return Completion(text=in_format(named, entry.variation.format))
-    return Completion(text=f"[{', '.join(_call_text(call, entry, names) for call in calls)}]")
+    return Completion(text=f"[{', '.join(_call_text(call, entry, prompting) for call in calls)}]")
 
 
 def in_format(calls: Sequence[Call], chosen: PromptFormat) -> str:
@@ -109,14 +109,14 @@ _RETURNED: Mapping[Returned, Callable[[Sequence[Call]], str]] = {
 }
 
 
-def _call_text(call: Call, entry: Entry, names: Names) -> str:
+def _call_text(call: Call, entry: Entry, prompting: Prompting) -> str:
     if entry.category.language is Language.PYTHON:
         arguments = _arguments(call)
     else:
         arguments = ", ".join(f"{n}={text}" for n, text in _sources(call, entry, quoted=True).items())
     # A bare Java call is a statement and needs its end; a method of a class does not.
     end = ";" if entry.category.language is Language.JAVA and "." not in call.name else ""
-    return f"{shown(call.name, entry, Mode.PROMPT, names)}({arguments}){end}"
+    return f"{shown(call.name, entry, prompting)}({arguments}){end}"
 
 
 def _sources(call: Call, entry: Entry, *, quoted: bool) -> dict[str, str]:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcbench.codecs.decoders.registry import OF_RUNS
+from pytest_fcbench.codecs.decoders.registry import list_run_syntaxes
 from pytest_fcbench.config.layers import BY_KEY, Given, Layers
 from pytest_fcbench.config.options import OPTIONS, Option
 from pytest_fcbench.domain import entry
@@ -97,7 +97,7 @@ def _read_word(words: type[StrEnum]) -> Reader:
 
 
 def _read_syntax(layers: Layers, option: Option) -> str | None:
-    return layers.choice(option.key, OF_RUNS)
+    return layers.choice(option.key, list_run_syntaxes())
 
 
 def read_suites(layers: Layers, option: Option) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def asking(
     from: one that is judged leaves nothing. Raises ``NotScoredError`` where the manner has no place for what
     the entry is about.
     """
-    if entry.variation and manner.mode is not Mode.PROMPT:
+    if entry.variation and manner.prompting.mode is not Mode.PROMPT:
         raise NotScoredError("prompting_only", "prompt formats are for models that are asked by prompting")
     if isinstance(entry.expectation, GoldenPath):
         return along_a_path.converse(entry, manner, suite.wording, driven)

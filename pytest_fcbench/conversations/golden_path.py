@@ -8,11 +8,12 @@ ours: the function docs stand in the suite's system prompt, as everywhere.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import replace
 
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.domain.driving import relay
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Manner, Mode
 from pytest_fcbench.domain.transcript import (
@@ -35,37 +36,32 @@ def converse(entry: Entry, manner: Manner, wording: Wording, driven: Driven) -> 
 
     Other parties are asked the same once only, so that a verdict can be found again from their answers.
     """
-    opening = _opening(entry, wording, manner.mode)
-    messages = list(opening.messages)
-    reader = Reader(entry.functions, manner.syntax)
+    opening = _opening(entry, wording, manner.prompting.mode)
+    syntax, messages = manner.prompting.syntax, list(opening.messages)
+    reader = Reader(entry.functions, syntax)
     steps: list[Step] = []
     asides: dict[str, Aside] = {}
     profile = driven.profile
-    walking = walk(entry, manner.syntax, driven, profile)
-    demand = next(walking)
-    while True:
-        if isinstance(demand, Shown):
-            if steps:
-                steps[-1] = replace(steps[-1], results=demand.texts)
-                messages += _replies(steps[-1], manner.syntax, len(steps) - 1)
-            completion = yield AskModel(tuple(messages), opening.tools, 0, len(steps))
-            messages.append(_answered(completion, manner.syntax, len(steps)))
-            steps.append(Step(completion, reader.read(completion, profile).texts))
-        else:
+
+    def respond(demand: Shown | AskModel) -> Generator[AskModel, Completion, Completion]:
+        if isinstance(demand, AskModel):
             if demand.digest not in asides:
                 asides[demand.digest] = Aside(demand.party, demand.digest, (yield demand))
-            completion = asides[demand.digest].completion
-        try:
-            demand = walking.send(completion)
-        except StopIteration:
-            break
+            return asides[demand.digest].completion
+        if steps:
+            steps[-1] = replace(steps[-1], results=demand.texts)
+            messages.extend(_replies(steps[-1], syntax, len(steps) - 1))
+        completion = yield AskModel(tuple(messages), opening.tools, 0, len(steps))
+        messages.append(_answered(completion, syntax, len(steps)))
+        steps.append(Step(completion, reader.read(completion, profile).texts))
+        return completion
+
+    yield from relay(walk(entry, syntax, driven, profile), respond)
     turns = (tuple(steps),)
     return Transcript(
         entry.key,
         manner.model,
-        manner.mode,
-        manner.names,
-        manner.syntax,
+        manner.prompting,
         turns,
         tuple(asides.values()),
         driven,

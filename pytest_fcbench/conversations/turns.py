@@ -7,11 +7,12 @@ calling and prompting differ by the manner, not by the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.execution_text import calls_to_make
 from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.domain.driving import relay
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Manner
 from pytest_fcbench.domain.transcript import (
@@ -41,24 +42,26 @@ def converse(entry: Entry, manner: Manner, wording: Wording, told: str = "") -> 
     A turn goes on while the answers are calls that can be read; each gets its results. A single-turn entry
     has nothing to carry out, so its only answer ends it.
     """
-    manner = manner.of(entry)
-    opening = presenting.ask(entry, wording, manner.mode, manner.names, told)
+    prompting = manner.prompting.for_entry(entry)
+    opening = presenting.ask(entry, wording, prompting, told)
     messages, tools = list(opening.messages), list(opening.tools)
     turns: list[tuple[Step, ...]] = []
     for number, said in enumerate(entry.turns):
         if number:
             messages += map(as_wire, said)
         if late := entry.scene.withheld.get(number) if entry.scene else None:
-            shown = presenting.revealed(late, wording, manner.mode, manner.names)
+            shown = presenting.revealed(late, wording, prompting)
             messages += shown.messages
             tools += shown.tools
         steps: list[Step] = []
         turns.append(())
         while True:
             completion = yield from _ask(AskModel(tuple(messages), tuple(tools), number, len(steps)))
-            tool_calls = presenting.tool_calls(completion) if manner.syntax == "tool_calls" else ()
+            tool_calls = presenting.tool_calls(completion) if prompting.syntax == "tool_calls" else ()
             messages.append(presenting.answered(completion, tool_calls, number, len(steps)))
-            calls = calls_to_make(completion, manner.syntax) if entry.scene and not completion.fault else ()
+            calls = (
+                calls_to_make(completion, prompting.syntax) if entry.scene and not completion.fault else ()
+            )
             results = yield from _call(calls)
             steps.append(Step(completion, calls, results))
             turns[-1] = tuple(steps)
@@ -67,10 +70,10 @@ def converse(entry: Entry, manner: Manner, wording: Wording, told: str = "") -> 
             if not calls:
                 break
             if len(steps) > MOST_STEPS:
-                return _transcript(entry, manner, turns)
+                return Transcript(entry.key, manner.model, prompting, tuple(turns))
         if completion.fault:
             break
-    return _transcript(entry, manner, turns)
+    return Transcript(entry.key, manner.model, prompting, tuple(turns))
 
 
 def _ask(request: AskModel) -> Generator[AskModel, Completion | Results, Completion]:
@@ -89,30 +92,10 @@ def _call(
     return reply.texts
 
 
-def _transcript(entry: Entry, manner: Manner, turns: Sequence[tuple[Step, ...]]) -> Transcript:
-    return Transcript(entry.key, manner.model, manner.mode, manner.names, manner.syntax, tuple(turns))
-
-
-def requests(asking: Asking, answer: Callable[[AskModel], Completion]) -> Iterator[AskModel]:
-    """Every request that a conversation comes to with these answers."""
-    request = next(asking)
-    while True:
-        yield request
-        try:
-            request = asking.send(answer(request))
-        except StopIteration:
-            return
-
-
 def performed(conversation: Conversation, perform: Callable[[Sequence[str]], tuple[str, ...]]) -> Asking:
     """The same conversation with its calls carried out by ``perform``; only the questions are left."""
-    demand = next(conversation)
-    try:
-        while True:
-            if isinstance(demand, CallFunctions):
-                demand = conversation.send(Results(perform(demand.calls)))
-            else:
-                demand = conversation.send((yield demand))
-    except StopIteration as done:
-        transcript: Transcript = done.value
-        return transcript
+
+    def respond(demand: AskModel | CallFunctions) -> Generator[AskModel, Completion, Completion | Results]:
+        return Results(perform(demand.calls)) if isinstance(demand, CallFunctions) else (yield demand)
+
+    return relay(conversation, respond)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fcbench import environments
+from pytest_fcbench.domain.driving import relay
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import (
     Aside,
@@ -22,7 +23,6 @@ from pytest_fcbench.domain.transcript import (
     Conversation,
     Party,
     Results,
-    Transcript,
 )
 from pytest_fcbench.environments.world import Unanswered, WebError, World
 
@@ -71,19 +71,17 @@ def searched(talk: Conversation, entry: Entry, world: World, party: Party) -> As
     """The same conversation with its calls carried out, and what they ask of the web asked of a party."""
     web = Answered(party)
     opened = environments.opened(entry, replace(world, web=web))
-    demand = next(talk)
-    try:
-        while True:
-            if isinstance(demand, CallFunctions):
-                texts = []
-                for call in demand.calls:
-                    texts.append((yield from _carried_out(call, opened.perform, web)))
-                demand = talk.send(Results(tuple(texts)))
-            else:
-                demand = talk.send((yield demand))
-    except StopIteration as done:
-        transcript: Transcript = done.value
-        return replace(transcript, asides=tuple(web.asides.values()))
+
+    def respond(demand: AskModel | CallFunctions) -> Generator[AskModel, Completion, Completion | Results]:
+        if isinstance(demand, AskModel):
+            return (yield demand)
+        texts = []
+        for call in demand.calls:
+            texts.append((yield from _carried_out(call, opened.perform, web)))
+        return Results(tuple(texts))
+
+    transcript = yield from relay(talk, respond)
+    return replace(transcript, asides=tuple(web.asides.values()))
 
 
 def _carried_out(

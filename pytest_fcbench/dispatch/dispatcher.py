@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 
+from pytest_fcbench.domain.driving import drive_async
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, RunStoppedError
 from pytest_fcbench.domain.redaction import redacted
@@ -239,15 +240,7 @@ class Dispatcher:
                 self._urgent.append(waiting)
 
     async def _converse_with_model(self, entry: Entry) -> Transcript:
-        conversation = self._converse(entry)
-        request = next(conversation)
-        while True:
-            completion = await self._complete(entry, request)
-            try:
-                request = conversation.send(completion)
-            except StopIteration as done:
-                transcript: Transcript = done.value
-                return transcript
+        return await drive_async(self._converse(entry), lambda request: self._complete(entry, request))
 
     async def _complete(self, entry: Entry, request: AskModel) -> Completion:
         try:

@@ -67,7 +67,7 @@ class PromptFormat:
 
     @property
     def syntax(self) -> str:
-        """How calls are written in its answers, a name of ``codecs.syntaxes.SYNTAXES``."""
+        """How calls are written in its answers, a name of ``codecs.decoders.registry.SYNTAXES``."""
         return f"{self.returned}_tagged" if self.tagged else str(self.returned)
 
     @property

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.prompt_format import PLAIN, PromptFormat
 
 
 class Mode(StrEnum):
@@ -31,16 +33,38 @@ class Names(StrEnum):
         return name.replace(".", "_") if self is Names.UNDERSCORED else name
 
 
+DEFAULT_SYNTAX: Mapping[Mode, str] = {Mode.FC: "tool_calls", Mode.PROMPT: "python"}
+"""How calls are written where nothing else is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompting:
+    """How functions are shown to a model, and how its calls are written."""
+
+    mode: Mode
+    names: Names
+    syntax: str
+    """How calls are written in its answers, a name of ``codecs.decoders.registry.SYNTAXES``."""
+    format: PromptFormat = PLAIN
+    """How functions are shown and calls are asked for in a system prompt."""
+
+    @classmethod
+    def usual(cls, mode: Mode, names: Names | None = None) -> Prompting:
+        """Return the prompting of a mode where nothing else is asked for."""
+        usual = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
+        return cls(mode, names or usual, DEFAULT_SYNTAX[mode])
+
+    def for_entry(self, entry: Entry) -> Prompting:
+        """Return the prompting of an entry, which may bring a prompt format of its own."""
+        if entry.variation is None:
+            return self
+        return replace(self, syntax=entry.variation.format.syntax, format=entry.variation.format)
+
+
 @dataclass(frozen=True, slots=True)
 class Manner:
     """How a model is talked to, the same for all entries of a run."""
 
     model: str
-    mode: Mode
-    names: Names
-    syntax: str
-    """How calls are written in its answers, a name of ``codecs.syntaxes.SYNTAXES``."""
-
-    def of(self, entry: Entry) -> Manner:
-        """The manner for an entry, which may ask for calls in a syntax of its own."""
-        return replace(self, syntax=entry.variation.format.syntax) if entry.variation else self
+    """Its label."""
+    prompting: Prompting

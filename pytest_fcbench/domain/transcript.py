@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import Message
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.verdict import Profile
 
 
@@ -168,10 +168,7 @@ class Transcript:
 
     entry: str
     model: str
-    mode: Mode
-    names: Names
-    syntax: str
-    """How calls are written in the answers, a name of ``codecs.SYNTAXES``."""
+    prompting: Prompting
     turns: tuple[tuple[Step, ...], ...]
     asides: tuple[Aside, ...] = ()
     """What other parties answered, in the order they were asked."""

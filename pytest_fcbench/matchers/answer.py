@@ -77,7 +77,7 @@ def _official(transcript: Transcript, right: Sequence[str]) -> Verdict:
 def last_message(transcript: Transcript) -> object:
     """The last step without calls, as a result file holds it: a text, or a list of calls or texts."""
     last = [step.completion for step in transcript.turns[0] if not step.calls][-1:]
-    return _held(last[0], transcript.syntax) if last else None
+    return _held(last[0], transcript.prompting.syntax) if last else None
 
 
 def _held(completion: Completion, syntax: str) -> object:
@@ -136,8 +136,8 @@ def _corrected(entry: Entry, transcript: Transcript, right: Sequence[str]) -> Ve
         return Failed(NO_LAST_MESSAGE, why)
     said = stated(text)
     if said is None:
-        offer = Offer(entry.functions, transcript.names)
-        reading = read_corrected(last.completion, transcript.syntax, entry.category.language, offer)
+        offer = Offer(entry.functions, transcript.prompting.names)
+        reading = read_corrected(last.completion, transcript.prompting.syntax, entry.category.language, offer)
         if isinstance(reading, Unreadable):
             return Failed(UNREADABLE, f"the last message tries to call: {reading.reason}")
         said = text

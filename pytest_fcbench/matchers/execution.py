@@ -145,10 +145,10 @@ def _without_truth(entry: Entry, call: str, outcome: Outcome) -> NotScored:
 
 def official_calls(transcript: Transcript) -> Sequence[str]:
     """The calls of the last answer as they are carried out officially. Raises Undecodable, RecursionError."""
-    reading = read_official(transcript.last, transcript.syntax, Language.PYTHON)
+    reading = read_official(transcript.last, transcript.prompting.syntax, Language.PYTHON)
     if isinstance(reading, Unreadable):
         raise Undecodable(reading.reason)
-    return official_texts(reading.calls, transcript.syntax)
+    return official_texts(reading.calls, transcript.prompting.syntax)
 
 
 def _official(judged: _Judged, transcript: Transcript) -> Verdict:
@@ -168,8 +168,8 @@ def _official(judged: _Judged, transcript: Transcript) -> Verdict:
 
 
 def _corrected(judged: _Judged, transcript: Transcript) -> Verdict:
-    offer = Offer(judged.entry.functions, transcript.names)
-    reading = read_corrected(transcript.last, transcript.syntax, Language.PYTHON, offer)
+    offer = Offer(judged.entry.functions, transcript.prompting.names)
+    reading = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
     match reading:
         case Unreadable(reason=reason):
             return Failed(UNREADABLE, f"the answer tries to call but cannot be read: {reason}")

@@ -26,7 +26,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     if transcript.last.fault is Fault.OVERFLOW:
         return Judgement(OVERFLOW, not_scored(entry, transcript) or OVERFLOW)
     forbidden = isinstance(entry.expectation, NoCall)
-    reading = read_official(transcript.last, transcript.syntax, Language.PYTHON)
+    reading = read_official(transcript.last, transcript.prompting.syntax, Language.PYTHON)
     return Judgement(
         official(reading, forbidden=forbidden), _corrected(entry, transcript, forbidden=forbidden)
     )
@@ -50,8 +50,8 @@ def _called(code: str, call: Call) -> Failed:
 def _corrected(entry: Entry, transcript: Transcript, *, forbidden: bool) -> Verdict:
     if unscored := not_scored(entry, transcript):
         return unscored
-    offer = Offer(entry.functions, transcript.names)
-    reading = read_corrected(transcript.last, transcript.syntax, Language.PYTHON, offer)
+    offer = Offer(entry.functions, transcript.prompting.names)
+    reading = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
     return _abstained(reading) if forbidden else _called_well(entry, reading)
 
 

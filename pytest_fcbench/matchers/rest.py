@@ -110,11 +110,11 @@ def _is_json(text: str) -> bool:
 
 
 def _official(transcript: Transcript, truth: _Truth, perform: Perform) -> Verdict:
-    reading = read_official(transcript.last, transcript.syntax, Language.PYTHON)
+    reading = read_official(transcript.last, transcript.prompting.syntax, Language.PYTHON)
     if isinstance(reading, Unreadable):
         return Failed(f"{_DECODER}:decoder_failed", reading.reason)
     try:
-        calls = official_texts(reading.calls, transcript.syntax)
+        calls = official_texts(reading.calls, transcript.prompting.syntax)
     except (Undecodable, RecursionError) as error:
         return Failed(f"{_DECODER}:decoder_failed", str(error))
     if len(calls) != 1:
@@ -127,8 +127,8 @@ def _official(transcript: Transcript, truth: _Truth, perform: Perform) -> Verdic
 
 
 def _corrected(entry: Entry, transcript: Transcript, truth: _Truth, perform: Perform) -> Verdict:
-    offer = Offer(entry.functions, transcript.names)
-    reading = read_corrected(transcript.last, transcript.syntax, Language.PYTHON, offer)
+    offer = Offer(entry.functions, transcript.prompting.names)
+    reading = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
     match reading:
         case Unreadable(reason=reason):
             return Failed(UNREADABLE, f"the answer tries to call but cannot be read: {reason}")

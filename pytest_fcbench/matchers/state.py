@@ -143,9 +143,11 @@ def play(
 def _unread(entry: Entry, truth: Trajectory, transcript: Transcript) -> Verdict:
     """Whether the model tried to call something, unreadably, in a turn in which nothing can be called yet."""
     for number, (turn, expected) in enumerate(zip(transcript.turns, truth.turns, strict=True), 1):
-        offer = Offer(offered(entry, number - 1), transcript.names)
+        offer = Offer(offered(entry, number - 1), transcript.prompting.names)
         for step in () if expected else turn:
-            reading = read_corrected(step.completion, transcript.syntax, entry.category.language, offer)
+            reading = read_corrected(
+                step.completion, transcript.prompting.syntax, entry.category.language, offer
+            )
             if isinstance(reading, Unreadable):
                 reason = f"turn {number}: nothing can be called yet, but the model tried: {reading.reason}"
                 return Failed("multi_turn:irrelevance_error:unreadable_call", reason, {"turn": number})

@@ -17,13 +17,13 @@ and in its module ``fcbench_mymodel``::
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX, SYNTAXES
+from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Driven
 from pytest_fcbench.models.protocol import Model
 
@@ -103,17 +103,16 @@ def choose_manner(settings: Settings, recorded: Recorded | None = None) -> Manne
     own = _mode_of(syntax) if syntax else None
     if mode and own and mode is not own:
         raise UsageError(f"the syntax {syntax!r} belongs to mode {own.value!r}, not to {mode.value!r}")
-    mode = mode or own or Mode.FC
-    names = names or (Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED)
-    return Manner(settings.label, mode, names, syntax or DEFAULT_SYNTAX[mode])
+    prompting = Prompting.usual(mode or own or Mode.FC, names)
+    return Manner(settings.label, replace(prompting, syntax=syntax) if syntax else prompting)
 
 
 def choose_plain_manner(settings: Settings) -> Manner:
     """As ``choose_manner``, for a model that writes no syntax of another model. Raises ``UsageError``."""
     manner = choose_manner(settings)
-    if manner.syntax not in DEFAULT_SYNTAX.values():
+    if (syntax := manner.prompting.syntax) not in DEFAULT_SYNTAX.values():
         raise UsageError(
-            f"{settings.model} writes tool_calls or python, not {manner.syntax!r}; leave the syntax out"
+            f"{settings.model} writes tool_calls or python, not {syntax!r}; leave the syntax out"
         )
     return manner
 

@@ -147,7 +147,7 @@ class RunContext:
         """Raise ``UsageError`` or ``PackMissing`` if the model, a suite or an entry is wrong."""
         manner = self.manner
         for category in self.settings.categories:
-            if category.rule is Rule.VARIATION and manner.mode is not Mode.PROMPT:
+            if category.rule is Rule.VARIATION and manner.prompting.mode is not Mode.PROMPT:
                 raise UsageError(
                     f"{category.name} is about system prompts, so the model has to be asked by prompting: "
                     "add --fcbench-mode=prompt, or run it apart from what is asked by function calling"

@@ -7,15 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
-from pytest_fcbench.conversations import turns
 from pytest_fcbench.conversations.entry import Memories
 from pytest_fcbench.dispatch.answer_store import StoredModel
 from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
 from pytest_fcbench.dispatch.limits import LimitedModel
+from pytest_fcbench.domain.driving import drive
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
@@ -118,9 +118,9 @@ def _find_calls(
     The oracle's answers say how a conversation goes on. It does not write a model's own syntax, so there a
     conversation is planned in the usual one.
     """
-    manner = context.manner
-    plain = replace(manner, syntax=DEFAULT_SYNTAX[manner.mode])
-    oracle = OracleModel(manner.mode, manner.names)
+    prompting = Prompting.usual(context.manner.prompting.mode, context.manner.prompting.names)
+    plain = replace(context.manner, prompting=prompting)
+    oracle = OracleModel(prompting)
     needed: list[AskModel] = []
 
     def answer(entry: Entry, request: AskModel) -> Completion:
@@ -133,8 +133,7 @@ def _find_calls(
 
     with suppress(CallError):
         for each in (*(before for before in entry.earlier if before.key not in memories), entry):
-            for _ in turns.requests(context.converse(each, memories, plain), partial(answer, each)):
-                pass
+            drive(context.converse(each, memories, plain), partial(answer, each))
     return needed
 
 

@@ -248,9 +248,9 @@ class Session:
         return RunFacts(
             fcbench=version("pytest-fcbench"),
             model=manner.model,
-            mode=manner.mode,
-            names=manner.names,
-            syntax=manner.syntax,
+            mode=manner.prompting.mode,
+            names=manner.prompting.names,
+            syntax=manner.prompting.syntax,
             profile=settings.profile,
             suites=context.suite_versions,
             notes=self.notes,

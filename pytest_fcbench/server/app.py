@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.server import replies
 from pytest_fcbench.server.faults import Draw, Kind
@@ -53,7 +53,7 @@ class ChatServer:
         self._draws = draws
         self._retry_after = {"Retry-After": f"{retry_after:g}"}
         self._stats = Stats()
-        self._replies: dict[tuple[str, Mode, Names, int, int, bool], bytes] = {}
+        self._replies: dict[tuple[str, Prompting, int, int, bool], bytes] = {}
 
     def run(self, listening: socket.socket, ready: Callable[..., None]) -> None:
         """Serve until SIGINT or SIGTERM; ``ready`` is called as soon as requests are taken."""
@@ -109,11 +109,11 @@ class ChatServer:
 
     async def _reply(self, asked: Asked, *, broken: bool) -> bytes:
         """What ``replies.reply`` gives, made once. Raises ``Refused`` where the model has no answer."""
-        key = asked.entry.key, asked.mode, asked.names, asked.turn, asked.step, broken
+        key = asked.entry.key, asked.prompting, asked.turn, asked.step, broken
         if key not in self._replies:
             try:
                 request = AskModel(asked.messages, turn=asked.turn, step=asked.step)
-                completion = await self._models(asked.mode, asked.names).complete(asked.entry, request)
+                completion = await self._models(asked.prompting).complete(asked.entry, request)
             except NotScoredError as error:
                 raise Refused(404, error.cause, error.reason) from None
             self._replies[key] = replies.reply(self._name, asked, completion, broken=broken)

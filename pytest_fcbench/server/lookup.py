@@ -5,18 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
 from pytest_fcbench.conversations.entry import Memories, asking
-from pytest_fcbench.conversations.turns import requests
-from pytest_fcbench.domain.entry import Answers, Entry, Rule
+from pytest_fcbench.domain.driving import drive
+from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
-from pytest_fcbench.domain.transcript import AskModel, Driven, Party
+from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.transcript import AskModel, Completion, Driven, Party
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.protocol import Model, run_through
 from pytest_fcbench.models.routing import Parties
@@ -25,10 +24,10 @@ from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.suites.suite import Suite
 
 MANNERS = (
-    (Mode.FC, Names.UNDERSCORED),
-    (Mode.PROMPT, Names.DOTTED),
-    (Mode.FC, Names.DOTTED),
-    (Mode.PROMPT, Names.UNDERSCORED),
+    Prompting.usual(Mode.FC, Names.UNDERSCORED),
+    Prompting.usual(Mode.PROMPT, Names.DOTTED),
+    Prompting.usual(Mode.FC, Names.DOTTED),
+    Prompting.usual(Mode.PROMPT, Names.UNDERSCORED),
 )
 """How entries can be put to a model, the usual manners first."""
 
@@ -47,8 +46,7 @@ class Asked:
     """An entry, the manner in which it was put, and how far its conversation is."""
 
     entry: Entry
-    mode: Mode
-    names: Names
+    prompting: Prompting
     turn: int = 0
     step: int = 0
     prompt_tokens: int = 0
@@ -57,38 +55,38 @@ class Asked:
     """Those of the request, where the answer depends on what was found out before."""
 
 
-Models: TypeAlias = Callable[[Mode, Names], Model]
+Models: TypeAlias = Callable[[Prompting], Model]
 """The model that answers in a manner."""
 
 
 def asked_with(
     entry: Entry,
     suite: Suite,
-    mode: Mode,
-    names: Names,
+    prompting: Prompting,
     models: Models,
     memories: Memories | None = None,
     web: Model | None = None,
-) -> Iterator[AskModel]:
+) -> Sequence[AskModel]:
     """Every request that the conversation about an entry comes to when this model answers.
 
     It ends where the model has no answer. Along a golden path it can go on differently by profile. What it
     goes on from must be in ``memories``; ``web`` answers what is asked of the suite's own web.
     """
-    model = Parties(models(mode, names), {Party.OWN_WEB: web} if web else {})
+    model = Parties(models(prompting), {Party.OWN_WEB: web} if web else {})
     asked: list[AskModel] = []
-    for profile in Profile if entry.category.rule is Rule.PATH else (Profile.OFFICIAL,):
-        manner = Manner("", mode, names, DEFAULT_SYNTAX[mode])
+
+    def answer(request: AskModel) -> Completion:
+        if request.party is Party.MODEL and request not in asked:
+            asked.append(request)
+        return run_through(model.complete(entry, request))
+
+    for profile in Profile if isinstance(entry.expectation, GoldenPath) else (Profile.OFFICIAL,):
         with suppress(NotScoredError):
-            talk = asking(entry, manner, suite, Driven(profile), memories)
+            talk = asking(entry, Manner("", prompting), suite, Driven(profile), memories)
             if entry.category.single_turn:
-                yield next(talk)
-                return
-            for request in requests(talk, lambda request: run_through(model.complete(entry, request))):
-                if request not in asked:
-                    asked.append(request)
-                    if request.party is Party.MODEL:
-                        yield request
+                return [next(talk)]
+            drive(talk, answer)
+    return asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,19 +157,19 @@ class Lookup:
                 return asked
             if not self._to_index:
                 break
-            self._add(*self._to_index.pop(0))
+            self._add(self._to_index.pop(0))
         if key is not None:
             raise Refused(400, "other_request", f"{key} does not ask these messages with these tools")
         raise Refused(404, "unknown_request", f"no entry of these suites asks this: {self._suites}")
 
-    def _add(self, mode: Mode, names: Names) -> None:
+    def _add(self, prompting: Prompting) -> None:
         memories: Memories = {}
         for key, (entry, suite) in self._entries.items():
-            for request in asked_with(entry, suite, mode, names, self._models, memories, self._web):
+            for request in asked_with(entry, suite, prompting, self._models, memories, self._web):
                 asked_for = {"messages": request.messages, "tools": request.tools}
                 text = json.dumps(asked_for, ensure_ascii=False)
                 said = request.messages if isinstance(entry.expectation, Answers) else ()
-                asked = Asked(entry, mode, names, request.turn, request.step, estimated_tokens(text), said)
+                asked = Asked(entry, prompting, request.turn, request.step, estimated_tokens(text), said)
                 self._index.setdefault(read_body(text).digest, {}).setdefault(key, asked)
 
 

@@ -23,7 +23,7 @@ from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
 from pytest_fcbench.domain.entry import Answers, Entry, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import Docs, Layout, Returned, Style
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
 from tests.factories import make_doc, make_entry, make_golden_path
 
@@ -56,7 +56,7 @@ def tool_of(
     doc: FunctionDoc, category: str = "simple_python", names: Names = Names.UNDERSCORED
 ) -> dict[str, object]:
     """The function of the only tool that is shown for a doc."""
-    asked = ask(make_entry(category, functions=[doc]), WORDING, Mode.FC, names)
+    asked = ask(make_entry(category, functions=[doc]), WORDING, Prompting.usual(Mode.FC, names))
     (tool,) = asked.tools
     assert tool["type"] == "function"
     function = tool["function"]
@@ -106,7 +106,7 @@ def test_a_tool_has_name_description_and_schema() -> None:
 def test_the_question_goes_as_it_is_with_tools() -> None:
     entry = make_entry(query="Bergen?")
     system = replace(entry, turns=((Message("system", "Be brief."), *entry.turns[0]),))
-    assert ask(system, WORDING, Mode.FC, Names.DOTTED).messages == (
+    assert ask(system, WORDING, Prompting.usual(Mode.FC, Names.DOTTED)).messages == (
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Bergen?"},
     )
@@ -115,7 +115,7 @@ def test_the_question_goes_as_it_is_with_tools() -> None:
 @pytest.mark.parametrize(("names", "shown"), [(Names.UNDERSCORED, "a_b_c"), (Names.DOTTED, "a.b.c")], ids=str)
 @pytest.mark.parametrize("mode", Mode)
 def test_dots_are_shown_as_asked(mode: Mode, names: Names, shown: str) -> None:
-    asked = ask(make_entry(functions=[make_doc("a.b.c")]), WORDING, mode, names)
+    asked = ask(make_entry(functions=[make_doc("a.b.c")]), WORDING, Prompting.usual(mode, names))
     function = asked.tools[0]["function"] if mode is Mode.FC else docs_in(asked)[0]
     assert isinstance(function, Mapping)
     assert function["name"] == shown
@@ -137,19 +137,22 @@ def test_names_that_every_interface_takes(name: str, tool: str, python: str) -> 
 
 @pytest.mark.parametrize("names", Names)
 def test_names_of_golden_paths_are_shown_like_that_however_others_are(names: Names) -> None:
-    assert shown("a.b(c)", make_golden_path(), Mode.FC, names) == "a-b-c-"
-    assert shown("a.b(c)", make_golden_path(), Mode.PROMPT, names) == "a_b_c_"
-    assert {shown("a.b", make_entry(), mode, names) for mode in Mode} == {names.shown("a.b")}
+    assert shown("a.b(c)", make_golden_path(), Prompting.usual(Mode.FC, names)) == "a-b-c-"
+    assert shown("a.b(c)", make_golden_path(), Prompting.usual(Mode.PROMPT, names)) == "a_b_c_"
+    assert {shown("a.b", make_entry(), Prompting.usual(mode, names)) for mode in Mode} == {names.shown("a.b")}
 
 
 def test_every_function_is_shown_in_order() -> None:
     entry = make_entry("multiple", functions=[make_doc("b"), make_doc("a")])
-    tools = ask(entry, WORDING, Mode.FC, Names.DOTTED).tools
+    tools = ask(entry, WORDING, Prompting.usual(Mode.FC, Names.DOTTED)).tools
     assert [tool["function"]["name"] for tool in tools if isinstance(tool["function"], dict)] == ["b", "a"]
 
 
 def test_without_functions_there_are_no_tools() -> None:
-    assert ask(make_entry("irrelevance", functions=[]), WORDING, Mode.FC, Names.DOTTED).tools == ()
+    assert (
+        ask(make_entry("irrelevance", functions=[]), WORDING, Prompting.usual(Mode.FC, Names.DOTTED)).tools
+        == ()
+    )
 
 
 JSON_TYPES = {
@@ -241,16 +244,16 @@ def test_types_inside_types(declared: Mapping[str, object], shown: object) -> No
 def test_further_keys_of_a_doc_stay() -> None:
     doc = replace(make_doc("f"), extra={"response": {"type": "dict"}})
     assert tool_of(doc)["response"] == {"type": "dict"}
-    assert docs_in(ask(make_entry(functions=[doc]), WORDING, Mode.PROMPT, Names.DOTTED))[0]["response"] == {
-        "type": "dict"
-    }
+    assert docs_in(ask(make_entry(functions=[doc]), WORDING, Prompting.usual(Mode.PROMPT)))[0][
+        "response"
+    ] == {"type": "dict"}
 
 
 # Prompting
 
 
 def test_the_docs_stand_in_the_system_prompt() -> None:
-    asked = ask(make_entry(query="Bergen?"), WORDING, Mode.PROMPT, Names.DOTTED)
+    asked = ask(make_entry(query="Bergen?"), WORDING, Prompting.usual(Mode.PROMPT))
     doc = described(make_doc(), WORDING, Language.PYTHON, Names.DOTTED)
     assert docs_in(asked) == [doc]
     assert prompt_of(asked) == f"Call these:\n{json.dumps([doc], indent=4)}\nOr say no."
@@ -260,7 +263,7 @@ def test_the_docs_stand_in_the_system_prompt() -> None:
 
 def test_types_stay_as_declared_in_a_prompt() -> None:
     doc = make_doc("f", {"x": {"type": "float", "description": "X."}})
-    parameters = docs_in(ask(make_entry(functions=[doc]), WORDING, Mode.PROMPT, Names.DOTTED))[0][
+    parameters = docs_in(ask(make_entry(functions=[doc]), WORDING, Prompting.usual(Mode.PROMPT)))[0][
         "parameters"
     ]
     assert parameters == {
@@ -273,7 +276,7 @@ def test_types_stay_as_declared_in_a_prompt() -> None:
 def test_the_system_prompt_comes_before_the_entrys_own() -> None:
     entry = make_entry(query="Bergen?")
     entry = replace(entry, turns=((Message("system", "Be brief."), *entry.turns[0]),))
-    asked = ask(entry, WORDING, Mode.PROMPT, Names.DOTTED)
+    asked = ask(entry, WORDING, Prompting.usual(Mode.PROMPT))
     assert prompt_of(asked).endswith("\nOr say no.\n\nBe brief.")
     assert [message["role"] for message in asked.messages] == ["system", "user"]
 
@@ -281,12 +284,12 @@ def test_the_system_prompt_comes_before_the_entrys_own() -> None:
 def test_a_later_system_message_stays_where_it_is() -> None:
     entry = make_entry(query="Bergen?")
     entry = replace(entry, turns=((*entry.turns[0], Message("system", "Be brief.")),))
-    asked = ask(entry, WORDING, Mode.PROMPT, Names.DOTTED)
+    asked = ask(entry, WORDING, Prompting.usual(Mode.PROMPT))
     assert [message["role"] for message in asked.messages] == ["system", "user", "system"]
 
 
 def test_without_functions_the_list_in_the_prompt_is_empty() -> None:
-    asked = ask(make_entry("irrelevance", functions=[]), WORDING, Mode.PROMPT, Names.DOTTED)
+    asked = ask(make_entry("irrelevance", functions=[]), WORDING, Prompting.usual(Mode.PROMPT))
     assert prompt_of(asked) == "Call these:\n[]\nOr say no."
 
 
@@ -304,7 +307,7 @@ def test_without_functions_the_list_in_the_prompt_is_empty() -> None:
 )
 @pytest.mark.parametrize("mode", Mode)
 def test_every_description_names_the_language(mode: Mode, category: str, hint: str) -> None:
-    asked = ask(make_entry(category, functions=[make_doc("f")]), WORDING, mode, Names.DOTTED)
+    asked = ask(make_entry(category, functions=[make_doc("f")]), WORDING, Prompting.usual(mode, Names.DOTTED))
     function = asked.tools[0]["function"] if mode is Mode.FC else docs_in(asked)[0]
     assert isinstance(function, Mapping)
     assert function["description"] == f"About f.{hint}"
@@ -400,7 +403,7 @@ LATE = [make_doc("tide.low", {"depth": {"type": "float"}}), make_doc("tide.high"
 @pytest.mark.parametrize(("names", "shown"), [(Names.DOTTED, "tide.low"), (Names.UNDERSCORED, "tide_low")])
 def test_late_functions_are_tools_and_a_sentence(names: Names, shown: str) -> None:
     """Their descriptions get no word about the language; the types are cast."""
-    told = revealed(LATE, WORDING, Mode.FC, names)
+    told = revealed(LATE, WORDING, Prompting.usual(Mode.FC, names))
     assert told.messages == ({"role": "user", "content": "There is more now."},)
     first, second = (tool["function"] for tool in told.tools)
     assert isinstance(first, dict)
@@ -413,7 +416,7 @@ def test_late_functions_are_tools_and_a_sentence(names: Names, shown: str) -> No
 
 def test_late_functions_are_docs_before_a_sentence_in_prompting() -> None:
     """The docs as Python writes a list, their types as declared."""
-    told = revealed(LATE[1:], WORDING, Mode.PROMPT, Names.DOTTED)
+    told = revealed(LATE[1:], WORDING, Prompting.usual(Mode.PROMPT))
     assert told == AskModel(
         (
             {
@@ -521,15 +524,15 @@ def elaborate(category: str) -> Entry:
 def test_an_entry_is_the_same_after_it_was_shown(mode: Mode, category: str) -> None:
     entry = elaborate(category)
     before = copy.deepcopy(entry)
-    first = ask(entry, WORDING, mode, Names.UNDERSCORED)
+    first = ask(entry, WORDING, Prompting.usual(mode, Names.UNDERSCORED))
     assert entry == before
-    assert ask(entry, WORDING, mode, Names.UNDERSCORED) == first
+    assert ask(entry, WORDING, Prompting.usual(mode, Names.UNDERSCORED)) == first
 
 
 @pytest.mark.parametrize("category", ["simple_python", "simple_java", "simple_javascript"])
 @pytest.mark.parametrize("mode", Mode)
 def test_a_request_can_be_written_as_json(mode: Mode, category: str) -> None:
-    asked = ask(elaborate(category), WORDING, mode, Names.UNDERSCORED)
+    asked = ask(elaborate(category), WORDING, Prompting.usual(mode, Names.UNDERSCORED))
     assert json.loads(json.dumps([asked.messages, asked.tools]))
 
 
@@ -547,14 +550,14 @@ def test_what_the_system_says_is_one_message_in_front(told: str, own: str) -> No
         entry = replace(entry, turns=((Message("system", own), *entry.turns[0]),))
     wording = replace(WORDING, answer_format="Answer so.")
     said = "\n\n".join(filter(None, (told, "Answer so.", own)))
-    system, user = ask(entry, wording, Mode.FC, Names.DOTTED, told).messages
+    system, user = ask(entry, wording, Prompting.usual(Mode.FC, Names.DOTTED), told).messages
     assert system == {"role": "system", "content": said}
     assert user["role"] == "user"
-    system, user = ask(entry, wording, Mode.PROMPT, Names.DOTTED, told).messages
+    system, user = ask(entry, wording, Prompting.usual(Mode.PROMPT, Names.DOTTED), told).messages
     assert str(system["content"]).endswith(f"Or say no.\n\n{said}")
 
 
 def test_only_where_answers_are_compared_their_form_is_told() -> None:
     wording = replace(WORDING, answer_format="Answer so.")
-    (user,) = ask(make_entry(), wording, Mode.FC, Names.DOTTED).messages
+    (user,) = ask(make_entry(), wording, Prompting.usual(Mode.FC, Names.DOTTED)).messages
     assert user["role"] == "user"

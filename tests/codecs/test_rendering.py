@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose
 from pytest_fcbench.codecs.decoders.registry import (
-    DEFAULT_SYNTAX,
     SYNTAXES,
     Offer,
     read_corrected,
@@ -25,7 +24,7 @@ from pytest_fcbench.codecs.rendering import in_format, render
 from pytest_fcbench.domain.entry import Entry, Variation
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from tests.factories import make_doc, make_entry
 
@@ -44,7 +43,9 @@ def entry_of(language: Language, schema: Mapping[str, object] | None = None, nam
 
 def source(language: Language, value: object, schema: Mapping[str, object], mode: Mode = Mode.FC) -> str:
     """How a value is written as an argument: as a text of JSON, or among code."""
-    completion = render([Call("A.f", {"x": value})], entry_of(language, schema), mode, Names.DOTTED)
+    completion = render(
+        [Call("A.f", {"x": value})], entry_of(language, schema), Prompting.usual(mode, Names.DOTTED)
+    )
     if mode is Mode.PROMPT:
         assert completion.text is not None
         return completion.text.removeprefix("[A.f(x=").removesuffix(")]")
@@ -70,13 +71,13 @@ def both_readings(completion: Completion, entry: Entry, mode: Mode, names: Names
 
 def test_a_prompted_answer_is_a_list_of_python_calls() -> None:
     calls = [Call("a.b", {"x": "it's", "y": [1, 2.5, None]}), Call("c", {})]
-    completion = render(calls, make_entry("parallel"), Mode.PROMPT, Names.DOTTED)
+    completion = render(calls, make_entry("parallel"), Prompting.usual(Mode.PROMPT))
     assert completion == Completion(text='[a.b(x="it\'s", y=[1, 2.5, None]), c()]')
 
 
 def test_an_answer_by_tools_has_json_arguments_and_ids() -> None:
     calls = [Call("a.b", {"x": "é", "y": (1, True)}), Call("a.b", {})]
-    completion = render(calls, make_entry("parallel"), Mode.FC, Names.UNDERSCORED)
+    completion = render(calls, make_entry("parallel"), Prompting.usual(Mode.FC))
     assert completion == Completion(
         tool_calls=(
             ToolCall("a_b", '{"x": "é", "y": [1, true]}', "call_0"),
@@ -87,21 +88,21 @@ def test_an_answer_by_tools_has_json_arguments_and_ids() -> None:
 
 def test_no_calls_are_an_empty_list() -> None:
     entry = make_entry("irrelevance", functions=[])
-    assert render([], entry, Mode.PROMPT, Names.DOTTED) == Completion(text="[]")
-    assert render([], entry, Mode.FC, Names.DOTTED) == Completion(tool_calls=())
+    assert render([], entry, Prompting.usual(Mode.PROMPT)) == Completion(text="[]")
+    assert render([], entry, Prompting.usual(Mode.FC, Names.DOTTED)) == Completion(tool_calls=())
 
 
 def test_no_calls_are_read_back_as_none() -> None:
     entry = make_entry("irrelevance", functions=[])
-    by_tools = render([], entry, Mode.FC, Names.DOTTED)
+    by_tools = render([], entry, Prompting.usual(Mode.FC, Names.DOTTED))
     assert both_readings(by_tools, entry, Mode.FC, Names.DOTTED) == (Calls(()), Prose(""))
-    prompted = render([], entry, Mode.PROMPT, Names.DOTTED)
+    prompted = render([], entry, Prompting.usual(Mode.PROMPT))
     assert both_readings(prompted, entry, Mode.PROMPT, Names.DOTTED) == (Calls(()), Calls(()))
 
 
 @pytest.mark.parametrize(("names", "shown"), [(Names.DOTTED, "a.b"), (Names.UNDERSCORED, "a_b")])
 def test_a_name_is_written_as_it_was_shown(names: Names, shown: str) -> None:
-    completion = render([Call("a.b", {})], make_entry(), Mode.PROMPT, names)
+    completion = render([Call("a.b", {})], make_entry(), Prompting.usual(Mode.PROMPT, names))
     assert completion.text == f"[{shown}()]"
 
 
@@ -153,7 +154,9 @@ def assert_read_back(calls: list[Call], mode: Mode, names: Names) -> None:
     """Officially under the shown names, corrected under the functions' own."""
     docs = [make_doc(call.name, {name: {"type": "any"} for name in call.arguments}) for call in calls]
     entry = make_entry("parallel", functions=docs, expect=[])
-    official, corrected = both_readings(render(calls, entry, mode, names), entry, mode, names)
+    official, corrected = both_readings(
+        render(calls, entry, Prompting.usual(mode, names)), entry, mode, names
+    )
     shown = [Call(names.shown(call.name), call.arguments) for call in calls]
     assert repr(official) == repr(Calls(tuple(shown)))  # repr tells True from 1 and (1,) from [1]
     assert repr(corrected) == repr(Calls(tuple(calls)))
@@ -210,7 +213,9 @@ def test_the_answer_to_a_variation_is_in_its_format() -> None:
     told = {}
     for chosen in FORMS:
         varied = replace(entry, variation=Variation(entry.category, chosen))
-        told[chosen.syntax] = render([Call("a.b", {"x": [1]})], varied, Mode.PROMPT, Names.UNDERSCORED).text
+        told[chosen.syntax] = render(
+            [Call("a.b", {"x": [1]})], varied, Prompting.usual(Mode.PROMPT, Names.UNDERSCORED)
+        ).text
     json_text = '[{"function": "a_b", "parameters": {"x": [1]}}]'
     verbose = '<param name="x" value="[1]" type="array"/>'
     verbose = f'<functions><function name="a_b"><params>{verbose}</params></function></functions>'
@@ -228,9 +233,9 @@ def test_a_parameter_named_like_a_keyword_can_only_be_given_by_tools(parameter: 
     """``f(from="a")`` is no Python, whoever reads it."""
     call = Call("f", {parameter: "a"})
     entry = make_entry(functions=[make_doc("f", {parameter: {"type": "string"}})], expect=[])
-    by_tools = render([call], entry, Mode.FC, Names.DOTTED)
+    by_tools = render([call], entry, Prompting.usual(Mode.FC, Names.DOTTED))
     assert both_readings(by_tools, entry, Mode.FC, Names.DOTTED) == (Calls((call,)), Calls((call,)))
-    prompted = render([call], entry, Mode.PROMPT, Names.DOTTED)
+    prompted = render([call], entry, Prompting.usual(Mode.PROMPT))
     assert not any(
         isinstance(reading, Calls) for reading in both_readings(prompted, entry, Mode.PROMPT, Names.DOTTED)
     )
@@ -313,7 +318,9 @@ def test_values_of_java_and_javascript_are_written_as_source_text(
 
 def test_a_bare_java_call_is_a_statement() -> None:
     completion = render(
-        [Call("f", {"x": 1})], entry_of(J, {"type": "integer"}, "f"), Mode.PROMPT, Names.DOTTED
+        [Call("f", {"x": 1})],
+        entry_of(J, {"type": "integer"}, "f"),
+        Prompting.usual(Mode.PROMPT, Names.DOTTED),
     )
     assert completion.text == "[f(x=1);]"
 

@@ -9,7 +9,6 @@ import pytest
 
 from pytest_fcbench import environments
 from pytest_fcbench.conversations.entry import Memories, asking, begun
-from pytest_fcbench.conversations.turns import requests
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Answers, Entry, Rule
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import (
@@ -30,6 +29,7 @@ from pytest_fcbench.matchers.registry import Resources, judge
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites import core
+from tests.conversations.asked import requests
 from tests.matchers.golden_path.talking import FC, PROMPT
 
 CORE = core.open_suite(Path())
@@ -117,9 +117,9 @@ def test_prompt_formats_need_a_prompt() -> None:
 
 
 def _requests(entry: Entry, memories: Memories) -> list[AskModel]:
-    model = OracleModel(FC.mode, FC.names)
+    model = OracleModel(FC.prompting)
     talk = asking(entry, FC, CORE, Driven(Profile.OFFICIAL), memories)
-    return list(requests(talk, lambda request: run_through(model.complete(entry, request))))
+    return requests(talk, lambda request: run_through(model.complete(entry, request)))
 
 
 @pytest.mark.parametrize("category", SELECTIONS["memory"])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.codecs.presenting import sanitised
 from pytest_fcbench.domain.entry import PathCall
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Driven, Fault, Step
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed
 from pytest_fcbench.matchers.golden_path.verdict import judge
@@ -216,7 +216,7 @@ def test_no_answer_breaks_it(
 ) -> None:
     """The verdict of the profile that drove is found again from what was answered, however often."""
     reader = SYNTAXES[syntax]
-    manner = Manner("test", reader.mode if reader else Mode.FC, Names.UNDERSCORED, syntax)
+    manner = Manner("test", Prompting(reader.mode if reader else Mode.FC, Names.UNDERSCORED, syntax))
     if asks:
         driven = replace(driven, judge="a judge", similarity="a model", live=True)
     others = itertools.cycle(replies)

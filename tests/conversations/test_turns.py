@@ -12,10 +12,10 @@ import pytest
 from pytest_fcbench import suites
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.wording import Wording
-from pytest_fcbench.conversations.turns import converse, performed, requests
+from pytest_fcbench.conversations.turns import converse, performed
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
 from pytest_fcbench.domain.transcript import (
     Asking,
     AskModel,
@@ -28,10 +28,11 @@ from pytest_fcbench.domain.transcript import (
     ToolCall,
     Transcript,
 )
+from tests.conversations.asked import requests
 from tests.factories import make_doc, make_entry, make_multi_turn, tool_calls
 
-FC = Manner("gpt", Mode.FC, Names.UNDERSCORED, "tool_calls")
-PROMPT = Manner("gpt", Mode.PROMPT, Names.DOTTED, "python")
+FC = Manner("gpt", Prompting.usual(Mode.FC))
+PROMPT = Manner("gpt", Prompting.usual(Mode.PROMPT))
 MANNERS = pytest.mark.parametrize("manner", [FC, PROMPT], ids=["fc", "prompt"])
 
 DONE = Completion(text="Done.")
@@ -49,9 +50,9 @@ def wording() -> Wording:
 def test_it_asks_as_the_codec_shows_the_entry(wording: Wording, manner: Manner) -> None:
     entry = make_entry()
     request = next(converse(entry, manner, wording))
-    assert request == presenting.ask(entry, wording, manner.mode, manner.names)
+    assert request == presenting.ask(entry, wording, manner.prompting)
     assert isinstance(request, AskModel)
-    assert bool(request.tools) is (manner.mode is Mode.FC)
+    assert bool(request.tools) is (manner.prompting.mode is Mode.FC)
     assert request.messages[-1] == {"role": "user", "content": "What will the weather in Bergen be?"}
 
 
@@ -76,9 +77,7 @@ def test_one_turn_ends_with_the_answer_whatever_that_is(
     assert transcript == Transcript(
         entry="core:simple_python_0",
         model="gpt",
-        mode=manner.mode,
-        names=manner.names,
-        syntax=manner.syntax,
+        prompting=manner.prompting,
         turns=((Step(completion),),),
     )
     assert transcript.last is completion
@@ -108,7 +107,7 @@ def _held(
 
 def _calling(manner: Manner, *items: str) -> Completion:
     """An answer that puts these things away."""
-    if manner.mode is Mode.FC:
+    if manner.prompting.mode is Mode.FC:
         return tool_calls(*(("put", f'{{"item": "{item}"}}') for item in items))
     calls = [f"put(item='{item}')" for item in items]
     return Completion(text=f"[{', '.join(calls)}]")
@@ -308,7 +307,7 @@ def _answered_ids(request: AskModel) -> list[object]:
 
 def test_in_a_syntax_of_the_models_own_results_are_a_message_of_the_user(wording: Wording) -> None:
     """Tools are offered, calls are text."""
-    hermes = replace(FC, syntax="hermes")
+    hermes = replace(FC, prompting=replace(FC.prompting, syntax="hermes"))
     calling = Completion(text='<tool_call>\n{"name": "put", "arguments": {"item": "jar"}}\n</tool_call>')
     demands, _ = _held(converse(ENTRY, hermes, wording), calling, Results(("on 1",)))
     first, called, second = demands
@@ -339,7 +338,7 @@ def test_in_function_calling_late_functions_come_as_tools(wording: Wording) -> N
     demands, transcript = _held(converse(LATE, FC, wording), DONE, DONE, DONE)
     first, second, third = _asked(demands)
     assert transcript is not None
-    assert first.tools + presenting.revealed([LADDER], wording, FC.mode, FC.names).tools == second.tools
+    assert first.tools + presenting.revealed([LADDER], wording, FC.prompting).tools == second.tools
     assert [_name(request) for request in (first, second, third)] == [["put"], *[["put", "climb"]] * 2]
     assert second.messages == (
         *first.messages,
@@ -358,7 +357,7 @@ def test_in_prompting_late_functions_are_told_by_the_user(wording: Wording) -> N
     demands, _ = _held(converse(LATE, PROMPT, wording), DONE, DONE)
     first, second, third = _asked(demands)
     assert "climb" not in str(first.messages)
-    (said,) = presenting.revealed([LADDER], wording, PROMPT.mode, PROMPT.names).messages
+    (said,) = presenting.revealed([LADDER], wording, PROMPT.prompting).messages
     assert "climb" in str(said["content"])
     assert second.messages == (*first.messages, _said("Done."), said)
     assert third.messages[: len(second.messages)] == second.messages
@@ -429,7 +428,7 @@ def test_carried_out_by_a_function_it_is_the_same_conversation(wording: Wording,
 
 @MANNERS
 def test_the_requests_of_a_conversation_with_given_answers(wording: Wording, manner: Manner) -> None:
-    """Also where the answers run out."""
+    """Where there is no answer, none."""
 
     def asking() -> Asking:
         return performed(converse(ENTRY, manner, wording), lambda calls: ("on 1",) * len(calls))
@@ -438,16 +437,14 @@ def test_the_requests_of_a_conversation_with_given_answers(wording: Wording, man
         converse(ENTRY, manner, wording), _calling(manner, "jar"), Results(("on 1",)), DONE, DONE
     )
     answers = iter([_calling(manner, "jar"), DONE, DONE])
-    assert list(requests(asking(), lambda request: next(answers))) == _asked(demands)
+    assert requests(asking(), lambda request: next(answers)) == _asked(demands)
     assert _places(_asked(demands)) == [(0, 0), (0, 1), (1, 0)]
 
     def answer(request: AskModel) -> Completion:
         raise NotScoredError("no_result", "nothing to say")
 
-    found = requests(asking(), answer)
-    assert next(found) == demands[0]
     with pytest.raises(NotScoredError):
-        next(found)
+        requests(asking(), answer)
 
 
 def test_of_a_single_turn_entry_nothing_is_carried_out(wording: Wording) -> None:

@@ -99,7 +99,7 @@ def test_several_calls_of_a_message_each_get_their_result() -> None:
 
 
 def test_a_call_within_a_call() -> None:
-    manner = replace(FC, mode=Mode.PROMPT, syntax="python")
+    manner = replace(FC, prompting=replace(FC.prompting, mode=Mode.PROMPT, syntax="python"))
     asks = asking(ENTRY, manner, CORE, Driven(Profile.OFFICIAL))
     nested = Completion(text="[fetch_url_content(url=search_engine_query(keywords='sky'))]")
     requests, transcript = held(asks, [nested, FOUND, SAID])

@@ -12,13 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
 from pytest_fcbench.conversations.turns import converse, performed
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept, Replies, StoredModel, digest
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Asking, AskModel, Completion, Fault, ToolCall
 from pytest_fcbench.suites import core
 from tests.factories import make_doc, make_entry, make_multi_turn
@@ -107,7 +106,7 @@ def test_every_step_of_a_conversation_is_asked_once(store: AnswerStore, mode: Mo
     if mode is Mode.PROMPT:
         call = Completion(text="[f(a=1), f()]")
     model = CountingModel([call, call, Completion(text=""), call, Completion(text="Done.")])
-    manner = Manner("x", mode, Names.DOTTED, DEFAULT_SYNTAX[mode])
+    manner = Manner("x", Prompting.usual(mode, Names.DOTTED))
 
     def asking(entry: Entry) -> Asking:
         return performed(converse(entry, manner, WORDING), lambda calls: tuple(f"did {c}" for c in calls))

@@ -16,7 +16,7 @@ from pytest_fcbench.dispatch.dispatcher import NOT_HELD, Dispatcher
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, NotScoredError, RunStoppedError
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Asking, AskModel, Completion, Step, Transcript
 from pytest_fcbench.models.protocol import Model
 from tests.dispatch.clock import Attempt, wait_until
@@ -48,7 +48,7 @@ def _request(text: str) -> AskModel:
 
 def _transcript(*completions: Completion) -> Transcript:
     return Transcript(
-        ENTRY.key, "fake", Mode.FC, Names.DOTTED, "tool_calls", (tuple(map(Step, completions)),)
+        ENTRY.key, "fake", Prompting(Mode.FC, Names.DOTTED, "tool_calls"), (tuple(map(Step, completions)),)
     )
 
 

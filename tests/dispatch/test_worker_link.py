@@ -28,7 +28,7 @@ from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.worker_link import Link, LinkServer, Offer
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, NotScoredError, RunStoppedError
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Asking, AskModel, Completion, Fault, Step, ToolCall, Transcript
 from tests.conftest import ROOT
 from tests.dispatch.clock import Attempt, wait_until
@@ -135,8 +135,10 @@ ACTED = Step(Completion(text="語"), ("f(a='語')", "g()"), ("\ud800", "{}"))
         with_arguments("語" * 2_000_000),
         with_arguments({"a": [1, None, {"b": (2.5, "\ud800")}], "\udfff": True}),
         with_arguments(nested(200)),
-        Transcript("core:x", "m", Mode.PROMPT, Names.DOTTED, "python", ((Step(Completion()),) * 500,) * 4),
-        Transcript("core:x", "m", Mode.FC, Names.DOTTED, "tool_calls", ((), (ACTED, Step(Completion())))),
+        Transcript("core:x", "m", Prompting.usual(Mode.PROMPT), ((Step(Completion()),) * 500,) * 4),
+        Transcript(
+            "core:x", "m", Prompting(Mode.FC, Names.DOTTED, "tool_calls"), ((), (ACTED, Step(Completion())))
+        ),
     ],
     ids=[
         "letters",

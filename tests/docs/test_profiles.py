@@ -10,10 +10,9 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
 from pytest_fcbench.domain.entry import Answers, Comparison, PathCall, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, Step, Transcript
 from pytest_fcbench.domain.verdict import Judgement, Verdict
 from pytest_fcbench.execution.rest.performer import Performer
@@ -102,7 +101,9 @@ def said(right: str, text: str) -> Judgement:
     entry = replace(make_entry("memory_kv"), expectation=Answers((right,)), scene=Scene((), {}))
     steps = ((Step(Completion(text=text)),),)
     syntax = DEFAULT_SYNTAX[Mode.FC]
-    return final_answer.judge(entry, Transcript(entry.key, "test", Mode.FC, Names.DOTTED, syntax, steps))
+    return final_answer.judge(
+        entry, Transcript(entry.key, "test", Prompting(Mode.FC, Names.DOTTED, syntax), steps)
+    )
 
 
 def statement(conditions: str) -> Judgement:

@@ -299,12 +299,12 @@ def test_any_results_are_read_or_refused(rows: list[object], content: bytes) -> 
     )
 )
 def test_any_script_is_read_or_refused(value: object) -> None:
-    from pytest_fcbench.domain.prompting import Mode, Names
+    from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 
     with folder() as place:
         path = place / "script.yaml"
         path.write_text(json.dumps(value))
-        read_or_told(lambda: scripted.load(path, Mode.FC, Names.DOTTED), UsageError)
+        read_or_told(lambda: scripted.load(path, Prompting.usual(Mode.FC, Names.DOTTED)), UsageError)
 
 
 @fuzzed(

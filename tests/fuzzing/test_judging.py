@@ -21,7 +21,7 @@ from pytest_fcbench.domain.entry import (
     Scene,
 )
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Aside, Completion, Driven, Fault, Party, Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Rated, printable
 from pytest_fcbench.execution.outcomes import (
@@ -86,7 +86,7 @@ def assert_sound(entry: Entry, transcript: Transcript, judgement: Judgement, aga
         if not isinstance(verdict, Passed):
             assert verdict.reason == printable(verdict.reason)
             verdict.reason.encode()
-    manner = Manner(transcript.model, transcript.mode, transcript.names, transcript.syntax)
+    manner = Manner(transcript.model, transcript.prompting)
     kept = json.dumps(to_json(record(entry, manner, judgement, transcript)))
     assert kept.isascii()
     assert json.dumps(to_json(from_json(json.loads(kept)))) == kept
@@ -215,8 +215,9 @@ def test_statements_are_matched(
     )
     spoken = Step(Completion(text=f"[sql.execute(**{made!r})]"))
     named = Step(Completion(text=f"[sql.execute({', '.join(f'{k}={v!r}' for k, v in made.items())})]"))
+    written = replace(transcript.prompting, syntax="python")
     for step in (spoken, named, transcript.turns[-1][-1]):
-        held = replace(transcript, turns=((step,),), syntax="python")
+        held = replace(transcript, turns=((step,),), prompting=written)
         assert_sound(entry, held, sql.judge(entry, held), sql.judge(entry, held))
 
 
@@ -301,7 +302,9 @@ def test_conversations_are_matched(
         for turn in made
     ]
     turns[-1].append(Step(last))
-    transcript = Transcript(entry.key, "test", Mode.PROMPT, Names.DOTTED, syntax, tuple(map(tuple, turns)))
+    transcript = Transcript(
+        entry.key, "test", Prompting(Mode.PROMPT, Names.DOTTED, syntax), tuple(map(tuple, turns))
+    )
     judgement = state.judge(entry, transcript, test_state.fresh)
     assert_sound(entry, transcript, judgement, state.judge(entry, transcript, test_state.fresh))
 

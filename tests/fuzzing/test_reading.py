@@ -19,7 +19,7 @@ from pytest_fcbench.codecs.rendering import in_format
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, Returned
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.execution.functions.lambdas import read_function
@@ -254,8 +254,8 @@ def test_any_doc_is_shown(
     )
     entry = make_entry(category, functions=[doc], expect=[], query=said)
     for mode in Mode:
-        request = ask(entry, wording, mode, named)
-        assert request.digest == ask(entry, wording, mode, named).digest
+        request = ask(entry, wording, Prompting.usual(mode, named))
+        assert request.digest == ask(entry, wording, Prompting.usual(mode, named)).digest
 
 
 @fuzzed(value=python_values | deep_values, chosen=st.sampled_from(FORMATS))

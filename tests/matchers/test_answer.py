@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
 from pytest_fcbench.domain.entry import Answers, Entry, Facts, Scene
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
 from pytest_fcbench.matchers import answer
@@ -22,7 +21,9 @@ def entry(*right: str) -> Entry:
 
 
 def transcript(*steps: Step, turns: int = 1, mode: Mode = Mode.FC) -> Transcript:
-    return Transcript("core:memory_kv_0", "test", mode, Names.DOTTED, DEFAULT_SYNTAX[mode], (steps,) * turns)
+    return Transcript(
+        "core:memory_kv_0", "test", Prompting(mode, Names.DOTTED, DEFAULT_SYNTAX[mode]), (steps,) * turns
+    )
 
 
 def said(text: str | None, *right: str, mode: Mode = Mode.FC) -> Judgement:

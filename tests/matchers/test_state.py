@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message, Scene, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.environments import DOMAINS, opened
@@ -125,7 +125,9 @@ def step(calls: Sequence[str] = (), said: str = "Done.") -> Step:
 def transcript_of(*turns: Sequence[Step], mode: Mode = Mode.PROMPT) -> Transcript:
     syntax = "python" if mode is Mode.PROMPT else "tool_calls"
     names = Names.DOTTED if mode is Mode.PROMPT else Names.UNDERSCORED
-    return Transcript("test:multi_turn_base_0", "test", mode, names, syntax, tuple(map(tuple, turns)))
+    return Transcript(
+        "test:multi_turn_base_0", "test", Prompting(mode, names, syntax), tuple(map(tuple, turns))
+    )
 
 
 def held(made: Turns) -> Transcript:

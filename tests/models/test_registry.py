@@ -12,7 +12,7 @@ from pytest_fcbench.config import loading
 from pytest_fcbench.config.layers import BY_KEY
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Party, Step, Transcript
 from pytest_fcbench.matchers import ast
 from pytest_fcbench.models import registry
@@ -44,21 +44,18 @@ def _results(folder: Path, *results: object) -> Path:
 
 def test_without_a_name_the_baseline_answers() -> None:
     assert _chosen() == Chosen(
-        LexicalModel(Mode.FC, Names.UNDERSCORED),
-        Manner("lexical", Mode.FC, Names.UNDERSCORED, "tool_calls"),
+        LexicalModel(Prompting.usual(Mode.FC)), Manner("lexical", Prompting.usual(Mode.FC))
     )
 
 
 def test_the_oracle_by_name() -> None:
-    assert _chosen(model="oracle", mode="prompt").model == OracleModel(Mode.PROMPT, Names.DOTTED)
+    assert _chosen(model="oracle", mode="prompt").model == OracleModel(Prompting.usual(Mode.PROMPT))
 
 
 def test_a_script_by_path(tmp_path: Path) -> None:
     path = tmp_path / "answers.yaml"
     path.write_text("answers: {}\n", encoding="utf-8")
-    assert _chosen(model=f"scripted:{path}").model == ScriptedModel(
-        path, {}, None, Mode.FC, Names.UNDERSCORED
-    )
+    assert _chosen(model=f"scripted:{path}").model == ScriptedModel(path, {}, None, Prompting.usual(Mode.FC))
 
 
 def test_a_replay_by_path(tmp_path: Path) -> None:
@@ -150,7 +147,7 @@ def test_a_path_must_be_given_and_be_there(kind: str, tmp_path: Path) -> None:
 def test_mode_names_and_syntax_follow_from_each_other(
     options: dict[str, object], mode: Mode, names: Names, syntax: str
 ) -> None:
-    assert _chosen(model="openai/x", **options).manner == Manner("openai/x", mode, names, syntax)
+    assert _chosen(model="openai/x", **options).manner == Manner("openai/x", Prompting(mode, names, syntax))
 
 
 @pytest.mark.parametrize(
@@ -178,14 +175,14 @@ def test_a_manner_that_cannot_be_is_refused(options: dict[str, object], says: st
 )
 def test_a_replay_decides_its_own_mode(tmp_path: Path, result: object, mode: Mode, syntax: str) -> None:
     manner = _chosen(model=f"replay:{_results(tmp_path, result)}").manner
-    assert (manner.mode, manner.syntax) == (mode, syntax)
+    assert (manner.prompting.mode, manner.prompting.syntax) == (mode, syntax)
 
 
 def test_options_win_over_what_a_replay_looks_like(tmp_path: Path) -> None:
     manner = _chosen(model=f"replay:{_results(tmp_path, HERMES)}", mode="prompt").manner
-    assert (manner.mode, manner.syntax) == (Mode.PROMPT, "python")
+    assert (manner.prompting.mode, manner.prompting.syntax) == (Mode.PROMPT, "python")
     manner = _chosen(model=f"replay:{_results(tmp_path, '[f()]')}", syntax="glm").manner
-    assert (manner.mode, manner.syntax) == (Mode.FC, "glm")
+    assert (manner.prompting.mode, manner.prompting.syntax) == (Mode.FC, "glm")
 
 
 def test_a_replayed_scorecard_has_the_verdicts_of_its_run(tmp_path: Path) -> None:
@@ -193,13 +190,13 @@ def test_a_replayed_scorecard_has_the_verdicts_of_its_run(tmp_path: Path) -> Non
     entry = make_entry()
     first = make_transcript(tool_calls(("weather.forecast", '{"city": "Bergen"}')), names=Names.DOTTED)
     judgement = ast.judge(entry, first)
-    manner = Manner("gpt", first.mode, first.names, first.syntax)
+    manner = Manner("gpt", first.prompting)
     path = write_scorecard(tmp_path / "scorecard.json", [record(entry, manner, judgement, first)])
 
     again = _chosen(model=f"replay:{path}")
     turns = ((Step(answer_of(again.model, entry)),),)
     manner = again.manner
-    second = Transcript(entry.key, manner.model, manner.mode, manner.names, manner.syntax, turns)
+    second = Transcript(entry.key, manner.model, manner.prompting, turns)
     assert ast.judge(entry, second) == judgement
 
 
@@ -277,7 +274,10 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _open_echo(argument: str, settings: Settings) -> Chosen:
-    return Chosen(ScriptedModel(Path(argument), {}, None, Mode.FC, Names.DOTTED), choose_manner(settings))
+    return Chosen(
+        ScriptedModel(Path(argument), {}, None, Prompting.usual(Mode.FC, Names.DOTTED)),
+        choose_manner(settings),
+    )
 
 
 ECHO = Provider(_open_echo, "WORD", "says a word", identify=lambda word, settings: {"word": word})
@@ -288,7 +288,7 @@ def test_another_distribution_adds_a_provider() -> None:
     chosen = _chosen(model="echo:hello", mode="prompt")
     assert isinstance(chosen.model, ScriptedModel)
     assert chosen.model.path == Path("hello")
-    assert chosen.manner == Manner("echo:hello", Mode.PROMPT, Names.DOTTED, "python")
+    assert chosen.manner == Manner("echo:hello", Prompting.usual(Mode.PROMPT))
     assert registry.identity(loading.load({"model": "echo:hello"}, None))["word"] == "hello"
     with pytest.raises(UsageError, match=r"unknown model 'ecco:hello'\..* Valid: oracle, .*, echo:WORD\."):
         _chosen(model="ecco:hello")

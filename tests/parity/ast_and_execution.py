@@ -46,7 +46,7 @@ def found(oracle: Path, suite: Suite, pool: Pool) -> dict[str, list[Record]]:
 
 
 def _record(model: str, entry: Entry, judgement: Judgement, transcript: Transcript) -> Record:
-    manner = Manner(model, transcript.mode, transcript.names, transcript.syntax)
+    manner = Manner(model, transcript.prompting)
     return record.record(entry, manner, judgement, transcript)
 
 
@@ -57,7 +57,7 @@ def _written(oracle: Path, suite: Suite) -> Iterator[tuple[str, Entry, Transcrip
             entry, model = entries[str(told["id"])], str(told["model"])
             transcript = _transcript(told["raw"], model, entry)
             names = Names.UNDERSCORED if told["underscore_to_dot"] else Names.DOTTED
-            yield model, entry, replace(transcript, names=names)
+            yield model, entry, replace(transcript, prompting=replace(transcript.prompting, names=names))
 
 
 def _executed(oracle: Path, suite: Suite) -> Iterator[tuple[str, Entry, Transcript]]:

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
 from pytest_fcbench.conversations.turns import converse, performed
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.environments import opened
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
@@ -138,9 +137,9 @@ def test_whole_conversations_are_the_official_ones(bfcl: Suite) -> None:
 
 def _requests(entry: Entry, suite: Suite, mode: Mode, names: Names) -> list[str]:
     """A digest of each request of the conversation with the oracle."""
-    talk = converse(entry, Manner("x", mode, names, DEFAULT_SYNTAX[mode]), suite.wording)
+    talk = converse(entry, Manner("x", Prompting.usual(mode, names)), suite.wording)
     asking = performed(talk, opened(entry, suite.world).perform)
-    model = OracleModel(mode, names)
+    model = OracleModel(Prompting.usual(mode, names))
     digests = []
     request = next(asking)
     while True:

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Answers
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
@@ -251,7 +251,7 @@ def test_prompt_formats(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
     chance, name = random.Random(4), MODES["prompt"]
     said = tmp_path / "said" / name
     said.mkdir(parents=True)
-    oracle = OracleModel(Mode.PROMPT, Names.DOTTED)
+    oracle = OracleModel(Prompting.usual(Mode.PROMPT))
     with (said / "BFCL_v4_format_sensitivity_result.json").open("w") as file:
         for entry in bfcl.load(CATEGORIES["format_sensitivity"]):
             text = run_through(oracle.complete(entry, AskModel(()))).text or ""

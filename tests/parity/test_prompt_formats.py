@@ -23,7 +23,7 @@ from pytest_fcbench.codecs.rendering import in_format
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, Returned
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion
 from pytest_fcbench.suites.bfcl import official_rows
 from pytest_fcbench.suites.suite import Suite
@@ -98,7 +98,7 @@ def test_prompts_rows_and_truths(bfcl: Suite, pack_cache: Path, tmp_path: Path) 
     made = zip(bfcl.load(CATEGORY), official_rows(pack_cache, CATEGORY), strict=True)
     found = 0
     for (entry, row), right in zip(made, official(PROMPTS, tmp_path), strict=True):
-        asked = presenting.ask(entry, bfcl.wording, Mode.PROMPT, Names.DOTTED)
+        asked = presenting.ask(entry, bfcl.wording, Prompting.usual(Mode.PROMPT).for_entry(entry))
         assert [entry.id, list(asked.messages), *row[1:]] == right
         assert list(row[1]) == list(right[2])  # written in the same order
         found += 1

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.entry import Trajectory
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.environments import opened
@@ -50,7 +50,7 @@ def transcript(turns: list[list[list[str]]]) -> Transcript:
     steps = tuple(
         (*(Step(Completion(), tuple(calls)) for calls in turn), Step(Completion("Done."))) for turn in turns
     )
-    return Transcript("bfcl:x", "test", Mode.FC, Names.UNDERSCORED, "tool_calls", steps)
+    return Transcript("bfcl:x", "test", Prompting.usual(Mode.FC), steps)
 
 
 @pytest.mark.skipif(not MUTATED, reason="FCBENCH_ORACLE names no folder with multi_turn_mut_*.jsonl.gz")

@@ -33,7 +33,7 @@ from pathlib import Path
 
 import psutil
 
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server.lookup import asked_with
@@ -84,7 +84,7 @@ def live(cache: Path, latency_s: float, concurrency: int) -> float:
     """Prints the runs beside the critical path; the ratio of the first."""
     suite = open_suite(NAME, cache)
     entries = [entry for category in suite.categories for entry in suite.load(category)]
-    conversations = [list(asked_with(e, suite, Mode.FC, Names.UNDERSCORED, OracleModel)) for e in entries]
+    conversations = [list(asked_with(e, suite, Prompting.usual(Mode.FC), OracleModel)) for e in entries]
     requests = [request for conversation in conversations for request in conversation]
     path_s = in_order(list(map(len, conversations)), concurrency) * latency_s
     sent = sum(len(json.dumps([r.messages, r.tools], ensure_ascii=False)) for r in requests)

@@ -28,7 +28,7 @@ import psutil
 
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.suites import core
 from tests.conftest import ROOT
 from tests.served import served, stats
@@ -164,7 +164,7 @@ def _single_turn() -> list[Entry]:
 
 def _blocking(scenario: Scenario, project: Path, api_base: str) -> list[str]:
     wording = core.open_suite(Path()).wording
-    asked = [presenting.ask(entry, wording, Mode.FC, Names.UNDERSCORED) for entry in _single_turn()]
+    asked = [presenting.ask(entry, wording, Prompting.usual(Mode.FC)) for entry in _single_turn()]
     requests = [{"messages": request.messages, "tools": request.tools or None} for request in asked]
     (project / "requests.json").write_text(json.dumps(requests, default=dict))
     text = BLOCKING.replace("ENTRIES", str(scenario.entries)).replace("API_BASE", api_base)

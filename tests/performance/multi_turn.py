@@ -30,7 +30,7 @@ from pathlib import Path
 
 from pytest_fcbench.config.loading import cache_folder
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Trajectory
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.environments import opened
 from pytest_fcbench.models.baselines.oracle import OracleModel
@@ -138,7 +138,7 @@ def in_order(lengths: Sequence[int], at_once: int) -> int:
 def _conversations() -> list[list[AskModel]]:
     suite = open_suite("bfcl", cache_folder())
     return [
-        list(asked_with(entry, suite, Mode.FC, Names.UNDERSCORED, OracleModel))
+        list(asked_with(entry, suite, Prompting.usual(Mode.FC), OracleModel))
         for name in SELECTIONS["multi_turn"]
         for entry in suite.load(CATEGORIES[name])
     ]

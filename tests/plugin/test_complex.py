@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, ToolCall
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
@@ -41,7 +41,7 @@ def answering(mode: Mode = Mode.FC) -> Answer:
         assert isinstance(messages, list)
         entry = next(BY_QUERY[said["content"]] for said in messages if said["content"] in BY_QUERY)
         step = sum(said["role"] == "assistant" for said in messages)
-        oracle = OracleModel(mode, Names.UNDERSCORED)
+        oracle = OracleModel(Prompting.usual(mode, Names.UNDERSCORED))
         made = run_through(oracle.complete(entry, AskModel((), step=step)))
         if not made.tool_calls and not str(made.text).startswith("["):
             return message(f"Booked: {entry.id}.")

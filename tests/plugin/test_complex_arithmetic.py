@@ -19,7 +19,7 @@ import pytest
 
 from pytest_fcbench.conversations.entry import asking
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Driven, Transcript
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.baselines import scripted
@@ -326,7 +326,10 @@ def _size(made: Made, domain: str) -> int:
 
 def _held(made: Made) -> Mapping[str, Transcript]:
     """The conversations once more, by the official rules."""
-    suite, model = open_suite(NAME, made.cache), scripted.load(made.script, Mode.FC, Names.UNDERSCORED)
+    suite, model = (
+        open_suite(NAME, made.cache),
+        scripted.load(made.script, Prompting.usual(Mode.FC, Names.UNDERSCORED)),
+    )
     entries = [entry for category in suite.categories for entry in suite.load(category)]
     dispatcher = Dispatcher(model, lambda entry: asking(entry, FC, suite, Driven(Profile.OFFICIAL)))
     return {entry.key: dispatcher.transcript(entry) for entry in entries if entry.id in made.answers}

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import CATEGORIES
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
 from pytest_fcbench.domain.transcript import (
     Aside,
     Completion,
@@ -46,7 +46,7 @@ from tests.factories import (
     tool_calls,
 )
 
-MANNER = Manner("gpt", Mode.FC, Names.UNDERSCORED, "tool_calls")
+MANNER = Manner("gpt", Prompting.usual(Mode.FC))
 PASSED = Judgement.both(Passed())
 
 
@@ -56,7 +56,7 @@ ANSWER = {"text": "x", "tool_calls": None, "reasoning": None, "fault": None}
 def _of(*completions: Completion) -> Record:
     """The Record of a transcript with these completions in one turn."""
     turns = (tuple(map(Step, completions)),)
-    transcript = Transcript("core:simple_python_0", "gpt", Mode.FC, Names.UNDERSCORED, "tool_calls", turns)
+    transcript = Transcript("core:simple_python_0", "gpt", Prompting.usual(Mode.FC), turns)
     return record(make_entry(), MANNER, PASSED, transcript)
 
 
@@ -117,7 +117,7 @@ def test_it_holds_the_completions_of_each_turn() -> None:
     """What they took is held apart, one for each in the same order."""
     first = (Completion(text="first", latency_s=0.5), tool_calls(("f", "{")))
     steps = (tuple(map(Step, first)), (Step(Completion(), ("f()",), ("not held",)),))
-    transcript = Transcript("core:x", "gpt", Mode.FC, Names.UNDERSCORED, "tool_calls", steps)
+    transcript = Transcript("core:x", "gpt", Prompting.usual(Mode.FC), steps)
     found = record(make_entry(), MANNER, PASSED, transcript)
     assert found.turns == (
         ({**ANSWER, "text": "first"}, {**ANSWER, "text": None, "tool_calls": [{"f": "{"}]}),

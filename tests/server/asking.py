@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
 from pytest_fcbench.conversations.entry import Memories, asking
-from pytest_fcbench.conversations.turns import requests
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Driven, Party
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.environments.world import World
@@ -23,6 +21,7 @@ from pytest_fcbench.server.lookup import Body, read_body
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.suites.suite import Suite
+from tests.conversations.asked import requests
 
 Sent: TypeAlias = dict[str, object]
 
@@ -54,14 +53,14 @@ def body_of(
     entry: Entry, mode: Mode = Mode.FC, names: Names = Names.UNDERSCORED, suite: Suite = CORE
 ) -> Sent:
     """What a client sends to put an entry so. In prompting mode it sends no tools at all."""
-    return _body(presenting.ask(entry, suite.wording, mode, names))
+    return _body(presenting.ask(entry, suite.wording, Prompting.usual(mode, names).for_entry(entry)))
 
 
 def conversation_with(
     model: Model, entry: Entry, mode: Mode, names: Names = Names.UNDERSCORED, suite: Suite = CORE
 ) -> Iterator[tuple[AskModel, Sent]]:
     """Every request of the conversation with a model, and what a client sends for it."""
-    manner = Manner("x", mode, names, DEFAULT_SYNTAX[mode])
+    manner = Manner("x", Prompting.usual(mode, names))
     memories: Memories = {}
     asked = Parties(model, {Party.OWN_WEB: WEB})
     for each in (*entry.earlier, entry):

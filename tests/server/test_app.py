@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import ToolCall
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import ABSTENTION, OracleModel
@@ -75,7 +75,7 @@ def oracle() -> Iterator[str]:
 def test_tool_calls_are_those_of_the_model(oracle: str, names: Names) -> None:
     answer = _ask(oracle, body_of(CALLING, Mode.FC, names))
     sent = [ToolCall(c["function"]["name"], c["function"]["arguments"]) for c in answer.message["tool_calls"]]
-    calls = answer_of(OracleModel(Mode.FC, names), CALLING).tool_calls or ()
+    calls = answer_of(OracleModel(Prompting.usual(Mode.FC, names)), CALLING).tool_calls or ()
     assert sent == [ToolCall(c.name, c.arguments) for c in calls if isinstance(c, ToolCall)]
     assert answer.body["model"] == "oracle"
     assert answer.headers["Content-Type"].startswith("application/json")
@@ -84,22 +84,25 @@ def test_tool_calls_are_those_of_the_model(oracle: str, names: Names) -> None:
 @pytest.mark.parametrize("names", Names)
 def test_in_prompting_mode_text_is_answered(oracle: str, names: Names) -> None:
     answer = _ask(oracle, body_of(CALLING, Mode.PROMPT, names))
-    expected = answer_of(OracleModel(Mode.PROMPT, names), CALLING).text
+    expected = answer_of(OracleModel(Prompting.usual(Mode.PROMPT, names)), CALLING).text
     assert answer.message == {"role": "assistant", "content": expected}
 
 
 def test_another_model_gives_other_answers() -> None:
-    models = OracleModel(Mode.FC, Names.DOTTED), LexicalModel(Mode.FC, Names.DOTTED)
+    models = (
+        OracleModel(Prompting.usual(Mode.FC, Names.DOTTED)),
+        LexicalModel(Prompting.usual(Mode.FC, Names.DOTTED)),
+    )
     entry = next(e for e in ENTRIES if len({repr(answer_of(model, e)) for model in models}) == 2)
     with served("--model", "lexical") as api_base:
         answer = _ask(api_base, body_of(entry, Mode.PROMPT, Names.DOTTED))
         assert _call(api_base, "GET", "/v1/models").body["data"][0]["id"] == "lexical"
-    assert answer.message["content"] == answer_of(LexicalModel(Mode.PROMPT, Names.DOTTED), entry).text
+    assert answer.message["content"] == answer_of(LexicalModel(Prompting.usual(Mode.PROMPT)), entry).text
 
 
 @pytest.mark.parametrize("mode", Mode)
 def test_a_conversation_goes_on_to_its_end(oracle: str, mode: Mode) -> None:
-    model = OracleModel(mode, Names.UNDERSCORED)
+    model = OracleModel(Prompting.usual(mode, Names.UNDERSCORED))
     entry = next(entry for entry in ENTRIES if entry.category.name == "multi_turn_miss_func")
     answers = []
     for request, body in conversation_with(model, entry, mode):
@@ -349,7 +352,7 @@ def _complete(litellm: Any, api_base: str, body: Sent) -> Any:
 
 def test_litellm_gets_the_tool_calls_of_the_oracle(litellm: Any, oracle: str) -> None:
     message = _complete(litellm, oracle, body_of(CALLING))
-    (call,) = answer_of(OracleModel(Mode.FC, Names.UNDERSCORED), CALLING).tool_calls or ()
+    (call,) = answer_of(OracleModel(Prompting.usual(Mode.FC)), CALLING).tool_calls or ()
     assert isinstance(call, ToolCall)
     (sent,) = message.tool_calls
     assert (sent.function.name, sent.function.arguments) == (call.name, call.arguments)
@@ -358,7 +361,7 @@ def test_litellm_gets_the_tool_calls_of_the_oracle(litellm: Any, oracle: str) ->
 
 def test_litellm_gets_the_text_of_the_oracle(litellm: Any, oracle: str) -> None:
     message = _complete(litellm, oracle, body_of(CALLING, Mode.PROMPT, Names.DOTTED))
-    assert message.content == answer_of(OracleModel(Mode.PROMPT, Names.DOTTED), CALLING).text
+    assert message.content == answer_of(OracleModel(Prompting.usual(Mode.PROMPT)), CALLING).text
     assert message.content != ABSTENTION
     assert message.tool_calls is None
     assert stats(oracle)["answered"][f"{CALLING.key}-t1"] > 0

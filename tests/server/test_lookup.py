@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import Entry, Group
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
@@ -49,32 +49,36 @@ def _refused(body: Sent, name: str | None = None) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize("named", [False, True], ids=["by what it asks", "by name"])
-@pytest.mark.parametrize(("mode", "names"), MANNERS)
-def test_an_entry_and_its_manner_are_found(mode: Mode, names: Names, *, named: bool) -> None:
-    asked = _lookup().find(read(body_of(DOTTED, mode, names)), DOTTED.key if named else None)
-    assert (asked.entry, asked.mode, asked.names) == (DOTTED, mode, names)
+@pytest.mark.parametrize("prompting", MANNERS)
+def test_an_entry_and_its_manner_are_found(prompting: Prompting, *, named: bool) -> None:
+    asked = _lookup().find(
+        read(body_of(DOTTED, prompting.mode, prompting.names)), DOTTED.key if named else None
+    )
+    assert (asked.entry, asked.prompting) == (DOTTED, prompting)
 
 
 def test_an_entry_that_is_put_alike_in_two_manners_is_found_in_the_usual_one() -> None:
     lookup = _lookup()
     with pytest.raises(Refused):
         lookup.find(read({"messages": []}))
-    assert lookup.find(read(body_of(FIRST, Mode.FC, Names.DOTTED))).names is Names.UNDERSCORED
-    assert lookup.find(read(body_of(FIRST, Mode.PROMPT, Names.UNDERSCORED))).names is Names.DOTTED
+    assert lookup.find(read(body_of(FIRST, Mode.FC, Names.DOTTED))).prompting.names is Names.UNDERSCORED
+    assert lookup.find(read(body_of(FIRST, Mode.PROMPT, Names.UNDERSCORED))).prompting.names is Names.DOTTED
 
 
-@pytest.mark.parametrize(("mode", "names"), MANNERS[:2])
-def test_every_entry_of_core_is_found_at_each_step_in_one_lookup(mode: Mode, names: Names) -> None:
+@pytest.mark.parametrize("prompting", MANNERS[:2])
+def test_every_entry_of_core_is_found_at_each_step_in_one_lookup(prompting: Prompting) -> None:
     """By what it asks; multi-turn entries, some of which begin alike, by name too, and so those that ask in
     the usual prompt format what another asks."""
     lookup = Lookup([CORE], OracleModel)
     for entry in entries_of(CORE):
-        if entry.variation and mode is Mode.FC:
+        if entry.variation and prompting.mode is Mode.FC:
             continue
-        for request, body in conversation_with(OracleModel(mode, names), entry, mode, names):
+        for request, body in conversation_with(
+            OracleModel(prompting), entry, prompting.mode, prompting.names
+        ):
             by_name = entry.variation or not entry.category.single_turn
             asked = lookup.find(read(body), entry.key if by_name else None)
-            assert (asked.entry, asked.mode, asked.names) == (entry, mode, names)
+            assert (asked.entry, asked.prompting) == (entry, prompting)
             assert (asked.turn, asked.step) == (request.turn, request.step)
             if entry.category.single_turn:
                 break
@@ -116,8 +120,10 @@ def test_only_messages_and_tools_count_and_as_values() -> None:
 
 @pytest.mark.parametrize("tools", [[], None])
 def test_no_tools_can_be_said_in_several_ways(tools: object) -> None:
-    assert _lookup().find(read({**body_of(DOTTED, Mode.PROMPT), "tools": tools})).mode is Mode.PROMPT
-    assert _lookup().find(read({**body_of(BARE), "tools": tools})).mode is Mode.FC
+    assert (
+        _lookup().find(read({**body_of(DOTTED, Mode.PROMPT), "tools": tools})).prompting.mode is Mode.PROMPT
+    )
+    assert _lookup().find(read({**body_of(BARE), "tools": tools})).prompting.mode is Mode.FC
 
 
 # Conversations
@@ -144,14 +150,16 @@ STEPS = [(0, 0), (0, 1), (1, 0), (2, 0), (2, 1)]
 
 
 def _bodies(entry: Entry, mode: Mode) -> list[Sent]:
-    return [body for _, body in conversation_with(OracleModel(mode, Names.DOTTED), entry, mode)]
+    return [
+        body for _, body in conversation_with(OracleModel(Prompting.usual(mode, Names.DOTTED)), entry, mode)
+    ]
 
 
 @pytest.mark.parametrize("mode", Mode)
 def test_a_conversation_is_found_at_each_step(mode: Mode) -> None:
     lookup = _lookup(DOTTED, TALK)
     found = [lookup.find(read(body)) for body in _bodies(TALK, mode)]
-    assert {(asked.entry.key, asked.mode) for asked in found} == {(TALK.key, mode)}
+    assert {(asked.entry.key, asked.prompting.mode) for asked in found} == {(TALK.key, mode)}
     assert [(asked.turn, asked.step) for asked in found] == STEPS
     tokens = [asked.prompt_tokens for asked in found]
     assert tokens == sorted(set(tokens))
@@ -183,7 +191,7 @@ def test_a_conversation_that_goes_otherwise_is_refused(mode: Mode, at: int) -> N
 
 def test_the_conversation_is_that_with_the_model_which_is_served() -> None:
     lookup = _lookup(TALK, models=LexicalModel)
-    served = conversation_with(LexicalModel(Mode.FC, Names.UNDERSCORED), TALK, Mode.FC)
+    served = conversation_with(LexicalModel(Prompting.usual(Mode.FC)), TALK, Mode.FC)
     assert {lookup.find(read(body)).entry.key for _, body in served} == {TALK.key}
     with pytest.raises(Refused):
         lookup.find(read(_bodies(TALK, Mode.FC)[-1]))
@@ -217,14 +225,14 @@ class Silent:
 def test_a_conversation_ends_where_the_model_has_no_answer(
     entry: Entry, model: Silent, steps: list[tuple[int, int]]
 ) -> None:
-    asked = asked_with(entry, suite_of(entry), Mode.FC, Names.DOTTED, lambda mode, names: model)
+    asked = asked_with(entry, suite_of(entry), Prompting.usual(Mode.FC, Names.DOTTED), lambda _: model)
     assert [(request.turn, request.step) for request in asked] == steps
 
 
 def test_what_both_profiles_ask_is_known_once() -> None:
     """The oracle's conversation goes the same way by the rules of each."""
     entry = make_golden_path([("find", {"query": "Bergen"}, {"id": 7})], [("book", {"id": 7}, "done")])
-    asked = list(asked_with(entry, suite_of(entry), Mode.FC, Names.DOTTED, OracleModel))
+    asked = list(asked_with(entry, suite_of(entry), Prompting.usual(Mode.FC, Names.DOTTED), OracleModel))
     assert [request.step for request in asked] == [0, 1, 2]
 
 
@@ -345,16 +353,18 @@ def test_whether_a_stream_is_asked_for(given: Sent, stream: bool) -> None:
 # The official suite
 
 
-@pytest.mark.parametrize(("mode", "names"), MANNERS[:2])
+@pytest.mark.parametrize("prompting", MANNERS[:2])
 def test_six_requests_of_bfcl_are_shared_and_names_tell_their_entries_apart(
-    mode: Mode, names: Names, pack_cache: Path
+    prompting: Prompting, pack_cache: Path
 ) -> None:
     """Of the single-turn ones; multi-turn entries of several categories begin alike."""
     whole = open_suite("bfcl", pack_cache)
     chosen = [c for c in whole.categories if c.single_turn and c.group is not Group.FORMAT]
     suite = replace(whole, categories=tuple(chosen))
     lookup = Lookup([suite], OracleModel)
-    bodies = {entry.key: read(body_of(entry, mode, names, suite)) for entry in entries_of(suite)}
+    bodies = {
+        entry.key: read(body_of(entry, prompting.mode, prompting.names, suite)) for entry in entries_of(suite)
+    }
     found = {key: lookup.find(body).entry.key for key, body in bodies.items()}
     shared = {key: first for key, first in found.items() if key != first}
     assert len(shared) == 6

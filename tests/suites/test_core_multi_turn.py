@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench import suites
-from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
 from pytest_fcbench.conversations.turns import converse, performed
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, Trajectory
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile
 from pytest_fcbench.environments import DOMAINS, opened
@@ -81,8 +80,8 @@ def _match(entry: Entry, made: Turns, profile: Profile = Profile.CORRECTED) -> P
 
 def _converse(entry: Entry, mode: Mode) -> tuple[Transcript, list[AskModel]]:
     """The oracle's conversation, and what it was asked."""
-    model = OracleModel(mode, Names.UNDERSCORED)
-    manner = Manner("oracle", mode, Names.UNDERSCORED, DEFAULT_SYNTAX[mode])
+    model = OracleModel(Prompting.usual(mode, Names.UNDERSCORED))
+    manner = Manner("oracle", Prompting.usual(mode, Names.UNDERSCORED))
     asking = performed(converse(entry, manner, _SUITE.wording), opened(entry, _SUITE.world).perform)
     requests = [next(asking)]
     try:

@@ -17,7 +17,7 @@ from pytest_fcbench import suites
 from pytest_fcbench.codecs.presenting import sanitised
 from pytest_fcbench.domain.conformance import conforms
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath, Group, PathCall
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from tests.factories import answer_of
 
@@ -706,7 +706,7 @@ def test_word_overlap_passes_few() -> None:
     """Only what stands in quotes, where one step is enough."""
     passed = []
     for entry in _ENTRIES:
-        answer = answer_of(LexicalModel(Mode.FC, Names.UNDERSCORED), entry)
+        answer = answer_of(LexicalModel(Prompting.usual(Mode.FC)), entry)
         made = [
             (call.name, json.loads(str(call.arguments)))
             for call in answer.tool_calls or ()

@@ -245,7 +245,7 @@ def _asked(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
         try:
             context = session.context
             transcript = session.transcript(context.selection.entries(_QUESTION)[0])
-            yield _call(context, transcript, tools=context.manner.mode is Mode.FC)
+            yield _call(context, transcript, tools=context.manner.prompting.mode is Mode.FC)
         except NotScoredError as error:
             way_out = find_hint(error).replace("--fcbench-", "--")
             yield Finding("call", State.BAD, f"{error.cause}: {error.reason}", way_out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import deque
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -10,10 +11,11 @@ from pytest_fcbench.cli.run_options import declare, settings_of, suites_known, u
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.conversations.entry import asking
 from pytest_fcbench.domain import extras
+from pytest_fcbench.domain.driving import drive
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import PackError, SuiteError, UsageError
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
-from pytest_fcbench.domain.transcript import Completion, Party, Transcript, completion_from_json
+from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.transcript import AskModel, Completion, Party, completion_from_json
 from pytest_fcbench.domain.verdict import Profile, printable
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write
@@ -121,6 +123,10 @@ def _other_versions(suite: Suite, scorecards: Sequence[Scorecard]) -> Iterator[s
             )
 
 
+class _AnotherWay(Exception):  # noqa: N818 - it ends a conversation, and is no error
+    """A conversation asks something that a Record does not answer."""
+
+
 def _done(entry: Entry, record: Record, context: RunContext) -> Done | None:
     """What the calls of a conversation return when they are carried out once more.
 
@@ -129,22 +135,22 @@ def _done(entry: Entry, record: Record, context: RunContext) -> Done | None:
     """
     if entry.scene is None or entry.after or not record.turns or record.syntax not in SYNTAXES:
         return None
-    manner = Manner(record.model, Mode(record.mode), Names(record.names), record.syntax)
+    manner = Manner(record.model, Prompting(Mode(record.mode), Names(record.names), record.syntax))
     talk = asking(entry, manner, context.suites[entry.suite], context.driven)
     asides = {aside.digest: aside.completion for aside in record.asides}
+    completions = deque(_completions(record))
+
+    def answer(request: AskModel) -> Completion:
+        if request.party is Party.MODEL and completions:
+            return completions.popleft()
+        if request.party is Party.MODEL or request.digest not in asides:
+            raise _AnotherWay
+        return asides[request.digest]
+
     try:
-        request = next(talk)
-        for completion in _completions(record):
-            request = talk.send(completion)
-            while request.party is not Party.MODEL:
-                if request.digest not in asides:
-                    return None
-                request = talk.send(asides[request.digest])
-    except StopIteration as over:
-        transcript: Transcript = over.value
-        if list(map(len, transcript.turns)) == list(map(len, record.turns)):
-            return [
-                [list(zip(step.calls, step.results, strict=True)) for step in turn]
-                for turn in transcript.turns
-            ]
-    return None
+        transcript = drive(talk, answer)
+    except _AnotherWay:
+        return None
+    if list(map(len, transcript.turns)) != list(map(len, record.turns)):
+        return None
+    return [[list(zip(step.calls, step.results, strict=True)) for step in turn] for turn in transcript.turns]

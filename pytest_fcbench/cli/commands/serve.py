@@ -71,7 +71,7 @@ def _models(name: str) -> Models:
     if kind != "scripted" or not path:
         raise UsageError(f"--model={name}: {unknown('model', name, ('oracle', 'lexical', 'scripted:FILE'))}")
     loaded = cache(partial(scripted.load, Path(path)))
-    loaded(*MANNERS[0])  # so that a wrong file is told now
+    loaded(MANNERS[0])  # so that a wrong file is told now
     return loaded
 
 

@@ -173,7 +173,7 @@ def _export(chosen: argparse.Namespace, settings: Settings) -> None:
     if not files:
         raise UsageError(
             f"{store.path} has no answer that a run of {settings.label} with these settings would find "
-            f"(mode {manner.mode}); 'fcbench store list' says what there is"
+            f"(mode {manner.prompting.mode}); 'fcbench store list' says what there is"
         )
     write_new({path: "".join(f"{row}\n" for row in rows) for path, rows in files.items()}, force=chosen.force)
     for path, rows in files.items():
@@ -218,11 +218,11 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
 
 def _judging(chosen: argparse.Namespace, settings: Settings, manner: Manner) -> str:
     """The command of a run that finds what was imported."""
-    plain = registry.choose(replace(settings, mode=manner.mode)).manner
+    plain = registry.choose(replace(settings, mode=manner.prompting.mode)).manner
     seen = {
         key: value for key in ("names", "syntax") if (value := getattr(manner, key)) != getattr(plain, key)
     }
-    options = {**given(chosen), "mode": manner.mode, **seen}
+    options = {**given(chosen), "mode": manner.prompting.mode, **seen}
     words = ["pytest"]
     for option in OPTIONS:
         value = options[option.key]

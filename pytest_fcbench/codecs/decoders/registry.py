@@ -8,14 +8,13 @@ that cannot be read (``Unreadable``, never an abstention).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
-from typing import TypeAlias
 
 from pytest_fcbench.codecs import java, javascript
-from pytest_fcbench.codecs.decoders import json_calls, native, python, xml_calls
+from pytest_fcbench.codecs.decoders import glm, hermes, json_calls, python, tagged, xlam, xml_calls
+from pytest_fcbench.codecs.decoders.json_text import from_json
 from pytest_fcbench.codecs.decoders.outcome import (
     WRONG_FORMAT,
     Calls,
@@ -26,59 +25,13 @@ from pytest_fcbench.codecs.decoders.outcome import (
     WrongFormat,
     as_call,
 )
-from pytest_fcbench.codecs.decoders.wrapping import CLOSING, OPENING, between, bracketed, unfenced
+from pytest_fcbench.codecs.decoders.syntax import Syntax, TextReader, read_every_language
+from pytest_fcbench.codecs.decoders.wrapping import OPENING, unfenced
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
 from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
-
-TextReader: TypeAlias = Callable[[str], tuple[Call, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Syntax:
-    """One way to write calls as text: its readers by language, and the mode it belongs to."""
-
-    mode: Mode
-    official: Mapping[Language, TextReader]
-    corrected: Mapping[Language, TextReader]
-
-
-def _native(reader: TextReader, other: TextReader | None = None) -> Syntax:
-    """A model's own syntax: ``reader`` for Python, ``other`` for Java and JavaScript."""
-    readers = dict.fromkeys(Language, other or reader) | {Language.PYTHON: reader}
-    return Syntax(Mode.FC, readers, readers)
-
-
-def _tagged(read: TextReader) -> TextReader:
-    """Official: of what stands between the first tags."""
-
-    def within(text: str) -> tuple[Call, ...]:
-        text = bracketed(text)
-        place = between(text, OPENING, CLOSING)
-        if place is None:
-            raise Undecodable(f"there is no {OPENING} tag")
-        return read(text[slice(*place)].strip())
-
-    return within
-
-
-def _all_tagged(read: TextReader) -> TextReader:
-    """Of what stands between all tags, the last of which may be left open."""
-
-    def within(text: str) -> tuple[Call, ...]:
-        _, *parts = text.split(OPENING)
-        if not parts:
-            raise Undecodable(f"there is no {OPENING} tag")
-        return tuple(call for part in parts for call in read(part.partition(CLOSING)[0]))
-
-    return within
-
-
-def _returned(official: TextReader, corrected: TextReader) -> Syntax:
-    """A return format; all entries that are put in one are Python's."""
-    return Syntax(Mode.PROMPT, dict.fromkeys(Language, official), dict.fromkeys(Language, corrected))
-
 
 _INSIDE: Mapping[Returned, tuple[TextReader, TextReader]] = {
     Returned.PYTHON: (python.official_inside, python.corrected),
@@ -89,45 +42,78 @@ _INSIDE: Mapping[Returned, tuple[TextReader, TextReader]] = {
 """Both readers of each return format, of what stands between tags."""
 
 _FORMATS: Mapping[str, Syntax] = {
-    "json": _returned(json_calls.official, json_calls.corrected),
-    "verbose_xml": _returned(xml_calls.official_verbose, xml_calls.corrected_verbose),
-    "concise_xml": _returned(xml_calls.official_concise, xml_calls.corrected_concise),
+    "json": read_every_language(Mode.PROMPT, json_calls.official, json_calls.corrected),
+    "verbose_xml": read_every_language(Mode.PROMPT, *_INSIDE[Returned.VERBOSE_XML]),
+    "concise_xml": read_every_language(Mode.PROMPT, *_INSIDE[Returned.CONCISE_XML]),
     **{
-        PromptFormat(returned, tagged=True).syntax: _returned(_tagged(official), _all_tagged(corrected))
+        PromptFormat(returned, tagged=True).syntax: read_every_language(
+            Mode.PROMPT, tagged.official(official), tagged.corrected(corrected)
+        )
         for returned, (official, corrected) in _INSIDE.items()
     },
 }
-"""How calls are written in the prompt formats beside ``python``."""
+"""How calls are written in the prompt formats beside ``python``; their entries are all Python's."""
 
-SYNTAXES: Mapping[str, Syntax | None] = MappingProxyType(
+_PYTHON = Syntax(
+    Mode.PROMPT,
+    {
+        Language.PYTHON: python.official,
+        Language.JAVA: java.official_call,
+        Language.JAVASCRIPT: javascript.official_call,
+    },
+    {
+        Language.PYTHON: python.corrected,
+        Language.JAVA: java.calls,
+        Language.JAVASCRIPT: javascript.calls,
+    },
+    looks_so=lambda text: text.startswith("[") and not text.startswith('[{"'),
+)
+
+SYNTAXES: Registry[Syntax | None] = Registry(
+    "syntax",
+    "fcbench.decoders",
     {
         "tool_calls": None,
-        "python": Syntax(
-            Mode.PROMPT,
-            {
-                Language.PYTHON: python.official,
-                Language.JAVA: java.official_call,
-                Language.JAVASCRIPT: javascript.official_call,
-            },
-            {
-                Language.PYTHON: python.corrected,
-                Language.JAVA: java.calls,
-                Language.JAVASCRIPT: javascript.calls,
-            },
-        ),
-        "hermes": _native(native.hermes, native.hermes_texts),
-        "xlam": _native(native.xlam),
-        "glm": _native(native.glm),
+        "python": _PYTHON,
+        "hermes": hermes.SYNTAX,
+        "xlam": xlam.SYNTAX,
+        "glm": glm.SYNTAX,
         **_FORMATS,
-    }
+    },
 )
 """How calls can be written in an answer. ``tool_calls`` (None) is the interface's own field; ``python``
-is the text the prompting mode asks for, written in the entry's language; prompt formats ask for others."""
+is the text the prompting mode asks for, written in the entry's language; prompt formats ask for others.
+A distribution adds a ``Syntax`` by an entry point of the group ``fcbench.decoders``."""
 
-OF_RUNS = tuple(name for name in SYNTAXES if name not in _FORMATS)
-"""Those in which a run can be answered; the others belong to single entries."""
 
-DEFAULT_SYNTAX: Mapping[Mode, str] = {Mode.FC: "tool_calls", Mode.PROMPT: "python"}
+def list_run_syntaxes() -> tuple[str, ...]:
+    """Return the syntaxes in which a run can be answered; the others belong to single entries."""
+    return tuple(name for name in SYNTAXES if name not in _FORMATS)
+
+
+def find_family_syntax(model: str) -> str | None:
+    """Return the syntax that a model of this name writes by itself, or None where its family is not known."""
+    words = model.casefold()
+    return next(
+        (
+            name
+            for name, syntax in SYNTAXES.items()
+            if syntax and any(family in words for family in syntax.families)
+        ),
+        None,
+    )
+
+
+def guess_syntax(texts: Sequence[str]) -> str | None:
+    """Return the syntax that most of these texts look written in, or None where none looks so."""
+    counted = {
+        name: sum(map(syntax.looks_so, map(str.strip, texts)))
+        for name, syntax in SYNTAXES.items()
+        if syntax and syntax.looks_so
+    }
+    # A tie goes to a syntax of a model's own: a list of Python calls may also stand in prose.
+    most = max(counted, key=lambda name: (counted[name], name != "python"))
+    return most if counted[most] else None
 
 
 def read_official(completion: Completion, syntax: str, language: Language) -> Calls | Unreadable:
@@ -161,7 +147,7 @@ def _decoded(call: ToolCall | str) -> tuple[str, object]:
     if isinstance(call, str):
         raise Undecodable("there is text among the tool calls")
     if isinstance(call.arguments, str):
-        return call.name, native.from_json(call.arguments)
+        return call.name, from_json(call.arguments)
     return call.name, call.arguments
 
 

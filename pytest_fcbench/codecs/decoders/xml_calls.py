@@ -24,15 +24,15 @@ from typing import TypeAlias
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from pytest_fcbench.codecs.decoders.native import from_json
+from pytest_fcbench.codecs.decoders.json_text import from_json
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.syntax import TextReader
 from pytest_fcbench.codecs.decoders.wrapping import between
 from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.transcript import Call
 
 _BEGIN, _END = "<functions>", "</functions>"
 
-Reader: TypeAlias = Callable[[str], tuple[Call, ...]]
 Value: TypeAlias = Callable[[str, str], object]
 """Reads a text of a type."""
 Parameters: TypeAlias = Callable[[Element, Value], Iterator[tuple[str, object]]]
@@ -68,7 +68,7 @@ def _calls(text: str, parameters: Parameters, value: Value) -> Iterator[Call]:
         yield Call(_attribute(function, "name"), dict(parameters(function, value)))
 
 
-def _official(parameters: Parameters) -> Reader:
+def _official(parameters: Parameters) -> TextReader:
     def read(text: str) -> tuple[Call, ...]:
         """Read a text as BFCL does. Raises ``Undecodable``."""
         place = between(text, _BEGIN, _END)
@@ -117,7 +117,7 @@ _TYPES = {
 _BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-fA-F]{1,6});)")
 
 
-def _corrected(parameters: Parameters) -> Reader:
+def _corrected(parameters: Parameters) -> TextReader:
     def read(text: str) -> tuple[Call, ...]:
         """Read a text leniently. Raises ``Undecodable``."""
         elements = list(_elements(_BARE.sub("&amp;", text)))

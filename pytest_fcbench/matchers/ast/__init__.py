@@ -22,9 +22,9 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     if transcript.last.fault is Fault.OVERFLOW:
         return Judgement(OVERFLOW, not_scored(entry, transcript) or OVERFLOW)
     language = entry.category.language
-    reading = read_official(transcript.last, transcript.syntax, language)
+    reading = read_official(transcript.last, transcript.prompting.syntax, language)
     return Judgement(
-        official.match(entry, entry.expectation, reading, transcript.names),
+        official.match(entry, entry.expectation, reading, transcript.prompting.names),
         _corrected(entry, entry.expectation, transcript),
     )
 
@@ -32,6 +32,6 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
 def _corrected(entry: Entry, expectation: ExpectedCalls, transcript: Transcript) -> Verdict:
     if unscored := not_scored(entry, transcript):
         return unscored
-    offer = Offer(entry.functions, transcript.names)
-    reading = read_corrected(transcript.last, transcript.syntax, entry.category.language, offer)
+    offer = Offer(entry.functions, transcript.prompting.names)
+    reading = read_corrected(transcript.last, transcript.prompting.syntax, entry.category.language, offer)
     return corrected.match(entry, expectation, reading)

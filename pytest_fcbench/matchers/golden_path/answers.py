@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
-from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX, Offer, read_corrected, read_official
+from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
 from pytest_fcbench.codecs.presenting import sanitised, tool_calls
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from pytest_fcbench.domain.verdict import Profile
 
@@ -39,7 +39,7 @@ class Reader:
 
     functions: tuple[FunctionDoc, ...]
     syntax: str
-    """How calls are written, a name of ``codecs.syntaxes.SYNTAXES``."""
+    """How calls are written, a name of ``codecs.decoders.registry.SYNTAXES``."""
 
     @property
     def _mode(self) -> Mode:

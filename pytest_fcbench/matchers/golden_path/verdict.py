@@ -7,12 +7,17 @@ beyond that nobody knows what it would have answered, and the entry is not score
 
 from __future__ import annotations
 
+from pytest_fcbench.domain.driving import drive
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.transcript import NOT_ASKED, Driven, Transcript
+from pytest_fcbench.domain.transcript import NOT_ASKED, AskModel, Completion, Driven, Transcript
 from pytest_fcbench.domain.verdict import OTHER_RULES, Judgement, NotScored, Profile
 from pytest_fcbench.matchers.golden_path.profiles import walk
 from pytest_fcbench.matchers.golden_path.walk import Outcome, Shown
 from pytest_fcbench.matchers.known_bad import not_scored
+
+
+class _ShownOtherwise(Exception):  # noqa: N818 - it ends a walk, and is no error
+    """The profile would have shown the model something else than it was shown."""
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
@@ -26,23 +31,25 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
 
 
 def _outcome(entry: Entry, transcript: Transcript, driven: Driven, profile: Profile) -> Outcome:
-    walking = walk(entry, transcript.syntax, driven, profile)
     answers = {aside.digest: aside.completion for aside in transcript.asides}
     steps = transcript.turns[0]
-    demand, number, missed = next(walking), 0, False
+    number, missed = 0, False
+
+    def answer(demand: Shown | AskModel) -> Completion:
+        nonlocal number, missed
+        if isinstance(demand, AskModel):
+            completion = answers.get(demand.digest, NOT_ASKED)
+            missed |= completion is NOT_ASKED
+            return completion
+        if number == len(steps) or (number and demand.texts != steps[number - 1].results):
+            raise _ShownOtherwise
+        number += 1
+        return steps[number - 1].completion
+
     try:
-        while True:
-            if not isinstance(demand, Shown):
-                completion = answers.get(demand.digest, NOT_ASKED)
-                missed |= completion is NOT_ASKED
-                demand = walking.send(completion)
-                continue
-            if number == len(steps) or (number and demand.texts != steps[number - 1].results):
-                return Outcome(_diverged(driven, profile, number), None)
-            completion, number = steps[number].completion, number + 1
-            demand = walking.send(completion)
-    except StopIteration as done:
-        outcome: Outcome = done.value
+        outcome = drive(walk(entry, transcript.prompting.syntax, driven, profile), answer)
+    except _ShownOtherwise:
+        return Outcome(_diverged(driven, profile, number), None)
     if missed and isinstance(outcome.verdict, NotScored):
         return Outcome(_diverged(driven, profile, number), None)
     return outcome

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pytest_fcbench.codecs.decoders.wrapping import unfenced
+from pytest_fcbench.domain.driving import drive, relay
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import (
     NOT_ASKED,
     Aside,
@@ -87,7 +88,7 @@ def put(question: Question[T], judge: str, party: Party = Party.MODEL) -> Asking
                 {"role": "user", "content": f"The reply {error}. Reply again, with the JSON object only."},
             ]
     name = question.about.key
-    return Transcript(name, judge, Mode.PROMPT, Names.DOTTED, "python", (tuple(steps),))
+    return Transcript(name, judge, Prompting.usual(Mode.PROMPT), (tuple(steps),))
 
 
 def answered(question: Question[T], transcript: Transcript) -> T | NotScored:
@@ -102,28 +103,22 @@ def answered(question: Question[T], transcript: Transcript) -> T | NotScored:
 
 def noted(question: Question[T], judge: str) -> Generator[AskModel, Completion, tuple[Aside, ...]]:
     """What the judge answers as a party in another conversation, to be kept with that."""
-    asking = put(question, judge, Party.JUDGE)
-    request = next(asking)
     asides: list[Aside] = []
-    while True:
+
+    def note(request: AskModel) -> Generator[AskModel, Completion, Completion]:
         completion = yield request
         asides.append(Aside(request.party, request.digest, completion))
-        try:
-            request = asking.send(completion)
-        except StopIteration:
-            return tuple(asides)
+        return completion
+
+    yield from relay(put(question, judge, Party.JUDGE), note)
+    return tuple(asides)
 
 
 def recalled(question: Question[T], asides: Iterable[Aside]) -> T | NotScored:
     """The answer that was kept so, or why there is none."""
     kept = {aside.digest: aside.completion for aside in asides}
-    asking = put(question, "", Party.JUDGE)
-    request = next(asking)
-    while True:
-        try:
-            request = asking.send(kept.get(request.digest, NOT_ASKED))
-        except StopIteration as done:
-            return answered(question, done.value)
+    conversation = put(question, "", Party.JUDGE)
+    return answered(question, drive(conversation, lambda request: kept.get(request.digest, NOT_ASKED)))
 
 
 def fenced(material: Mapping[str, object]) -> str:

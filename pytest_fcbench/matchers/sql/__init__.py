@@ -45,8 +45,8 @@ def call_of(entry: Entry, transcript: Transcript) -> Call | None:
     """The last answer's call of the expected function, if it makes that and no other."""
     if transcript.last.fault:
         return None
-    offer = Offer(entry.functions, transcript.names)
-    match read_corrected(transcript.last, transcript.syntax, entry.category.language, offer):
+    offer = Offer(entry.functions, transcript.prompting.names)
+    match read_corrected(transcript.last, transcript.prompting.syntax, entry.category.language, offer):
         case Calls(calls=(call,)) if call.name == wanted(entry).name and not call.positional:
             return call
     return None

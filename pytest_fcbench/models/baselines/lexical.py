@@ -24,7 +24,7 @@ from pytest_fcbench.codecs.rendering import render
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion
 from pytest_fcbench.models.provider import Chosen, Provider, choose_plain_manner
 
@@ -54,8 +54,7 @@ _NO = re.compile(r"\b(?:no|not|without|don't|never|off|disable)\b", re.IGNORECAS
 class LexicalModel:
     """Answers in the mode it is asked in."""
 
-    ask_mode: Mode
-    names: Names
+    prompting: Prompting
     immediate: bool = True
     notes: tuple[str, ...] = (
         "lexical is a baseline without a model: it matches words, so most entries are expected to fail",
@@ -68,7 +67,7 @@ class LexicalModel:
         calls = [] if request.step else list(_calls(text, entry.functions))
         if not calls:
             return Completion(text="No function seems to fit.")
-        return render(calls, entry, self.ask_mode, self.names)
+        return render(calls, entry, self.prompting)
 
 
 def _calls(text: str, functions: Sequence[FunctionDoc]) -> Iterator[Call]:
@@ -220,7 +219,7 @@ def _mentions(text: str, option: str) -> bool:
 
 def _open(argument: str, settings: Settings) -> Chosen:
     manner = choose_plain_manner(settings)
-    return Chosen(LexicalModel(manner.mode, manner.names), manner)
+    return Chosen(LexicalModel(manner.prompting), manner)
 
 
 PROVIDER = Provider(

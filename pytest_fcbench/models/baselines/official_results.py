@@ -88,7 +88,7 @@ def _completion(row: Mapping[str, object]) -> Completion:
 
 def as_judged(transcript: Transcript) -> Turns:
     """Completions for the rows: only their text, where calls are written in the text."""
-    if transcript.syntax == "tool_calls":
+    if transcript.prompting.syntax == "tool_calls":
         return transcript.answers
     return tuple(tuple(replace(answer, tool_calls=None) for answer in turn) for turn in transcript.answers)
 

@@ -31,7 +31,7 @@ from pytest_fcbench.domain.entry import (
     Trajectory,
 )
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion
 from pytest_fcbench.models.baselines import memory_recall
 from pytest_fcbench.models.provider import Chosen, Provider, choose_plain_manner
@@ -44,8 +44,7 @@ DONE = "All of this is done."
 class OracleModel:
     """Answers in the mode it is asked in."""
 
-    ask_mode: Mode
-    names: Names
+    prompting: Prompting
     immediate: bool = True
     notes: tuple[str, ...] = ()
 
@@ -55,7 +54,7 @@ class OracleModel:
             calls, words = _step(entry, request)
             if not calls:
                 return Completion(text=words)
-            return render(calls, entry, self.ask_mode, self.names)
+            return render(calls, entry, self.prompting)
         match entry.expectation:
             case ExpectedResults(calls=texts):
                 calls = _calls_of_turn(entry, texts)
@@ -67,7 +66,7 @@ class OracleModel:
                 calls = [_plausible(entry.functions[0])]
             case _:
                 return Completion(text=ABSTENTION)
-        return render(calls, entry, self.ask_mode, self.names)
+        return render(calls, entry, self.prompting)
 
 
 def _step(entry: Entry, request: AskModel) -> tuple[Sequence[Call], str]:
@@ -155,7 +154,7 @@ def _of_type(schema: Schema) -> object:
 
 def _open(argument: str, settings: Settings) -> Chosen:
     manner = choose_plain_manner(settings)
-    return Chosen(OracleModel(manner.mode, manner.names), manner)
+    return Chosen(OracleModel(manner.prompting), manner)
 
 
 PROVIDER = Provider(

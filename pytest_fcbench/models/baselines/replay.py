@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pytest_fcbench.codecs.decoders.registry import SYNTAXES
+from pytest_fcbench.codecs.decoders.registry import SYNTAXES, guess_syntax
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
 from pytest_fcbench.domain.transcript import (
     WEBS,
     AskModel,
@@ -105,16 +105,9 @@ def _form(completions: Sequence[Completion]) -> tuple[Mode, str]:
     """Mode and syntax that fit the results as a whole."""
     if any(completion.tool_calls for completion in completions):
         return Mode.FC, "tool_calls"
-    texts = [completion.text.strip() for completion in completions if completion.text]
-    marks = {
-        "hermes": sum(text.startswith("<tool_call>") for text in texts),
-        "xlam": sum(text.startswith(('{"tool_calls"', '[{"name"')) for text in texts),
-        "glm": sum("\n{" in text and text.split("\n{")[0].isidentifier() for text in texts),
-        "python": sum(text.startswith("[") and not text.startswith('[{"') for text in texts),
-    }
-    syntax = max(marks, key=lambda name: marks[name])
-    if not marks[syntax]:
-        return Mode.PROMPT, "python"
+    syntax = guess_syntax([completion.text for completion in completions if completion.text])
+    if syntax is None:
+        return Mode.PROMPT, DEFAULT_SYNTAX[Mode.PROMPT]
     reader = SYNTAXES[syntax]
     return (reader.mode if reader else Mode.FC), syntax
 

@@ -24,7 +24,7 @@ from pytest_fcbench.codecs.rendering import render
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, SuiteError, UsageError
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, ToolCall
 from pytest_fcbench.models.provider import Chosen, Provider, choose_plain_manner, find_file
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
@@ -37,8 +37,7 @@ class ScriptedModel:
     path: Path
     answers: Mapping[str, Field]
     default: Field | None
-    ask_mode: Mode
-    names: Names
+    prompting: Prompting
     immediate: bool = True
     notes: tuple[str, ...] = ()
 
@@ -54,11 +53,11 @@ class ScriptedModel:
             return Completion(text=answer.text())
         calls = [next(iter(element.members().items())) for element in answer.elements()]
         if any(isinstance(arguments.value, str) for _, arguments in calls):
-            texts = [(shown(name, entry, self.ask_mode, self.names), field.value) for name, field in calls]
-            if self.ask_mode is Mode.PROMPT:
+            texts = [(shown(name, entry, self.prompting), field.value) for name, field in calls]
+            if self.prompting.mode is Mode.PROMPT:
                 return Completion(text=f"[{', '.join(f'{name}({given})' for name, given in texts)}]")
             return Completion(tool_calls=tuple(ToolCall(name, given) for name, given in texts))
-        return render([_call(name, field) for name, field in calls], entry, self.ask_mode, self.names)
+        return render([_call(name, field) for name, field in calls], entry, self.prompting)
 
 
 def _step(answer: Field | None, request: AskModel) -> Field | None:
@@ -74,7 +73,7 @@ def _call(name: str, arguments: Field) -> Call:
     return Call(name, {key: field.value for key, field in arguments.members().items()})
 
 
-def load(path: Path, mode: Mode, names: Names) -> ScriptedModel:
+def load(path: Path, prompting: Prompting) -> ScriptedModel:
     """Read the file. Raises ``UsageError`` with file, line and field."""
     try:
         top = Field(yaml_value(path), path).members(("answers",), ("default",))
@@ -85,7 +84,7 @@ def load(path: Path, mode: Mode, names: Names) -> ScriptedModel:
             _check_step(top["default"])
     except SuiteError as error:
         raise UsageError(f"scripted:{error}") from None
-    return ScriptedModel(path, answers, top.get("default"), mode, names)
+    return ScriptedModel(path, answers, top.get("default"), prompting)
 
 
 def _check(answer: Field) -> None:
@@ -111,7 +110,7 @@ def _check_step(answer: Field) -> None:
 
 def _open(argument: str, settings: Settings) -> Chosen:
     manner = choose_plain_manner(settings)
-    return Chosen(load(find_file(argument, settings), manner.mode, manner.names), manner)
+    return Chosen(load(find_file(argument, settings), manner.prompting), manner)
 
 
 PROVIDER = Provider(_open, "FILE", "answers from a YAML file", needs_network=False)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pytest_fcbench import environments
-from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
 from pytest_fcbench.conversations.entry import Memories, asking
+from pytest_fcbench.domain.driving import drive
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
 from pytest_fcbench.domain.transcript import Driven, Party, Transcript
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
 from pytest_fcbench.environments.execution import Environments
@@ -22,10 +22,7 @@ from pytest_fcbench.models.protocol import Model, run_through
 from pytest_fcbench.models.routing import Parties
 from pytest_fcbench.suites.suite import Suite
 
-MANNERS = tuple(
-    Manner("oracle", mode, names, DEFAULT_SYNTAX[mode])
-    for mode, names in ((Mode.FC, Names.UNDERSCORED), (Mode.PROMPT, Names.DOTTED))
-)
+MANNERS = tuple(Manner("oracle", Prompting.usual(mode)) for mode in (Mode.FC, Mode.PROMPT))
 """The two ways in which entries are put to models."""
 
 
@@ -82,18 +79,9 @@ class Facts:
         return self._held(entry, manner, memories)
 
     def _held(self, entry: Entry, manner: Manner, memories: Memories) -> Transcript:
-        oracle = Parties(
-            OracleModel(manner.mode, manner.names), {Party.OWN_WEB: self.web} if self.web else {}
-        )
+        oracle = Parties(OracleModel(manner.prompting), {Party.OWN_WEB: self.web} if self.web else {})
         talk = asking(entry, manner, self.suite, Driven(Profile.OFFICIAL), memories)
-        request = next(talk)
-        while True:
-            completion = run_through(oracle.complete(entry, request))
-            try:
-                request = talk.send(completion)
-            except StopIteration as done:
-                transcript: Transcript = done.value
-                return transcript
+        return drive(talk, lambda request: run_through(oracle.complete(entry, request)))
 
     @cached_property
     def _memories(self) -> Mapping[Manner, Memories]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls, NoCall
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.protocol import run_through
@@ -20,7 +20,7 @@ from pytest_fcbench.tools.audit.findings import HINT, LIKELY, shown
 from pytest_fcbench.tools.audit.function_docs import written
 from pytest_fcbench.tools.audit.registry import Problem, check
 
-_LEXICAL = LexicalModel(Mode.FC, Names.DOTTED)
+_LEXICAL = LexicalModel(Prompting.usual(Mode.FC, Names.DOTTED))
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 

@@ -255,7 +255,7 @@ def _by_reason(failed: Mapping[Profile, Verdict]) -> Mapping[str, Sequence[Profi
 
 def _hope(facts: Facts, entry: Entry, profile: Profile) -> tuple[Severity, str]:
     """Whether anything else that is accepted passes."""
-    passing = [manner.mode for manner in MANNERS if _answerable(facts, entry, profile, manner)]
+    passing = [manner.prompting.mode for manner in MANNERS if _answerable(facts, entry, profile, manner)]
     if not passing:
         return CERTAIN, "nothing else that is accepted passes"
     if len(passing) < len(MANNERS):

@@ -288,15 +288,15 @@ def _in_common(one: _Made, other: _Made) -> int:
 
 def _turns(entry: Entry, truth: Trajectory, transcript: Transcript, fresh: Fresh) -> list[_Turn]:
     late = entry.scene.withheld if entry.scene else {}
-    everything = Offer(offered(entry, len(truth.turns)), transcript.names)
+    everything = Offer(offered(entry, len(truth.turns)), transcript.prompting.names)
     model, right = fresh(entry), fresh(entry)
     turns = []
     for at, (steps, expected) in enumerate(zip(transcript.turns, truth.turns, strict=False)):
         made = _carried_out([call for step in steps for call in step.calls], model, everything)
         wanted = _carried_out(expected, right, everything)
-        offer = Offer(offered(entry, at), transcript.names)
+        offer = Offer(offered(entry, at), transcript.prompting.names)
         last = steps[-1]
-        reading = read_corrected(last.completion, transcript.syntax, entry.category.language, offer)
+        reading = read_corrected(last.completion, transcript.prompting.syntax, entry.category.language, offer)
         unreadable = not last.calls and isinstance(reading, Unreadable)
         pairs = _pairs(wanted, made)
         new = tuple(late.get(at, ()))

@@ -25,7 +25,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pytest_fcbench.codecs.decoders.native import from_json
+from pytest_fcbench.codecs.decoders.json_text import from_json
 from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls
 from pytest_fcbench.codecs.decoders.registry import read_official
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls, NoCall, Rule, Trajectory
@@ -147,13 +147,13 @@ def _plain(value: object) -> object:
 def _calls(answered: Answered) -> dict[str, object] | None:
     entry, transcript = answered.entry, answered.transcript
     assert isinstance(entry.expectation, ExpectedCalls)
-    reading = read_official(transcript.last, transcript.syntax, entry.category.language)
-    verdict = official.match(entry, entry.expectation, reading, transcript.names)
+    reading = read_official(transcript.last, transcript.prompting.syntax, entry.category.language)
+    verdict = official.match(entry, entry.expectation, reading, transcript.prompting.names)
     if not isinstance(verdict, Failed):
         return None
     raw: dict[str, object] = {"model_result_raw": answered.result}
     if isinstance(reading, Calls):
-        raw["model_result_decoded"] = _decoded(reading.calls, transcript.syntax)
+        raw["model_result_decoded"] = _decoded(reading.calls, transcript.prompting.syntax)
     elif reading.code == WRONG_FORMAT:
         raw = {
             "model_result_raw": str(answered.result),
@@ -190,14 +190,14 @@ def _errors(verdict: Failed, answered: Answered, decoded: object) -> list[object
 
 def _relevance(answered: Answered) -> dict[str, object] | None:
     transcript, language = answered.transcript, answered.entry.category.language
-    reading = read_official(transcript.last, transcript.syntax, language)
+    reading = read_official(transcript.last, transcript.prompting.syntax, language)
     forbidden = isinstance(answered.entry.expectation, NoCall)
     verdict = relevance.official(reading, forbidden=forbidden)
     if not isinstance(verdict, Failed):
         return None
     decoded: object = None
     if isinstance(reading, Calls):
-        decoded = _decoded(reading.calls, transcript.syntax)
+        decoded = _decoded(reading.calls, transcript.prompting.syntax)
     elif reading.code == WRONG_FORMAT:
         decoded = _misdecoded(transcript.last, language)
     return {

@@ -17,7 +17,7 @@ from pytest_fcbench.cli.commands.show import lines, path_lines, printable_line
 from pytest_fcbench.config.loading import load
 from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath, PathCall
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, Step, ToolCall
 from pytest_fcbench.domain.verdict import Difference, Judgement, Passed
 from pytest_fcbench.environments.execution import Environments
@@ -178,7 +178,7 @@ def test_stored_answers_are_shown_and_nobody_is_asked(
     entry = replace(run.context.suites["core"].load(CATEGORIES["multi_turn_base"])[0], trial=2)
     store = AnswerStore(tmp_path / ".fcbench/answers.sqlite")
     identity = registry.identity(settings)
-    model = StoredModel(OracleModel(Mode.FC, Names.UNDERSCORED), store, identity, immediate=True)
+    model = StoredModel(OracleModel(Prompting.usual(Mode.FC)), store, identity, immediate=True)
     talk = run.context.converse(entry, {})
     request = next(talk)
     while True:

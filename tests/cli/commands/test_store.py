@@ -427,7 +427,7 @@ def test_the_run_that_is_named_finds_what_was_imported(
         for row in rows:
             assert benchmark.transcript(entries[str(row["id"])]).answers == turns_of(row)
     assert benchmark.context.settings.offline
-    assert benchmark.context.manner.syntax == syntax
+    assert benchmark.context.manner.prompting.syntax == syntax
     benchmark.close()
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.codecs.decoders import json_calls
 from pytest_fcbench.codecs.decoders.json_calls import corrected, official, official_inside
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
-from pytest_fcbench.codecs.decoders.registry import TextReader
+from pytest_fcbench.codecs.decoders.syntax import TextReader
 from pytest_fcbench.domain.transcript import Call
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 

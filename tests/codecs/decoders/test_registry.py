@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls, Prose, Reading, Unreadable
 from pytest_fcbench.codecs.decoders.registry import (
-    DEFAULT_SYNTAX,
-    OF_RUNS,
     SYNTAXES,
     Offer,
+    find_family_syntax,
+    list_run_syntaxes,
     read_corrected,
     read_official,
 )
+from pytest_fcbench.codecs.decoders.syntax import read_every_language
+from pytest_fcbench.config.loading import load
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import FORMATS
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, tool_calls
+from tests.installing import install
 
 DECODER_FAILED = "ast_decoder:decoder_failed"
 
@@ -460,5 +465,35 @@ def test_a_call_of_an_unknown_function_is_a_call(syntax: str, text: str) -> None
 
 
 def test_a_run_is_not_answered_in_a_prompt_format() -> None:
-    assert OF_RUNS == ("tool_calls", "python", "hermes", "xlam", "glm")
+    assert list_run_syntaxes() == ("tool_calls", "python", "hermes", "xlam", "glm")
     assert {chosen.syntax for chosen in FORMATS} <= SYNTAXES.keys()
+
+
+@pytest.mark.parametrize(
+    ("model", "syntax"),
+    [
+        ("hosted_vllm/Qwen/Qwen3-8B", "hermes"),
+        ("NousResearch/Hermes-3-Llama-3.1-8B", "hermes"),
+        ("Salesforce/Llama-xLAM-2-8b-fc-r", "xlam"),
+        ("zai-org/glm-4-9b-chat", "glm"),
+        ("gpt-4o", None),
+    ],
+)
+def test_the_syntax_of_a_family_is_found_by_the_name_of_a_model(model: str, syntax: str | None) -> None:
+    assert find_family_syntax(model) == syntax
+
+
+def shout(text: str) -> tuple[Call, ...]:
+    """The readers of another distribution's syntax: names in capitals, no arguments."""
+    return tuple(Call(word.lower(), {}) for word in text.split() if word.isupper())
+
+
+SHOUTED = read_every_language(Mode.FC, shout, shout)
+
+
+def test_another_distribution_adds_a_syntax(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    install(tmp_path, "shouting", {"fcbench.decoders": {"shouted": f"{__name__}:SHOUTED"}})
+    assert list_run_syntaxes()[-1] == "shouted"
+    assert official(Completion(text="NOW CLIMB"), "shouted") == Calls((Call("now", {}), Call("climb", {})))
+    assert load({"syntax": "shouted"}, None).syntax == "shouted"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.syntax import TextReader
 from pytest_fcbench.codecs.decoders.xml_calls import (
-    Reader,
     corrected_concise,
     corrected_verbose,
     official_concise,
@@ -29,7 +29,7 @@ def _whole(written: str, value: str = "1", kind: str = "integer") -> str:
     return f"<functions>{written.format(value, kind)}</functions>"
 
 
-def _value(read: Reader, text: str) -> object:
+def _value(read: TextReader, text: str) -> object:
     (call,) = read(text)
     assert call.name == "f"
     return call.arguments["x"]
@@ -45,7 +45,7 @@ def _value(read: Reader, text: str) -> object:
     ],
 )
 def test_values_have_the_type_that_is_written(
-    written: str, official: Reader, corrected: Reader, value: str, kind: str, meant: object
+    written: str, official: TextReader, corrected: TextReader, value: str, kind: str, meant: object
 ) -> None:
     for read in (official, corrected):
         found = _value(read, _whole(written, value, kind))
@@ -63,8 +63,8 @@ def test_values_have_the_type_that_is_written(
 )
 def test_what_is_read_differently(
     written: str,
-    official: Reader,
-    corrected: Reader,
+    official: TextReader,
+    corrected: TextReader,
     value: str,
     kind: str,
     strictly: object,
@@ -83,7 +83,7 @@ def test_what_is_read_differently(
     ],
 )
 def test_what_is_officially_no_call_at_all(
-    written: str, official: Reader, corrected: Reader, value: str, kind: str, leniently: object
+    written: str, official: TextReader, corrected: TextReader, value: str, kind: str, leniently: object
 ) -> None:
     text = _whole(written, value, kind)
     with pytest.raises(Undecodable):
@@ -92,13 +92,17 @@ def test_what_is_officially_no_call_at_all(
 
 
 @each_form
-def test_words_and_fences_around_do_not_matter(written: str, official: Reader, corrected: Reader) -> None:
+def test_words_and_fences_around_do_not_matter(
+    written: str, official: TextReader, corrected: TextReader
+) -> None:
     text = f"Here <you> are:\n```xml\n{_whole(written)}\n```\nDone & dusted."
     assert official(text) == corrected(text) == (Call("f", {"x": 1}),)
 
 
 @each_form
-def test_officially_only_the_first_element_counts(written: str, official: Reader, corrected: Reader) -> None:
+def test_officially_only_the_first_element_counts(
+    written: str, official: TextReader, corrected: TextReader
+) -> None:
     text = _whole(written) + _whole(written, "2")
     assert official(text) == (Call("f", {"x": 1}),)
     assert corrected(text) == (Call("f", {"x": 1}), Call("f", {"x": 2}))
@@ -120,14 +124,14 @@ def test_officially_only_the_first_element_counts(written: str, official: Reader
         *("<functions>\0</functions>", "<functions>\ud800</functions>", "<functions>&a;<x></functions>"),
     ],
 )
-def test_what_neither_reads(written: str, official: Reader, corrected: Reader, text: str) -> None:
+def test_what_neither_reads(written: str, official: TextReader, corrected: TextReader, text: str) -> None:
     for read in (official, corrected):
         with pytest.raises(Undecodable):
             read(text)
 
 
 @each_form
-def test_no_function_is_no_call(written: str, official: Reader, corrected: Reader) -> None:
+def test_no_function_is_no_call(written: str, official: TextReader, corrected: TextReader) -> None:
     assert official("<functions></functions>") == corrected("<functions>none</functions>") == ()
 
 
@@ -173,7 +177,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
             _outcome(read, _whole(written, text, "array"))
 
 
-def _outcome(read: Reader, text: str) -> object:
+def _outcome(read: TextReader, text: str) -> object:
     try:
         return read(text)
     except Undecodable as refused:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from pytest_fcbench.conversations.golden_path import converse
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Driven, Party, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.suites import core
 from tests.matchers.golden_path.cases import Answer
 
-FC = Manner("test", Mode.FC, Names.UNDERSCORED, "tool_calls")
-PROMPT = Manner("test", Mode.PROMPT, Names.DOTTED, "python")
+FC = Manner("test", Prompting.usual(Mode.FC))
+PROMPT = Manner("test", Prompting.usual(Mode.PROMPT))
 OFFICIAL, CORRECTED = Driven(Profile.OFFICIAL), Driven(Profile.CORRECTED)
 WORDING = core.open_suite(Path()).wording
 

@@ -28,7 +28,7 @@ def entry(complex_samples: Path) -> Entry:
 
 def _oracle(entry: Entry, driven: Driven, manner: Manner) -> Transcript:
     talk = converse(entry, manner, WORDING, driven)
-    model = OracleModel(manner.mode, manner.names)
+    model = OracleModel(manner.prompting)
 
     def answer(request: AskModel) -> Completion:
         return run_through(model.complete(entry, request))

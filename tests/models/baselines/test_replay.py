@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Judgement, Passed
 from pytest_fcbench.models.baselines import replay
@@ -208,8 +208,8 @@ def test_mode_and_syntax_are_seen_from_all_results(
 
 # A scorecard of ours
 
-FC = Manner("gpt", Mode.FC, Names.UNDERSCORED, "tool_calls")
-PROMPTED = Manner("gpt", Mode.PROMPT, Names.DOTTED, "python")
+FC = Manner("gpt", Prompting.usual(Mode.FC))
+PROMPTED = Manner("gpt", Prompting.usual(Mode.PROMPT))
 
 
 def _record(completion: Completion | None, manner: Manner = FC, number: int = 0) -> Record:
@@ -217,7 +217,7 @@ def _record(completion: Completion | None, manner: Manner = FC, number: int = 0)
     transcript = None
     if completion is not None:
         turns = ((Step(completion),),)
-        transcript = Transcript(entry.key, manner.model, manner.mode, manner.names, manner.syntax, turns)
+        transcript = Transcript(entry.key, manner.model, manner.prompting, turns)
     return record(entry, manner, Judgement.both(Passed()), transcript)
 
 
@@ -250,7 +250,7 @@ def test_a_scorecard_gives_the_answers_back(tmp_path: Path, completion: Completi
 @pytest.mark.parametrize("manner", [FC, PROMPTED], ids=["fc", "prompt"])
 def test_a_scorecard_knows_mode_and_syntax(tmp_path: Path, manner: Manner) -> None:
     model = replay.load(_scorecard(tmp_path, _record(Completion(text="x"), manner)))
-    assert (model.recorded.mode, model.recorded.syntax) == (manner.mode, manner.syntax)
+    assert (model.recorded.mode, model.recorded.syntax) == (manner.prompting.mode, manner.prompting.syntax)
 
 
 def test_an_entry_without_answer_in_the_scorecard_is_not_scored(tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_trials_of_a_scorecard_stay_apart(tmp_path: Path) -> None:
 def _talked(*turns: Sequence[Completion]) -> Record:
     """The Record of a conversation of several turns."""
     held = tuple(tuple(map(Step, turn)) for turn in turns)
-    transcript = Transcript(TALK.key, FC.model, FC.mode, FC.names, FC.syntax, held)
+    transcript = Transcript(TALK.key, FC.model, FC.prompting, held)
     return record(TALK, FC, Judgement.both(Passed()), transcript)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.models.baselines import scripted
 from tests.factories import answer_of, make_doc, make_entry, make_golden_path, make_multi_turn
@@ -35,7 +35,7 @@ def _model(
 ) -> scripted.ScriptedModel:
     path = folder / "answers.yaml"
     path.write_text(text, encoding="utf-8")
-    return scripted.load(path, mode, names)
+    return scripted.load(path, Prompting.usual(mode, names))
 
 
 @pytest.mark.parametrize("mode", Mode)

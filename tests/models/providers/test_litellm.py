@@ -14,7 +14,7 @@ import pytest
 
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.domain.errors import CallError, NotScoredError
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
 from pytest_fcbench.models.providers.litellm import LitellmModel, imported
 from pytest_fcbench.suites import core
@@ -45,7 +45,9 @@ def fail(answer: Answer) -> CallError:
 
 def test_smoke_with_tools() -> None:
     """litellm releases have failed on a plain install as soon as tools were passed."""
-    request = presenting.ask(make_entry(), core.open_suite(Path()).wording, Mode.FC, Names.UNDERSCORED)
+    request = presenting.ask(
+        make_entry(), core.open_suite(Path()).wording, Prompting.usual(Mode.FC, Names.UNDERSCORED)
+    )
     completion, endpoint = ask(lambda _: message(calls=[("weather_forecast", '{"city": "Bergen"}')]), request)
     assert completion.tool_calls == (ToolCall("weather_forecast", '{"city": "Bergen"}', "call_0"),)
     sent = endpoint.requests[0]["tools"]
@@ -224,7 +226,9 @@ def test_nothing_listens_there() -> None:
 
 def test_messages_are_sent_as_they_are() -> None:
     request = presenting.ask(
-        make_entry(query="Wie wird das Wetter? 🌧"), core.open_suite(Path()).wording, Mode.PROMPT, Names.DOTTED
+        make_entry(query="Wie wird das Wetter? 🌧"),
+        core.open_suite(Path()).wording,
+        Prompting.usual(Mode.PROMPT),
     )
     _, endpoint = ask(lambda _: message("[f()]"), request)
     assert json.dumps(endpoint.requests[0]["messages"]) == json.dumps([dict(m) for m in request.messages])

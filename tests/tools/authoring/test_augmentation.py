@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from pytest_fcbench.domain.entry import AnyCall, Entry, ExpectedCall, ExpectedCalls, Rule
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.verdict import Passed, Profile
 from pytest_fcbench.matchers import ast, relevance
 from pytest_fcbench.models.baselines.oracle import OracleModel
@@ -39,7 +39,9 @@ def _texts(seed: int, count: int) -> Mapping[str, str]:
 def _passes(entry: Entry, mode: Mode, *, of: Entry | None = None) -> set[bool]:
     """Whether the right answer to an entry, or that ``of`` another, passes in each profile."""
     names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
-    transcript = make_transcript(answer_of(OracleModel(mode, names), of or entry), mode=mode, names=names)
+    transcript = make_transcript(
+        answer_of(OracleModel(Prompting.usual(mode, names)), of or entry), mode=mode, names=names
+    )
     room = relevance if entry.rule is Rule.IRRELEVANCE else ast
     judgement = room.judge(entry, transcript)
     return {isinstance(judgement.under(profile), Passed) for profile in Profile}

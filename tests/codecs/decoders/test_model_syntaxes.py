@@ -10,16 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs.decoders import native
+from pytest_fcbench.codecs.decoders import glm, hermes, xlam
+from pytest_fcbench.codecs.decoders.json_text import from_json
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
 from pytest_fcbench.domain.transcript import Call
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 
 READERS = {
-    "hermes": native.hermes,
-    "hermes_texts": native.hermes_texts,
-    "xlam": native.xlam,
-    "glm": native.glm,
+    "hermes": hermes.read,
+    "hermes_texts": hermes.read_as_texts,
+    "xlam": xlam.read,
+    "glm": glm.read,
 }
 
 
@@ -31,39 +32,39 @@ def tagged(*lines: str) -> str:
 ONE = '{"name": "f", "arguments": {"x": 1}}'
 
 READ = {
-    "hermes, one": (native.hermes, tagged(ONE), (Call("f", {"x": 1}),)),
+    "hermes, one": (hermes.read, tagged(ONE), (Call("f", {"x": 1}),)),
     "hermes, two": (
-        native.hermes,
+        hermes.read,
         tagged(ONE, '{"name": "g.h", "arguments": {}}'),
         (Call("f", {"x": 1}), Call("g.h", {})),
     ),
     "hermes, two lines in one pair": (
-        native.hermes,
+        hermes.read,
         f"<tool_call>\n{ONE}\n{ONE}\n</tool_call>",
         (Call("f", {"x": 1}), Call("f", {"x": 1})),
     ),
-    "hermes, words around": (native.hermes, f"Well:\n{tagged(ONE)}\nDone.", (Call("f", {"x": 1}),)),
+    "hermes, words around": (hermes.read, f"Well:\n{tagged(ONE)}\nDone.", (Call("f", {"x": 1}),)),
     "hermes, single quotes": (
-        native.hermes,
+        hermes.read,
         tagged("{'name': 'f', 'arguments': {'x': 'a'}}"),
         (Call("f", {"x": "a"}),),
     ),
-    "hermes, end missing": (native.hermes, f"<tool_call>\n{ONE}", (Call("f", {"x": 1}),)),
-    "hermes, no tags": (native.hermes, ONE, ()),
-    "hermes, tags within a line": (native.hermes, f"<tool_call>{ONE}</tool_call>", ()),
-    "hermes, empty": (native.hermes, "", ()),
+    "hermes, end missing": (hermes.read, f"<tool_call>\n{ONE}", (Call("f", {"x": 1}),)),
+    "hermes, no tags": (hermes.read, ONE, ()),
+    "hermes, tags within a line": (hermes.read, f"<tool_call>{ONE}</tool_call>", ()),
+    "hermes, empty": (hermes.read, "", ()),
     "hermes_texts": (
-        native.hermes_texts,
+        hermes.read_as_texts,
         tagged('{"name": "f", "arguments": {"x": 1, "y": [true, null], "z": "a"}}'),
         (Call("f", {"x": "1", "y": "[True, None]", "z": "a"}),),
     ),
-    "xlam, list": (native.xlam, f"[{ONE}, {ONE}]", (Call("f", {"x": 1}), Call("f", {"x": 1}))),
-    "xlam, object": (native.xlam, f'{{"tool_calls": [{ONE}]}}', (Call("f", {"x": 1}),)),
-    "xlam, more keys": (native.xlam, '[{"name": "f", "arguments": {}, "id": 1}]', (Call("f", {}),)),
-    "xlam, no calls": (native.xlam, "[]", ()),
-    "xlam, name is no text": (native.xlam, '[{"name": 5, "arguments": {}}]', (Call("5", {}),)),
-    "glm": (native.glm, 'f\n{"x": 1}', (Call("f", {"x": 1}),)),
-    "glm, more lines": (native.glm, 'f\n{"x": 1}\nDone.', (Call("f", {"x": 1}),)),
+    "xlam, list": (xlam.read, f"[{ONE}, {ONE}]", (Call("f", {"x": 1}), Call("f", {"x": 1}))),
+    "xlam, object": (xlam.read, f'{{"tool_calls": [{ONE}]}}', (Call("f", {"x": 1}),)),
+    "xlam, more keys": (xlam.read, '[{"name": "f", "arguments": {}, "id": 1}]', (Call("f", {}),)),
+    "xlam, no calls": (xlam.read, "[]", ()),
+    "xlam, name is no text": (xlam.read, '[{"name": 5, "arguments": {}}]', (Call("5", {}),)),
+    "glm": (glm.read, 'f\n{"x": 1}', (Call("f", {"x": 1}),)),
+    "glm, more lines": (glm.read, 'f\n{"x": 1}\nDone.', (Call("f", {"x": 1}),)),
 }
 
 
@@ -73,38 +74,38 @@ def test_read(reader: Callable[[str], tuple[Call, ...]], text: str, expected: tu
 
 
 REFUSED = {
-    "hermes, no JSON": (native.hermes, tagged("f(x=1)"), Undecodable, "not JSON"),
+    "hermes, no JSON": (hermes.read, tagged("f(x=1)"), Undecodable, "not JSON"),
     "hermes, apostrophe": (
-        native.hermes,
+        hermes.read,
         tagged('{"name": "f", "arguments": {"x": "it\'s"}}'),
         Undecodable,
         "not JSON",
     ),
-    "hermes, no object": (native.hermes, tagged("[1]"), Undecodable, 'expected an object with "name"'),
-    "hermes, no name": (native.hermes, tagged('{"arguments": {}}'), Undecodable, 'with "name"'),
-    "hermes, no arguments": (native.hermes, tagged('{"name": "f"}'), Undecodable, "'f' has no"),
+    "hermes, no object": (hermes.read, tagged("[1]"), Undecodable, 'expected an object with "name"'),
+    "hermes, no name": (hermes.read, tagged('{"arguments": {}}'), Undecodable, 'with "name"'),
+    "hermes, no arguments": (hermes.read, tagged('{"name": "f"}'), Undecodable, "'f' has no"),
     "hermes, arguments in a list": (
-        native.hermes,
+        hermes.read,
         tagged('{"name": "f", "arguments": [1]}'),
         WrongFormat,
         "the arguments of 'f' are list",
     ),
-    "xlam, prose": (native.xlam, "I cannot help.", Undecodable, "not JSON"),
-    "xlam, empty": (native.xlam, "", Undecodable, "not JSON"),
-    "xlam, number": (native.xlam, "5", Undecodable, "found int"),
-    "xlam, no list": (native.xlam, '{"tool_calls": 5}', Undecodable, "found int"),
-    "xlam, other object": (native.xlam, "{}", Undecodable, "found NoneType"),
-    "xlam, texts": (native.xlam, '["f"]', Undecodable, 'expected an object with "name"'),
+    "xlam, prose": (xlam.read, "I cannot help.", Undecodable, "not JSON"),
+    "xlam, empty": (xlam.read, "", Undecodable, "not JSON"),
+    "xlam, number": (xlam.read, "5", Undecodable, "found int"),
+    "xlam, no list": (xlam.read, '{"tool_calls": 5}', Undecodable, "found int"),
+    "xlam, other object": (xlam.read, "{}", Undecodable, "found NoneType"),
+    "xlam, texts": (xlam.read, '["f"]', Undecodable, 'expected an object with "name"'),
     "xlam, arguments as text": (
-        native.xlam,
+        xlam.read,
         '[{"name": "f", "arguments": "{}"}]',
         WrongFormat,
         "the arguments of 'f' are str",
     ),
-    "glm, one line": (native.glm, "I cannot help.", WrongFormat, "a name without arguments"),
-    "glm, empty": (native.glm, "", WrongFormat, "a name without arguments"),
-    "glm, prose": (native.glm, "I cannot\nhelp.", Undecodable, "not JSON"),
-    "glm, arguments in a list": (native.glm, "f\n[1]", WrongFormat, "the arguments of 'f' are list"),
+    "glm, one line": (glm.read, "I cannot help.", WrongFormat, "a name without arguments"),
+    "glm, empty": (glm.read, "", WrongFormat, "a name without arguments"),
+    "glm, prose": (glm.read, "I cannot\nhelp.", Undecodable, "not JSON"),
+    "glm, arguments in a list": (glm.read, "f\n[1]", WrongFormat, "the arguments of 'f' are list"),
 }
 
 
@@ -118,7 +119,7 @@ def test_refused(
 
 
 def test_from_json_reads_json() -> None:
-    assert native.from_json(' {"a": [1, 2.5, null, true]} ') == {"a": [1, 2.5, None, True]}
+    assert from_json(' {"a": [1, 2.5, null, true]} ') == {"a": [1, 2.5, None, True]}
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_from_json_reads_json() -> None:
 )
 def test_from_json_refuses_what_is_not_json(text: str) -> None:
     with pytest.raises(Undecodable, match="not JSON: "):
-        native.from_json(text)
+        from_json(text)
 
 
 arguments = st.dictionaries(
@@ -159,10 +160,10 @@ arguments = st.dictionaries(
 def test_calls_written_as_json_are_read_back(given_arguments: list[dict[str, object]]) -> None:
     calls = tuple(Call(f"f{index}", values) for index, values in enumerate(given_arguments))
     written = [json.dumps({"name": call.name, "arguments": call.arguments}) for call in calls]
-    assert native.hermes(tagged(*written)) == calls
-    assert native.xlam(f"[{', '.join(written)}]") == calls
+    assert hermes.read(tagged(*written)) == calls
+    assert xlam.read(f"[{', '.join(written)}]") == calls
     for call in calls:
-        assert native.glm(f"{call.name}\n{json.dumps(call.arguments)}") == (call,)
+        assert glm.read(f"{call.name}\n{json.dumps(call.arguments)}") == (call,)
 
 
 def read_or_refused(reader: Callable[[str], tuple[Call, ...]], text: str) -> bool:

@@ -1,0 +1,32 @@
+"""What a call syntax is: how to read calls that are written as text in a certain way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.transcript import Call
+
+TextReader: TypeAlias = Callable[[str], tuple[Call, ...]]
+"""Reads the calls of a text. Raises ``Undecodable`` and ``WrongFormat``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """One way to write calls as text: the mode it belongs to, and its readers by language."""
+
+    mode: Mode
+    official: Mapping[Language, TextReader]
+    corrected: Mapping[Language, TextReader]
+    families: tuple[str, ...] = ()
+    """Words in the names of models that write so when they are asked by function calling."""
+    looks_so: Callable[[str], bool] | None = None
+    """Whether a text without white space around it looks written so; None where that cannot be told."""
+
+
+def read_every_language(mode: Mode, official: TextReader, corrected: TextReader) -> Syntax:
+    """Return a syntax that is read alike whatever the language of the functions is."""
+    return Syntax(mode, dict.fromkeys(Language, official), dict.fromkeys(Language, corrected))

@@ -1,0 +1,33 @@
+"""Calls of another syntax between ``<TOOLCALL>`` and ``</TOOLCALL>`` (format sensitivity)."""
+
+from __future__ import annotations
+
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.syntax import TextReader
+from pytest_fcbench.codecs.decoders.wrapping import CLOSING, OPENING, between, bracketed
+from pytest_fcbench.domain.transcript import Call
+
+
+def official(read: TextReader) -> TextReader:
+    """Return the official reader: of what stands between the first tags."""
+
+    def read_first(text: str) -> tuple[Call, ...]:
+        text = bracketed(text)
+        place = between(text, OPENING, CLOSING)
+        if place is None:
+            raise Undecodable(f"there is no {OPENING} tag")
+        return read(text[slice(*place)].strip())
+
+    return read_first
+
+
+def corrected(read: TextReader) -> TextReader:
+    """Return the corrected reader: of what stands between all tags, the last of which may be left open."""
+
+    def read_all(text: str) -> tuple[Call, ...]:
+        _, *parts = text.split(OPENING)
+        if not parts:
+            raise Undecodable(f"there is no {OPENING} tag")
+        return tuple(call for part in parts for call in read(part.partition(CLOSING)[0]))
+
+    return read_all

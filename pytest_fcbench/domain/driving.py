@@ -1,0 +1,64 @@
+"""The ways to run a generator that demands things and is sent replies: plain, async, inside another one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+Demand = TypeVar("Demand")
+Inner = TypeVar("Inner")
+Reply = TypeVar("Reply")
+InnerReply = TypeVar("InnerReply")
+Result = TypeVar("Result")
+
+
+def drive(conversation: Generator[Demand, Reply, Result], answer: Callable[[Demand], Reply]) -> Result:
+    """Answer every demand of a conversation and return what the conversation returns."""
+    step = _advance(partial(next, conversation))
+    while not isinstance(step, _Ended):
+        step = _advance(partial(conversation.send, answer(step)))
+    result: Result = step.result
+    return result
+
+
+async def drive_async(
+    conversation: Generator[Demand, Reply, Result], answer: Callable[[Demand], Awaitable[Reply]]
+) -> Result:
+    """Await an answer to every demand of a conversation and return what the conversation returns."""
+    step = _advance(partial(next, conversation))
+    while not isinstance(step, _Ended):
+        step = _advance(partial(conversation.send, await answer(step)))
+    result: Result = step.result
+    return result
+
+
+def relay(
+    conversation: Generator[Inner, InnerReply, Result],
+    respond: Callable[[Inner], Generator[Demand, Reply, InnerReply]],
+) -> Generator[Demand, Reply, Result]:
+    """Hold a conversation inside another: what ``respond`` demands goes on to who drives the outer one."""
+    step = _advance(partial(next, conversation))
+    while not isinstance(step, _Ended):
+        step = _advance(partial(conversation.send, (yield from respond(step))))
+    result: Result = step.result
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """What a conversation returned."""
+
+    result: Any
+
+
+def _advance(step: Callable[[], Demand]) -> Demand | _Ended:
+    """Return the next demand, or what the conversation returned instead of one.
+
+    Only the step itself is guarded: an answer that raises StopIteration is no end of the conversation.
+    """
+    try:
+        return step()
+    except StopIteration as done:
+        return _Ended(done.value)

@@ -1,0 +1,20 @@
+"""What a conversation asks when it is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_fcbench.domain.driving import drive
+from pytest_fcbench.domain.transcript import Asking, AskModel, Completion
+
+
+def requests(asking: Asking, answer: Callable[[AskModel], Completion]) -> list[AskModel]:
+    """Drive a conversation with these answers and return every request that it comes to."""
+    found: list[AskModel] = []
+
+    def noted(request: AskModel) -> Completion:
+        found.append(request)
+        return answer(request)
+
+    drive(asking, noted)
+    return found

@@ -1,0 +1,69 @@
+"""The two drivers and the relay send every reply to where its demand came from, and return the result."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator
+
+import pytest
+
+from pytest_fcbench.domain.driving import drive, drive_async, relay
+
+
+def adding(*demands: int) -> Generator[int, str, list[str]]:
+    """Demands numbers and returns the replies."""
+    replies = []
+    for demand in demands:
+        replies.append((yield demand))
+    return replies
+
+
+@pytest.mark.parametrize("demands", [(), (1,), (1, 2, 3)])
+def test_every_way_returns_what_the_conversation_returns(demands: tuple[int, ...]) -> None:
+    async def answer(demand: int) -> str:
+        await asyncio.sleep(0)
+        return str(demand)
+
+    def respond(demand: int) -> Generator[int, str, str]:
+        return (yield demand)
+
+    expected = [str(demand) for demand in demands]
+    assert drive(adding(*demands), str) == expected
+    assert asyncio.run(drive_async(adding(*demands), answer)) == expected
+    assert drive(relay(adding(*demands), respond), str) == expected
+
+
+def test_a_relay_answers_by_itself_or_asks_as_often_as_it_likes() -> None:
+    asked: list[float] = []
+
+    def respond(demand: int) -> Generator[float, bytes, str]:
+        replies = []
+        for _ in range(demand):
+            replies.append((yield demand / 2))
+        return b"".join(replies).decode()
+
+    def answer(demand: float) -> bytes:
+        asked.append(demand)
+        return b"x"
+
+    assert drive(relay(adding(0, 2, 1), respond), answer) == ["", "xx", "x"]
+    assert asked == [1.0, 1.0, 0.5]
+
+
+def test_an_error_of_an_answer_ends_the_conversation() -> None:
+    def answer(demand: int) -> str:
+        raise ValueError(demand)
+
+    async def await_answer(demand: int) -> str:
+        raise ValueError(demand)
+
+    with pytest.raises(ValueError, match="7"):
+        drive(adding(7), answer)
+    with pytest.raises(ValueError, match="7"):
+        asyncio.run(drive_async(adding(7), await_answer))
+
+
+def test_answers_that_run_out_are_not_the_end_of_a_conversation() -> None:
+    answers = iter(["one"])
+    with pytest.raises(StopIteration):
+        drive(adding(1, 2), lambda _: next(answers))
