@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -23,6 +26,7 @@ from pytest_fcbench.models.baselines.scripted import ScriptedModel
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
 from pytest_fcbench.models.providers.litellm import LitellmModel
 from pytest_fcbench.scorecard.record import record
+from tests.conftest import ROOT
 from tests.factories import answer_of, make_entry, make_transcript, tool_calls, write_scorecard
 
 HERMES = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
@@ -307,3 +311,54 @@ def test_every_search_that_may_be_named_can_be_made() -> None:
     option = BY_KEY["search"]
     assert (*(name for name in option.choices if name != option.default),) == tuple(registry.ENGINES)
     assert [name for name in option.choices if name not in option.text] == []
+
+
+PROVIDER_OF_OTHERS = """
+from dataclasses import dataclass
+from pytest_fcbench.domain.transcript import Completion
+from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
+
+@dataclass
+class EchoModel:
+    word: str
+    immediate: bool = True
+    notes: tuple[str, ...] = ()
+
+    async def complete(self, entry, request):
+        return Completion(text=self.word)
+
+def open_model(argument, settings):
+    return Chosen(EchoModel(argument), choose_manner(settings))
+
+PROVIDER = Provider(open_model, "WORD", "always says one word")
+"""
+
+
+def test_a_provider_of_an_installed_distribution_answers_a_run(tmp_path: Path) -> None:
+    (tmp_path / "fcbench_echo.py").write_text(PROVIDER_OF_OTHERS, encoding="utf-8")
+    metadata = tmp_path / "fcbench_echo-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: fcbench-echo\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[fcbench.models]\necho = fcbench_echo:PROVIDER\n")
+    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
+
+    def run(*command: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", *command],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": paths},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout + done.stderr
+
+    assert "  echo:WORD              always says one word\n" in run("pytest_fcbench", "models")
+    bodies = str(ROOT / "benchmarks" / "test_relevance.py")
+    options = ("--fcbench-model=echo:sorry", "--fcbench-category=irrelevance", "--fcbench-smoke")
+    run("pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={tmp_path}", bodies, *options)
+    card = json.loads((tmp_path / "scorecard.json").read_text(encoding="utf-8"))
+    assert card["fcbench"]["model"] == "echo:sorry"
+    records = [test["metadata"]["fcbench"] for test in card["tests"]]
+    assert records
+    assert {record["verdicts"]["official"]["status"] for record in records} == {"passed"}
