@@ -163,8 +163,5 @@ def _find_function(argument: str, settings: Settings) -> Function:
 
 
 PROVIDER = Provider(
-    _open,
-    "MODULE:FUNCTION",
-    "a function of yours that gets messages and tools",
-    identify=_identify_code,
+    _open, "MODULE:FUNCTION", "a function of yours that gets messages and tools", identify=_identify_code
 )
