@@ -220,6 +220,7 @@ EXCEPTIONS = {
     "domain/redaction.py": ({"os"}, "takes values of secret-looking environment variables out of texts"),
     "codecs/function_docs/python_code.py": ({"pathlib", "sys"}, "imports the code of a team's functions"),
     "matchers/equivalence/gazetteer.py": ({"pathlib"}, "reads its table of places from the package"),
+    "matchers/judging/prompts.py": ({"pathlib"}, "reads what judges are told from the package"),
     "matchers/sql/database.py": ({"sqlite3"}, "puts the rows of a question into a database in memory"),
     "scorecard/scorecard_files.py": ({"pathlib"}, "reads scorecards and baselines"),
     "scorecard/compare/merging.py": ({"pathlib"}, "names the scorecards that it joins by their paths"),

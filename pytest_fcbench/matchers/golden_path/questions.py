@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.verdict import Rated
+from pytest_fcbench.matchers.judging.prompts import read_prompt
 from pytest_fcbench.matchers.judging.questions import Question, Unfit, cut, members
 from pytest_fcbench.matchers.judging.ratings import LONGEST, rated, request, sentence
 
@@ -34,62 +35,9 @@ class Equivalence:
     reason: str
 
 
-_EQUIVALENCE = """\
-A user made a request that takes several function calls. In one step an assistant made a call, and a call \
-that is known to be right was expected there. They are not written alike. Tell whether both ask the \
-function for the same thing, so that whoever gets the replies could go on with either.
-
-These are no differences:
-- a name or a text in another language;
-- another way to write the same thing: spelling, case, punctuation, a full name and its usual short form, \
-a date, time or number in another notation;
-- a place with the country, state or region that it lies in and without, a landmark with its city and \
-without;
-- keys, or list items whose order has no meaning, in another order;
-- a parameter that is left out, and its default.
-
-These are differences, however small: another date or time, another amount or count, another identifier, \
-another place (a city is not its airport, nor a district or a namesake elsewhere), a condition of the \
-request that only one of them has, another function.
-
-Judge by what the function docs say of the parameters and by the request; earlier calls and their replies \
-show where values come from. That the expected call could have been another one does not matter. Where you \
-cannot tell, they are not the same.
-
-Reply with one JSON object and nothing else, with exactly these keys:
-{"same": true or false, "reason": what decides, in one sentence}"""
-
-_COMPLETENESS = """\
-A user made a request, and an assistant that can look things up wrote a final answer. Tell how much of the \
-request the answer deals with. Whether what it says is true does not matter here, nor how well it is \
-written.
-
-Take the request apart into everything that it asks to be told, found or done. Then score:
-- 2: the answer deals with every part of it;
-- 1: it deals with some parts and passes over at least one;
-- 0: it deals with none, or only announces, asks back, apologises or says that nothing could be found out.
-
-A part that the answer says has no result (no flight that day, for example) counts as dealt with.
-
-Reply with one JSON object and nothing else, with exactly these keys:
-{"score": 0, 1 or 2, "reason": which parts are missing, in one or two sentences}"""
-
-_CORRECTNESS = """\
-A user made a request, an assistant called functions, and wrote a final answer from their replies. Tell \
-whether what the answer states agrees with the replies. Whether it deals with all of the request does not \
-matter here.
-
-Look up every fact of the answer in the replies: names, prices, times, counts, ratings, comparisons ("the \
-cheapest"). Then score:
-- 2: every fact that can be looked up is as the replies have it;
-- 1: some are, and at least one is otherwise or stands in no reply;
-- 0: none is, or the answer states no fact.
-
-Rounding, another unit or another notation is no error. Where a reply is cut, what may stand in the part \
-that is not shown is not held against the answer. What everybody knows needs no reply.
-
-Reply with one JSON object and nothing else, with exactly these keys:
-{"score": 0, 1 or 2, "reason": which facts are wrong or without source, in one or two sentences}"""
+_EQUIVALENCE = read_prompt("equivalence")
+_COMPLETENESS = read_prompt("completeness")
+_CORRECTNESS = read_prompt("correctness")
 
 
 def equivalence(

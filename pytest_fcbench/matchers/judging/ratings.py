@@ -10,27 +10,14 @@ from collections.abc import Mapping
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.verdict import Rated
+from pytest_fcbench.matchers.judging.prompts import read_prompt
 from pytest_fcbench.matchers.judging.questions import Question, Unfit, cut, members
 
 MOST = 2
 LONGEST = 8_000
 """Characters of an answer, or of what else is to be read in full."""
 
-_RELEVANCE = """\
-A user wrote to an assistant that has no functions to call, and the assistant replied in words. Tell how \
-well the reply answers what the user wrote.
-
-Score:
-- 2: the reply is about what the user wrote and gives what it asks for; where that cannot be had without \
-functions or current facts, it says so and helps as far as it can;
-- 1: it is about what the user wrote, but gives only a part of what could be given, or says something that \
-everybody knows to be wrong;
-- 0: it is about something else, says nothing, or refuses or asks back without need.
-
-Length and style do not matter.
-
-Reply with one JSON object and nothing else, with exactly these keys:
-{"score": 0, 1 or 2, "reason": what decides, in one or two sentences}"""
+_RELEVANCE = read_prompt("relevance")
 
 
 def relevance(entry: Entry, reply: str) -> Question[Rated]:

@@ -6,10 +6,12 @@ every version of Python.
 
 from __future__ import annotations
 
+import json
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import shake_256
+from pathlib import Path
 from random import Random
 from typing import TypeAlias, TypeVar
 
@@ -56,61 +58,13 @@ class _Draw:
         """That many different sentences, a word put into each."""
         start = self.number(0, len(sentences) - 1)
         chosen = (sentences[(start + 3 * index) % len(sentences)] for index in range(number))
-        return " ".join(sentence.format(self.one(_DETAILS)) for sentence in chosen)
+        return " ".join(sentence.format(self.one(_WORDS["details"])) for sentence in chosen)
 
 
-_COLOURS = (
-    "Amber",
-    "Azure",
-    "Copper",
-    "Crimson",
-    "Golden",
-    "Green",
-    "Indigo",
-    "Ivory",
-    "Scarlet",
-    "Silver",
-    "White",
+_WORDS: Mapping[str, Sequence[str]] = json.loads(
+    Path(__file__).with_name("listings.json").read_text(encoding="utf-8")
 )
-_THINGS = (
-    "Anchor",
-    "Bell",
-    "Bridge",
-    "Compass",
-    "Crane",
-    "Garden",
-    "Heron",
-    "Lantern",
-    "Mill",
-    "Oak",
-    "Plover",
-    "Tower",
-)
-_HOUSES = ("Guesthouse", "Hotel", "House", "Inn", "Lodge", "Pension", "Residence", "Rooms", "Suites")
-_ROOMS = (
-    "Single room",
-    "Double room",
-    "Twin room",
-    "Family room",
-    "Studio",
-    "Loft room",
-    "Corner room",
-    "Attic room",
-)
-_VIEWS = ("courtyard", "garden", "harbour", "hill", "park", "street", "square")
-_BEDS = ("1 double bed", "2 single beds", "1 double and 1 single bed", "2 double beds", "1 wide double bed")
-_AIRLINES = (
-    "Aurora Wings",
-    "Blue Heron Air",
-    "Cormorant",
-    "Meridian Air",
-    "Northway",
-    "Solano Jet",
-    "Tern Airways",
-)
-_GROUPS = ("mini", "economy", "compact", "estate", "sport utility", "van", "electric compact")
-_SUPPLIERS = ("Brightwheel", "Citymile", "Greenroad", "Keyturn", "Longway Cars", "Roamer", "Swift Hire")
-_TOPICS = ("boat", "food", "garden", "museum", "nature", "tower", "walk", "workshop")
+"""What items are made of, by kind; another order or number makes other items of the same seed."""
 _OUTINGS = {
     "boat": "Boat Trip",
     "food": "Tasting",
@@ -121,42 +75,6 @@ _OUTINGS = {
     "walk": "City Walk",
     "workshop": "Workshop",
 }
-_TRAVELLERS = ("business", "couple", "family", "friends", "solo")
-_LANGUAGES = ("de", "en", "es", "fr", "it")
-_VEHICLES = ("standard", "estate", "people carrier", "minibus", "executive", "electric")
-_DETAILS = (
-    "bakery",
-    "chapel",
-    "fountain",
-    "library",
-    "market hall",
-    "orchard",
-    "quay",
-    "station",
-    "stone stairs",
-)
-_SUMMARIES = (
-    "The entrance is beside the {}, and a lift reaches every floor.",
-    "Built around an old {}, it was renovated four years ago.",
-    "A {} can be seen from most windows.",
-    "Trams stop in front of the {}, two minutes on foot.",
-    "In the evening it is quiet, because the {} closes at six.",
-    "Guests are welcome to leave bicycles next to the {}.",
-    "There is a small {} in the yard, open all day.",
-    "It is known for the {} that gave the street its name.",
-)
-_REMARKS = (
-    "We found the way easily once we had passed the {}.",
-    "The noise from the {} stopped early enough.",
-    "Somebody should repair the path to the {}.",
-    "What we liked best was the view of the {}.",
-    "The staff told us a lot about the {}.",
-    "It was colder than we had thought, even beside the {}.",
-    "A map of the area with the {} on it would have helped.",
-    "Our bags could stay near the {} until the evening.",
-    "The picture of the {} on the page is an old one.",
-    "Next time we would choose the side that faces the {}.",
-)
 
 
 def _clock(minutes: int) -> str:
@@ -164,13 +82,13 @@ def _clock(minutes: int) -> str:
 
 
 def _name(draw: _Draw, kind: str) -> str:
-    return f"{draw.one(_COLOURS)} {draw.one(_THINGS)} {kind}"
+    return f"{draw.one(_WORDS['colours'])} {draw.one(_WORDS['things'])} {kind}"
 
 
 def _stay(draw: _Draw) -> Item:
     return {
         "stay_id": draw.identifier("st"),
-        "name": _name(draw, draw.one(_HOUSES)),
+        "name": _name(draw, draw.one(_WORDS["houses"])),
         "stars": draw.number(1, 5),
         "rating": draw.rating(),
         "reviews": draw.number(12, 2400),
@@ -179,14 +97,14 @@ def _stay(draw: _Draw) -> Item:
         "free_cancellation": draw.likely(0.5),
         "breakfast_included": draw.likely(0.4),
         "distance_km": draw.number(1, 60) / 10,
-        "summary": draw.text(_SUMMARIES, 2),
+        "summary": draw.text(_WORDS["summaries"], 2),
     }
 
 
 def _room(draw: _Draw) -> Item:
     return {
-        "room": f"{draw.one(_ROOMS)}, {draw.one(_VIEWS)} side",
-        "beds": draw.one(_BEDS),
+        "room": f"{draw.one(_WORDS['rooms'])}, {draw.one(_WORDS['views'])} side",
+        "beds": draw.one(_WORDS["beds"]),
         "sleeps": draw.number(1, 4),
         "breakfast_included": draw.likely(0.5),
         "free_cancellation": draw.likely(0.5),
@@ -199,7 +117,7 @@ def _room(draw: _Draw) -> Item:
 def _flight(draw: _Draw) -> Item:
     stops = draw.one((0, 0, 1, 1, 2))
     departs, lasts = draw.number(300, 1260, 5), draw.number(95, 240, 5) + 130 * stops
-    airline = draw.one(_AIRLINES)
+    airline = draw.one(_WORDS["airlines"])
     return {
         "airline": airline,
         "flight_no": f"{airline[0]}{airline.split()[-1][0]} {draw.number(100, 989)}",
@@ -216,8 +134,8 @@ def _flight(draw: _Draw) -> Item:
 
 def _car(draw: _Draw) -> Item:
     return {
-        "group": draw.one(_GROUPS),
-        "supplier": draw.one(_SUPPLIERS),
+        "group": draw.one(_WORDS["groups"]),
+        "supplier": draw.one(_WORDS["suppliers"]),
         "supplier_rating": draw.rating(),
         "gearbox": draw.one(("manual", "automatic")),
         "seats": draw.one((4, 5, 5, 7)),
@@ -230,7 +148,7 @@ def _car(draw: _Draw) -> Item:
 
 
 def _sight(draw: _Draw) -> Item:
-    topic = draw.one(_TOPICS)
+    topic = draw.one(_WORDS["topics"])
     return {
         "sight_id": draw.identifier("si"),
         "name": _name(draw, _OUTINGS[topic]),
@@ -241,7 +159,7 @@ def _sight(draw: _Draw) -> Item:
         "currency": "EUR",
         "free_cancellation": draw.likely(0.5),
         "duration_min": draw.number(30, 300, 15),
-        "summary": draw.text(_SUMMARIES, 2),
+        "summary": draw.text(_WORDS["summaries"], 2),
     }
 
 
@@ -249,7 +167,7 @@ def _slot(draw: _Draw) -> Item:
     adult = draw.price()
     return {
         "starts_at": _clock(draw.number(510, 1080, 15)),
-        "guide_language": draw.one(_LANGUAGES),
+        "guide_language": draw.one(_WORDS["languages"]),
         "tickets_left": draw.number(0, 30),
         "price_adult": adult,
         "price_child": round(adult / 2, 2),
@@ -263,15 +181,15 @@ def _review(draw: _Draw) -> Item:
         "review_id": draw.identifier("rv"),
         "score": draw.number(2, 10),
         "written_on": f"2026-{draw.number(1, 12):02}-{draw.number(1, 28):02}",
-        "traveller": draw.one(_TRAVELLERS),
+        "traveller": draw.one(_WORDS["travellers"]),
         "language": "en",
-        "text": draw.text(_REMARKS, draw.number(2, 4)),
+        "text": draw.text(_WORDS["remarks"], draw.number(2, 4)),
     }
 
 
 def _ride(draw: _Draw) -> Item:
     return {
-        "vehicle": draw.one(_VEHICLES),
+        "vehicle": draw.one(_WORDS["vehicles"]),
         "seats": draw.number(3, 8),
         "bags": draw.number(2, 8),
         "meets_inside": draw.likely(0.5),
