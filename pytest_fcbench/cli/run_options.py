@@ -9,8 +9,8 @@ from pathlib import Path
 from pytest_fcbench.config.loading import Settings, cache_folder, config_file, load, own_suites
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, unknown
-from pytest_fcbench.suites import name_of, openers
 from pytest_fcbench.suites.custom import is_suite
+from pytest_fcbench.suites.registry import name_of, openers
 from pytest_fcbench.suites.suite import Suite
 
 PLACE = ("store", "config")

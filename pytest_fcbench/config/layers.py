@@ -10,8 +10,8 @@ from pathlib import Path
 
 from pytest_fcbench.config.options import OPTIONS, Option
 from pytest_fcbench.domain.errors import SuiteError, UsageError, unknown
-from pytest_fcbench.suites import can_name_a_suite
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.registry import can_name_a_suite
 
 BY_KEY = {option.key: option for option in OPTIONS}
 _FILE_KEYS = (

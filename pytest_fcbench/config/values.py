@@ -24,8 +24,8 @@ from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.gate import rules
 from pytest_fcbench.scorecard.gate.gate import Rule
-from pytest_fcbench.suites import SUITES
 from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.suites.registry import OURS, SUITES
 
 Reader: TypeAlias = Callable[[Layers, Option], object]
 """Reads the value of an option from the layers. Raises ``UsageError`` for what breaks its rule."""
@@ -127,7 +127,7 @@ def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:
     given = Layers(layers.command_line, {}, {}) if layers.pointed else layers
     for name in given.choices(option.key, (*CATEGORIES, *SELECTIONS)):
         chosen |= set(SELECTIONS.get(name, ())) or {name}
-    if not chosen and not set(read_suites(layers, BY_KEY["suite"])).intersection(SUITES):
+    if not chosen and not set(read_suites(layers, BY_KEY["suite"])).intersection(OURS):
         return _OF_OWN_SUITES
     return tuple(c for name, c in CATEGORIES.items() if (name in chosen if chosen else c.scored))
 

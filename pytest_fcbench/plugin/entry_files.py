@@ -11,8 +11,8 @@ import pytest
 
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.plugin.items import ENTRY, STOPPED, Benchmark
-from pytest_fcbench.suites import name_of, word_of
 from pytest_fcbench.suites.custom import files_of, is_suite
+from pytest_fcbench.suites.registry import name_of, word_of
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr

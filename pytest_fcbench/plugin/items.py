@@ -19,7 +19,7 @@ from pytest_fcbench.run import Ask, Judge, Score
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
-from pytest_fcbench.suites import SUITES
+from pytest_fcbench.suites.registry import OURS
 
 if TYPE_CHECKING:
     from execnet.xspec import XSpec
@@ -272,7 +272,7 @@ def _marks(entry: Entry) -> list[pytest.MarkDecorator]:
 
 _KNOWN_MARKS = frozenset(
     ("fcbench", "parametrize", "usefixtures", "filterwarnings", "skip", "skipif", "xfail", "xdist_group")
-) | {*SUITES, *CATEGORIES, *SELECTIONS}
+) | {*OURS, *CATEGORIES, *SELECTIONS}
 
 
 def _own_marks(item: pytest.Item) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from pytest_fcbench import suites
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.conversations.entry import Memories, asking
 from pytest_fcbench.domain.entry import SELECTIONS, Entry, Rule
@@ -23,6 +22,7 @@ from pytest_fcbench.models.web import no_search
 from pytest_fcbench.run.selection import Selection
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 
 
@@ -55,8 +55,7 @@ class RunContext:
     def suites(self) -> Mapping[str, Suite]:
         """The selected suites. Raises ``PackMissing`` and ``UsageError``."""
         opened = {
-            name: suites.open_suite(name, self.settings.cache, self.settings.own)
-            for name in self.settings.suites
+            name: open_suite(name, self.settings.cache, self.settings.own) for name in self.settings.suites
         }
         if not self.sentence_model:
             return opened

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench import suites
 from pytest_fcbench.cli.sql_results import results, tables
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls
 from pytest_fcbench.domain.transcript import Transcript
+from pytest_fcbench.suites.registry import open_suite
 from tests.factories import make_transcript, tool_calls
 
-CORE = {entry.id: entry for entry in suites.open_suite("core", Path()).load(CATEGORIES["sql"])}
+CORE = {entry.id: entry for entry in open_suite("core", Path()).load(CATEGORIES["sql"])}
 DEAR = {"sql_keyword": "SELECT", "table_name": "bikes", "columns": ["model", "price_per_day"]}
 
 

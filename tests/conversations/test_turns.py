@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench import suites
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.conversations.turns import converse, performed
@@ -28,6 +27,7 @@ from pytest_fcbench.domain.transcript import (
     ToolCall,
     Transcript,
 )
+from pytest_fcbench.suites.registry import open_suite
 from tests.conversations.asked import requests
 from tests.factories import make_doc, make_entry, make_multi_turn, tool_calls
 
@@ -40,7 +40,7 @@ DONE = Completion(text="Done.")
 
 @pytest.fixture(scope="module")
 def wording() -> Wording:
-    return suites.open_suite("core", Path("no cache is needed")).wording
+    return open_suite("core", Path("no cache is needed")).wording
 
 
 # One turn

@@ -25,7 +25,7 @@ from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.matchers import ast, execution
 from pytest_fcbench.scorecard import record
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.suites import open_suite
+from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from tests.factories import FACTS, make_transcript, write_scorecard
 from tests.parity import comparison

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.suites import open_suite
+from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from tests.parity.comparison import Comparison
 

@@ -20,7 +20,7 @@ from pytest_fcbench.environments.api.file_system import FileSystem
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers import state
 from pytest_fcbench.matchers.state_difference import between
-from pytest_fcbench.suites import open_suite
+from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.official_export.scores import listed
 from tests.parity.comparison import Comparison, records

@@ -37,8 +37,9 @@ from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server.lookup import asked_with
-from pytest_fcbench.suites import open_suite, packs
+from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.complexfuncbench import NAME, SOURCE
+from pytest_fcbench.suites.registry import open_suite
 from tests.complexfuncbench import write
 from tests.conftest import ROOT
 from tests.performance.multi_turn import bare, in_order

@@ -35,7 +35,7 @@ from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.environments import opened
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server.lookup import asked_with
-from pytest_fcbench.suites import open_suite
+from pytest_fcbench.suites.registry import open_suite
 from tests.conftest import ROOT
 from tests.served import served, stats
 

@@ -23,8 +23,9 @@ from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Driven, Transcript
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.baselines import scripted
-from pytest_fcbench.suites import open_suite, packs
+from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.complexfuncbench import DOMAINS, NAME, SOURCE
+from pytest_fcbench.suites.registry import open_suite
 from tests.complexfuncbench import FUNCTIONS, make_record, templates
 from tests.matchers.golden_path.talking import FC, kinds
 from tests.plugin.conftest import Project

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
-from pytest_fcbench.suites import open_suite
+from pytest_fcbench.suites.registry import open_suite
 from tests.kills import killed_runs
 from tests.plugin.conftest import SCORED, Project, size
 from tests.served import served, stats

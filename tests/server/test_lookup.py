@@ -25,7 +25,7 @@ from pytest_fcbench.server.lookup import (
     estimated_tokens,
     read_body,
 )
-from pytest_fcbench.suites import open_suite
+from pytest_fcbench.suites.registry import open_suite
 from tests.factories import make_doc, make_entry, make_golden_path, make_multi_turn, tool_calls
 from tests.server.asking import CORE, Sent, body_of, conversation_with, entries_of, read, suite_of
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench import suites
 from pytest_fcbench.codecs.wording import Notes
 from pytest_fcbench.domain.entry import (
     CATEGORIES,
@@ -35,6 +34,7 @@ from pytest_fcbench.execution.rest.request import read
 from pytest_fcbench.suites import bfcl, packs
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.formats.fields import yaml_value
+from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.web.addresses import checked
 from tests.factories import pinned, write_tree
@@ -152,7 +152,7 @@ def _suite(
     source = pinned(bfcl.SOURCE, origin, folder / "scratch")
     monkeypatch.setattr(bfcl, "SOURCE", source)
     packs.pull(source, folder / "cache", origin)
-    return suites.open_suite("bfcl", folder / "cache")
+    return open_suite("bfcl", folder / "cache")
 
 
 # Entries
@@ -253,7 +253,7 @@ def test_a_data_file_changed_in_the_cache_is_not_read(
 
 def test_without_its_pack_it_says_what_gets_it(tmp_path: Path) -> None:
     with pytest.raises(PackMissing) as caught:
-        suites.open_suite("bfcl", tmp_path)
+        open_suite("bfcl", tmp_path)
     assert str(caught.value) == (
         "suite 'bfcl' needs the pack bfcl-eval 2026.3.23: run 'fcbench pull bfcl' "
         "(or 'fcbench pull bfcl --from PATH' without a network)"
@@ -374,7 +374,7 @@ def _ledger() -> Mapping[str, str]:
 
 @pytest.fixture(scope="module")
 def official(pack_cache: Path) -> Suite:
-    return suites.open_suite("bfcl", pack_cache)
+    return open_suite("bfcl", pack_cache)
 
 
 @pytest.fixture(scope="module")
@@ -527,4 +527,4 @@ def test_another_content_hash_than_the_pinned_is_not_opened(
 ) -> None:
     monkeypatch.setattr(bfcl, "SOURCE", replace(bfcl.SOURCE, content_sha256="0" * 64))
     with pytest.raises(PackError, match=r"^pack bfcl was made by another version of fcbench: run 'fcbench"):
-        suites.open_suite("bfcl", pack_cache)
+        open_suite("bfcl", pack_cache)

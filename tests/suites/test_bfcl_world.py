@@ -16,8 +16,8 @@ from pytest_fcbench.domain.errors import PackError
 from pytest_fcbench.environments import DOMAINS, opened
 from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.environments.world import Filler, World, world_from_json
-from pytest_fcbench.suites import open_suite
 from pytest_fcbench.suites.bfcl.world import CLASSES, SOURCES, read_world
+from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from tests.suites.world_sources import WORLD_TEXTS
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, GoldenPath, Group, Lookup
 from pytest_fcbench.domain.errors import PackError, SuiteError
-from pytest_fcbench.suites import PACKS, core, open_suite, packs
+from pytest_fcbench.suites import core, packs
 from pytest_fcbench.suites.complexfuncbench import DOMAINS, FILE, JUDGED, SOURCE, read
+from pytest_fcbench.suites.registry import PACKS, open_suite
 from tests.complexfuncbench import COUNTS, FUNCTIONS, Record, records, write
 
 NOWHERE = Path("cfb.jsonl")

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench import suites
 from pytest_fcbench.domain.entry import (
     CATEGORIES,
     SELECTIONS,
@@ -23,13 +22,14 @@ from pytest_fcbench.domain.entry import (
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, told_by
 from pytest_fcbench.suites.derived_multi_turn import MADE_OF
+from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.authoring.languages import UNKNOWN, language
 
 
 @pytest.fixture(scope="module")
 def suite() -> Suite:
-    return suites.open_suite("core", Path("no cache is needed"))
+    return open_suite("core", Path("no cache is needed"))
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_it_names_itself_and_the_hash_of_its_files(suite: Suite) -> None:
 
 
 def test_its_hash_is_the_same_every_time(suite: Suite, tmp_path: Path) -> None:
-    assert suites.open_suite("core", tmp_path).pack_sha256 == suite.pack_sha256
+    assert open_suite("core", tmp_path).pack_sha256 == suite.pack_sha256
 
 
 def test_every_category_has_a_file(suite: Suite) -> None:

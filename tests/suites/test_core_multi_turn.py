@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench import suites
+from pytest_fcbench.suites.registry import 
+from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
 from pytest_fcbench.conversations.turns import converse, performed
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, Trajectory
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
@@ -21,9 +22,10 @@ from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.matchers import state
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
+from pytest_fcbench.suites.registry import open_suite
 from tests.parity.trajectories import is_error
 
-_SUITE = suites.open_suite("core", Path("no cache is needed"))
+_SUITE = open_suite("core", Path("no cache is needed"))
 _KINDS = [name for name in CATEGORIES if name.startswith("multi_turn_")]
 _BY_KIND = {kind: _SUITE.load(CATEGORIES[kind]) for kind in _KINDS}
 _ENTRIES = [entry for entries in _BY_KIND.values() for entry in entries]

@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pytest_fcbench import suites
 from pytest_fcbench.codecs.presenting import sanitised
 from pytest_fcbench.domain.conformance import conforms
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath, Group, PathCall
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.models.baselines.lexical import LexicalModel
+from pytest_fcbench.suites.registry import open_suite
 from tests.factories import answer_of
 
-_SUITE = suites.open_suite("core", Path("no cache is needed"))
+_SUITE = open_suite("core", Path("no cache is needed"))
 _KINDS = [name for name, category in CATEGORIES.items() if category.group is Group.COMPLEX]
 _BY_KIND = {kind: _SUITE.load(CATEGORIES[kind]) for kind in _KINDS}
 _ENTRIES = [entry for entries in _BY_KIND.values() for entry in entries]

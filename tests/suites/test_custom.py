@@ -14,8 +14,8 @@ from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedResults
 from pytest_fcbench.domain.errors import SuiteError, UsageError
 from pytest_fcbench.execution.outcomes import Raised, Returned
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.suites import open_suite
 from pytest_fcbench.suites.custom import files_of, is_suite, open_own
+from pytest_fcbench.suites.registry import open_suite
 
 SIMPLE = """\
 category: simple_python

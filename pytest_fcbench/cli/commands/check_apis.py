@@ -21,7 +21,8 @@ from pytest_fcbench.execution.functions import live
 from pytest_fcbench.execution.rest.sender import Sender
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.suites import SUITES, bfcl, open_suite
+from pytest_fcbench.suites import bfcl
+from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.tools.api_probes import Answer, State, ask_apis, collect_probes
 
 HELP = "ask which web APIs still answer as REST and executable entries need it"
@@ -38,9 +39,6 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     wanted = chosen.suite or [bfcl.SOURCE.name]
-    for name in wanted:
-        if name not in SUITES:
-            raise UsageError(unknown("suite", name, SUITES))
     suites = [open_suite(name, cache_folder()) for name in wanted]
     entries = (
         entry

@@ -12,7 +12,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from random import Random
 
-from pytest_fcbench import suites
 from pytest_fcbench.cli.run_options import declare, given, require_at_least
 from pytest_fcbench.config.loading import Settings, config_file, load
 from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
@@ -24,6 +23,7 @@ from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageErro
 from pytest_fcbench.domain.verdict import printable
 from pytest_fcbench.run.output_files import write
 from pytest_fcbench.scorecard.render import tables
+from pytest_fcbench.suites.registry import SUITES, open_suite
 from pytest_fcbench.tools.contamination import measures, report
 from pytest_fcbench.tools.contamination.comparison import compare
 from pytest_fcbench.tools.contamination.endpoint import Endpoint
@@ -103,11 +103,11 @@ def _entries(option: str, name: str, cache: Path) -> list[Entry]:
     """The entries of a set."""
     suite_name, _, selection = name.partition(":")
     rule = f"{option}={name}: a set is SUITE:NAME, for example bfcl:non_live"
-    if suite_name not in suites.SUITES:
-        raise UsageError(f"{rule}; {unknown('suite', suite_name, suites.SUITES)}")
+    if suite_name not in SUITES:
+        raise UsageError(f"{rule}; {unknown('suite', suite_name, SUITES)}")
     if selection not in (*CATEGORIES, *SELECTIONS):
         raise UsageError(f"{rule}; {unknown('category', selection, (*CATEGORIES, *SELECTIONS))}")
-    suite = suites.open_suite(suite_name, cache)
+    suite = open_suite(suite_name, cache)
     names = SELECTIONS.get(selection, (selection,))
     return [e for category in suite.categories if category.name in names for e in suite.load(category)]
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from pytest_fcbench.config.loading import cache_folder
 from pytest_fcbench.domain.errors import PackError, UsageError, unknown
-from pytest_fcbench.suites import PACKS, packs
+from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.packs import Pack
+from pytest_fcbench.suites.registry import PACKS
 
 HELP = "get the official data of a suite, or list what there is"
 

@@ -8,7 +8,6 @@ import socket
 from functools import cache, partial
 from pathlib import Path
 
-from pytest_fcbench import suites
 from pytest_fcbench.config.loading import cache_folder, config_file, own_suites
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, unknown
 from pytest_fcbench.models.baselines import scripted
@@ -16,6 +15,8 @@ from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server import faults
 from pytest_fcbench.server.lookup import MANNERS, Lookup, Models
+from pytest_fcbench.suites import core
+from pytest_fcbench.suites.registry import OURS, open_suite
 
 _HOST = "127.0.0.1"
 
@@ -27,7 +28,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
     add("--model", required=True, help="oracle, lexical or scripted:FILE")
-    add("--suite", action="append", help=f"whose entries it knows, repeatable: {', '.join(suites.SUITES)}")
+    add("--suite", action="append", help=f"whose entries it knows, repeatable: {', '.join(OURS)}")
     add("--port", type=int, default=8000, help=f"a port of {_HOST}; 0 takes a free one (default 8000)")
     add("--latency", default="0", metavar="SECONDS", help="before an answer: 1, 0.5-2 or exp:0.8 (a mean)")
     kinds = f"a share of requests that goes wrong, repeatable: {', '.join(faults.Kind)}"
@@ -41,9 +42,9 @@ def run_command(chosen: argparse.Namespace) -> int:
     draws = faults.draws(faults.shares(chosen.fault), faults.latency(chosen.latency), chosen.seed)
     if not 0 <= chosen.retry_after < math.inf:
         raise UsageError(f"--retry-after={chosen.retry_after}: must be a number of seconds from 0 on")
-    names = list(dict.fromkeys(chosen.suite or [suites.core.NAME]))
+    names = list(dict.fromkeys(chosen.suite or [core.NAME]))
     own = own_suites(config_file(Path(), None))
-    lookup = Lookup([suites.open_suite(name, cache_folder(), own) for name in names], models)
+    lookup = Lookup([open_suite(name, cache_folder(), own) for name in names], models)
 
     from pytest_fcbench.server.app import ChatServer
 

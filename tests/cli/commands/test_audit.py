@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench import suites
 from pytest_fcbench.cli import main
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.suites import core
+from pytest_fcbench.suites.registry import OURS
 from tests.factories import make_entry
 from tests.tools.audit.made import make_suite
 
@@ -40,7 +40,7 @@ def broken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """In the place of core a suite with a bad entry, whose id and question go for a terminal."""
     bad = make_entry(expect=[{"weather.forecast": {"city": []}}])
     odd = make_entry("multiple", query="clear \x1b[2J me", entry_id="mul\x1btiple")
-    monkeypatch.setitem(suites.SUITES, "core", lambda cache: make_suite(bad, odd))
+    monkeypatch.setitem(OURS, "core", lambda cache: make_suite(bad, odd))
     (folder / "taken").mkdir()
     return folder
 
@@ -86,7 +86,7 @@ def test_a_category_that_cannot_be_read_is_a_finding(
 
     suite = make_suite(make_entry())
     object.__setattr__(suite, "load", torn)
-    monkeypatch.setitem(suites.SUITES, "core", lambda cache: suite)
+    monkeypatch.setitem(OURS, "core", lambda cache: suite)
     assert main.main(["audit", "core"]) == 1
     assert (
         "  simple_python             simple_python.yaml:3: entries.0: has no 'id'" in capsys.readouterr().out
@@ -94,9 +94,7 @@ def test_a_category_that_cannot_be_read_is_a_finding(
 
 
 def test_overlap(broken: Path, pack_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(
-        suites.SUITES, "bfcl", lambda cache: make_suite(make_entry("irrelevance", suite="bfcl"))
-    )
+    monkeypatch.setitem(OURS, "bfcl", lambda cache: make_suite(make_entry("irrelevance", suite="bfcl")))
     assert main.main(["audit", "core", "--against", "bfcl", "--check", "overlap", "--json", "o.json"]) == 0
     (found,) = json.loads((broken / "o.json").read_text())["findings"]
     assert found["evidence"].startswith("is like bfcl:irrelevance_0 (ROUGE-L 1.00)")

@@ -265,7 +265,9 @@ def test_the_key_is_nowhere(contamination: Measured, monkeypatch: pytest.MonkeyP
 
 
 def test_a_suite_without_such_entries(contamination: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_fcbench.suites.open_suite", lambda *_: replace(SUITE, categories=()))
+    monkeypatch.setattr(
+        "pytest_fcbench.cli.commands.contamination.open_suite", lambda *_: replace(SUITE, categories=())
+    )
     code, _, errors = contamination("--api-base=http://127.0.0.1:9/v1")
     assert code == 2
     assert f"--a={A}: there are no such entries in which the user says something" in errors

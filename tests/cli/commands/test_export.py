@@ -18,8 +18,8 @@ from pytest_fcbench.domain.transcript import Completion, Fault, completion_to_js
 from pytest_fcbench.domain.verdict import Failed, NotScored
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, Usage
-from pytest_fcbench.suites import open_suite
 from pytest_fcbench.suites.bfcl import SOURCE
+from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.tools.official_export.tables import TABLES
 from tests.factories import FACTS, make_record, tool_calls, write_scorecard
 

@@ -17,7 +17,8 @@ from pytest_fcbench.cli import main
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 from pytest_fcbench.domain.verdict import CallVerdict, Profile
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.suites import SUITES, core
+from pytest_fcbench.suites import core
+from pytest_fcbench.suites.registry import OURS
 from pytest_fcbench.suites.suite import Suite
 from tests.cli.conftest import Refusal
 from tests.factories import (
@@ -104,7 +105,7 @@ def card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Record:
 
     opened = core.open_suite(tmp_path)
     suite = Suite("demo", "3", None, (CATEGORIES["hotels"],), opened.wording, opened.world, load)
-    monkeypatch.setitem(SUITES, "demo", lambda cache: suite)
+    monkeypatch.setitem(OURS, "demo", lambda cache: suite)
     record = make_path_record(path=make_path_score(*VERDICTS), suite="demo")
     write(record)
     return record

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench import suites
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCalls
 from pytest_fcbench.domain.transcript import Completion, Fault
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.matchers import sql
+from pytest_fcbench.suites.registry import open_suite
 from tests.factories import make_transcript, tool_calls
 from tests.matchers.outcomes import outcomes
 from tests.matchers.sql.shop import DOC, accepting, call, expecting
@@ -233,7 +233,7 @@ def test_in_prompting_mode_too() -> None:
 
 # Of the suites
 
-CORE = suites.open_suite("core", Path()).load(CATEGORIES["sql"])
+CORE = open_suite("core", Path()).load(CATEGORIES["sql"])
 
 ALIKE: Mapping[str, Mapping[str, object]] = {
     "sql_0": {"columns": "model, price_per_day"},

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench import suites
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCalls
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.matchers import sql
 from pytest_fcbench.matchers.sql.database import carry_out
 from pytest_fcbench.matchers.sql.derivation import derived
 from pytest_fcbench.matchers.sql.statements import Keyword, translate
+from pytest_fcbench.suites.registry import open_suite
 from tests.factories import make_transcript, tool_calls
 
 
 @pytest.fixture(scope="module")
 def truths(pack_cache: Path) -> list[tuple[Entry, dict[str, object]]]:
     """The entries that count, each with its first accepted call."""
-    entries = suites.open_suite("bfcl", pack_cache).load(CATEGORIES["sql"])
+    entries = open_suite("bfcl", pack_cache).load(CATEGORIES["sql"])
     return [(entry, _first(entry)) for entry in entries if not entry.set_aside]
 
 

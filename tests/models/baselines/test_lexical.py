@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench import suites
+from pytest_fcbench.suites.registry import 
+from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Message, NoCall, Rule
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
@@ -19,6 +20,7 @@ from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.models.baselines.lexical import LexicalModel
+from pytest_fcbench.suites.registry import open_suite
 from tests.factories import answer_of, make_doc, make_entry, make_golden_path, make_multi_turn
 from tests.models.outcomes import outcomes
 
@@ -231,7 +233,7 @@ _OFFERING = [category for category in CATEGORIES.values() if category.rule is no
 
 @pytest.mark.parametrize("category", _OFFERING, ids=lambda category: category.name)
 def test_no_category_of_core_is_too_easy(category: Category, pool: Pool, tmp_path: Path) -> None:
-    suite = suites.open_suite("core", tmp_path)
+    suite = open_suite("core", tmp_path)
     model = PROMPT if category.rule is Rule.VARIATION else FC
     manner = Manner("lexical", model.prompting)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench import suites
 from pytest_fcbench.codecs.decoders.outcome import Calls
 from pytest_fcbench.codecs.decoders.registry import read_official
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, GoldenPath, Rule, Trajectory
@@ -21,6 +20,7 @@ from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.models.baselines.oracle import ABSTENTION, DONE, OracleModel
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.formats.fields import yaml_value
+from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from tests.factories import answer_of, make_doc, make_entry, make_golden_path, make_multi_turn
 from tests.models.outcomes import Outcome, outcomes
@@ -197,7 +197,7 @@ def test_after_the_last_step_it_says_that_it_is_done(mode: Mode) -> None:
 
 @pytest.mark.parametrize("mode", Mode)
 def test_it_makes_the_calls_of_every_step_of_core(mode: Mode, tmp_path: Path) -> None:
-    suite = suites.open_suite("core", tmp_path)
+    suite = open_suite("core", tmp_path)
     entries = [entry for name in SELECTIONS["complex"] for entry in suite.load(CATEGORIES[name])]
     assert len(entries) > 30
     for entry in entries:
@@ -244,7 +244,7 @@ def _outcomes(suite: Suite, categories: Iterable[Category], mode: Mode, pool: Po
 def test_it_passes_all_of_core_in_both_profiles(
     mode: Mode, tmp_path: Path, pool: Pool, *, single_turn: bool
 ) -> None:
-    suite = suites.open_suite("core", tmp_path)
+    suite = open_suite("core", tmp_path)
     others = {Rule.PATH} | ({Rule.VARIATION} if mode is Mode.FC else set())
     categories = [c for c in suite.categories if c.single_turn is single_turn and c.rule not in others]
     found = list(_outcomes(suite, categories, mode, pool))
@@ -257,7 +257,7 @@ def test_it_passes_all_of_core_in_both_profiles(
 @pytest.fixture(scope="module", params=Mode)
 def official(request: pytest.FixtureRequest, pack_cache: Path, pool: Pool) -> list[Outcome]:
     """The outcomes of the official suite in one mode."""
-    suite = suites.open_suite("bfcl", pack_cache)
+    suite = open_suite("bfcl", pack_cache)
     categories = [category for category in suite.categories if category.rule is not Rule.VARIATION]
     return list(_outcomes(suite, categories, request.param, pool))
 
@@ -294,7 +294,7 @@ def test_official_exactly_the_entries_that_nothing_passes_are_failed(official: l
 
 def test_in_every_prompt_format_only_a_list_of_objects_is_misread(pack_cache: Path, pool: Pool) -> None:
     """As JSON it ends, officially, the search for the calls."""
-    suite = suites.open_suite("bfcl", pack_cache)
+    suite = open_suite("bfcl", pack_cache)
     outcomes = list(_outcomes(suite, [CATEGORIES["format_sensitivity"]], Mode.PROMPT, pool))
     assert len(outcomes) == 5_200
     assert not [o.id for o in outcomes if not isinstance(o.judgement.corrected, Passed)]

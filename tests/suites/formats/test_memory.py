@@ -162,6 +162,6 @@ def test_official_questions(official: Mapping[str, Suite]) -> None:
 
 @pytest.fixture(scope="module")
 def official(pack_cache: Path) -> Mapping[str, Suite]:
-    from pytest_fcbench.suites import open_suite
+    from pytest_fcbench.suites.registry import open_suite
 
     return {"bfcl": open_suite("bfcl", pack_cache)}

@@ -12,7 +12,8 @@ from pytest_fcbench.domain.entry import ExpectedResponse, Rule
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.suites import bfcl, open_suite
+from pytest_fcbench.suites import bfcl
+from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.tools.audit import checks, review
 from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import Finding, Severity

@@ -1,0 +1,76 @@
+"""Every suite by name, and how it is opened: ours, those of other distributions, a team's own.
+
+Another distribution adds a suite by an entry point in the group ``fcbench.suites``: a function that takes the
+cache folder and returns the ``Suite``, which has the name of the entry point.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.registry import Registry
+from pytest_fcbench.suites import bfcl, complexfuncbench, core
+from pytest_fcbench.suites.custom import open_own
+from pytest_fcbench.suites.packs import Source
+from pytest_fcbench.suites.suite import Suite
+
+OURS: Mapping[str, Callable[[Path], Suite]] = {
+    core.NAME: core.open_suite,
+    bfcl.SOURCE.name: bfcl.open_suite,
+    complexfuncbench.NAME: complexfuncbench.open_suite,
+}
+"""How to open each suite of this package, given the cache folder. The leaderboard's formulas are for them."""
+
+SUITES: Registry[Callable[[Path], Suite]] = Registry("suite", "fcbench.suites", OURS)
+"""How to open each suite that is installed."""
+
+PACKS: Mapping[str, Source] = {source.name: source for source in (bfcl.SOURCE, complexfuncbench.SOURCE)}
+"""The packs that ``fcbench pull`` can get."""
+
+
+def openers(own: Mapping[str, Path]) -> Mapping[str, Callable[[Path], Suite]]:
+    """Return how to open each suite, those of a team included; nothing is imported before it is opened."""
+    return {name: partial(open_suite, name, own=own) for name in (*SUITES, *own)}
+
+
+def open_suite(name: str, cache: Path, own: Mapping[str, Path] = MappingProxyType({})) -> Suite:
+    """Open a suite by name. Raises ``UsageError`` for an unknown name, ``PackMissing`` without its pack."""
+    if name in own:
+        return open_own(name, own[name])
+    suite = SUITES.find(name)(cache)
+    if name not in OURS and (suite.name != name or not _is_word(name)):
+        raise UsageError(
+            f"suite {name!r}: what its entry point opens is named {suite.name!r}; the two must be the same "
+            "word, because it is also the name of a mark"
+        )
+    return suite
+
+
+def word_of(path: Path) -> str:
+    """What a suite is called after its file or folder."""
+    return re.sub(r"\W+", "_", path.absolute().stem)
+
+
+def name_of(path: Path) -> str:
+    """The name of a suite that is pointed at. Raises ``UsageError``."""
+    if not can_name_a_suite(name := word_of(path)):
+        raise UsageError(
+            f"{path}: {name!r} cannot be the name of a suite; rename it, "
+            "or give it a name under suites in fcbench.yaml"
+        )
+    return name
+
+
+def can_name_a_suite(name: str) -> bool:
+    """Whether it is a word, because it becomes a mark, and none that is taken."""
+    return _is_word(name) and name not in (*CATEGORIES, *SELECTIONS) and name not in SUITES
+
+
+def _is_word(name: str) -> bool:
+    return re.fullmatch(r"[A-Za-z_]\w*", name) is not None

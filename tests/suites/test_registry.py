@@ -1,0 +1,76 @@
+"""Suites are found by name, also those that other distributions add."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.cli.main import main
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.registry import Registry
+from pytest_fcbench.scorecard.aggregate import formulas
+from pytest_fcbench.suites import core, registry
+from pytest_fcbench.suites.registry import OURS, can_name_a_suite, open_suite, openers
+from pytest_fcbench.suites.suite import Suite
+from tests.installing import install
+
+GROUP = "fcbench.suites"
+
+
+def open_garden(cache: Path) -> Suite:
+    """What an entry point names."""
+    return replace(core.open_suite(cache), name="garden", version="3", categories=())
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    # The registry of the process remembers what it has loaded.
+    monkeypatch.setattr(registry, "SUITES", Registry("suite", GROUP, OURS))
+    return tmp_path
+
+
+def test_formulas_are_for_our_suites() -> None:
+    assert tuple(OURS) == formulas.SUITES
+
+
+def test_another_distribution_adds_a_suite(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    install(place, "plants", {GROUP: {"garden": f"{__name__}:open_garden"}})
+    assert open_suite("garden", place).version == "3"
+    assert list(openers({"mine": place})) == [*OURS, "garden", "mine"]
+    assert not can_name_a_suite("garden")
+    main(["suites"])
+    assert "garden             3, 0 entries in 0 categories" in capsys.readouterr().out
+
+
+def test_an_unknown_suite_is_told_with_the_nearest_names(place: Path) -> None:
+    install(place, "plants", {GROUP: {"garden": f"{__name__}:open_garden"}})
+    rule = r"unknown suite 'gardn'\. Did you mean 'garden'\? Valid: core, bfcl, complexfuncbench, garden\."
+    with pytest.raises(UsageError, match=rule):
+        open_suite("gardn", place)
+
+
+def test_a_suite_that_cannot_be_imported_is_told_only_where_it_is_wanted(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install(place, "plants", {GROUP: {"garden": "no_such_module:open_garden"}})
+    told = "suite 'garden': no_such_module:open_garden of plants cannot be imported: ModuleNotFoundError"
+    assert open_suite("core", place).load(CATEGORIES["chatable"])
+    with pytest.raises(UsageError, match=re.escape(told)):
+        open_suite("garden", place)
+    assert main(["suites"]) == 1
+    out = capsys.readouterr().out
+    assert f"broken: {told}" in out
+    assert re.search(r"^core +\d", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ["orchard", "my-garden"])
+def test_the_name_of_a_suite_is_that_of_its_entry_point_and_a_word(place: Path, name: str) -> None:
+    install(place, "plants", {GROUP: {name: f"{__name__}:open_garden"}})
+    with pytest.raises(UsageError, match=f"suite '{name}': .* is named 'garden'"):
+        open_suite(name, place)
