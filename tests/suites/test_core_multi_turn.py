@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.suites.registry import 
-from pytest_fcbench.codecs.decoders.registry import DEFAULT_SYNTAX
 from pytest_fcbench.conversations.turns import converse, performed
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, Trajectory
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
