@@ -100,11 +100,6 @@ class Question:
     answers: tuple[str, ...]
     trail: tuple[Hop, ...]
 
-    @property
-    def reads(self) -> tuple[Hop, ...]:
-        """The hops: pages from which something has to be known."""
-        return tuple(hop for hop in self.trail if hop.url)
-
     def entry(self, suite: str, category: Category, docs: tuple[FunctionDoc, ...]) -> Entry:
         """The question in a category, which says by its name whether snippets are shown."""
         return Entry(

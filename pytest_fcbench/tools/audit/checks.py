@@ -19,9 +19,9 @@ from pytest_fcbench.tools.audit.findings import Finding
 from pytest_fcbench.tools.audit.registry import Check
 
 _MODULES = (shapes, truths, trajectories, golden_paths, function_docs, duplicates, irrelevance, texts)
-_DECLARED = [value for module in _MODULES for value in vars(module).values() if isinstance(value, Check)]
+DECLARED = [value for module in _MODULES for value in vars(module).values() if isinstance(value, Check)]
 
-CHECKS: Mapping[str, Check] = {check.name: check for check in sorted(_DECLARED, key=lambda check: check.weak)}
+CHECKS: Mapping[str, Check] = {check.name: check for check in sorted(DECLARED, key=lambda check: check.weak)}
 """In the order in which an audit reports them: by module and place in it, weak ones last."""
 
 

@@ -17,7 +17,7 @@ from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit import report
-from pytest_fcbench.tools.audit.checks import CHECKS, audit
+from pytest_fcbench.tools.audit.checks import CHECKS, DECLARED, audit
 from pytest_fcbench.tools.audit.distributions import spreads
 from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import Finding, Severity, shown
@@ -25,6 +25,13 @@ from pytest_fcbench.tools.audit.report import Audit
 from tests.factories import make_doc, make_entry
 from tests.server.asking import WEB
 from tests.tools.audit.made import make_facts
+
+
+def test_no_name_is_declared_twice_and_weak_checks_come_last() -> None:
+    assert len(CHECKS) == len(DECLARED)
+    weak = [check.weak for check in CHECKS.values()]
+    assert weak == sorted(weak)
+    assert any(weak)
 
 
 def test_only_named_checks_run() -> None:
