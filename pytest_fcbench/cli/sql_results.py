@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.text import shorten
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.matchers import sql
 from pytest_fcbench.matchers.sql.corrected import tried
 from pytest_fcbench.matchers.sql.database import Content, Outcome, Row, same_state
 from pytest_fcbench.matchers.sql.statements import NoStatement, Statement
-from pytest_fcbench.scorecard.render.tables import Table, cut, text
+from pytest_fcbench.scorecard.render.tables import Table, text
 
 _MOST_ROWS = 20
 _WIDEST, _WIDEST_IN_FULL = 48, 1_000
@@ -89,7 +90,7 @@ def _drawn(
     title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, full: bool
 ) -> Iterator[str]:
     widest, most = (_WIDEST_IN_FULL, None) if full else (_WIDEST, _MOST_ROWS)
-    kept = [tuple(cut(cell, widest) for cell in row) for row in rows[:most]]
+    kept = [tuple(shorten(cell, widest) for cell in row) for row in rows[:most]]
     more = (f"and {len(rows) - len(kept):,} more rows; --full shows all",) if len(kept) < len(rows) else ()
     yield ""
     yield from text(Table(title, columns, tuple(kept), more, left=frozenset(columns)))

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
+from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import AskModel, Completion, completion_from_json, completion_to_json
 from pytest_fcbench.models.protocol import Model
 
@@ -108,7 +109,7 @@ class AnswerStore:
         }
         self._database.execute(
             "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)",
-            (key, _storable(entry), _storable(model), json.dumps(answer), time.time()),
+            (key, escape_surrogates(entry), escape_surrogates(model), json.dumps(answer), time.time()),
         )
 
     async def keep(self, key: str, entry: str, model: str, completion: Completion) -> None:
@@ -120,7 +121,7 @@ class AnswerStore:
         """What there is, of one model or of all."""
         rows = self._database.execute(
             "SELECT entry, model, answer, written FROM answers WHERE :model IS NULL OR model = :model",
-            {"model": model and _storable(model)},
+            {"model": model and escape_surrogates(model)},
         )
         for entry, of, answer, written in rows:
             usage = json.loads(answer)
@@ -136,7 +137,7 @@ class AnswerStore:
         return self._database.execute(
             "DELETE FROM answers WHERE (:model IS NULL OR model = :model)"
             " AND (:entries IS NULL OR entry GLOB :entries) AND (:before IS NULL OR written < :before)",
-            {"model": model and _storable(model), "entries": entries, "before": before},
+            {"model": model and escape_surrogates(model), "entries": entries, "before": before},
         ).rowcount
 
     def shrink(self) -> None:
@@ -156,11 +157,6 @@ class AnswerStore:
         self._writer.shutdown()
         self._reads.close()
         self._database.close()
-
-
-def _storable(text: str) -> str:
-    """A text with the lone surrogates escaped that a JSON escape can bring in, and SQLite has no form for."""
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 @dataclass(frozen=True, slots=True)

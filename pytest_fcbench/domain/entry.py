@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import PromptFormat
+from pytest_fcbench.domain.text import escape_surrogates
 
 
 class Group(StrEnum):
@@ -232,7 +233,7 @@ class PathCall:
 
 def reply_text(reply: object) -> str:
     """A JSON value as the reply that a model is shown: other scripts as they are, lone surrogates escaped."""
-    return json.dumps(reply, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
+    return escape_surrogates(json.dumps(reply, ensure_ascii=False))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,22 +18,7 @@ from pytest_fcbench.domain.json_values import (
     Unwalked,
     one_of,
 )
-
-_LONGEST = 600
-"""Characters of a reason; names of a model's own making can have any length."""
-
-
-def printable(text: str) -> str:
-    """A text that can go to any terminal and file: no control characters, no lone surrogates, not endless.
-
-    What is printable stays as it is, so that a reason that was kept is the same when it is read.
-    """
-    text = text[: _LONGEST + 1]
-    if not text.isprintable():
-        text = "".join(
-            c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
-        )
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+from pytest_fcbench.domain.text import printable
 
 
 class Profile(StrEnum):

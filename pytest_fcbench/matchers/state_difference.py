@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from pytest_fcbench.domain.text import shorten
+
 _LONGEST = 60
 """Characters of a value that are shown."""
 
@@ -52,8 +54,7 @@ def between(expected: object, found: object, at: str = "") -> Iterator[Differenc
 
 
 def _short(value: object) -> str:
-    text = _text(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return shorten(_text(value), _LONGEST)
 
 
 def _text(value: object) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.providers.litellm import failure, imported
 
@@ -35,7 +36,7 @@ class EmbeddingModel:
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint once. Raises ``CallError`` where no vectors come."""
-        texts = [_sendable(str(message["content"])) for message in request.messages]
+        texts = [escape_surrogates(str(message["content"])) for message in request.messages]
         started = time.perf_counter()
         reply = await self._reply(texts)
         vectors = self._vectors(reply, len(texts))
@@ -104,8 +105,3 @@ def _normalised(vector: object) -> list[float] | None:
 def _dot(one: Sequence[float], other: Sequence[float]) -> float:
     product = math.fsum(a * b for a, b in zip(one, other, strict=True))
     return round(product, _DIGITS) + 0.0  # no -0.0
-
-
-def _sendable(text: str) -> str:
-    """With lone surrogates, which no request can hold, written out."""
-    return text.encode("utf-8", "backslashreplace").decode()

@@ -11,6 +11,7 @@ from typing import Protocol
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.redaction import redacted
+from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.web.client import Bounds, Client, Refused, Reply, Unreachable
 from pytest_fcbench.web.small_web import ENGINE
 
@@ -163,4 +164,4 @@ def _hit(result: Mapping[str, object], href: str) -> Hit:
 def _sendable(text: str) -> str:
     """Without what no address can hold: control characters are spaces, lone surrogates are written out."""
     plain = "".join(c if c.isprintable() or "\ud800" <= c <= "\udfff" else " " for c in text)
-    return plain.encode("utf-8", "backslashreplace").decode()
+    return escape_surrogates(plain)

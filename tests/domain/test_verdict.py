@@ -8,47 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, printable
+from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
 
 ANY_TEXT = st.text(st.characters())
 """Lone surrogates and control characters too."""
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        pytest.param("plain", "plain", id="plain"),
-        pytest.param("Zürich, 東京, 🙂", "Zürich, 東京, 🙂", id="letters of any script"),
-        pytest.param("one\ntwo", "one\ntwo", id="line break stays"),
-        pytest.param("a\tb\rc", "a\\tb\\rc", id="other white space"),
-        pytest.param("\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m", id="escape sequence"),
-        pytest.param("\x07\x00\x7f\x9b", "\\x07\\x00\\x7f\\x9b", id="control characters"),
-        pytest.param("abc\u202ecba", "abc\\u202ecba", id="right to left override"),
-        pytest.param("one\u2028two", "one\\u2028two", id="line separator"),
-        pytest.param("\ud83d", "\\ud83d", id="lone surrogate"),
-        pytest.param("back\\slash\x1b", "back\\slash\\x1b", id="backslash stays"),
-    ],
-)
-def test_what_cannot_be_shown_is_escaped(text: str, shown: str) -> None:
-    assert printable(text) == shown
-
-
-@given(ANY_TEXT)
-def test_any_text_becomes_printable(text: str) -> None:
-    shown = printable(text)
-    assert shown.replace("\n", "").isprintable()
-    shown.encode()  # no surrogates are left
-    assert printable(shown) == shown
-
-
-@pytest.mark.parametrize(
-    "text", ["x" * 601, "\r" * 300, "\r" * 301, "x" * 599 + "\r", "x" * 600 + "\0", "é\n" * 999]
-)
-def test_a_long_text_is_cut_once(text: str) -> None:
-    """Escaped it can be longer than it was; what is kept of it is not cut again when it is read."""
-    shown = printable(text)
-    assert len(shown) <= 601
-    assert printable(shown) == shown
 
 
 @given(ANY_TEXT)

@@ -22,8 +22,9 @@ from pytest_fcbench.domain.entry import (
 )
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.domain.transcript import Aside, Completion, Driven, Fault, Party, Step, Transcript
-from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Rated, printable
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Rated
 from pytest_fcbench.execution.outcomes import (
     Limit,
     Outcome,

@@ -12,7 +12,7 @@ from pytest_fcbench.cli.question_wording import merged
 from pytest_fcbench.cli.run_options import declare, require_at_least, suite_of
 from pytest_fcbench.domain.entry import Entry, Rule
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, unknown
-from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.run import output_files
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.authoring.augmentation import KINDS, augmented

@@ -16,7 +16,7 @@ from pytest_fcbench.config.loading import cache_folder
 from pytest_fcbench.domain.entry import Entry, Group
 from pytest_fcbench.domain.errors import UsageError, unknown
 from pytest_fcbench.domain.redaction import redacted
-from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.execution.functions import live
 from pytest_fcbench.execution.rest.sender import Sender
 from pytest_fcbench.scorecard.render import tables

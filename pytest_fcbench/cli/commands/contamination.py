@@ -20,7 +20,7 @@ from pytest_fcbench.dispatch.progress import Progress, show_progress
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError, unknown
-from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.run.output_files import write
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.suites.registry import SUITES, open_suite

@@ -16,8 +16,9 @@ from pytest_fcbench.cli.run_options import declare, require_at_least, settings_o
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Rule
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.domain.transcript import Transcript
-from pytest_fcbench.domain.verdict import Failed, NotScored, Profile, printable
+from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.run.output_files import write
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files

@@ -30,8 +30,8 @@ from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError
 from pytest_fcbench.domain.extras import EXTRAS
 from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.domain.transcript import Transcript
-from pytest_fcbench.domain.verdict import printable
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.providers import litellm
 from pytest_fcbench.run.context import RunContext

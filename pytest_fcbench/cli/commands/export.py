@@ -15,8 +15,9 @@ from pytest_fcbench.config.loading import load
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Group, Rule
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.domain.transcript import Transcript
-from pytest_fcbench.domain.verdict import NotScored, Passed, printable
+from pytest_fcbench.domain.verdict import NotScored, Passed
 from pytest_fcbench.models.baselines.official_results import as_judged, path_of, row_of, turns_of
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write_new

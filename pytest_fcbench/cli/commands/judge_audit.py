@@ -23,8 +23,9 @@ from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.entry import Entry, GoldenPath
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.text import cut, printable
 from pytest_fcbench.domain.transcript import BUILTIN
-from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Profile, printable
+from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Profile
 from pytest_fcbench.matchers.equivalence import builtin
 from pytest_fcbench.matchers.golden_path.questions import Equivalence, equivalence
 from pytest_fcbench.run.context import RunContext
@@ -246,7 +247,7 @@ def _differences(
 
 def _short(call: Mapping[str, object]) -> str:
     text = f"{call.get('name')} {json.dumps(call.get('arguments'), ensure_ascii=False)}"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return cut(text, _LONGEST)
 
 
 def _document(

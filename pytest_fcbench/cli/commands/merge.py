@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pytest_fcbench.cli.run_options import declare, settings_of_no_model
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.run.output_files import write
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.compare.merging import Merged, merge

@@ -11,7 +11,7 @@ from pytest_fcbench.cli.run_options import ASKING_NOBODY, declare
 from pytest_fcbench.config.loading import Settings, config_file, load, profiles
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.models.price_table import known_price, litellm_models
 from pytest_fcbench.models.registry import PROVIDERS
 

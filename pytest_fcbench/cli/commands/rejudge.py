@@ -20,7 +20,8 @@ from pytest_fcbench.cli.run_options import declare
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.redaction import redacted
-from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile, printable
+from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write
 from pytest_fcbench.run.session import Session
@@ -31,6 +32,7 @@ from pytest_fcbench.scorecard.record import Record, from_json, to_json
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.scorecard.render.document import section
 from pytest_fcbench.scorecard.render.tables import Table
+from pytest_fcbench.scorecard.render.wording import number
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, word
 
 HELP = "judge the answers of a scorecard again; say what changed"
@@ -141,7 +143,7 @@ def _scores(card: Scorecard, new: Mapping[str, Record]) -> Iterator[str]:
 
 
 def _cell(score: Score) -> str:
-    share = "-" if score.accuracy is None else f"{score.accuracy:.2%}"
+    share = number(score.accuracy, ".2%")
     return f"{score.passed} of {score.scored}  {share:>7}"
 
 

@@ -15,8 +15,9 @@ from pytest_fcbench.domain.driving import drive
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import PackError, SuiteError, UsageError
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, completion_from_json
-from pytest_fcbench.domain.verdict import Profile, printable
+from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write
 from pytest_fcbench.scorecard import scorecard_files

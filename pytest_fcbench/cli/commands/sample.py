@@ -14,7 +14,7 @@ from pytest_fcbench.cli.run_options import declare, require_at_least, suite_of_e
 from pytest_fcbench.config.loading import cache_folder
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.run import output_files
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.authoring.entry_writing import drafted

@@ -23,6 +23,7 @@ from pytest_fcbench.domain.entry import (
 )
 from pytest_fcbench.domain.errors import NotScoredError, UsageError, unknown
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.text import cut_counting, printable
 from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import (
     CallVerdict,
@@ -33,7 +34,6 @@ from pytest_fcbench.domain.verdict import (
     Profile,
     Rated,
     Verdict,
-    printable,
 )
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers.judging.ratings import MOST
@@ -301,8 +301,8 @@ def _text(value: object) -> str:
 
 def _row(name: str, text: str, longest: int | None) -> Iterator[str]:
     """A value under its name; further lines of it are indented as far."""
-    if longest is not None and len(text) > longest:
-        text = f"{text[:longest]}… ({len(text) - longest:,} more characters)"
+    if longest is not None:
+        text = cut_counting(text, longest)
     first, *rest = text.splitlines() or [""]
     yield f"{name:<14} {first}"
     for line in rest:

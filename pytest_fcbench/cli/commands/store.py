@@ -25,8 +25,8 @@ from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.prompting import Manner
 from pytest_fcbench.domain.redaction import redacted
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.domain.transcript import Completion, Transcript
-from pytest_fcbench.domain.verdict import printable
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.baselines.official_results import as_judged, path_of, row_of
 from pytest_fcbench.run.context import RunContext

@@ -32,6 +32,7 @@ from pytest_fcbench.domain.conformance import TYPES, element_type
 from pytest_fcbench.domain.entry import Entry, ExpectedCall, ExpectedCalls, Rule
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.text import shorten
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.matchers.text_normalization import standardized
@@ -176,7 +177,7 @@ def shortened(value: object, longest: int = 160) -> str:
         text = repr(value)
     except (ValueError, RecursionError) as error:  # an integer of too many digits, a value too deep
         return f"a {type(value).__name__} that cannot be written ({str(error)[:40]})"
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return shorten(text, longest)
 
 
 _LONGEST_DETAIL = 2_000

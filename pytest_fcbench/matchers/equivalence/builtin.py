@@ -25,7 +25,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
-from pytest_fcbench.domain.verdict import Difference, printable
+from pytest_fcbench.domain.text import cut, printable
+from pytest_fcbench.domain.verdict import Difference
 from pytest_fcbench.matchers.equivalence.places import same_place
 from pytest_fcbench.matchers.equivalence.quantities import quantity
 from pytest_fcbench.matchers.equivalence.words import LONGEST, is_code, words
@@ -88,7 +89,7 @@ def _shown(arguments: Mapping[str, object], name: str) -> str:
         text = json.dumps(arguments[name], ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):  # no JSON, a number of endless digits, too deep
         return "a value that cannot be shown"
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+    return cut(text, _LONGEST_SHOWN)
 
 
 # Objects

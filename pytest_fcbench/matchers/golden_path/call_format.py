@@ -10,8 +10,9 @@ from collections.abc import Mapping
 
 from pytest_fcbench.domain.conformance import has_type, misfit
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.domain.transcript import Call
-from pytest_fcbench.domain.verdict import Profile, printable
+from pytest_fcbench.domain.verdict import Profile
 
 _OFFICIAL: Mapping[object, type | tuple[type, ...]] = {
     "string": str,

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.verdict import Rated
 from pytest_fcbench.matchers.judging.prompts import read_prompt
-from pytest_fcbench.matchers.judging.questions import Question, Unfit, cut, members
+from pytest_fcbench.matchers.judging.questions import Question, Unfit, members
 from pytest_fcbench.matchers.judging.ratings import LONGEST, rated, request, sentence
 
 CONTEXT = 40_000
@@ -64,7 +65,7 @@ def equivalence(
 
 def completeness(entry: Entry, response: str) -> Question[Rated]:
     """How much of the request a final answer deals with."""
-    material = {"request": request(entry), "answer": cut(response, LONGEST)}
+    material = {"request": request(entry), "answer": cut_counting(response, LONGEST)}
     return Question(entry, _COMPLETENESS, material, rated)
 
 
@@ -73,7 +74,7 @@ def correctness(entry: Entry, dialogue: Sequence[Mapping[str, object]], response
     material = {
         "request": request(entry),
         "calls and replies": _steps(dialogue, EVIDENCE),
-        "answer": cut(response, LONGEST),
+        "answer": cut_counting(response, LONGEST),
     }
     return Question(entry, _CORRECTNESS, material, rated)
 
@@ -96,7 +97,7 @@ def _doc(doc: FunctionDoc) -> Mapping[str, object]:
 
 
 def _written(value: object) -> str:
-    return cut(_json(value), LONGEST)
+    return cut_counting(_json(value), LONGEST)
 
 
 def _json(value: object) -> str:
@@ -114,7 +115,7 @@ def _steps(dialogue: Sequence[Mapping[str, object]], most: int) -> list[Mapping[
     replies = [str(reply) for turn in dialogue for reply in _listed(turn, "content")]
     longest = fair([len(text) for text in (*calls, *replies)], most)
     return [
-        {"step": step, "call": cut(call, longest), "reply": cut(reply, longest)}
+        {"step": step, "call": cut_counting(call, longest), "reply": cut_counting(reply, longest)}
         for step, call, reply in zip(steps, calls, replies, strict=False)
     ]
 

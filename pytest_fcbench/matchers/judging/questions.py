@@ -20,6 +20,7 @@ from pytest_fcbench.codecs.decoders.wrapping import unfenced
 from pytest_fcbench.domain.driving import drive, relay
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode, Prompting
+from pytest_fcbench.domain.text import escape_surrogates, printable
 from pytest_fcbench.domain.transcript import (
     NOT_ASKED,
     Aside,
@@ -30,7 +31,7 @@ from pytest_fcbench.domain.transcript import (
     Step,
     Transcript,
 )
-from pytest_fcbench.domain.verdict import NotScored, printable
+from pytest_fcbench.domain.verdict import NotScored
 
 T = TypeVar("T")
 
@@ -84,7 +85,10 @@ def put(question: Question[T], judge: str, party: Party = Party.MODEL) -> Asking
             break
         except Unfit as error:
             messages += [
-                {"role": "assistant", "content": _sendable(completion.text or "(empty)")[:_LONGEST_REPLY]},
+                {
+                    "role": "assistant",
+                    "content": escape_surrogates(completion.text or "(empty)")[:_LONGEST_REPLY],
+                },
                 {"role": "user", "content": f"The reply {error}. Reply again, with the JSON object only."},
             ]
     name = question.about.key
@@ -123,19 +127,9 @@ def recalled(question: Question[T], asides: Iterable[Aside]) -> T | NotScored:
 
 def fenced(material: Mapping[str, object]) -> str:
     """Material as JSON between two marked lines."""
-    text = _sendable(json.dumps(material, ensure_ascii=False, indent=1))
+    text = escape_surrogates(json.dumps(material, ensure_ascii=False, indent=1))
     mark = hashlib.sha256(text.encode()).hexdigest()[:16]
     return f"--- material {mark} ---\n{text}\n--- end of material {mark} ---"
-
-
-def _sendable(text: str) -> str:
-    """With lone surrogates, which no request can hold, written out."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def cut(text: str, longest: int) -> str:
-    """A text of at most so many characters, and how many are left out."""
-    return text if len(text) <= longest else f"{text[:longest]}… ({len(text) - longest:,} more characters)"
 
 
 def members(reply: Mapping[str, object], *names: str) -> tuple[object, ...]:

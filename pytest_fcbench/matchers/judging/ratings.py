@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.verdict import Rated
 from pytest_fcbench.matchers.judging.prompts import read_prompt
-from pytest_fcbench.matchers.judging.questions import Question, Unfit, cut, members
+from pytest_fcbench.matchers.judging.questions import Question, Unfit, members
 
 MOST = 2
 LONGEST = 8_000
@@ -22,7 +23,7 @@ _RELEVANCE = read_prompt("relevance")
 
 def relevance(entry: Entry, reply: str) -> Question[Rated]:
     """How well a reply answers the message of an entry."""
-    material = {"message": cut(request(entry), LONGEST), "reply": cut(reply, LONGEST)}
+    material = {"message": cut_counting(request(entry), LONGEST), "reply": cut_counting(reply, LONGEST)}
     return Question(entry, _RELEVANCE, material, rated)
 
 

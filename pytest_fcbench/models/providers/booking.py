@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.redaction import long_secrets
+from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.providers import http
 
@@ -91,12 +92,7 @@ def _query(arguments: Mapping[str, object]) -> Mapping[str, str]:
         for name, value in arguments.items()
         if value is not None
     }
-    return {_sendable(name): _sendable(text) for name, text in written.items()}
-
-
-def _sendable(text: str) -> str:
-    """With lone surrogates, which no address can hold, written out."""
-    return text.encode("utf-8", "backslashreplace").decode()
+    return {escape_surrogates(name): escape_surrogates(text) for name, text in written.items()}
 
 
 def _payload(reply: object) -> object:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.text import shorten
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
@@ -25,7 +26,7 @@ from pytest_fcbench.scorecard.aggregate.usage import CostLatency, cost_latency
 from pytest_fcbench.scorecard.compare.paired import Difference, Pair, Paired, pair
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render import call_tables
-from pytest_fcbench.scorecard.render.tables import Table, cut
+from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.scorecard.render.wording import dollars, driven, names, number, outermost, suite, suites
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
@@ -448,7 +449,7 @@ def _flips(title: str, pairs: Sequence[Pair], comparison: Comparison, most: int 
                 one.category,
                 before[one.entry].word,
                 after[one.entry].word,
-                cut((before if one.change > 0 else after)[one.entry].reason, _REASON),
+                shorten((before if one.change > 0 else after)[one.entry].reason, _REASON),
             )
             for one in kept
         ),

@@ -18,7 +18,8 @@ from datetime import date
 from itertools import combinations
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.verdict import Profile, printable
+from pytest_fcbench.domain.text import printable, shorten
+from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate import execution, golden_paths
 from pytest_fcbench.scorecard.aggregate.correlation import LEAST, Correlation, correlated
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL
@@ -27,7 +28,7 @@ from pytest_fcbench.scorecard.aggregate.usage import CostLatency, cost_latency
 from pytest_fcbench.scorecard.compare.comparison import checked, shown
 from pytest_fcbench.scorecard.compare.paired import pair
 from pytest_fcbench.scorecard.render import call_tables
-from pytest_fcbench.scorecard.render.tables import Table, cut
+from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.scorecard.render.wording import dollars, driven, limits, names, number, outermost, suites
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
@@ -335,7 +336,7 @@ def execution_charts(board: Board) -> Iterator[str]:
             from pytest_fcbench.scorecard.render.charts.plots import Pair, pairs
 
             points = [
-                Pair(*shares, cut(printable(row.name), _NAME))
+                Pair(*shares, shorten(printable(row.name), _NAME))
                 for row, shares in zip(board.rows, beside.shares, strict=True)
                 if shares
             ]
@@ -375,7 +376,7 @@ def release_chart(board: Board) -> str | None:
             score.accuracy,
             score.interval.low,
             score.interval.high,
-            cut(printable(row.name), _NAME),
+            shorten(printable(row.name), _NAME),
         )
         for row in board.rows
         if row.released and (score := row.score) and score.accuracy is not None and score.interval

@@ -44,7 +44,7 @@ def _accuracies(found: dict[Profile, Sensitivity], profile: Profile) -> Table:
 
 def _accuracy(told: Sensitivity | None, chosen: PromptFormat) -> str:
     score = told.formats.get(chosen) if told else None
-    return "-" if score is None or score.accuracy is None else f"{score.accuracy:.2%}"
+    return number(None if score is None else score.accuracy, ".2%")
 
 
 def _apart(found: dict[Profile, Sensitivity], profile: Profile) -> Table:

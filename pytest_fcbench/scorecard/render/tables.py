@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.domain.text import printable, shorten
 from pytest_fcbench.scorecard.render.charts.pages import colours, policy
 
 _WIDTH = 100
@@ -52,7 +52,7 @@ def text(table: Table) -> Iterator[str]:
     yield from _wrapped(table.title)
     for number, row in enumerate(cells):
         columns = [
-            f"{cut(cell, width):<{width}}" if table.is_left(index) else f"{cell:>{width}}"
+            f"{shorten(cell, width):<{width}}" if table.is_left(index) else f"{cell:>{width}}"
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join(columns).rstrip()
@@ -64,11 +64,6 @@ def text(table: Table) -> Iterator[str]:
 
 def _wrapped(sentence: str) -> list[str]:
     return wrap(_line(sentence), _WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
-def cut(text: str, most: int) -> str:
-    """A text of at most so many characters; the last one tells that there were more."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def markdown(table: Table) -> Iterator[str]:

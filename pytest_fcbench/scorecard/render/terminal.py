@@ -9,7 +9,8 @@ from textwrap import wrap
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.prompt_format import shortened
-from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Profile, printable
+from pytest_fcbench.domain.text import printable, shorten
+from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate import execution, ratings
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate
@@ -107,7 +108,7 @@ def _row(name: str, counts: Score, official: Score, corrected: Score, own: Score
 
 
 def _percent(accuracy: float | None) -> str:
-    return "-" if accuracy is None else f"{accuracy:.2%}"
+    return number(accuracy, ".2%")
 
 
 def _formulas(scores: ProfileScores, width: int) -> Iterator[str]:
@@ -254,8 +255,7 @@ def _wrapped(text: str, width: int, first: str = "  ") -> list[str]:
 
 
 def _cut(line: str, width: int) -> str:
-    line = " ".join(line.splitlines())
-    return line if len(line) <= width else f"{line[: width - 1]}…"
+    return shorten(" ".join(line.splitlines()), width)
 
 
 def gate_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.domain.text import printable, shorten
 
 
 class Severity(StrEnum):
@@ -51,4 +51,4 @@ _LONGEST = 160
 def shown(value: object, longest: int = _LONGEST) -> str:
     """A value for a sentence."""
     text = repr(value[: longest + 1] if isinstance(value, str) else value)
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return shorten(text, longest)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 
+from pytest_fcbench.domain.text import shorten
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.tools.audit import distributions
@@ -57,7 +58,7 @@ def lines(audit: Audit, most: int) -> Iterator[str]:
         yield ""
         yield f"{severity}: {check} ({len(group)}): {CHECKS[check].says}"
         for finding in group[:most]:
-            yield f"  {on_one_line(finding.entry):<24}  {tables.cut(finding.evidence, _LONGEST)}"
+            yield f"  {on_one_line(finding.entry):<24}  {shorten(finding.evidence, _LONGEST)}"
         if len(group) > most:
             yield f"  ... and {len(group) - most} more: --show {len(group)}, or --json FILE for all"
         for advice in dict.fromkeys(finding.advice for finding in group[:most]):

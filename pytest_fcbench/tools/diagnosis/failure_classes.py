@@ -28,8 +28,9 @@ from pytest_fcbench.codecs.decoders.outcome import Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
 from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.domain.transcript import Call, Fault, Step, Transcript
-from pytest_fcbench.domain.verdict import Failed, printable
+from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers.state import Fresh, offered
 

@@ -14,10 +14,11 @@ from pathlib import Path
 
 from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.matchers.judging.questions import Question, Unfit, cut, members
+from pytest_fcbench.matchers.judging.questions import Question, Unfit, members
 
 
 class RootCause(StrEnum):
@@ -89,26 +90,26 @@ def _material(
         turns.append(
             {
                 "turn": at + 1,
-                "messages": [f"{message.role}: {cut(message.content, _SAID)}" for message in said],
+                "messages": [f"{message.role}: {cut_counting(message.content, _SAID)}" for message in said],
                 **({"functions from now on": _described(late[at])} if at in late else {}),
                 "what the model did": list(_acted(steps, longest)) or "the conversation was over",
-                "right calls": [cut(call, longest) for call in truth[at]] if at < len(truth) else [],
+                "right calls": [cut_counting(call, longest) for call in truth[at]] if at < len(truth) else [],
             }
         )
     return {
         "state at the start": {
-            f"{name}.{attribute}": cut(str(value), _STATE)
+            f"{name}.{attribute}": cut_counting(str(value), _STATE)
             for name, environment in fresh.by_domain.items()
             for attribute, value in environment.shown().items()
         },
         "functions": _described(entry.functions),
         "turns": turns,
-        "what was found wrong": cut(verdict.reason, _SAID),
+        "what was found wrong": cut_counting(verdict.reason, _SAID),
     }
 
 
 def _described(docs: tuple[FunctionDoc, ...]) -> Mapping[str, str]:
-    return {doc.name: cut(doc.description, _DESCRIPTION) for doc in docs}
+    return {doc.name: cut_counting(doc.description, _DESCRIPTION) for doc in docs}
 
 
 def _acted(steps: tuple[Step, ...], longest: int) -> Iterator[object]:
@@ -116,7 +117,10 @@ def _acted(steps: tuple[Step, ...], longest: int) -> Iterator[object]:
         completion = step.completion
         if step.calls:
             called = zip(step.calls[:_CALLS], step.results, strict=False)
-            yield [{"call": cut(call, longest), "result": cut(result, longest)} for call, result in called]
+            yield [
+                {"call": cut_counting(call, longest), "result": cut_counting(result, longest)}
+                for call, result in called
+            ]
             if len(step.calls) > _CALLS:
                 yield f"… ({len(step.calls) - _CALLS} more calls)"
             continue
@@ -124,6 +128,6 @@ def _acted(steps: tuple[Step, ...], longest: int) -> Iterator[object]:
             f"{part.name} {part.arguments}" if isinstance(part, ToolCall) else part
             for part in completion.tool_calls or ()
         ]
-        yield {"answer": cut(" ".join([completion.text or "", *parts]).strip(), longest)}
+        yield {"answer": cut_counting(" ".join([completion.text or "", *parts]).strip(), longest)}
     if len(steps) > _STEPS:
         yield f"… ({len(steps) - _STEPS} more steps)"

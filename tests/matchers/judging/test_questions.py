@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.transcript import Aside, AskModel, Completion, Fault, Party, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import NotScored
 from pytest_fcbench.matchers.judging.questions import (
@@ -16,7 +17,6 @@ from pytest_fcbench.matchers.judging.questions import (
     Question,
     Unfit,
     answered,
-    cut,
     fenced,
     members,
     noted,
@@ -165,8 +165,8 @@ def test_the_mark_is_that_of_the_material() -> None:
 
 
 def test_a_cut_text_tells_how_much_is_left_out() -> None:
-    assert cut("abc", 3) == "abc"
-    assert cut("abcd" * 1_000, 3) == "abc… (3,997 more characters)"
+    assert cut_counting("abc", 3) == "abc"
+    assert cut_counting("abcd" * 1_000, 3) == "abc… (3,997 more characters)"
 
 
 # In another conversation

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.scorecard.render.tables import FORMATS, Table, comma_separated, markdown, page, text
 
 TABLE = Table(

@@ -19,7 +19,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
 
 INK, FAINT, PAPER = "#010101", "#010102", "#010103"

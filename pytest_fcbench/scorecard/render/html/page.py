@@ -15,7 +15,8 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from pytest_fcbench.domain.verdict import Profile, printable
+from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.scores import Score
 from pytest_fcbench.scorecard.render.charts.pages import colours, digest, policy
 from pytest_fcbench.scorecard.render.charts.plots import letter

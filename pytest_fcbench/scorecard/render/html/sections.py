@@ -10,7 +10,8 @@ from pathlib import PurePath
 from statistics import stdev
 
 from pytest_fcbench.domain.entry import AS_WRITTEN
-from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Profile, printable
+from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 import pytest
 
-from pytest_fcbench.domain.verdict import printable
+from pytest_fcbench.domain.text import printable
 from pytest_fcbench.scorecard.render.charts import plots
 from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES, colours
 from pytest_fcbench.scorecard.render.charts.plots import Pair, Point, Release
