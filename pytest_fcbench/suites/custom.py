@@ -1,6 +1,6 @@
 """A team's own suite: a file, or a folder of files, of YAML and of JSON lines.
 
-YAML is as in ``core``: a file holds one category (``suites/files``), and a folder may have several of one. In
+YAML is as in ``core``: a file holds one category (``formats``), and a folder may have several of one. In
 a file of JSON lines each line is an entry of any category, which it names, with the docs of its functions in
 full and beside them what in YAML stands at the top of the file. Pages in a folder ``web`` are the web that
 its questions are about.

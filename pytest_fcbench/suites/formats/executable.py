@@ -4,7 +4,7 @@ category: exec_parallel
 entries:
   - id: exec_parallel_0
     query: How many litres for 300 km at 6 litres, and for 80 km at 9?
-    functions: [fuel_needed]       # of ``executables.everyday``, which have the docs
+    functions: [fuel_needed]       # of ``execution.functions.everyday``, which have the docs
     expect:
       - fuel_needed(distance_km=300, litres_per_100_km=6)    # its result, exactly
       - {call: "fuel_needed(distance_km=80, litres_per_100_km=9)", kind: real_time_match}

@@ -26,7 +26,7 @@ entries:
         reply: {$from: [0, 0]}
 
 ``$from`` stands for what an earlier reply holds: the step, the call in it and the way to the value, counted
-from 0. ``$listing`` stands for a list that ``build.listings`` makes; ``prices: [20, 90]``,
+from 0. ``$listing`` stands for a list that ``listings`` makes; ``prices: [20, 90]``,
 ``each: {currency: NOK}`` and, by place, ``with: {203: {price_total: 12}}`` say what is not left to chance.
 """
 
@@ -53,8 +53,11 @@ _Made: TypeAlias = tuple[PathCall, object]
 """A call and its reply as a JSON value."""
 _Steps: TypeAlias = Sequence[Sequence[_Made]]
 
-_JSON_SCHEMA = ("string", "number", "integer", "boolean", "array", "object")
-_TYPES = {word: TYPES[Language.PYTHON][word] for word in _JSON_SCHEMA}
+_TYPES = {
+    word: TYPES[Language.PYTHON][word]
+    for word in ("string", "number", "integer", "boolean", "array", "object")
+}
+"""The type words of JSON Schema."""
 _MOST_ITEMS, _MOST = 10_000, 1_000_000_000
 
 

@@ -14,7 +14,7 @@ entries:
         calls: []                  # nothing can be called yet: the new name is missing
       - user: To finals.
         calls: ["mv(source='drafts', destination='finals')"]
-    withhold: {turn: 0, functions: [mkdir]}     # optional: what build.missing_function takes away
+    withhold: {turn: 0, functions: [mkdir]}     # optional: what comes late (derived_multi_turn)
     parents: [core:multi_turn_base_1]           # optional: whose environments it was sampled in
 """
 
@@ -56,7 +56,7 @@ class Withheld:
 
 
 def missable(written: tuple[Entry, Withheld | None]) -> tuple[Entry, int | None, Sequence[str]]:
-    """An entry with the turn and the functions that can be missed in it (``build.multi_turn.made``)."""
+    """Return an entry with the turn and the functions that can be missed in it."""
     entry, withheld = written
     return (entry, withheld.turn, withheld.functions) if withheld else (entry, None, ())
 

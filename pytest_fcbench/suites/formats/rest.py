@@ -3,7 +3,7 @@
 category: rest
 endpoints:                 # what a model may ask, each described as ``requests.get``
   - name: tram_stops
-    url: https://trams.varnholm.example/v1/stops   # of a host of ``executables.services``
+    url: https://trams.varnholm.example/v1/stops   # of a host of ``execution.rest.services``
     about: ...
     params:                # and, with the same keys, headers
       properties: {zone: {type: integer, description: ...}}

@@ -1,4 +1,4 @@
-"""Entries as the YAML that ``suites/files`` and ``suites/trajectories`` read."""
+"""Entries as the YAML that ``suites/formats`` read."""
 
 from __future__ import annotations
 
