@@ -1,0 +1,130 @@
+"""A distribution that adds a suite, a model, a matcher and a call syntax to pytest-fcbench.
+
+pytest --fcbench-suite=example --fcbench-model=example:please --fcbench-syntax=arrow
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_fcbench.codecs.decoders.json_text import from_json
+from pytest_fcbench.codecs.decoders.outcome import Undecodable, as_call
+from pytest_fcbench.codecs.decoders.syntax import read_every_language
+from pytest_fcbench.config.options import Settings
+from pytest_fcbench.domain.entry import (
+    CATEGORIES,
+    Category,
+    Entry,
+    ExpectedCall,
+    ExpectedCalls,
+    Message,
+    NoCall,
+)
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Transcript
+from pytest_fcbench.domain.verdict import Failed, Judgement, Passed
+from pytest_fcbench.matchers.registry import Resources
+from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
+from pytest_fcbench.suites import core
+from pytest_fcbench.suites.suite import Suite
+
+# A call syntax: the name of the function, an arrow, its arguments as JSON
+
+
+def read_arrow(text: str) -> tuple[Call, ...]:
+    """Read a call such as ``ring -> {"bell": 1}``."""
+    name, arrow, arguments = text.partition(" -> ")
+    if not arrow:
+        raise Undecodable("there is no arrow")
+    return (as_call(name, from_json(arguments)),)
+
+
+ARROW = read_every_language(Mode.FC, official=read_arrow, corrected=read_arrow)
+
+
+# A matcher: an answer in words must be polite
+
+
+def judge_politeness(entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
+    """Pass an answer that says please, in both profiles."""
+    if "please" in (transcript.last.text or "").casefold():
+        return Judgement.both(Passed())
+    return Judgement.both(Failed("example:impolite", "the answer does not say please"))
+
+
+# A suite: an entry that is judged by the rule of its category, and one by our matcher
+
+_RING = FunctionDoc(
+    name="ring",
+    description="Ring a bell.",
+    parameters={
+        "type": "dict",
+        "properties": {"bell": {"type": "integer", "description": "Its number."}},
+        "required": ["bell"],
+    },
+)
+
+
+def _entry(category: str, question: str, expectation: ExpectedCalls | NoCall, matcher: str = "") -> Entry:
+    return Entry(
+        suite="example",
+        id=f"{category}_0",
+        category=CATEGORIES[category],
+        turns=((Message("user", question),),),
+        functions=(_RING,),
+        expectation=expectation,
+        matcher=matcher,
+    )
+
+
+_ENTRIES = (
+    _entry("simple_python", "Ring bell 1.", ExpectedCalls((ExpectedCall("ring", {"bell": [1]}),))),
+    _entry("irrelevance", "Paint the bell red.", NoCall(), matcher="polite"),
+)
+
+
+def load_entries(category: Category) -> tuple[Entry, ...]:
+    """Return the entries of a category."""
+    return tuple(entry for entry in _ENTRIES if entry.category == category)
+
+
+def open_suite(cache: Path) -> Suite:
+    """Open the suite; ``cache`` is the folder for what has to be downloaded."""
+    ours = core.open_suite(cache)
+    return Suite(
+        name="example",
+        version="1",
+        pack_sha256=None,
+        categories=tuple(dict.fromkeys(entry.category for entry in _ENTRIES)),
+        wording=ours.wording,
+        world=ours.world,
+        load=load_entries,
+    )
+
+
+# A model provider: ``example:WORD`` makes a model that rings the bell, and ends what it says with the word
+
+
+@dataclass(frozen=True, slots=True)
+class BellRinger:
+    """Rings bell 1 when it is asked to ring; else it apologizes."""
+
+    word: str
+    immediate: bool = True
+    notes: tuple[str, ...] = ()
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        """Answer the last message of a request."""
+        if "Ring" in str(request.messages[-1]["content"]):
+            return Completion(text='ring -> {"bell": 1}')
+        return Completion(text=f"I have no paint; ask somebody else, {self.word}.")
+
+
+def open_model(word: str, settings: Settings) -> Chosen:
+    """Make the model of ``example:WORD``."""
+    return Chosen(BellRinger(word), choose_manner(settings))
+
+
+PROVIDER = Provider(open_model, "WORD", "rings bell 1 and says a word", needs_network=False)
