@@ -218,11 +218,13 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
 
 def _judging(chosen: argparse.Namespace, settings: Settings, manner: Manner) -> str:
     """The command of a run that finds what was imported."""
-    plain = registry.choose(replace(settings, mode=manner.prompting.mode)).manner
-    seen = {
-        key: value for key in ("names", "syntax") if (value := getattr(manner, key)) != getattr(plain, key)
-    }
-    options = {**given(chosen), "mode": manner.prompting.mode, **seen}
+    seen = manner.prompting
+    plain = registry.choose(replace(settings, mode=seen.mode)).manner.prompting
+    options = {**given(chosen), "mode": seen.mode}
+    if seen.names != plain.names:
+        options["names"] = seen.names
+    if seen.syntax != plain.syntax:
+        options["syntax"] = seen.syntax
     words = ["pytest"]
     for option in OPTIONS:
         value = options[option.key]
