@@ -93,7 +93,8 @@ IMPORTERS: Mapping[str, Set[str]] = {
     "pytest": {
         f"plugin/{name}.py"
         for name in (
-            *("__init__", "entry_files", "former_benchmarks", "items", "reporting", "xdist_workers"),
+            *("__init__", "entry_files", "former_benchmarks", "items", "registration", "reporting"),
+            "xdist_workers",
         )
     },
     "aiohttp": {"server/app.py", "models/providers/http.py"},

@@ -40,27 +40,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "fcbench(category): puts every entry of the category to the model")
     given = {option.key: getattr(config.option, option.dest) for option in OPTIONS}
     if any(value is not None for value in given.values()) or (config.rootpath / FILE).is_file():
-        from pytest_fcbench.config.loading import config_file, load, own_suites
-        from pytest_fcbench.domain.errors import FcbenchError
-        from pytest_fcbench.plugin.entry_files import Pointed, pointed
-        from pytest_fcbench.plugin.former_benchmarks import FormerBenchmarks
-        from pytest_fcbench.plugin.items import Benchmark
-        from pytest_fcbench.plugin.reporting import Showing
-        from pytest_fcbench.plugin.xdist_workers import Workers
+        from pytest_fcbench.plugin.registration import register_benchmark
 
-        file = config_file(config.rootpath, given["config"])
-        try:
-            suites, files = pointed(config.args, config.invocation_params.dir, own_suites(file))
-            settings = load(given, file, config.rootpath, suites)
-        except FcbenchError as error:
-            raise pytest.UsageError(str(error)) from None
-        benchmark = Benchmark(config, settings, suites)
-        config.pluginmanager.register(benchmark, "fcbench-benchmark")
-        config.pluginmanager.register(Pointed(benchmark, files), "fcbench-pointed")
-        config.pluginmanager.register(FormerBenchmarks(benchmark.session), "fcbench-former-benchmarks")
-        config.pluginmanager.register(Workers(benchmark), "fcbench-workers")
-        if not benchmark.is_worker:
-            config.pluginmanager.register(Showing(benchmark), "fcbench-showing")
+        register_benchmark(config, given)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

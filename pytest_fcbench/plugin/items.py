@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -112,17 +113,13 @@ class Benchmark:
 
     def prepare_or_stop(self) -> None:
         """End the session where the run cannot be."""
-        try:
+        with raise_usage_errors():
             self.session.prepare(self._share)
-        except FcbenchError as error:
-            raise pytest.UsageError(str(error)) from None
 
     def start(self, entries: list[Entry]) -> None:
         """Begin to ask; end the session where the first call fails."""
-        try:
+        with raise_usage_errors():
             self.session.start(entries)
-        except FcbenchError as error:
-            raise pytest.UsageError(str(error)) from None
 
     # What the bodies use; without the request fixture, which costs more than the body
 
@@ -188,22 +185,23 @@ class Benchmark:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the Record; make an entry that was not scored an error, not a failure."""
-        entry = item.stash.get(ENTRY, None)
+        if ENTRY in item.stash and call.excinfo:
+            self._shorten_traceback(call.excinfo)
+        report = yield
         if call.when == "teardown":
             self._forget(item)
-        told = call.excinfo is not None and call.excinfo.errisinstance((AssertionError, NotScoredError))
-        if entry and call.excinfo and told and self.config.option.tbstyle == "no":
-            call.excinfo.traceback = call.excinfo.traceback[-1:]  # pytest filters all of it to show nothing
-        report = yield
-        if entry is None or call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
-            return report
-        if call.excinfo is not None and not self._judged_wrong(item, call.excinfo):
-            self._note_not_scored(item, entry, call.excinfo.value)
-            if report.failed:
-                report.when = "setup"
-        if RECORD in item.stash:
-            report.__dict__["fcbench"] = self._carried(item.stash[RECORD])
+        elif ENTRY in item.stash and (call.when == "call" or call.excinfo):
+            if call.excinfo and not self._judged_wrong(item, call.excinfo):
+                self._note_not_scored(item, call.excinfo.value)
+                report.when = "setup" if report.failed else report.when
+            if RECORD in item.stash:
+                report.__dict__["fcbench"] = self._carried(item.stash[RECORD])
         return report
+
+    def _shorten_traceback(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Keep one frame where none is shown: pytest takes long to filter many."""
+        if excinfo.errisinstance((AssertionError, NotScoredError)) and self.config.option.tbstyle == "no":
+            excinfo.traceback = excinfo.traceback[-1:]
 
     def _carried(self, record: Record) -> Record | str:
         """The Record as a report carries it: as ASCII text where it goes through xdist's channel."""
@@ -212,13 +210,15 @@ class Benchmark:
     def _judged_wrong(self, item: pytest.Item, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
         return RECORD in item.stash and excinfo.errisinstance((AssertionError, pytest.skip.Exception))
 
-    def _note_not_scored(self, item: pytest.Item, entry: Entry, error: BaseException) -> None:
+    def _note_not_scored(self, item: pytest.Item, error: BaseException) -> None:
         if RECORD in item.stash or isinstance(error, pytest.skip.Exception):
             return
         cause = error.cause if isinstance(error, NotScoredError) else "internal_error"
         reason = error.reason if isinstance(error, NotScoredError) else f"{type(error).__name__}: {error}"
         transcript = item.stash.get(TRANSCRIPT, None)
-        item.stash[RECORD] = self.session.not_scored(entry, cause, reason, transcript, _own_marks(item))
+        item.stash[RECORD] = self.session.not_scored(
+            item.stash[ENTRY], cause, reason, transcript, _own_marks(item)
+        )
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collect Records, on the controller too."""
@@ -255,6 +255,15 @@ class Benchmark:
     def pytest_unconfigure(self) -> None:
         """Stop what the run started."""
         self.session.close()
+
+
+@contextmanager
+def raise_usage_errors() -> Iterator[None]:
+    """Turn errors of ours into pytest's own, which end the session without a traceback."""
+    try:
+        yield
+    except FcbenchError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def item_id_of(nodeid: str) -> str:

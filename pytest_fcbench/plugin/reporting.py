@@ -71,19 +71,23 @@ class Showing:
         """Let the gate decide; write no file in a run without entries."""
         if self._ticker:
             self._ticker.stop()
-        interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
         if self._empty_shard and session.exitstatus == 5:
             session.exitstatus = 0
-        elif not self._session.records:
-            if self._owns_report:
-                self._config.option.json_report_file = None
-        elif session.exitstatus in (0, 1, 2) and self._gate_decides(interrupted):
-            code = exit_code(self._outcomes)
-            session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
+        elif not self._session.records and self._owns_report:
+            self._config.option.json_report_file = None
+        elif self._session.records and session.exitstatus in (0, 1, 2):
+            self._apply_gate(session)
         result = yield
         if self._unsaved:
             session.exitstatus = session.exitstatus or 1
         return result
+
+    def _apply_gate(self, session: pytest.Session) -> None:
+        """Let the gate decide the exit code, unless this is a part of a run that it says nothing about."""
+        interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
+        if self._gate_decides(interrupted):
+            code = exit_code(self._outcomes)
+            session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
 
     def _gate_decides(self, interrupted: bool) -> bool:
         """Apply the gate. Whether the exit code is its own; to a shard it is applied by fcbench merge."""
