@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import Protocol
 
+from pytest_fcbench.domain.errors import FcbenchError, UsageError
+
 
 class Command(Protocol):
     """A command of ``fcbench``."""
@@ -14,3 +16,8 @@ class Command(Protocol):
     declare_options: Callable[[argparse.ArgumentParser], None]
     run_command: Callable[[argparse.Namespace], int]
     """Do the work and return the exit code; a ``UsageError`` ends in 2, another ``FcbenchError`` in 1."""
+
+
+def without_prefix(error: FcbenchError) -> UsageError:
+    """Return the error with options named as here: ``--model`` for ``--fcbench-model``."""
+    return UsageError(str(error).replace("--fcbench-", "--"))

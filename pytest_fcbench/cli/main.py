@@ -12,34 +12,43 @@ from pkgutil import iter_modules
 from typing import cast
 
 from pytest_fcbench.cli import commands
-from pytest_fcbench.cli.command import Command
-from pytest_fcbench.cli.run_options import without_prefix
+from pytest_fcbench.cli.command import Command, without_prefix
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
 
 
-def declare_commands(declared: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare every command: each module of the folder ``commands`` is one."""
-    for module in sorted(each.name for each in iter_modules(commands.__path__)):
-        command = cast("Command", import_module(f"{commands.__name__}.{module}"))
-        parser = declared.add_parser(module.replace("_", "-"), help=command.HELP)
+def find_command_names() -> Sequence[str]:
+    """Find the name of every command: each module of the folder ``commands`` is one."""
+    return [module.name.replace("_", "-") for module in iter_modules(commands.__path__)]
+
+
+def declare_commands(
+    declared: argparse._SubParsersAction[argparse.ArgumentParser], names: Sequence[str] = ()
+) -> None:
+    """Declare the commands of these names; all where none is given."""
+    for name in names or find_command_names():
+        command = cast("Command", import_module(f"{commands.__name__}.{name.replace('-', '_')}"))
+        parser = declared.add_parser(name, help=command.HELP)
         parser.set_defaults(run=command.run_command)
         command.declare_options(parser)
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Make the parser of the whole command line."""
+def make_parser(names: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Make the parser of the command line with the commands of these names; with all where none is given."""
     parser = argparse.ArgumentParser(
         prog="fcbench", description="Beside pytest: what a benchmark project needs."
     )
     parser.add_argument("--version", action="version", version=version("pytest-fcbench"))
-    parser.set_defaults(parser=parser)
-    declare_commands(parser.add_subparsers(required=True, metavar="COMMAND"))
+    parser.set_defaults(make_parser=make_parser)
+    declare_commands(parser.add_subparsers(required=True, metavar="COMMAND"), names)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. 0 when it worked, 1 when it could not, 2 for wrong words."""
-    chosen = make_parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    # Only the command that is named is imported: all of them together take most of a second.
+    parser = make_parser([name for name in find_command_names() if words[:1] == [name]])
+    chosen = parser.parse_args(words)
     try:
         code: int = chosen.run(chosen)
         sys.stdout.flush()
@@ -48,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except UsageError as error:
-        chosen.parser.error(str(without_prefix(error)))
+        parser.error(str(without_prefix(error)))
     except FcbenchError as error:
         print(f"fcbench: {error}", file=sys.stderr)
         return 1

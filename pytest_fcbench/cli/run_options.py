@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_fcbench.config.loading import Settings, cache_folder, config_file, load, own_suites
 from pytest_fcbench.config.options import OPTIONS
-from pytest_fcbench.domain.errors import FcbenchError, UsageError, unknown
+from pytest_fcbench.domain.errors import UsageError, unknown
 from pytest_fcbench.suites.custom import is_suite
 from pytest_fcbench.suites.registry import name_of, openers
 from pytest_fcbench.suites.suite import Suite
@@ -104,8 +104,3 @@ def suite_of_entry(chosen: argparse.Namespace) -> str:
     if not entry or suite not in known:
         raise UsageError(f"{chosen.entry!r}: {unknown_suite(suite, known)} An entry is named suite:id.")
     return str(suite)
-
-
-def without_prefix(error: FcbenchError) -> UsageError:
-    """An error about options as they are called here."""
-    return UsageError(str(error).replace("--fcbench-", "--"))

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+from pytest_fcbench.cli.command import without_prefix
 from pytest_fcbench.cli.commands.show import printable_line
-from pytest_fcbench.cli.run_options import declare, require_at_least, settings_of, without_prefix
+from pytest_fcbench.cli.run_options import declare, require_at_least, settings_of
 from pytest_fcbench.cli.table_output import split
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import Category, Entry, Rule

@@ -26,5 +26,5 @@ def run_command(chosen: argparse.Namespace) -> int:
     need("completion", by="fcbench completion")
     import shtab
 
-    print(shtab.complete(chosen.parser, chosen.shell))
+    print(shtab.complete(chosen.make_parser(), chosen.shell))
     return 0

@@ -22,7 +22,8 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from pytest_fcbench.cli.run_options import declare, given, without_prefix
+from pytest_fcbench.cli.command import without_prefix
+from pytest_fcbench.cli.run_options import declare, given
 from pytest_fcbench.config.loading import Settings, config_file, load
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain import extras
