@@ -15,7 +15,8 @@ PAGES = sorted(path for path in (ROOT / "docs" / "decisions").glob("*.md") if pa
 def test_a_decision_states_problem_choice_and_cost(path: Path) -> None:
     title, *paragraphs = path.read_text(encoding="utf-8").strip().split("\n\n")
     assert title.startswith("# ")
-    assert [text.partition(".**")[0] for text in paragraphs[:3]] == ["**Problem", "**Choice", "**Cost"]
-    assert sum(len(text.split()) for text in paragraphs) < 250, "one page, not an essay"
+    parts = [text.partition(".**")[0] for text in paragraphs if text.startswith("**")]
+    assert parts == ["**Problem", "**Choice", "**Cost"]
+    assert sum(len(text.split()) for text in paragraphs) < 500, "one page, not an essay"
     index = (path.parent / "index.md").read_text(encoding="utf-8")
     assert f"]({path.name})" in index

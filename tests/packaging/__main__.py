@@ -29,19 +29,11 @@ RESOLUTIONS = {"lowest": "lowest-direct", "newest": "highest"}
 TESTS = tuple(
     f"tests/{name}"
     for name in (
-        *(
-            "charts",
-            "commands",
-            "contamination",
-            "describing",
-            "matchers/sql",
-            "models",
-            "packaging",
-            "plugin",
-        ),
-        *("report", "server", "web", "codecs/test_java.py", "codecs/test_javascript.py", "suites/packs"),
-        *("complexeval/test_assignment.py", "environments/test_math.py", "scorecard/test_paired.py"),
-        *("scorecard/test_formats.py", "scorecard/test_github.py", "test_architecture.py", "test_prices.py"),
+        *("cli", "codecs/function_docs", "codecs/test_java.py", "codecs/test_javascript.py", "matchers/sql"),
+        *("models", "packaging", "plugin", "scorecard/render", "server", "suites/packs", "web"),
+        *("domain/test_price.py", "environments/api/test_math.py", "matchers/golden_path/test_assignment.py"),
+        *("scorecard/aggregate/test_format_sensitivity.py", "scorecard/compare/test_paired.py"),
+        *("test_architecture.py", "tools/contamination"),
     )
 )
 """What comes near to a package of somebody else, and whole runs."""
