@@ -72,9 +72,7 @@ def transcripts(entry: str = "core:x", most: int = 1) -> st.SearchStrategy[Trans
         Transcript,
         st.just(entry),
         words,
-        st.sampled_from(Mode),
-        names,
-        syntaxes,
+        st.builds(Prompting, st.sampled_from(Mode), names, syntaxes),
         st.lists(turns, min_size=1, max_size=most).map(tuple),
     )
 
