@@ -256,10 +256,13 @@ def test_ctrl_c_stops_asking_and_keeps_what_was_answered(project: Project, worke
 
     with serving(answer) as endpoint:
         options = live(endpoint, "--fcbench-concurrency=1", "--fcbench-tag")
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, *workers]
+        command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", *options, *workers]
         with listening_to_ctrl_c():
             process = subprocess.Popen(command, cwd=project.path, stdout=subprocess.PIPE, text=True)
         assert reached.wait(60)
+        assert process.stdout is not None
+        # Without a report there would be no table: wait for the first, which a worker may be slow to send.
+        assert any("PASSED" in line for line in iter(process.stdout.readline, ""))
         process.send_signal(signal.SIGINT)
         told, _ = process.communicate(timeout=60)
         release.set()
