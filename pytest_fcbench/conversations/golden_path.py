@@ -1,4 +1,4 @@
-"""How an entry with a golden path is put to a model: the walk of a profile with messages around it.
+"""Put an entry with a golden path to a model: the walk of a profile with messages around it.
 
 Official (``runner/gpt_runner.py``): one user message, no system prompt, the functions as tools under names
 without the characters that interfaces refuse; replies as JSON, other scripts as they are. Prompting mode is
@@ -13,15 +13,15 @@ from dataclasses import replace
 
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.driving import relay
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.prompting import Manner, Mode
+from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import (
     Aside,
     Asking,
     AskModel,
     Completion,
-    Driven,
     Step,
     Transcript,
     as_wire,
@@ -31,12 +31,13 @@ from pytest_fcbench.matchers.golden_path.profiles import walk
 from pytest_fcbench.matchers.golden_path.walk import Shown
 
 
-def converse(entry: Entry, manner: Manner, wording: Wording, driven: Driven) -> Asking:
-    """The conversation about an entry, by the rules of the profile that drives it.
+def converse(entry: Entry, setting: Setting) -> Asking:
+    """Hold the conversation by the rules of the profile that walks the path.
 
-    Other parties are asked the same once only, so that a verdict can be found again from their answers.
+    Other parties are asked the same question once only, so that their answers lead to the same verdict again.
     """
-    opening = _opening(entry, wording, manner.prompting.mode)
+    manner, driven = setting.manner, setting.driven
+    opening = _open_conversation(entry, setting.suite.wording, manner.prompting.mode)
     syntax, messages = manner.prompting.syntax, list(opening.messages)
     reader = Reader(entry.functions, syntax)
     steps: list[Step] = []
@@ -50,25 +51,20 @@ def converse(entry: Entry, manner: Manner, wording: Wording, driven: Driven) -> 
             return asides[demand.digest].completion
         if steps:
             steps[-1] = replace(steps[-1], results=demand.texts)
-            messages.extend(_replies(steps[-1], syntax, len(steps) - 1))
+            messages.extend(_build_replies(steps[-1], syntax, len(steps) - 1))
         completion = yield AskModel(tuple(messages), opening.tools, 0, len(steps))
-        messages.append(_answered(completion, syntax, len(steps)))
+        calls = presenting.tool_calls(completion) if syntax == "tool_calls" else ()
+        messages.append(presenting.answered(completion, calls, 0, len(steps)))
         steps.append(Step(completion, reader.read(completion, profile).texts))
         return completion
 
     yield from relay(walk(entry, syntax, driven, profile), respond)
-    turns = (tuple(steps),)
     return Transcript(
-        entry.key,
-        manner.model,
-        manner.prompting,
-        turns,
-        tuple(asides.values()),
-        driven,
+        entry.key, manner.model, manner.prompting, (tuple(steps),), tuple(asides.values()), driven
     )
 
 
-def _opening(entry: Entry, wording: Wording, mode: Mode) -> AskModel:
+def _open_conversation(entry: Entry, wording: Wording, mode: Mode) -> AskModel:
     docs: list[Mapping[str, object]] = [
         {
             "name": presenting.sanitised(doc.name, mode),
@@ -85,13 +81,8 @@ def _opening(entry: Entry, wording: Wording, mode: Mode) -> AskModel:
     return AskModel(({"role": "system", "content": prompt}, *messages))
 
 
-def _answered(completion: Completion, syntax: str, step: int) -> Mapping[str, object]:
-    calls = presenting.tool_calls(completion) if syntax == "tool_calls" else ()
-    return presenting.answered(completion, calls, 0, step)
-
-
-def _replies(step: Step, syntax: str, number: int) -> list[Mapping[str, object]]:
-    """The messages that answer the calls of a step; text that could not be read is answered as the user."""
+def _build_replies(step: Step, syntax: str, number: int) -> list[Mapping[str, object]]:
+    """Build the messages that answer a step; text without readable calls is answered as the user."""
     calls = presenting.tool_calls(step.completion) if syntax == "tool_calls" else ()
     if not step.calls and not calls:
         return [{"role": "user", "content": text} for text in step.results]

@@ -1,4 +1,4 @@
-"""How an entry is put to a model: a generator without I/O, the same for one question and for many turns.
+"""Put the turns of an entry to a model: a generator without I/O, the same for one turn and for many.
 
 A conversation yields ``AskModel`` and is sent the ``Completion``, yields ``CallFunctions`` and is sent the
 ``Results``, and returns the ``Transcript``. Any driver can run it; a test steps it by hand. Function
@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 
+from pytest_fcbench import environments
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.execution_text import calls_to_make
 from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.driving import relay
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Manner
@@ -28,22 +30,28 @@ from pytest_fcbench.domain.transcript import (
 )
 
 MOST_STEPS = 20
-"""A conversation is ended by force when more steps than these were carried out in a turn (official)."""
+"""A conversation is ended by force after more steps than this in one turn (official)."""
 
-_UNREAD = "Error: the calls of this message cannot be read, so none was carried out."
+_UNREADABLE_CALLS = "Error: the calls of this message cannot be read, so none was carried out."
 """Interfaces want an answer to each tool call before anything else is said."""
 
 
-def converse(entry: Entry, manner: Manner, wording: Wording, told: str = "") -> Conversation:
-    """The conversation about an entry. Official: ``base_handler.inference_multi_turn_*``.
+def converse(entry: Entry, setting: Setting) -> Asking:
+    """Put an entry to a model and carry its calls out in fresh environments."""
+    opened = environments.opened(entry, setting.suite.world)
+    return carry_out_calls(put_turns(entry, setting.manner, setting.suite.wording), opened.perform)
 
-    ``told`` is what the system says ahead of everything else.
+
+def put_turns(entry: Entry, manner: Manner, wording: Wording, preamble: str = "") -> Conversation:
+    """Put every turn of an entry to a model. Official: ``base_handler.inference_multi_turn_*``.
+
+    ``preamble`` is system text ahead of everything else.
 
     A turn goes on while the answers are calls that can be read; each gets its results. A single-turn entry
     has nothing to carry out, so its only answer ends it.
     """
-    prompting = manner.prompting.for_entry(entry)
-    opening = presenting.ask(entry, wording, prompting, told)
+    prompting = manner.prompting
+    opening = presenting.ask(entry, wording, prompting, preamble)
     messages, tools = list(opening.messages), list(opening.tools)
     turns: list[tuple[Step, ...]] = []
     for number, said in enumerate(entry.turns):
@@ -56,16 +64,16 @@ def converse(entry: Entry, manner: Manner, wording: Wording, told: str = "") -> 
         steps: list[Step] = []
         turns.append(())
         while True:
-            completion = yield from _ask(AskModel(tuple(messages), tuple(tools), number, len(steps)))
+            completion = yield from _ask_model(AskModel(tuple(messages), tuple(tools), number, len(steps)))
             tool_calls = presenting.tool_calls(completion) if prompting.syntax == "tool_calls" else ()
             messages.append(presenting.answered(completion, tool_calls, number, len(steps)))
             calls = (
                 calls_to_make(completion, prompting.syntax) if entry.scene and not completion.fault else ()
             )
-            results = yield from _call(calls)
+            results = yield from _call_functions(calls)
             steps.append(Step(completion, calls, results))
             turns[-1] = tuple(steps)
-            texts = results or (_UNREAD,) * len(tool_calls)
+            texts = results or (_UNREADABLE_CALLS,) * len(tool_calls)
             messages += presenting.results(tool_calls, calls, texts, number, len(steps) - 1)
             if not calls:
                 break
@@ -76,13 +84,13 @@ def converse(entry: Entry, manner: Manner, wording: Wording, told: str = "") -> 
     return Transcript(entry.key, manner.model, prompting, tuple(turns))
 
 
-def _ask(request: AskModel) -> Generator[AskModel, Completion | Results, Completion]:
+def _ask_model(request: AskModel) -> Generator[AskModel, Completion | Results, Completion]:
     reply = yield request
     assert isinstance(reply, Completion), "a driver answers a question with a completion"
     return reply
 
 
-def _call(
+def _call_functions(
     calls: tuple[str, ...],
 ) -> Generator[CallFunctions, Completion | Results, tuple[str, ...]]:
     if not calls:
@@ -92,8 +100,10 @@ def _call(
     return reply.texts
 
 
-def performed(conversation: Conversation, perform: Callable[[Sequence[str]], tuple[str, ...]]) -> Asking:
-    """The same conversation with its calls carried out by ``perform``; only the questions are left."""
+def carry_out_calls(
+    conversation: Conversation, perform: Callable[[Sequence[str]], tuple[str, ...]]
+) -> Asking:
+    """Hold a conversation whose calls ``perform`` carries out, so that only questions to models are left."""
 
     def respond(demand: AskModel | CallFunctions) -> Generator[AskModel, Completion, Completion | Results]:
         return Results(perform(demand.calls)) if isinstance(demand, CallFunctions) else (yield demand)

@@ -1,8 +1,8 @@
-"""Conversations whose calls ask the web. Who answers is a party like a judge, so its answers are limited,
-stored, kept in the Record and given again like any other.
+"""Conversations whose calls search the web.
 
-A call is carried out with the answers that are there. Where one is missing the call breaks off, the answer is
-asked for, and the call is carried out anew: searching changes nothing that could be changed twice.
+The web is a party like a judge, so its answers are limited, stored, kept in the Record and replayed like any
+other. A call runs with the answers that are there. Where one is missing the call is interrupted, the answer
+is asked for, and the call runs again: searching has no side effect that could happen twice.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fcbench import environments
+from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.turns import put_turns
 from pytest_fcbench.domain.driving import relay
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import (
@@ -20,23 +22,22 @@ from pytest_fcbench.domain.transcript import (
     AskModel,
     CallFunctions,
     Completion,
-    Conversation,
     Party,
     Results,
 )
-from pytest_fcbench.environments.world import Unanswered, WebError, World
+from pytest_fcbench.environments.world import Unanswered, WebError
 
 
-class _Wanted(Unanswered):
-    """What has to be asked first."""
+class _MissingAnswer(Unanswered):
+    """Interrupts a call; carries the question that has to be asked first."""
 
     def __init__(self, request: AskModel) -> None:
         super().__init__("nobody has answered yet")
         self.request = request
 
 
-class Answered:
-    """A web that knows what a party has answered in a conversation."""
+class AnsweredWeb:
+    """A web that serves what a party has answered in this conversation."""
 
     def __init__(self, party: Party) -> None:
         self._party = party
@@ -44,20 +45,20 @@ class Answered:
         """By the digest of the question, in the order in which they were asked."""
 
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
-        """The results that were found."""
+        """Return the results of a search."""
         asked = {"keywords": keywords, "max_results": max_results, "region": region}
-        found = self._answer("search_engine_query", asked).get("results")
+        found = self._find_answer("search_engine_query", asked).get("results")
         return [result for result in found if isinstance(result, Mapping)] if isinstance(found, list) else []
 
     def fetch(self, url: str, mode: str) -> str:
-        """The content that was fetched."""
-        return str(self._answer("fetch_url_content", {"url": url, "mode": mode}).get("content", ""))
+        """Return the content of a page."""
+        return str(self._find_answer("fetch_url_content", {"url": url, "mode": mode}).get("content", ""))
 
-    def _answer(self, name: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
+    def _find_answer(self, name: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
         question = json.dumps({"name": name, "arguments": arguments}, sort_keys=True)
         request = AskModel(({"role": "user", "content": question},), party=self._party)
         if request.digest not in self.asides:
-            raise _Wanted(request)
+            raise _MissingAnswer(request)
         completion = self.asides[request.digest].completion
         if completion.fault:
             raise WebError(completion.text or completion.fault)
@@ -67,31 +68,32 @@ class Answered:
         return answer
 
 
-def searched(talk: Conversation, entry: Entry, world: World, party: Party) -> Asking:
-    """The same conversation with its calls carried out, and what they ask of the web asked of a party."""
-    web = Answered(party)
-    opened = environments.opened(entry, replace(world, web=web))
+def converse(entry: Entry, setting: Setting) -> Asking:
+    """Hold a conversation and ask the suite's own web, or the open one, what its calls search for."""
+    suite = setting.suite
+    web = AnsweredWeb(Party.OWN_WEB if suite.web else Party.WEB)
+    opened = environments.opened(entry, replace(suite.world, web=web))
 
     def respond(demand: AskModel | CallFunctions) -> Generator[AskModel, Completion, Completion | Results]:
         if isinstance(demand, AskModel):
             return (yield demand)
         texts = []
         for call in demand.calls:
-            texts.append((yield from _carried_out(call, opened.perform, web)))
+            texts.append((yield from _perform_call(call, opened.perform, web)))
         return Results(tuple(texts))
 
-    transcript = yield from relay(talk, respond)
+    transcript = yield from relay(put_turns(entry, setting.manner, suite.wording), respond)
     return replace(transcript, asides=tuple(web.asides.values()))
 
 
-def _carried_out(
-    call: str, perform: Callable[[Sequence[str]], tuple[str, ...]], web: Answered
+def _perform_call(
+    call: str, perform: Callable[[Sequence[str]], tuple[str, ...]], web: AnsweredWeb
 ) -> Generator[AskModel, Completion, str]:
     while True:
         try:
             (text,) = perform((call,))
-        except _Wanted as wanted:
-            request = wanted.request
+        except _MissingAnswer as missing:
+            request = missing.request
             web.asides[request.digest] = Aside(request.party, request.digest, (yield request))
         else:
             return text

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompt_format import PLAIN, PromptFormat
 
 
@@ -54,11 +53,9 @@ class Prompting:
         usual = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
         return cls(mode, names or usual, DEFAULT_SYNTAX[mode])
 
-    def for_entry(self, entry: Entry) -> Prompting:
-        """Return the prompting of an entry, which may bring a prompt format of its own."""
-        if entry.variation is None:
-            return self
-        return replace(self, syntax=entry.variation.format.syntax, format=entry.variation.format)
+    def use_format(self, chosen: PromptFormat) -> Prompting:
+        """Return the same prompting in a prompt format, which also decides how calls are written."""
+        return replace(self, syntax=chosen.syntax, format=chosen)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pytest_fcbench.config.loading import Settings
-from pytest_fcbench.conversations.entry import Memories, asking
+from pytest_fcbench.conversations.entry import converse
+from pytest_fcbench.conversations.setting import Memories, Setting
 from pytest_fcbench.domain.entry import SELECTIONS, Entry, Rule
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
@@ -140,7 +141,7 @@ class RunContext:
         open_web = entry.category.name in SELECTIONS["web_search"] and suite.web is None
         if open_web and self.settings.search == "core" and not self.model.immediate:
             raise no_search()  # before the model is paid for an answer that cannot be scored
-        return asking(entry, manner or self.manner, suite, self.driven, memories)
+        return converse(entry, Setting(manner or self.manner, suite, self.driven, memories))
 
     def check(self) -> None:
         """Raise ``UsageError`` or ``PackMissing`` if the model, a suite or an entry is wrong."""

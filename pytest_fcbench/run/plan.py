@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from pytest_fcbench.conversations.entry import Memories
+from pytest_fcbench.conversations.setting import Memories
 from pytest_fcbench.dispatch.answer_store import StoredModel
 from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
 from pytest_fcbench.dispatch.limits import LimitedModel

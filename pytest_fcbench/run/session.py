@@ -10,8 +10,8 @@ from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
 
-from pytest_fcbench.conversations import entry as conversations
-from pytest_fcbench.conversations.entry import Memories
+from pytest_fcbench.conversations import memory
+from pytest_fcbench.conversations.setting import Memories
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Replies
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.garbage_collection import CalmCollector
@@ -159,7 +159,7 @@ class Session:
 
     def environments(self, entry: Entry) -> Environments:
         """Return what the calls of an entry act on, as its conversation begins."""
-        return conversations.begun(entry, self.context.suites[entry.suite], self._memories)
+        return memory.open_environments(entry, self.context.suites[entry.suite], self._memories)
 
     @cached_property
     def execute(self) -> Pool:

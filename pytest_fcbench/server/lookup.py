@@ -10,7 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pytest_fcbench.conversations.entry import Memories, asking
+from pytest_fcbench.conversations.entry import converse
+from pytest_fcbench.conversations.setting import Memories, Setting
 from pytest_fcbench.domain.driving import drive
 from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath
 from pytest_fcbench.domain.errors import NotScoredError
@@ -80,9 +81,11 @@ def asked_with(
             asked.append(request)
         return run_through(model.complete(entry, request))
 
+    memories = {} if memories is None else memories
     for profile in Profile if isinstance(entry.expectation, GoldenPath) else (Profile.OFFICIAL,):
         with suppress(NotScoredError):
-            talk = asking(entry, Manner("", prompting), suite, Driven(profile), memories)
+            manner = Manner("", prompting)
+            talk = converse(entry, Setting(manner, suite, Driven(profile), memories))
             if entry.category.single_turn:
                 return [next(talk)]
             drive(talk, answer)

@@ -20,7 +20,7 @@ from pytest_fcbench.matchers.golden_path.verdict import judge
 from pytest_fcbench.scorecard.record import from_json, record, to_json
 from tests.factories import tool_calls
 from tests.matchers.golden_path.cases import make_path_entry
-from tests.matchers.golden_path.talking import CORRECTED, OFFICIAL, PROMPT, WORDING, call, held
+from tests.matchers.golden_path.talking import CORE, CORRECTED, OFFICIAL, PROMPT, call, held
 
 BOTH = pytest.mark.parametrize("driven", [OFFICIAL, CORRECTED], ids=lambda driven: driven.profile)
 
@@ -97,7 +97,7 @@ def test_prompting(driven: Driven) -> None:
     ]
     transcript = held(ENTRY, answers, driven, manner=PROMPT, requests=requests)
     system, user = requests[0].messages
-    assert str(system["content"]).startswith(WORDING.system_prompt[:20])
+    assert str(system["content"]).startswith(CORE.wording.system_prompt[:20])
     assert "Get_Hotel_Reviews_Tips_" in str(system["content"])
     assert user == {"role": "user", "content": "Find me a bed."}
     assert not requests[0].tools

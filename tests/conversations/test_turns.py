@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.wording import Wording
-from pytest_fcbench.conversations.turns import converse, performed
+from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
@@ -49,7 +49,7 @@ def wording() -> Wording:
 @MANNERS
 def test_it_asks_as_the_codec_shows_the_entry(wording: Wording, manner: Manner) -> None:
     entry = make_entry()
-    request = next(converse(entry, manner, wording))
+    request = next(put_turns(entry, manner, wording))
     assert request == presenting.ask(entry, wording, manner.prompting)
     assert isinstance(request, AskModel)
     assert bool(request.tools) is (manner.prompting.mode is Mode.FC)
@@ -72,7 +72,7 @@ def test_it_asks_as_the_codec_shows_the_entry(wording: Wording, manner: Manner) 
 def test_one_turn_ends_with_the_answer_whatever_that_is(
     wording: Wording, manner: Manner, completion: Completion
 ) -> None:
-    demands, transcript = _held(converse(make_entry(), manner, wording), completion)
+    demands, transcript = _held(put_turns(make_entry(), manner, wording), completion)
     assert len(demands) == 1
     assert transcript == Transcript(
         entry="core:simple_python_0",
@@ -126,7 +126,7 @@ def _places(demands: Sequence[AskModel | CallFunctions]) -> list[tuple[int, int]
 def test_a_turn_goes_on_while_there_are_calls(wording: Wording, manner: Manner) -> None:
     first, second = _calling(manner, "jar"), _calling(manner, "cup", "lid")
     replies = (first, Results(("on 1",)), second, Results(("on 2", "on 3")), DONE, Completion(text="Bye."))
-    demands, transcript = _held(converse(ENTRY, manner, wording), *replies)
+    demands, transcript = _held(put_turns(ENTRY, manner, wording), *replies)
     assert [demand for demand in demands if isinstance(demand, CallFunctions)] == [
         CallFunctions(("put(item='jar')",)),
         CallFunctions(("put(item='cup')", "put(item='lid')")),
@@ -152,7 +152,7 @@ def test_in_function_calling_results_answer_tool_calls_under_ids_of_our_own(word
         tool_calls=(ToolCall("put", '{"item":  "jar"}', "theirs"), ToolCall("put", {"item": "cup"})),
     )
     replies = (both, Results(("on 1", "")), _calling(FC, "lid"), Results(("on 2",)), DONE)
-    demands, transcript = _held(converse(ENTRY, FC, wording), *replies)
+    demands, transcript = _held(put_turns(ENTRY, FC, wording), *replies)
     assert transcript is None
     messages: list[Mapping[str, object]] = [{"role": "user", "content": "Put the jar away."}]
     expected = [tuple(messages)]
@@ -188,7 +188,7 @@ def _said(text: str | None, *calls: tuple[str, str]) -> Mapping[str, object]:
 
 def test_in_prompting_results_are_one_message_of_the_user(wording: Wording) -> None:
     replies = (_calling(PROMPT, "jar", "cup"), Results(("it's on 1", "{}")), DONE)
-    demands, _ = _held(converse(ENTRY, PROMPT, wording), *replies)
+    demands, _ = _held(put_turns(ENTRY, PROMPT, wording), *replies)
     first, second, third = _asked(demands)
     shown = (
         """[{'role': 'tool', 'name': "put(item='jar')", 'content': "it's on 1"}, """
@@ -207,7 +207,7 @@ def test_in_prompting_results_are_one_message_of_the_user(wording: Wording) -> N
 def test_all_that_is_said_in_a_later_turn_is_asked(wording: Wording, manner: Manner) -> None:
     later = (Message("system", "Be brief."), Message("user", "Well?"))
     entry = replace(ENTRY, turns=(*ENTRY.turns[:1], later))
-    demands, _ = _held(converse(entry, manner, wording), DONE)
+    demands, _ = _held(put_turns(entry, manner, wording), DONE)
     assert _asked(demands)[1].messages[-2:] == (
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Well?"},
@@ -230,7 +230,7 @@ def test_all_that_is_said_in_a_later_turn_is_asked(wording: Wording, manner: Man
 def test_an_answer_without_calls_ends_the_turn(
     wording: Wording, manner: Manner, completion: Completion
 ) -> None:
-    demands, transcript = _held(converse(ENTRY, manner, wording), completion, completion)
+    demands, transcript = _held(put_turns(ENTRY, manner, wording), completion, completion)
     assert demands == _asked(demands)
     assert _places(demands) == [(0, 0), (1, 0)]
     assert _asked(demands)[1].messages[-2:] == (
@@ -254,7 +254,7 @@ def test_tool_calls_that_cannot_be_read_are_told_so_and_end_the_turn(
     wording: Wording, calls: Sequence[tuple[str, object]]
 ) -> None:
     broken = tool_calls(*calls)
-    demands, transcript = _held(converse(ENTRY, FC, wording), broken, broken)
+    demands, transcript = _held(put_turns(ENTRY, FC, wording), broken, broken)
     assert demands == _asked(demands)
     assert _places(demands) == [(0, 0), (1, 0)]
     first, second = _asked(demands)
@@ -285,7 +285,7 @@ def test_each_tool_call_that_is_shown_has_its_result(
     wording: Wording, manner: Manner, answer: Completion
 ) -> None:
     """Whatever stands beside it; where calls are read from the text none is shown."""
-    conversation = converse(ENTRY, manner, wording)
+    conversation = put_turns(ENTRY, manner, wording)
     next(conversation)
     demand = conversation.send(answer)
     if isinstance(demand, CallFunctions):
@@ -309,7 +309,7 @@ def test_in_a_syntax_of_the_models_own_results_are_a_message_of_the_user(wording
     """Tools are offered, calls are text."""
     hermes = replace(FC, prompting=replace(FC.prompting, syntax="hermes"))
     calling = Completion(text='<tool_call>\n{"name": "put", "arguments": {"item": "jar"}}\n</tool_call>')
-    demands, _ = _held(converse(ENTRY, hermes, wording), calling, Results(("on 1",)))
+    demands, _ = _held(put_turns(ENTRY, hermes, wording), calling, Results(("on 1",)))
     first, called, second = demands
     assert isinstance(first, AskModel)
     assert first.tools
@@ -335,7 +335,7 @@ LATE = make_multi_turn(
 
 
 def test_in_function_calling_late_functions_come_as_tools(wording: Wording) -> None:
-    demands, transcript = _held(converse(LATE, FC, wording), DONE, DONE, DONE)
+    demands, transcript = _held(put_turns(LATE, FC, wording), DONE, DONE, DONE)
     first, second, third = _asked(demands)
     assert transcript is not None
     assert first.tools + presenting.revealed([LADDER], wording, FC.prompting).tools == second.tools
@@ -354,7 +354,7 @@ def _name(request: AskModel) -> list[object]:
 
 
 def test_in_prompting_late_functions_are_told_by_the_user(wording: Wording) -> None:
-    demands, _ = _held(converse(LATE, PROMPT, wording), DONE, DONE)
+    demands, _ = _held(put_turns(LATE, PROMPT, wording), DONE, DONE)
     first, second, third = _asked(demands)
     assert "climb" not in str(first.messages)
     (said,) = presenting.revealed([LADDER], wording, PROMPT.prompting).messages
@@ -374,7 +374,7 @@ def test_more_than_twenty_steps_in_a_turn_end_the_conversation(
 ) -> None:
     replies = [reply for n in range(steps) for reply in (_calling(manner, f"jar {n}"), Results((f"on {n}",)))]
     more = (DONE, _calling(manner, "cup"), Results(("on 1",)), DONE) if goes_on else ()
-    demands, transcript = _held(converse(ENTRY, manner, wording), *replies, *more)
+    demands, transcript = _held(put_turns(ENTRY, manner, wording), *replies, *more)
     assert transcript is not None
     assert [len(turn) for turn in transcript.turns] == ([21, 2] if goes_on else [21])
     assert transcript.turns[0][19].results == ("on 19",)
@@ -393,7 +393,7 @@ def test_a_fault_ends_the_conversation(
     """Also where its text could be read as a call."""
     replies = (_calling(manner, "jar"), Results(("on 1",))) * calls_before
     broken = Completion(text="[put(item='cup')]", fault=fault)
-    _, transcript = _held(converse(ENTRY, manner, wording), *replies, broken)
+    _, transcript = _held(put_turns(ENTRY, manner, wording), *replies, broken)
     assert transcript is not None
     assert len(transcript.turns) == 1
     assert transcript.turns[0][-1] == Step(broken)
@@ -407,7 +407,7 @@ def test_a_fault_ends_the_conversation(
 def test_carried_out_by_a_function_it_is_the_same_conversation(wording: Wording, manner: Manner) -> None:
     answers = (_calling(manner, "jar", "cup"), DONE, _calling(manner, "lid"), DONE)
     replies = (answers[0], Results(("on 1", "on 2")), DONE, answers[2], Results(("on 3",)), DONE)
-    demands, transcript = _held(converse(ENTRY, manner, wording), *replies)
+    demands, transcript = _held(put_turns(ENTRY, manner, wording), *replies)
     carried: list[Sequence[str]] = []
     shelves = count(1)
 
@@ -415,7 +415,7 @@ def test_carried_out_by_a_function_it_is_the_same_conversation(wording: Wording,
         carried.append(calls)
         return tuple(f"on {next(shelves)}" for _ in calls)
 
-    asking = performed(converse(ENTRY, manner, wording), perform)
+    asking = carry_out_calls(put_turns(ENTRY, manner, wording), perform)
     asked = [next(asking)]
     for answer in answers[:-1]:
         asked.append(asking.send(answer))
@@ -431,10 +431,10 @@ def test_the_requests_of_a_conversation_with_given_answers(wording: Wording, man
     """Where there is no answer, none."""
 
     def asking() -> Asking:
-        return performed(converse(ENTRY, manner, wording), lambda calls: ("on 1",) * len(calls))
+        return carry_out_calls(put_turns(ENTRY, manner, wording), lambda calls: ("on 1",) * len(calls))
 
     demands, _ = _held(
-        converse(ENTRY, manner, wording), _calling(manner, "jar"), Results(("on 1",)), DONE, DONE
+        put_turns(ENTRY, manner, wording), _calling(manner, "jar"), Results(("on 1",)), DONE, DONE
     )
     answers = iter([_calling(manner, "jar"), DONE, DONE])
     assert requests(asking(), lambda request: next(answers)) == _asked(demands)
@@ -452,7 +452,7 @@ def test_of_a_single_turn_entry_nothing_is_carried_out(wording: Wording) -> None
         raise AssertionError("nothing is to be carried out")
 
     entry = make_entry("parallel", functions=[SHELF], expect=[{"put": {"item": ["jar"]}}])
-    asking = performed(converse(entry, FC, wording), perform)
+    asking = carry_out_calls(put_turns(entry, FC, wording), perform)
     next(asking)
     with pytest.raises(StopIteration):
         asking.send(tool_calls(("put", '{"item": "jar"}')))

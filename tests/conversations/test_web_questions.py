@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.config.loading import load
-from pytest_fcbench.conversations.entry import asking
+from pytest_fcbench.conversations.entry import converse
+from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import CATEGORIES, Answers, Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.prompting import Mode
@@ -37,7 +38,7 @@ LOST = Completion(text="no_search: nobody searches", fault=Fault.INFERENCE_ERROR
 
 def talk(entry: Entry = ENTRY, *, own: bool = True) -> Asking:
     suite = CORE if own else replace(CORE, web=None)
-    return asking(entry, FC, suite, Driven(Profile.OFFICIAL))
+    return converse(entry, Setting(FC, suite, Driven(Profile.OFFICIAL)))
 
 
 def held(asking: Asking, answers: Sequence[Completion]) -> tuple[list[AskModel], Transcript]:
@@ -100,7 +101,7 @@ def test_several_calls_of_a_message_each_get_their_result() -> None:
 
 def test_a_call_within_a_call() -> None:
     manner = replace(FC, prompting=replace(FC.prompting, mode=Mode.PROMPT, syntax="python"))
-    asks = asking(ENTRY, manner, CORE, Driven(Profile.OFFICIAL))
+    asks = converse(ENTRY, Setting(manner, CORE, Driven(Profile.OFFICIAL)))
     nested = Completion(text="[fetch_url_content(url=search_engine_query(keywords='sky'))]")
     requests, transcript = held(asks, [nested, FOUND, SAID])
     assert parties(requests) == [Party.MODEL, Party.OWN_WEB, Party.MODEL]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.conversations.turns import converse, performed
+from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept, Replies, StoredModel, digest
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.domain.entry import Entry
@@ -109,7 +109,9 @@ def test_every_step_of_a_conversation_is_asked_once(store: AnswerStore, mode: Mo
     manner = Manner("x", Prompting.usual(mode, Names.DOTTED))
 
     def asking(entry: Entry) -> Asking:
-        return performed(converse(entry, manner, WORDING), lambda calls: tuple(f"did {c}" for c in calls))
+        return carry_out_calls(
+            put_turns(entry, manner, WORDING), lambda calls: tuple(f"did {c}" for c in calls)
+        )
 
     held = []
     for _ in range(2):

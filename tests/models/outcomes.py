@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import NamedTuple
 
-from pytest_fcbench.conversations.entry import Memories, asking
+from pytest_fcbench.conversations.entry import converse
+from pytest_fcbench.conversations.setting import Memories, Setting
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.domain.entry import Category, Entry, ExpectedResponse
 from pytest_fcbench.domain.prompting import Manner
@@ -39,7 +40,7 @@ def outcomes(
     memories: Memories = {}
 
     def talk(entry: Entry) -> Asking:
-        return asking(entry, manner, suite, Driven(Profile.OFFICIAL), memories)
+        return converse(entry, Setting(manner, suite, Driven(Profile.OFFICIAL), memories))
 
     dispatcher = Dispatcher(Parties(model, {Party.OWN_WEB: WEB}), talk)
     entries = [entry for category in categories for entry in suite.load(category)]

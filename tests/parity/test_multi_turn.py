@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.conversations.turns import converse, performed
+from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.environments import opened
@@ -137,8 +137,8 @@ def test_whole_conversations_are_the_official_ones(bfcl: Suite) -> None:
 
 def _requests(entry: Entry, suite: Suite, mode: Mode, names: Names) -> list[str]:
     """A digest of each request of the conversation with the oracle."""
-    talk = converse(entry, Manner("x", Prompting.usual(mode, names)), suite.wording)
-    asking = performed(talk, opened(entry, suite.world).perform)
+    talk = put_turns(entry, Manner("x", Prompting.usual(mode, names)), suite.wording)
+    asking = carry_out_calls(talk, opened(entry, suite.world).perform)
     model = OracleModel(Prompting.usual(mode, names))
     digests = []
     request = next(asking)

@@ -98,7 +98,9 @@ def test_prompts_rows_and_truths(bfcl: Suite, pack_cache: Path, tmp_path: Path) 
     made = zip(bfcl.load(CATEGORY), official_rows(pack_cache, CATEGORY), strict=True)
     found = 0
     for (entry, row), right in zip(made, official(PROMPTS, tmp_path), strict=True):
-        asked = presenting.ask(entry, bfcl.wording, Prompting.usual(Mode.PROMPT).for_entry(entry))
+        assert entry.variation
+        prompting = Prompting.usual(Mode.PROMPT).use_format(entry.variation.format)
+        asked = presenting.ask(entry, bfcl.wording, prompting)
         assert [entry.id, list(asked.messages), *row[1:]] == right
         assert list(row[1]) == list(right[2])  # written in the same order
         found += 1

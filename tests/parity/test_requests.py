@@ -6,7 +6,8 @@ import hashlib
 import json
 
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.conversations.entry import asking
+from pytest_fcbench.conversations.entry import converse
+from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Driven
@@ -64,4 +65,4 @@ def test_requests_about_memories_are_the_official_ones(bfcl: Suite) -> None:
 def _first(entry: Entry, suite: Suite, mode: Mode) -> AskModel:
     names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
     manner = Manner("", Prompting.usual(mode, names))
-    return next(asking(entry, manner, suite, Driven(Profile.OFFICIAL)))
+    return next(converse(entry, Setting(manner, suite, Driven(Profile.OFFICIAL))))

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.conversations.entry import asking
+from pytest_fcbench.conversations.entry import converse
+from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Driven, Transcript
@@ -332,5 +333,7 @@ def _held(made: Made) -> Mapping[str, Transcript]:
         scripted.load(made.script, Prompting.usual(Mode.FC, Names.UNDERSCORED)),
     )
     entries = [entry for category in suite.categories for entry in suite.load(category)]
-    dispatcher = Dispatcher(model, lambda entry: asking(entry, FC, suite, Driven(Profile.OFFICIAL)))
+    dispatcher = Dispatcher(
+        model, lambda entry: converse(entry, Setting(FC, suite, Driven(Profile.OFFICIAL)))
+    )
     return {entry.key: dispatcher.transcript(entry) for entry in entries if entry.id in made.answers}

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.conversations.entry import Memories, asking
+from pytest_fcbench.conversations.entry import converse
+from pytest_fcbench.conversations.setting import Memories, Setting
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Driven, Party
@@ -53,7 +54,10 @@ def body_of(
     entry: Entry, mode: Mode = Mode.FC, names: Names = Names.UNDERSCORED, suite: Suite = CORE
 ) -> Sent:
     """What a client sends to put an entry so. In prompting mode it sends no tools at all."""
-    return _body(presenting.ask(entry, suite.wording, Prompting.usual(mode, names).for_entry(entry)))
+    prompting = Prompting.usual(mode, names)
+    if entry.variation:
+        prompting = prompting.use_format(entry.variation.format)
+    return _body(presenting.ask(entry, suite.wording, prompting))
 
 
 def conversation_with(
@@ -64,7 +68,7 @@ def conversation_with(
     memories: Memories = {}
     asked = Parties(model, {Party.OWN_WEB: WEB})
     for each in (*entry.earlier, entry):
-        talk = asking(each, manner, suite, Driven(Profile.OFFICIAL), memories)
+        talk = converse(each, Setting(manner, suite, Driven(Profile.OFFICIAL), memories))
         for request in requests(talk, lambda request: run_through(asked.complete(each, request))):  # noqa: B023
             if each is entry and request.party is Party.MODEL:
                 yield request, _body(request)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.conversations.turns import converse, performed
+from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, Trajectory
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Transcript
@@ -82,7 +82,7 @@ def _converse(entry: Entry, mode: Mode) -> tuple[Transcript, list[AskModel]]:
     """The oracle's conversation, and what it was asked."""
     model = OracleModel(Prompting.usual(mode, Names.UNDERSCORED))
     manner = Manner("oracle", Prompting.usual(mode, Names.UNDERSCORED))
-    asking = performed(converse(entry, manner, _SUITE.wording), opened(entry, _SUITE.world).perform)
+    asking = carry_out_calls(put_turns(entry, manner, _SUITE.wording), opened(entry, _SUITE.world).perform)
     requests = [next(asking)]
     try:
         while True:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pytest_fcbench.cli.run_options import declare, settings_of, suites_known, unknown_suite
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
-from pytest_fcbench.conversations.entry import asking
+from pytest_fcbench.conversations.entry import converse
+from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.driving import drive
 from pytest_fcbench.domain.entry import Entry
@@ -137,7 +138,7 @@ def _done(entry: Entry, record: Record, context: RunContext) -> Done | None:
     if entry.scene is None or entry.after or not record.turns or record.syntax not in SYNTAXES:
         return None
     manner = Manner(record.model, Prompting(Mode(record.mode), Names(record.names), record.syntax))
-    talk = asking(entry, manner, context.suites[entry.suite], context.driven)
+    talk = converse(entry, Setting(manner, context.suites[entry.suite], context.driven))
     asides = {aside.digest: aside.completion for aside in record.asides}
     completions = deque(_completions(record))
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pytest_fcbench import environments
-from pytest_fcbench.conversations.entry import Memories, asking
+from pytest_fcbench.conversations.entry import converse
+from pytest_fcbench.conversations.setting import Memories, Setting
 from pytest_fcbench.domain.driving import drive
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
@@ -80,7 +81,7 @@ class Facts:
 
     def _held(self, entry: Entry, manner: Manner, memories: Memories) -> Transcript:
         oracle = Parties(OracleModel(manner.prompting), {Party.OWN_WEB: self.web} if self.web else {})
-        talk = asking(entry, manner, self.suite, Driven(Profile.OFFICIAL), memories)
+        talk = converse(entry, Setting(manner, self.suite, Driven(Profile.OFFICIAL), memories))
         return drive(talk, lambda request: run_through(oracle.complete(entry, request)))
 
     @cached_property

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pytest_fcbench.conversations.golden_path import converse
+from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Driven, Party, ToolCall, Transcript
@@ -17,7 +18,7 @@ from tests.matchers.golden_path.cases import Answer
 FC = Manner("test", Prompting.usual(Mode.FC))
 PROMPT = Manner("test", Prompting.usual(Mode.PROMPT))
 OFFICIAL, CORRECTED = Driven(Profile.OFFICIAL), Driven(Profile.CORRECTED)
-WORDING = core.open_suite(Path()).wording
+CORE = core.open_suite(Path())
 
 
 def held(
@@ -33,7 +34,7 @@ def held(
 
     ``aside`` answers for other parties; ``requests`` takes what the model was asked.
     """
-    talk = converse(entry, manner, WORDING, driven)
+    talk = converse(entry, Setting(manner, CORE, driven))
     said = iter(answers)
     request = next(talk)
     while True:

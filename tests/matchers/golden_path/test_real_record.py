@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.conversations.golden_path import converse
+from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Manner, Mode
 from pytest_fcbench.domain.transcript import AskModel, Completion, Driven, Transcript
@@ -15,7 +16,7 @@ from pytest_fcbench.matchers.golden_path.verdict import judge
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites.complexfuncbench import read
-from tests.matchers.golden_path.talking import CORRECTED, FC, OFFICIAL, PROMPT, WORDING, call, held, kinds
+from tests.matchers.golden_path.talking import CORE, CORRECTED, FC, OFFICIAL, PROMPT, call, held, kinds
 
 DRIVEN = pytest.mark.parametrize("driven", [OFFICIAL, CORRECTED], ids=lambda driven: driven.profile)
 
@@ -27,7 +28,7 @@ def entry(complex_samples: Path) -> Entry:
 
 
 def _oracle(entry: Entry, driven: Driven, manner: Manner) -> Transcript:
-    talk = converse(entry, manner, WORDING, driven)
+    talk = converse(entry, Setting(manner, CORE, driven))
     model = OracleModel(manner.prompting)
 
     def answer(request: AskModel) -> Completion:

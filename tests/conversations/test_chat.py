@@ -1,0 +1,79 @@
+"""A judge rates replies in words where no function is offered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench import environments
+from pytest_fcbench.conversations.entry import converse
+from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
+from pytest_fcbench.domain.transcript import (
+    Completion,
+    Driven,
+    Fault,
+    Party,
+    ToolCall,
+)
+from pytest_fcbench.domain.verdict import Profile, Rated
+from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.sandbox.pool import Pool
+from pytest_fcbench.matchers.registry import Resources, judge
+from pytest_fcbench.suites import core
+from tests.matchers.golden_path.talking import FC
+
+CORE = core.open_suite(Path())
+
+
+def _fresh(entry: Entry) -> Environments:
+    return environments.opened(entry, CORE.world)
+
+
+def _held(entry: Entry, reply: Completion, driven: Driven) -> list[Party]:
+    """Who is asked in a conversation in which everybody says this."""
+    talk = converse(entry, Setting(FC, CORE, driven))
+    asked = [next(talk).party]
+    while True:
+        try:
+            asked.append(talk.send(reply).party)
+        except StopIteration:
+            return asked
+
+
+CHAT = CORE.load(CATEGORIES["chatable"])[1]
+WISE = Driven(Profile.OFFICIAL, judge="wise")
+
+
+def test_a_judge_is_asked_about_words_where_there_is_nothing_to_call() -> None:
+    reply = Completion(text='{"score": 1, "reason": "Half of it."}')
+    assert _held(CHAT, reply, WISE) == [Party.MODEL, Party.JUDGE]
+    assert _held(CHAT, reply, Driven(Profile.OFFICIAL)) == [Party.MODEL]
+    single = CORE.load(CATEGORIES["irrelevance"])[0]
+    assert _held(single, reply, WISE) == [Party.MODEL]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Completion(text=""),
+        Completion(text="Of course.", tool_calls=(ToolCall("f", "{}"),)),
+        Completion(text="Of course.", tool_calls=(ToolCall("f", "{"),)),
+        Completion(text="timeout", fault=Fault.INFERENCE_ERROR),
+        Completion(text="too long", fault=Fault.OVERFLOW),
+    ],
+    ids=["silence", "a call", "a broken call", "an error", "an overflow"],
+)
+def test_nobody_judges_what_is_no_reply(reply: Completion) -> None:
+    assert _held(CHAT, reply, WISE) == [Party.MODEL]
+
+
+def test_the_rating_is_in_the_judgement(pool: Pool, performer: Performer) -> None:
+    talk = converse(CHAT, Setting(FC, CORE, WISE))
+    next(talk)
+    talk.send(Completion(text="Because of the air."))
+    with pytest.raises(StopIteration) as done:
+        talk.send(Completion(text='{"score": 1, "reason": "Half of it."}'))
+    assert judge(CHAT, done.value.value, Resources(_fresh, pool, performer)).rating == Rated(1, "Half of it.")
