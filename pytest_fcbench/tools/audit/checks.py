@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pytest_fcbench.tools.audit import (
     duplicates,
     function_docs,
-    golden_paths,
     irrelevance,
     shapes,
     texts,
@@ -15,10 +14,9 @@ from pytest_fcbench.tools.audit import (
     truths,
 )
 from pytest_fcbench.tools.audit.facts import Facts
-from pytest_fcbench.tools.audit.findings import Finding
-from pytest_fcbench.tools.audit.registry import Check
+from pytest_fcbench.tools.audit.findings import Check, Finding
 
-_MODULES = (shapes, truths, trajectories, golden_paths, function_docs, duplicates, irrelevance, texts)
+_MODULES = (shapes, truths, trajectories, function_docs, duplicates, irrelevance, texts)
 DECLARED = [value for module in _MODULES for value in vars(module).values() if isinstance(value, Check)]
 
 CHECKS: Mapping[str, Check] = {check.name: check for check in sorted(DECLARED, key=lambda check: check.weak)}

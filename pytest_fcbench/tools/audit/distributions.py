@@ -1,4 +1,4 @@
-"""How a suite is spread (BFCL paper, Patil et al. 2025, Figure 10): sizes, types, languages, by category."""
+"""How sizes, types and languages are distributed by category (BFCL paper, Patil et al. 2025, Figure 10)."""
 
 from __future__ import annotations
 
@@ -8,70 +8,69 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls, ExpectedResults, GoldenPath, Trajectory
-from pytest_fcbench.tools.audit.duplicates import question
-from pytest_fcbench.tools.audit.function_docs import offered
+from pytest_fcbench.tools.audit.facts import join_user_messages
+from pytest_fcbench.tools.audit.function_docs import list_offered_docs
 from pytest_fcbench.tools.authoring.languages import language
 
-MEASURES = ("functions", "parameters", "calls", "turns")
-"""Functions of an entry, parameters of a function, calls of an answer, turns of a conversation."""
+MEASURES: Mapping[str, str] = {
+    "functions": "functions/entry",
+    "parameters": "parameters/function",
+    "calls": "calls/answer",
+    "turns": "turns",
+}
+"""What is counted by category, each with the heading of its column."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Distribution:
     """How often each value occurs in a category."""
 
     entries: int = 0
-    functions: Counter[int] = field(default_factory=Counter)
-    parameters: Counter[int] = field(default_factory=Counter)
-    calls: Counter[int] = field(default_factory=Counter)
-    turns: Counter[int] = field(default_factory=Counter)
+    measures: Mapping[str, Counter[int]] = field(default_factory=dict)
+    """By name of ``MEASURES``."""
     types: Counter[str] = field(default_factory=Counter)
     """Declared types of parameters, in the words of the docs."""
     languages: Counter[str] = field(default_factory=Counter)
     """Of questions, as far as script and common words tell."""
 
-    def of(self, measure: str) -> Counter[int]:
-        """The counts of one of ``MEASURES``."""
-        counts: Counter[int] = getattr(self, measure)
-        return counts
 
-
-def spreads(entries: Sequence[Entry]) -> Mapping[str, Spread]:
-    """By category, in the order of the entries. Functions that several entries offer count each time."""
+def spreads(entries: Sequence[Entry]) -> Mapping[str, Distribution]:
+    """Count by category, in the order of the entries. Functions of several entries count each time."""
     grouped: defaultdict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         grouped[entry.category.name].append(entry)
-    return {name: _spread(found) for name, found in grouped.items()}
+    return {name: _count_values(group) for name, group in grouped.items()}
 
 
-def _spread(entries: Sequence[Entry]) -> Spread:
-    docs = [doc for entry in entries for doc in offered(entry)]
+def _count_values(entries: Sequence[Entry]) -> Distribution:
+    docs = [doc for entry in entries for doc in list_offered_docs(entry)]
     schemas = [schema for doc in docs for schema in doc.properties.values()]
-    return Spread(
+    return Distribution(
         entries=len(entries),
-        functions=Counter(len(offered(entry)) for entry in entries),
-        parameters=Counter(len(doc.properties) for doc in docs),
-        calls=Counter(map(calls, entries)),
-        turns=Counter(len(entry.turns) for entry in entries),
+        measures={
+            "functions": Counter(len(list_offered_docs(entry)) for entry in entries),
+            "parameters": Counter(len(doc.properties) for doc in docs),
+            "calls": Counter(map(count_expected_calls, entries)),
+            "turns": Counter(len(entry.turns) for entry in entries),
+        },
         types=Counter(str(schema.get("type")) for schema in schemas if isinstance(schema, dict)),
-        languages=Counter(language(question(entry).text) for entry in entries),
+        languages=Counter(language(join_user_messages(entry)) for entry in entries),
     )
 
 
-def calls(entry: Entry) -> int:
-    """Calls that a right answer makes, in all turns and steps; 1 where any call will do."""
+def count_expected_calls(entry: Entry) -> int:
+    """Count the calls that a right answer makes, in all turns and steps; 1 where any call will do."""
     match entry.expectation:
-        case ExpectedCalls(calls=found) | ExpectedResults(calls=found) | GoldenPath(calls=found):
-            return len(found)
+        case ExpectedCalls(calls=calls) | ExpectedResults(calls=calls) | GoldenPath(calls=calls):
+            return len(calls)
         case Trajectory(turns=turns):
             return sum(map(len, turns))
     return int(entry.category.rule == "relevance")
 
 
-def summary(counts: Counter[int]) -> str:
-    """Mean, and least to most."""
+def summarize_counts(counts: Counter[int]) -> str:
+    """Format the mean, and least to most."""
     if not counts:
         return "-"
     low, high = min(counts), max(counts)
-    mean = f"{fmean(counts.elements()):.1f}"
-    return f"{low}" if low == high else f"{mean} ({low}-{high})"
+    return f"{low}" if low == high else f"{fmean(counts.elements()):.1f} ({low}-{high})"

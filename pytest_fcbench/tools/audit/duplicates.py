@@ -19,12 +19,16 @@ from dataclasses import dataclass
 
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls, ExpectedResults, GoldenPath, NoCall, Rule
 from pytest_fcbench.matchers.golden_path.assignment import count_common
-from pytest_fcbench.tools.audit.facts import Facts
-from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, shown
-from pytest_fcbench.tools.audit.function_docs import written
-from pytest_fcbench.tools.audit.registry import Problem, check
+from pytest_fcbench.tools.audit.facts import Facts, join_user_messages
+from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, check, format_value
+from pytest_fcbench.tools.audit.function_docs import serialize_doc
 
 _WORD = re.compile(r"[^\W_]+")
+
+_FIRST_CJK = 0x2E80
+"""The first code point of the scripts that are written without spaces."""
+
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,207 +41,204 @@ class Question:
     tokens: frozenset[tuple[str, int]]
     """The words, each with how often it stood before: a set that is as large as the text is long."""
 
+    @property
+    def excerpt(self) -> str:
+        """The beginning of the text, as a sentence shows it."""
+        return format_value(self.text, 100)
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two entries and how alike their questions are; ``other`` is the one that comes first."""
+    """Two questions and how alike they are; ``other`` is the one that comes first."""
 
-    entry: Entry
-    other: Entry
-    alike: float
-
-
-def question(entry: Entry) -> Question:
-    """The question of an entry."""
-    said = [message.content for turn in entry.turns for message in turn if message.role == "user"]
-    text = "\n".join(said)
-    words = tuple(_words(text))
-    return Question(entry, text, words, frozenset(_numbered(words)))
+    question: Question
+    other: Question
+    rouge_l: float
 
 
-def _words(text: str) -> Iterator[str]:
-    """Words in lower case; scripts without spaces are taken sign by sign."""
+def read_question(entry: Entry) -> Question:
+    """Split the question of an entry into words; scripts without spaces are taken sign by sign."""
+    text = join_user_messages(entry)
+    words: list[str] = []
     for word in _WORD.findall(text.lower()):
-        if ord(max(word)) >= 0x2E80:
-            yield from word
-        else:
-            yield word
-
-
-def _numbered(words: Sequence[str]) -> Iterator[tuple[str, int]]:
+        words += word if ord(max(word)) >= _FIRST_CJK else [word]
     times: Counter[str] = Counter()
+    tokens = set()
     for word in words:
         times[word] += 1
-        yield word, times[word]
+        tokens.add((word, times[word]))
+    return Question(entry, text, tuple(words), frozenset(tokens))
 
 
-def rouge_l(one: Sequence[str], other: Sequence[str]) -> float:
-    """The F1 of the longest common subsequence, 0 to 1. Two texts without a word are alike."""
+def compute_rouge_l(one: Sequence[str], other: Sequence[str]) -> float:
+    """Compute the F1 of the longest common subsequence, 0 to 1. Two texts without a word are alike."""
     if not one and not other:
         return 1.0
     return 2 * count_common(one, other) / (len(one) + len(other))
 
 
-def alike(questions: Sequence[Question], others: Sequence[Question], least: float) -> Iterator[Pair]:
-    """Every question with those of ``others`` that are alike; of one and the same list each pair once."""
-    same = questions is others
-    frequent = Counter(token for found in (questions, others)[same:] for q in found for token in q.tokens)
+def find_pairs(questions: Sequence[Question], others: Sequence[Question], least: float) -> Iterator[Pair]:
+    """Pair every question with those of ``others`` that are alike; within one list each pair once."""
+    is_same = questions is others
+    frequency = Counter(
+        token for group in (questions, others)[is_same:] for question in group for token in question.tokens
+    )
     index: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
-    if not same:
+
+    def add_to_index(number: int, question: Question) -> None:
+        for token in _select_rarest_tokens(question, frequency, least):
+            index[token].append(number)
+
+    if not is_same:
         for number, other in enumerate(others):
-            _file(index, number, other, frequent, least)
-    for number, asked in enumerate(questions):
-        near = {n for token in _prefix(asked, frequent, least) for n in index.get(token, ())}
-        for n in sorted(near):
-            length = len(asked.words) + len(others[n].words)
-            if 2 * len(asked.tokens & others[n].tokens) < least * length - 1e-9:
-                continue  # no subsequence can be as long as it would have to be
-            score = rouge_l(asked.words, others[n].words)
-            if score >= least:
-                yield Pair(asked.entry, others[n].entry, score)
-        if same:
-            _file(index, number, asked, frequent, least)
+            add_to_index(number, other)
+    for number, question in enumerate(questions):
+        rarest = _select_rarest_tokens(question, frequency, least)
+        for candidate in sorted({n for token in rarest for n in index.get(token, ())}):
+            other = others[candidate]
+            length = len(question.words) + len(other.words)
+            # A common subsequence is no longer than the number of common tokens.
+            if 2 * len(question.tokens & other.tokens) < least * length - _ROUNDING:
+                continue
+            if (score := compute_rouge_l(question.words, other.words)) >= least:
+                yield Pair(question, other, score)
+        if is_same:
+            add_to_index(number, question)
 
 
-def _file(
-    index: defaultdict[tuple[str, int], list[int]],
-    number: int,
-    asked: Question,
-    frequent: Counter[tuple[str, int]],
-    least: float,
-) -> None:
-    for token in _prefix(asked, frequent, least):
-        index[token].append(number)
-
-
-def _prefix(asked: Question, frequent: Counter[tuple[str, int]], least: float) -> Sequence[tuple[str, int]]:
-    """The rarest tokens, of which any text as alike as this must have one."""
-    tokens = sorted(asked.tokens, key=lambda token: (frequent[token], token))
+def _select_rarest_tokens(
+    question: Question, frequency: Counter[tuple[str, int]], least: float
+) -> Sequence[tuple[str, int]]:
+    """Select the rarest tokens, of which any text as alike as ``least`` must have one."""
+    tokens = sorted(question.tokens, key=lambda token: (frequency[token], token))
     # 2 c / (a + b) >= t with c <= b makes c >= t a / (2 - t).
-    shared = math.ceil(least * len(tokens) / (2 - least) - 1e-9)
+    shared = math.ceil(least * len(tokens) / (2 - least) - _ROUNDING)
     return tokens[: len(tokens) - max(shared, 1) + 1]
 
 
-@check("duplicate", "two entries ask the same")
-def duplicates(facts: Facts) -> Iterator[Problem]:
-    """Entries that ask the same, or nearly the same, of the same functions."""
-    advice = "keep one of the two"
-    told: set[str] = set()
-    for pair in _within(facts):
-        entry, other = pair.entry, pair.other
-        functions = _functions(entry) == _functions(other)
-        same = question(entry).text == question(other).text
-        if same and functions and _truth(entry) == _truth(other):
-            told.add(entry.id)
+@check("duplicate", "two entries ask the same", "keep one of the two")
+def find_duplicates(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+    """Find entries that ask the same, or nearly the same, of the same functions."""
+    reported: set[str] = set()
+    for pair in _find_own_pairs(facts):
+        entry, other = pair.question.entry, pair.other.entry
+        is_same = pair.question.text == pair.other.text
+        if _list_docs(entry) != _list_docs(other):
+            continue
+        if is_same and _serialize_truth(entry) == _serialize_truth(other):
+            reported.add(entry.id)
             evidence = f"is {other.id} once more: same question, functions and truth"
-            yield Problem(entry.id, CERTAIN, evidence, advice)
-        elif same and functions and not _compatible(entry, other):
-            truths = f"{_expects(entry)}; there {_expects(other)}"
+            yield entry.id, Flaw(CERTAIN, evidence)
+        elif is_same and not _are_compatible(entry, other):
+            truths = f"{_describe_truth(entry)}; there {_describe_truth(other)}"
             evidence = (
                 f"asks what {other.id} asks, of the same functions, and expects something else: {truths}"
             )
-            yield Problem(entry.id, CERTAIN, evidence, "decide for one truth")
-        elif functions and entry.id not in told:
-            told.add(entry.id)
-            how = "same question" if same else f"ROUGE-L {pair.alike:.2f}"
-            asked = shown(question(entry).text, 100)
-            evidence = f"is like {other.id} ({how}), with the same functions: {asked}"
-            yield Problem(entry.id, HINT, evidence, advice)
+            yield entry.id, Flaw(CERTAIN, evidence, "decide for one truth")
+        elif entry.id not in reported:
+            reported.add(entry.id)
+            how = "same question" if is_same else f"ROUGE-L {pair.rouge_l:.2f}"
+            told = f"is like {other.id} ({how}), with the same functions: {pair.question.excerpt}"
+            yield entry.id, Flaw(HINT, told)
 
 
-def _compatible(entry: Entry, other: Entry) -> bool:
-    """Whether one answer could be right for both: no call, or calls of the same functions."""
-    one, two = _expects(entry), _expects(other)
-    return one == two or (_ANY in (one, two) and _NONE not in (one, two))
+def _find_own_pairs(facts: Facts) -> Iterator[Pair]:
+    """Pair the suite's own entries that are not paraphrases on purpose."""
+    groups: defaultdict[str, list[Question]] = defaultdict(list)
+    for entry in facts.entries:
+        groups[_name_group(entry)].append(read_question(entry))
+    for group in groups.values():
+        for pair in find_pairs(group, group, facts.threshold):
+            cluster = pair.question.entry.cluster
+            if cluster is None or cluster != pair.other.entry.cluster:
+                yield pair
 
 
-_NONE, _ANY = "no call", "some call"
+def _name_group(entry: Entry) -> str:
+    """Name the group within which an entry is compared.
+
+    Multi-turn categories are made of each other, and what is about memories or the web is put in several.
+    """
+    return entry.category.name if entry.category.rule in (Rule.STATE, Rule.ANSWER) else ""
 
 
-def _expects(entry: Entry) -> str:
+def _list_docs(entry: Entry) -> Sequence[str]:
+    return sorted(map(serialize_doc, entry.functions))
+
+
+def _serialize_truth(entry: Entry) -> str:
+    # As text, because 1 equals 1.0 and True, which are different truths.
+    return repr((entry.expectation, entry.scene))
+
+
+_NO_CALL, _SOME_CALL = "no call", "some call"
+
+
+def _are_compatible(entry: Entry, other: Entry) -> bool:
+    """Return whether one answer could be right for both: no call, or calls of the same functions."""
+    one, two = _describe_truth(entry), _describe_truth(other)
+    return one == two or (_SOME_CALL in (one, two) and _NO_CALL not in (one, two))
+
+
+def _describe_truth(entry: Entry) -> str:
     match entry.expectation:
         case NoCall():
-            return _NONE
+            return _NO_CALL
         case ExpectedCalls(calls=calls) | GoldenPath(calls=calls):
-            return shown(sorted(call.name for call in calls))
+            return format_value(sorted(call.name for call in calls))
         case ExpectedResults(calls=texts):
-            return shown(sorted(text.partition("(")[0] for text in texts))
-    return _ANY
+            return format_value(sorted(text.partition("(")[0] for text in texts))
+    return _SOME_CALL
 
 
 SAME_MEANING = 0.8
-"""How alike vectors of two questions are that may mean the same, as a cosine. By all-MiniLM-L6-v2 the same
-question in other words has 0.84 and more, about another thing 0.64 and less (tried on a few)."""
+"""The cosine from which on two questions may mean the same. By all-MiniLM-L6-v2 the same question in other
+words has 0.84 and more, about another thing 0.64 and less (tried on a few)."""
 
 
-@check("paraphrase", "two entries ask the same in other words", needs="embedding")
-def paraphrases(facts: Facts) -> Iterator[Problem]:
-    """Entries that ask the same in other words, of the same functions, or as another suite does."""
+@check("paraphrase", "two entries ask the same in other words", "keep one of the two", needs="embedding")
+def find_paraphrases(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+    """Find entries that ask the same in other words, of the same functions, or as another suite does."""
     if facts.embed is None:
         return
     import numpy as np
 
-    asked = [*map(question, facts.entries)]
-    others = [*asked, *map(question, facts.against)]
-    vectors = np.array(facts.embed([each.text for each in others]), dtype=np.float32)
-    for number, one in enumerate(asked):
-        likeness = vectors @ vectors[number]
-        likeness[number : len(asked)] = 0.0  # itself, and what is told of those behind it
-        for at in np.flatnonzero(likeness >= SAME_MEANING):
-            other = others[at]
-            if _in_other_words(one, other, facts.threshold, elsewhere=bool(at >= len(asked))):
-                name = other.entry.id if at < len(asked) else other.entry.key
-                evidence = f"means what {name} means (cosine {likeness[at]:.2f}): {shown(other.text, 100)}"
-                yield Problem(one.entry.id, HINT, evidence, "keep one of the two")
+    questions = [*map(read_question, facts.entries)]
+    others = [*questions, *map(read_question, facts.against)]
+    vectors = np.array(facts.embed([other.text for other in others]), dtype=np.float32)
+    for number, question in enumerate(questions):
+        cosines = vectors @ vectors[number]
+        cosines[number : len(questions)] = 0.0  # itself, and later ones, which find this one
+        for at in np.flatnonzero(cosines >= SAME_MEANING):
+            other, is_own = others[at], bool(at < len(questions))
+            if is_own and not _should_differ(question.entry, other.entry):
+                continue
+            # Those that share their words are found by ``duplicate`` and ``overlap``.
+            if compute_rouge_l(question.words, other.words) < facts.threshold:
+                name = other.entry.id if is_own else other.entry.key
+                told = f"means what {name} means (cosine {cosines[at]:.2f}): {other.excerpt}"
+                yield question.entry.id, Flaw(HINT, told)
                 break
 
 
-@check("overlap", "another suite asks the same", needs="against")
-def overlaps(facts: Facts) -> Iterator[Problem]:
-    """Questions that another suite asks too."""
-    if not facts.against:
-        return
-    told: set[str] = set()
-    found = alike([*map(question, facts.entries)], [*map(question, facts.against)], facts.threshold)
-    for pair in sorted(found, key=lambda pair: -pair.alike):
-        if pair.entry.id in told:
-            continue
-        told.add(pair.entry.id)
-        severity = LIKELY if pair.alike == 1 else HINT
-        asked = shown(question(pair.entry).text, 100)
-        evidence = f"is like {pair.other.key} (ROUGE-L {pair.alike:.2f}): {asked}"
-        yield Problem(pair.entry.id, severity, evidence, "ask it otherwise, or count it once")
+def _should_differ(entry: Entry, other: Entry) -> bool:
+    """Return whether two entries of a suite should not mean the same."""
+    is_intended = entry.cluster is not None and entry.cluster == other.cluster
+    is_comparable = _name_group(entry) == _name_group(other) and _list_docs(entry) == _list_docs(other)
+    return is_comparable and not is_intended
 
 
-def _in_other_words(one: Question, other: Question, least: float, *, elsewhere: bool) -> bool:
-    """Whether two questions that mean the same should not both be there, and are not told for their words."""
-    together = one.entry.cluster is not None and one.entry.cluster == other.entry.cluster
-    apart = _kin(one.entry) != _kin(other.entry) or _functions(one.entry) != _functions(other.entry)
-    if not elsewhere and (together or apart):
-        return False
-    return rouge_l(one.words, other.words) < least
-
-
-def _within(facts: Facts) -> Iterator[Pair]:
-    """Pairs of a suite's own entries."""
-    groups: defaultdict[str, list[Question]] = defaultdict(list)
-    for entry in facts.entries:
-        groups[_kin(entry)].append(question(entry))
-    for group in groups.values():
-        for pair in alike(group, group, facts.threshold):
-            if pair.entry.cluster is None or pair.entry.cluster != pair.other.cluster:
-                yield pair
-
-
-def _kin(entry: Entry) -> str:
-    """Entries are compared with those of their kin: multi-turn categories are made of each other, and what is
-    about memories or the web is put in several."""
-    return entry.category.name if entry.category.rule in (Rule.STATE, Rule.ANSWER) else ""
-
-
-def _functions(entry: Entry) -> Sequence[str]:
-    return sorted(map(written, entry.functions))
-
-
-def _truth(entry: Entry) -> str:
-    return repr((entry.expectation, entry.scene))
+@check("overlap", "another suite asks the same", "ask it otherwise, or count it once", needs="against")
+def find_overlaps(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+    """Find questions that another suite asks too, each with the one that is most alike."""
+    pairs = find_pairs(
+        [*map(read_question, facts.entries)], [*map(read_question, facts.against)], facts.threshold
+    )
+    reported: set[str] = set()
+    for pair in sorted(pairs, key=lambda pair: -pair.rouge_l):
+        entry, other = pair.question.entry, pair.other.entry
+        if entry.id not in reported:
+            reported.add(entry.id)
+            severity = LIKELY if pair.rouge_l == 1 else HINT
+            told = f"is like {other.key} (ROUGE-L {pair.rouge_l:.2f}): {pair.question.excerpt}"
+            yield entry.id, Flaw(severity, told)

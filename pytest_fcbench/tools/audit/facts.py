@@ -1,4 +1,4 @@
-"""What checks look at: the entries of a suite, what the oracle's answers to them are worth, another suite."""
+"""What checks look at: the entries of a suite, the verdicts on the oracle's answers, another suite."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytest_fcbench import environments
 from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Memories, Setting
 from pytest_fcbench.domain.driving import drive
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
 from pytest_fcbench.domain.transcript import Driven, Party, Transcript
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
@@ -18,6 +18,7 @@ from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.memory.vectors import Embed
 from pytest_fcbench.execution.outcomes import Execute, Perform
 from pytest_fcbench.matchers.registry import Resources, judge
+from pytest_fcbench.matchers.text_normalization import standardized
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import Model, run_through
 from pytest_fcbench.models.routing import Parties
@@ -42,49 +43,58 @@ class Facts:
     against: Sequence[Entry] = ()
     """Entries of another suite."""
     threshold: float = 0.8
-    """How alike two questions must be to be told: ROUGE-L, 0 to 1."""
+    """ROUGE-L, 0 to 1, from which on two questions count as alike."""
     embed: Embed | None = None
     """Makes vectors of length 1 of what texts mean, where a model for that was named."""
 
     @cached_property
     def oracle(self) -> Mapping[str, tuple[Judgement, ...]]:
-        """By id of an entry, the verdicts on the oracle's answers in each manner."""
-        return {entry.id: tuple(self.answered(entry, entry, m) for m in MANNERS) for entry in self.entries}
+        """The verdicts on the oracle's answers in each manner, by id of the entry."""
+        return {
+            entry.id: tuple(self.judge_oracle(entry, entry, manner) for manner in MANNERS)
+            for entry in self.entries
+        }
 
-    def answered(self, entry: Entry, truth: Entry, manner: Manner) -> Judgement:
-        """The verdicts on an entry for what the oracle answers to another: one whose truth is narrower.
+    def judge_oracle(self, entry: Entry, truth: Entry, manner: Manner) -> Judgement:
+        """Judge an entry by what the oracle answers to another one, whose truth is narrower.
 
-        Not scored where the entry breaks whoever looks at it.
+        Not scored where the entry breaks whatever works on it. Also an entry that is set aside is judged.
         """
         try:
-            return self.judged(entry, self._transcript(truth, manner))
+            transcript = self._ask_oracle(truth, manner)
+            resources = Resources(self.open_environments, self.execute, self.perform)
+            return judge(replace(entry, set_aside=None), transcript, resources)
         except Exception as error:  # noqa: BLE001 - what somebody wrote into a suite can break anything
-            reason = f"it cannot be put to anybody: {type(error).__name__}: {error}"
+            reason = f"the conversation cannot be held: {type(error).__name__}: {error}"
             return Judgement.both(NotScored("broken", reason))
 
-    def judged(self, entry: Entry, transcript: Transcript) -> Judgement:
-        """The verdicts, also on an entry that is set aside."""
-        return judge(
-            replace(entry, set_aside=None), transcript, Resources(self.fresh, self.execute, self.perform)
-        )
-
-    def fresh(self, entry: Entry) -> Environments:
-        """Environments of an entry in their initial state."""
+    def open_environments(self, entry: Entry) -> Environments:
+        """Open the environments of an entry in their initial state."""
         return environments.opened(entry, self.suite.world)
 
-    def _transcript(self, entry: Entry, manner: Manner) -> Transcript:
+    def _ask_oracle(self, entry: Entry, manner: Manner) -> Transcript:
         memories = self._memories[manner]
-        for before in entry.earlier:
-            if before.key not in memories:
-                self._held(before, manner, memories)
-        return self._held(entry, manner, memories)
+        for earlier in entry.earlier:
+            if earlier.key not in memories:
+                self._hold_conversation(earlier, manner, memories)
+        return self._hold_conversation(entry, manner, memories)
 
-    def _held(self, entry: Entry, manner: Manner, memories: Memories) -> Transcript:
+    def _hold_conversation(self, entry: Entry, manner: Manner, memories: Memories) -> Transcript:
         oracle = Parties(OracleModel(manner.prompting), {Party.OWN_WEB: self.web} if self.web else {})
-        talk = converse(entry, Setting(manner, self.suite, Driven(Profile.OFFICIAL), memories))
-        return drive(talk, lambda request: run_through(oracle.complete(entry, request)))
+        conversation = converse(entry, Setting(manner, self.suite, Driven(Profile.OFFICIAL), memories))
+        return drive(conversation, lambda request: run_through(oracle.complete(entry, request)))
 
     @cached_property
     def _memories(self) -> Mapping[Manner, Memories]:
-        """What earlier conversations left, by the manner in which they were held."""
+        """What earlier conversations left behind, by manner."""
         return {manner: {} for manner in MANNERS}
+
+
+def standardize_turns(turns: Sequence[Sequence[Message]]) -> str:
+    """Join all messages of turns into one text in the matcher's normal form."""
+    return standardized(" ".join(message.content for turn in turns for message in turn))
+
+
+def join_user_messages(entry: Entry) -> str:
+    """Join what the user says in an entry, a line break between messages."""
+    return "\n".join(message.content for turn in entry.turns for message in turn if message.role == "user")

@@ -1,11 +1,21 @@
-"""What a check says of an entry."""
+"""Declare a check beside the function that does its work, and describe what it finds.
+
+    @entry_check("refused", "the matcher refuses the truth itself", "correct the truth")
+    def find_refused_truths(facts: Facts, entry: Entry) -> Iterator[Flaw]: ...
+
+``checks.CHECKS`` finds what is declared so in the modules that it lists.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.text import printable, shorten
+from pytest_fcbench.tools.audit.facts import Facts
 
 
 class Severity(StrEnum):
@@ -37,18 +47,66 @@ class Finding:
     """What to do."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "evidence", on_one_line(self.evidence))
+        object.__setattr__(self, "evidence", format_on_one_line(self.evidence))
 
 
-def on_one_line(text: str) -> str:
-    """A text as any terminal and page can show it, whatever somebody wrote into a suite."""
+class Flaw(NamedTuple):
+    """What a check sees in one entry."""
+
+    severity: Severity
+    evidence: str
+    advice: str | None = None
+    """Replaces the advice of the check."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check; calling it yields its findings."""
+
+    name: str
+    says: str
+    """What its findings have in common."""
+    advice: str
+    find: Callable[[Facts], Iterable[tuple[str, Flaw]]]
+    """Yields the id of an entry with each flaw."""
+    weak: bool
+    """Whether most of what it finds is fine, so that it runs only when it is asked for."""
+    needs: str | None
+    """The option of ``fcbench audit`` without which there is nothing to compare with."""
+
+    def __call__(self, facts: Facts) -> Iterator[Finding]:
+        for entry, (severity, evidence, advice) in self.find(facts):
+            yield Finding(self.name, entry, severity, evidence, advice or self.advice)
+
+
+def check(
+    name: str, says: str, advice: str, *, weak: bool = False, needs: str | None = None
+) -> Callable[[Callable[[Facts], Iterable[tuple[str, Flaw]]]], Check]:
+    """Declare a check that looks at all entries together."""
+    return lambda find: Check(name, says, advice, find, weak, needs)
+
+
+def entry_check(
+    name: str, says: str, advice: str, *, weak: bool = False
+) -> Callable[[Callable[[Facts, Entry], Iterable[Flaw]]], Check]:
+    """Declare a check that looks at each entry by itself."""
+
+    def declare(find: Callable[[Facts, Entry], Iterable[Flaw]]) -> Check:
+        def find_all(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+            return ((entry.id, flaw) for entry in facts.entries for flaw in find(facts, entry))
+
+        return Check(name, says, advice, find_all, weak, None)
+
+    return declare
+
+
+def format_on_one_line(text: str) -> str:
+    """Make a text from a suite fit for any terminal and page, on one line."""
     return printable(text).replace("\n", "\\n")
 
 
-_LONGEST = 160
-
-
-def shown(value: object, longest: int = _LONGEST) -> str:
-    """A value for a sentence."""
+def format_value(value: object, longest: int = 160) -> str:
+    """Format a value for a sentence, cut to so many characters."""
+    # Cut before repr, which would write all of a text of megabytes.
     text = repr(value[: longest + 1] if isinstance(value, str) else value)
     return shorten(text, longest)

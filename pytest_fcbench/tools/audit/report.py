@@ -1,4 +1,4 @@
-"""An audit for people and programs."""
+"""An audit as text, as a page and as JSON."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from itertools import groupby
 from pytest_fcbench.domain.text import shorten
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.tools.audit import distributions
 from pytest_fcbench.tools.audit.checks import CHECKS
-from pytest_fcbench.tools.audit.distributions import MEASURES, Spread
-from pytest_fcbench.tools.audit.findings import Finding, Severity, on_one_line
+from pytest_fcbench.tools.audit.distributions import MEASURES, Distribution, summarize_counts
+from pytest_fcbench.tools.audit.findings import Finding, Severity, format_on_one_line
+
+_LONGEST_EVIDENCE = 320
+_MOST_SHARES = 30
+_BUCKETS = ((0, 0), (1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,8 @@ class Audit:
     checks: tuple[str, ...]
     """Those that ran."""
     findings: tuple[Finding, ...]
-    spreads: Mapping[str, Spread]
+    spreads: Mapping[str, Distribution]
+    """By category."""
 
     @property
     def title(self) -> str:
@@ -35,7 +39,7 @@ class Audit:
         return f"Audit of {self.suite} {self.version}: {self.entries:,} entries, {len(self.checks)} checks"
 
     def count(self, severity: Severity) -> int:
-        """Findings of a severity."""
+        """Count the findings of a severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
     @property
@@ -43,87 +47,72 @@ class Audit:
         """Findings by check and severity, the most certain first."""
         order = list(Severity)
 
-        def place(finding: Finding) -> tuple[int, int]:
+        def rank(finding: Finding) -> tuple[int, int]:
             return order.index(finding.severity), self.checks.index(finding.check)
 
-        for _, found in groupby(sorted(self.findings, key=place), key=place):
+        for _, found in groupby(sorted(self.findings, key=rank), key=rank):
             group = list(found)
             yield group[0].check, group[0].severity, group
 
 
 def lines(audit: Audit, most: int) -> Iterator[str]:
-    """The audit as text, at most so many findings of each check and severity."""
-    yield from tables.text(counts(audit))
+    """Render the audit as text, at most so many findings of each check and severity."""
+    yield from tables.text(_tabulate_counts(audit))
     for check, severity, group in audit.groups:
         yield ""
         yield f"{severity}: {check} ({len(group)}): {CHECKS[check].says}"
         for finding in group[:most]:
-            yield f"  {on_one_line(finding.entry):<24}  {shorten(finding.evidence, _LONGEST)}"
+            evidence = shorten(finding.evidence, _LONGEST_EVIDENCE)
+            yield f"  {format_on_one_line(finding.entry):<24}  {evidence}"
         if len(group) > most:
             yield f"  ... and {len(group) - most} more: --show {len(group)}, or --json FILE for all"
         for advice in dict.fromkeys(finding.advice for finding in group[:most]):
             yield f"  to do: {advice}"
 
 
-_LONGEST = 320
-
-
-def counts(audit: Audit) -> Table:
-    """How often each check found something."""
+def _tabulate_counts(audit: Audit) -> Table:
+    """Tabulate how often each check found something."""
     found = Counter((finding.check, finding.severity) for finding in audit.findings)
-    rows = [
-        (
-            name,
-            *(_number(found[name, severity]) for severity in Severity),
-            _number(len({finding.entry for finding in audit.findings if finding.check == name})),
-            CHECKS[name].says,
-        )
-        for name in audit.checks
-    ]
-    total = ("all", *(f"{audit.count(severity)}" for severity in Severity))
-    entries = len({finding.entry for finding in audit.findings})
+    rows = []
+    for name in audit.checks:
+        entries = {finding.entry for finding in audit.findings if finding.check == name}
+        numbers = (*(found[name, severity] for severity in Severity), len(entries))
+        rows.append((name, *(str(number or "-") for number in numbers), CHECKS[name].says))
+    entries = {finding.entry for finding in audit.findings}
+    total = ("all", *(f"{audit.count(severity)}" for severity in Severity), f"{len(entries)}", "")
     columns = ("check", *Severity, "entries", "what it finds")
-    return Table(audit.title, columns, (*rows, (*total, f"{entries}", "")), left=frozenset({"what it finds"}))
+    return Table(audit.title, columns, (*rows, total), left=frozenset({"what it finds"}))
 
 
-def _number(count: int) -> str:
-    return str(count) if count else "-"
-
-
-def spread_tables(spreads: Mapping[str, Spread]) -> Sequence[Table]:
-    """How the suite is spread: sizes by category, types of parameters and languages of questions."""
-    sizes = [
-        (name, f"{spread.entries}", *(distributions.summary(spread.of(measure)) for measure in MEASURES))
-        for name, spread in spreads.items()
-    ]
-    columns = ("category", "entries", *(_MEANING[measure] for measure in MEASURES))
+def spread_tables(spreads: Mapping[str, Distribution]) -> Sequence[Table]:
+    """Tabulate sizes by category, declared types of parameters and languages of questions."""
+    sizes = tuple(
+        (name, f"{each.entries}", *(summarize_counts(each.measures[measure]) for measure in MEASURES))
+        for name, each in spreads.items()
+    )
     note = "The mean, and least to most in brackets; one number where all are alike."
-    total: Counter[str] = sum((spread.types for spread in spreads.values()), Counter())
-    spoken: Counter[str] = sum((spread.languages for spread in spreads.values()), Counter())
+    types: Counter[str] = sum((each.types for each in spreads.values()), Counter())
+    languages: Counter[str] = sum((each.languages for each in spreads.values()), Counter())
     return (
-        Table("Sizes", columns, tuple(sizes), (note,)),
-        _shares("Declared types of parameters", "type", total),
-        _shares("Languages of questions, guessed from script and common words", "language", spoken),
+        Table("Sizes", ("category", "entries", *MEASURES.values()), sizes, (note,)),
+        _tabulate_shares("Declared types of parameters", "type", types),
+        _tabulate_shares(
+            "Languages of questions, guessed from script and common words", "language", languages
+        ),
     )
 
 
-_MEANING = {
-    "functions": "functions/entry",
-    "parameters": "parameters/function",
-    "calls": "calls/answer",
-    "turns": "turns",
-}
-_ROWS = 30
-
-
-def _shares(title: str, column: str, total: Counter[str]) -> Table:
-    rows = [(name, f"{count:,}", f"{count / total.total():.1%}") for name, count in total.most_common(_ROWS)]
+def _tabulate_shares(title: str, column: str, counts: Counter[str]) -> Table:
+    rows = [
+        (name, f"{count:,}", f"{count / counts.total():.1%}")
+        for name, count in counts.most_common(_MOST_SHARES)
+    ]
     return Table(title, (column, "number", "share"), tuple(rows))
 
 
 def page(audit: Audit) -> str:
-    """The audit as a page of its own, with every finding and a drawing for each measure."""
-    found = [
+    """Render the audit as a page of its own, with every finding and a chart for each measure."""
+    findings = [
         Table(
             f"{severity}: {check} ({len(group)})",
             ("entry", "evidence"),
@@ -133,27 +122,24 @@ def page(audit: Audit) -> str:
         )
         for check, severity, group in audit.groups
     ]
-    shown = [counts(audit), *found, *spread_tables(audit.spreads)]
-    return "\n".join(tables.page(audit.title, shown, list(_charts(audit.spreads))))
+    shown = [_tabulate_counts(audit), *findings, *spread_tables(audit.spreads)]
+    return "\n".join(tables.page(audit.title, shown, list(_draw_charts(audit.spreads))))
 
 
-_BUCKETS = ((0, 0), (1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, None))
-
-
-def _charts(spreads: Mapping[str, Spread]) -> Iterator[str]:
+def _draw_charts(spreads: Mapping[str, Distribution]) -> Iterator[str]:
     from pytest_fcbench.scorecard.render.charts.plots import bars, letter
 
     names = [
         f"{low}" if low == high else f"{low}-{high}" if high else f"{low} or more" for low, high in _BUCKETS
     ]
     legend = ", ".join(f"{letter(part)} {name}" for part, name in enumerate(names))
-    for measure in MEASURES if spreads else ():
-        says = f"{_MEANING[measure]} by category, as shares: {legend}"
-        rows = [(name, _bucketed(spread.of(measure))) for name, spread in spreads.items()]
-        yield f"<figcaption>{says}</figcaption>{bars(rows, says, shares=True)}"
+    for measure, heading in MEASURES.items() if spreads else ():
+        caption = f"{heading} by category, as shares: {legend}"
+        rows = [(name, _sort_into_buckets(each.measures[measure])) for name, each in spreads.items()]
+        yield f"<figcaption>{caption}</figcaption>{bars(rows, caption, shares=True)}"
 
 
-def _bucketed(counts: Counter[int]) -> Sequence[int]:
+def _sort_into_buckets(counts: Counter[int]) -> Sequence[int]:
     return [
         sum(number for value, number in counts.items() if low <= value <= (value if high is None else high))
         for low, high in _BUCKETS
@@ -161,15 +147,15 @@ def _bucketed(counts: Counter[int]) -> Sequence[int]:
 
 
 def document(audit: Audit) -> str:
-    """The audit as JSON."""
-    spreads = {
+    """Render the audit as JSON."""
+    distributions = {
         name: {
-            "entries": spread.entries,
-            **{measure: _counted(spread.of(measure)) for measure in MEASURES},
-            "types": dict(spread.types.most_common()),
-            "languages": dict(spread.languages.most_common()),
+            "entries": each.entries,
+            **{measure: dict(sorted(each.measures[measure].items())) for measure in MEASURES},
+            "types": dict(each.types.most_common()),
+            "languages": dict(each.languages.most_common()),
         }
-        for name, spread in audit.spreads.items()
+        for name, each in audit.spreads.items()
     }
     return json.dumps(
         {
@@ -180,11 +166,7 @@ def document(audit: Audit) -> str:
             "checks": list(audit.checks),
             "counts": {severity.value: audit.count(severity) for severity in Severity},
             "findings": [asdict(finding) for finding in audit.findings],
-            "distributions": spreads,
+            "distributions": distributions,
         },
         indent=1,
     )
-
-
-def _counted(counts: Counter[int]) -> Mapping[str, int]:
-    return {str(value): counts[value] for value in sorted(counts)}

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -29,6 +29,11 @@ from pytest_fcbench.domain.errors import unknown
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
 from pytest_fcbench.tools.audit.checks import CHECKS
 from pytest_fcbench.tools.audit.findings import Finding, Severity
+
+_REVIEWS = Path(__file__).with_name("reviews")
+
+_PLAIN_SCALAR = re.compile(r"[A-Za-z][\w ,.;()/-]*")
+_YAML_WORDS = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
 
 
 class Decision(StrEnum):
@@ -41,7 +46,7 @@ class Decision(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewed:
+class ReviewedFinding:
     """One decision about some entries."""
 
     finding: str
@@ -49,6 +54,11 @@ class Reviewed:
     confirmed: str
     decision: Decision
     reason: str
+
+    @property
+    def keys(self) -> Sequence[tuple[str, str]]:
+        """Check and entry of each finding that it speaks of."""
+        return [(self.finding, entry) for entry in self.entries]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +68,18 @@ class Review:
     suite: str
     version: str
     package: str
-    decisions: tuple[Reviewed, ...]
-
-
-_REVIEWS = Path(__file__).with_name("reviews")
+    decisions: tuple[ReviewedFinding, ...]
 
 
 def own_review(suite: str) -> Path | None:
-    """The review of a suite that comes with the package."""
+    """Return the path of the review of a suite that comes with the package, if there is one."""
     return next((path for path in _REVIEWS.glob("*.yaml") if path.stem == suite), None)
 
 
 def read(path: Path) -> Review:
-    """A review. Raises ``SuiteError`` with file, line and field."""
+    """Read a review. Raises ``SuiteError`` with file, line and field."""
     top = Field(yaml_value(path), path).members(("suite", "version", "package", "decisions"))
-    decisions = tuple(map(_decision, top["decisions"].elements()))
+    decisions = tuple(map(_read_decision, top["decisions"].elements()))
     seen: set[str] = set()
     for field, found in zip(top["decisions"].elements(), decisions, strict=True):
         aside = found.entries if found.decision is Decision.SET_ASIDE else ()
@@ -83,58 +90,49 @@ def read(path: Path) -> Review:
     return Review(suite, version, package, decisions)
 
 
-def _decision(field: Field) -> Reviewed:
+def _read_decision(field: Field) -> ReviewedFinding:
     members = field.members(("finding", "entries", "confirmed", "decision", "reason"))
     texts = {name: members[name].text() for name in ("finding", "confirmed", "decision", "reason")}
     for name, valid in (("finding", CHECKS), ("decision", tuple(Decision))):
         if texts[name] not in valid:
             raise members[name].error(unknown(name, texts[name], valid))
     entries = tuple(entry.text() for entry in members["entries"].elements())
-    return Reviewed(
-        texts["finding"], entries, texts["confirmed"], Decision(texts["decision"]), texts["reason"]
-    )
+    decision = Decision(texts["decision"])
+    return ReviewedFinding(texts["finding"], entries, texts["confirmed"], decision, texts["reason"])
 
 
 def ledger(review: Review, findings: Sequence[Finding]) -> Mapping[str, str]:
-    """Entries to set aside, with the reason: decided by the review, and found by the check it names."""
+    """Map the entries to set aside to the reason: decided by the review, and found by the check it names."""
     found = {(finding.check, finding.entry) for finding in findings}
     return {
-        entry: item.reason
+        key[1]: item.reason
         for item in review.decisions
-        for entry in item.entries
-        if item.decision is Decision.SET_ASIDE and (item.finding, entry) in found
+        if item.decision is Decision.SET_ASIDE
+        for key in item.keys
+        if key in found
     }
 
 
 def vanished(review: Review, findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
-    """Check and entry of decisions about what is not found (any more)."""
+    """Yield check and entry of decisions about what is not found (any more)."""
     found = {(finding.check, finding.entry) for finding in findings}
-    for item in review.decisions:
-        yield from ((item.finding, entry) for entry in item.entries if (item.finding, entry) not in found)
+    return (key for item in review.decisions for key in item.keys if key not in found)
 
 
 def undecided(review: Review, findings: Sequence[Finding]) -> Sequence[Finding]:
-    """Certain findings about entries of which the review says nothing."""
-    known: Collection[str] = {entry for item in review.decisions for entry in item.entries}
+    """List certain findings about entries of which the review says nothing."""
+    known = {entry for item in review.decisions for entry in item.entries}
     return [f for f in findings if f.severity is Severity.CERTAIN and f.entry not in known]
 
 
-_PLAIN = re.compile(r"[A-Za-z][\w ,.;()/-]*")
-
-
 def written(review: Review, findings: Sequence[Finding]) -> str:
-    """The ledger as YAML."""
-    entries = ledger(review, findings)
+    """Write the ledger as YAML."""
     title = f"Entries of {review.package} {review.version} that the corrected profile sets aside, and why."
-    return "".join(
-        [f"# {title}\n", *(f"{_scalar(entry)}: {_scalar(why)}\n" for entry, why in entries.items())]
-    )
+    entries = ledger(review, findings).items()
+    return "".join([f"# {title}\n", *(f"{_quote(entry)}: {_quote(reason)}\n" for entry, reason in entries)])
 
 
-def _scalar(text: str) -> str:
-    """A text as YAML reads it back; without quotes where that is plainly so."""
-    plain = _PLAIN.fullmatch(text) and text.strip() == text and text.lower() not in _WORDS_OF_YAML
-    return text if plain else json.dumps(text)
-
-
-_WORDS_OF_YAML = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
+def _quote(text: str) -> str:
+    """Write a text as YAML reads it back; without quotes where that is plainly so."""
+    is_plain = _PLAIN_SCALAR.fullmatch(text) and text.strip() == text and text.lower() not in _YAML_WORDS
+    return text if is_plain else json.dumps(text)

@@ -2,54 +2,56 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from pytest_fcbench.domain.entry import Entry, GoldenPath, Rule, Trajectory
 from pytest_fcbench.tools.audit.facts import Facts
-from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Severity
-from pytest_fcbench.tools.audit.registry import Problem, check
-from pytest_fcbench.tools.audit.truths import expected
+from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, check
+from pytest_fcbench.tools.audit.truths import list_expected_calls
 
 
-@check("unreadable", "a file cannot be read")
-def unreadable(facts: Facts) -> Iterator[Problem]:
-    """Categories that cannot be read at all."""
-    for category, why in facts.unread.items():
-        yield Problem(category, CERTAIN, why, "correct the file")
+@check("unreadable", "a file cannot be read", "correct the file")
+def find_unreadable_categories(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+    """Find categories that cannot be read at all."""
+    return ((category, Flaw(CERTAIN, reason)) for category, reason in facts.unread.items())
 
 
-@check("shape", "the entry has not the form of its category")
-def shapes(facts: Facts) -> Iterator[Problem]:
-    """Entries with too few or too many calls, functions or turns for the rule they are judged by."""
-    seen: set[str] = set()
+@check(
+    "shape",
+    "the entry has not the form of its category",
+    "move the entry to the category that it belongs to, or complete it",
+)
+def find_misshapen_entries(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+    """Find entries with too few or too many calls, functions or turns for the rule they are judged by."""
+    seen: Counter[str] = Counter()
     for entry in facts.entries:
-        if entry.id in seen:
-            yield Problem(entry.id, CERTAIN, "the id stands twice", "give each entry an id of its own")
-        seen.add(entry.id)
-        for severity, evidence in _shape(entry):
-            advice = "move the entry to the category that it belongs to, or complete it"
-            yield Problem(entry.id, severity, evidence, advice)
+        if seen[entry.id]:
+            yield entry.id, Flaw(CERTAIN, "the id stands twice", "give each entry an id of its own")
+        seen[entry.id] += 1
+        for flaw in _find_wrong_numbers(entry):
+            yield entry.id, flaw
 
 
-def _shape(entry: Entry) -> Iterator[tuple[Severity, str]]:
-    rule, calls, functions = entry.category.rule, len(expected(entry)), len(entry.functions)
+def _find_wrong_numbers(entry: Entry) -> Iterator[Flaw]:
+    rule, calls, functions = entry.category.rule, len(list_expected_calls(entry)), len(entry.functions)
     match rule:
         case Rule.SIMPLE | Rule.MULTIPLE | Rule.SQL if calls != 1:
-            yield CERTAIN, f"{calls} calls are expected; {rule} takes exactly one"
+            yield Flaw(CERTAIN, f"{calls} calls are expected; {rule} takes exactly one")
         case Rule.SIMPLE if functions != 1:
-            yield CERTAIN, f"{functions} functions are offered; {rule} looks at the first only"
+            yield Flaw(CERTAIN, f"{functions} functions are offered; {rule} looks at the first only")
         case Rule.MULTIPLE if functions < 2:
-            yield LIKELY, "only one function is offered, so there is nothing to choose from"
+            yield Flaw(LIKELY, "only one function is offered, so there is nothing to choose from")
         case Rule.PARALLEL if calls < 2:
-            yield LIKELY, f"{calls} call is expected where several are the point"
+            yield Flaw(LIKELY, f"{calls} call is expected where several are the point")
         case Rule.RELEVANCE if not functions:
-            yield CERTAIN, "no function is offered, but a call is expected"
+            yield Flaw(CERTAIN, "no function is offered, but a call is expected")
         case Rule.IRRELEVANCE if not functions:
-            yield HINT, "no function is offered, so none can be called by mistake"
+            yield Flaw(HINT, "no function is offered, so none can be called by mistake")
     match entry.expectation:
         case Trajectory(turns=turns) if len(turns) != len(entry.turns):
-            yield CERTAIN, f"{len(entry.turns)} turns, but calls for {len(turns)}"
+            yield Flaw(CERTAIN, f"{len(entry.turns)} turns, but calls for {len(turns)}")
         case Trajectory(turns=turns) if not any(turns):
-            yield LIKELY, "no turn makes a call"
+            yield Flaw(LIKELY, "no turn makes a call")
         case GoldenPath(steps=steps) if not steps:
-            yield CERTAIN, "the golden path has no step"
+            yield Flaw(CERTAIN, "the golden path has no step")

@@ -8,53 +8,45 @@ from collections.abc import Iterator
 
 from pytest_fcbench.domain.entry import Entry, Rule
 from pytest_fcbench.matchers.text_normalization import standardized
-from pytest_fcbench.tools.audit.facts import Facts
-from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Severity, shown
-from pytest_fcbench.tools.audit.function_docs import offered
-from pytest_fcbench.tools.audit.registry import Problem, check
-from pytest_fcbench.tools.audit.truths import accepted
+from pytest_fcbench.tools.audit.facts import Facts, join_user_messages, standardize_turns
+from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, check, entry_check, format_value
+from pytest_fcbench.tools.audit.function_docs import list_offered_docs
+from pytest_fcbench.tools.audit.truths import iterate_accepted_values
 
 
-@check("empty_text", "a text is empty")
-def empty(facts: Facts) -> Iterator[Problem]:
-    """Messages without a word, and functions that nobody described."""
-    described: set[str] = set()
-    for entry in facts.entries:
-        if not any(
-            message.content.strip() for turn in entry.turns for message in turn if message.role == "user"
-        ):
-            evidence = "the user says nothing at all"
-            yield Problem(entry.id, CERTAIN, evidence, "write the question")
-        elif blank := [
-            message.role for turn in entry.turns for message in turn if not message.content.strip()
-        ]:
-            evidence = f"messages without a text: {shown(blank)}"
-            yield Problem(entry.id, LIKELY, evidence, "write them or leave them out")
-        for doc in offered(entry):
-            if not doc.description.strip() and doc.name not in described:
-                described.add(doc.name)
-                evidence = f"{doc.name} has no description"
-                yield Problem(entry.id, LIKELY, evidence, "say what the function does")
-
-
-@check("damaged_text", "a text is damaged")
-def damaged(facts: Facts) -> Iterator[Problem]:
-    """Control characters, lone surrogates, replacement characters, text read in a wrong encoding."""
+@check("empty_text", "a text is empty", "write them or leave them out")
+def find_empty_texts(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+    """Find messages without a word, and functions that nobody described."""
     seen: set[str] = set()
     for entry in facts.entries:
-        for where, text in _texts(entry):
-            if text in seen:
-                continue
-            seen.add(text)
-            for severity, what in _damage(text):
-                evidence = f"{where}: {what}"
-                yield Problem(entry.id, severity, evidence, "write the text anew")
+        messages = [message for turn in entry.turns for message in turn]
+        if not join_user_messages(entry).strip():
+            yield entry.id, Flaw(CERTAIN, "the user says nothing at all", "write the question")
+        elif blank := [message.role for message in messages if not message.content.strip()]:
+            yield entry.id, Flaw(LIKELY, f"messages without a text: {format_value(blank)}")
+        for doc in list_offered_docs(entry):
+            if not doc.description.strip() and doc.name not in seen:
+                seen.add(doc.name)
+                evidence = f"{doc.name} has no description"
+                yield entry.id, Flaw(LIKELY, evidence, "say what the function does")
 
 
-def _texts(entry: Entry) -> Iterator[tuple[str, str]]:
+@check("damaged_text", "a text is damaged", "write the text anew")
+def find_damaged_texts(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+    """Find control characters, lone surrogates, replacement characters, text read in a wrong encoding."""
+    seen: set[str] = set()
+    for entry in facts.entries:
+        for where, text in _iterate_texts(entry):
+            if text not in seen:
+                seen.add(text)
+                for severity, damage, _ in _find_damage(text):
+                    yield entry.id, Flaw(severity, f"{where}: {damage}")
+
+
+def _iterate_texts(entry: Entry) -> Iterator[tuple[str, str]]:
     for number, turn in enumerate(entry.turns, 1):
         yield from ((f"turn {number}", message.content) for message in turn)
-    for doc in offered(entry):
+    for doc in list_offered_docs(entry):
         yield doc.name, doc.description
         for name, schema in doc.properties.items():
             if isinstance(schema, dict):
@@ -65,53 +57,47 @@ _MANGLED = re.compile(r"[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u0192\u02c6\u02dc\u
 """How UTF-8 looks that was read as Windows-1252: a lead byte's letter before what bytes of a tail become."""
 
 
-def _damage(text: str) -> Iterator[tuple[Severity, str]]:
+def _find_damage(text: str) -> Iterator[Flaw]:
+    """Find at most one damage of each kind."""
     for place, sign in enumerate(text):
         kind = unicodedata.category(sign)
         if sign == "\ufffd" or kind == "Cs" or (kind == "Cc" and sign not in "\n\r\t"):
-            yield CERTAIN, f"U+{ord(sign):04X} in {_around(text, place)}"
+            yield Flaw(CERTAIN, f"U+{ord(sign):04X} in {_excerpt(text, place)}")
             break
     for found in _MANGLED.finditer(text):
-        meant = _reread(found[0])
-        if meant:
-            yield (
-                LIKELY,
-                f"{shown(found[0])} is {shown(meant)} in a wrong encoding, in {_around(text, found.start())}",
-            )
-            break
-    invisible = [sign for sign in text if sign in "\u200b\u2060\ufeff"]
-    if invisible:
-        yield (
-            HINT,
-            f"U+{ord(invisible[0]):04X}, which cannot be seen, in {_around(text, text.index(invisible[0]))}",
-        )
-
-
-def _reread(mangled: str) -> str | None:
-    """What a text was before it was read as Windows-1252, if that is what happened."""
-    try:
-        return mangled.encode("cp1252").decode("utf-8")
-    except (UnicodeEncodeError, UnicodeDecodeError):
-        return None
-
-
-def _around(text: str, place: int) -> str:
-    return shown(text[max(0, place - 20) : place + 20])
-
-
-@check("unnamed_value", "the question does not name a value", weak=True)
-def unnamed_values(facts: Facts) -> Iterator[Problem]:
-    """Required texts that no accepted spelling of occurs in the question. Mostly they follow from it."""
-    for entry in facts.entries:
-        if entry.category.rule is Rule.SQL:
+        try:
+            meant = found[0].encode("cp1252").decode("utf-8")
+        except (UnicodeEncodeError, UnicodeDecodeError):
             continue
-        asked = standardized(" ".join(message.content for turn in entry.turns for message in turn))
-        for item in accepted(entry):
-            texts = [option for option in item.given if isinstance(option, str)]
-            closed = isinstance(item.schema.get("enum"), list)
-            if item.omissible or closed or not texts or len(texts) < len(item.given):
-                continue
-            if not any(standardized(text) in asked for text in texts):
-                evidence = f"{item.at}: none of {shown(texts)} stands in the question"
-                advice = "look whether the question says it in other words"
-                yield Problem(entry.id, HINT, evidence, advice)
+        where = _excerpt(text, found.start())
+        yield Flaw(
+            LIKELY, f"{format_value(found[0])} is {format_value(meant)} in a wrong encoding, in {where}"
+        )
+        break
+    if sign := next((sign for sign in text if sign in "\u200b\u2060\ufeff"), ""):
+        where = _excerpt(text, text.index(sign))
+        yield Flaw(HINT, f"U+{ord(sign):04X}, which cannot be seen, in {where}")
+
+
+def _excerpt(text: str, place: int) -> str:
+    return format_value(text[max(0, place - 20) : place + 20])
+
+
+@entry_check(
+    "unnamed_value",
+    "the question does not name a value",
+    "look whether the question says it in other words",
+    weak=True,
+)
+def find_unnamed_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+    """Find required texts that no accepted spelling of occurs in the question. Mostly they follow from it."""
+    if entry.category.rule is Rule.SQL:
+        return
+    question = standardize_turns(entry.turns)
+    for accepted in iterate_accepted_values(entry):
+        texts = [value for value in accepted.values if isinstance(value, str)]
+        is_closed = isinstance(accepted.schema.get("enum"), list)
+        if accepted.is_optional or is_closed or not texts or len(texts) < len(accepted.values):
+            continue
+        if not any(standardized(text) in question for text in texts):
+            yield Flaw(HINT, f"{accepted.label}: none of {format_value(texts)} stands in the question")

@@ -1,15 +1,16 @@
-"""Whether what is accepted can be answered: single-turn entries with possible answers.
+"""Whether a right answer exists: single-turn entries with possible answers.
 
-Each accepted value is held against the function doc; then the oracle answers, and where its first choice is
+Each accepted value is compared with the function doc; then the oracle answers, and where its first choice is
 refused, every other accepted value is tried too. A matcher blames one parameter at a time, so this takes as
 many tries as there are values, not as there are combinations.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, combinations, islice
+from itertools import combinations
 from typing import NamedTuple
 
 from pytest_fcbench.domain.conformance import WITH_ELEMENTS, conforms
@@ -17,15 +18,22 @@ from pytest_fcbench.domain.entry import Entry, ExpectedCall, ExpectedCalls, Rule
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompting import Manner
 from pytest_fcbench.domain.transcript import Call
-from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
 from pytest_fcbench.matchers.execution import LIVE_ONLY
 from pytest_fcbench.matchers.text_normalization import standardized
 from pytest_fcbench.tools.audit.facts import MANNERS, Facts
-from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Severity, shown
-from pytest_fcbench.tools.audit.registry import Problem, check
+from pytest_fcbench.tools.audit.findings import (
+    CERTAIN,
+    HINT,
+    LIKELY,
+    Flaw,
+    Severity,
+    entry_check,
+    format_value,
+)
 
 
-class Accepted(NamedTuple):
+class AcceptedValues(NamedTuple):
     """The accepted values of one parameter of an expected call."""
 
     entry: Entry
@@ -35,227 +43,228 @@ class Accepted(NamedTuple):
 
     @property
     def schema(self) -> Schema:
-        """What the doc declares of the parameter; nothing where it does not have it."""
+        """What the doc declares of the parameter; empty where it does not have it."""
         schema = self.doc.properties.get(self.name)
         return schema if isinstance(schema, Mapping) else {}
 
     @property
-    def given(self) -> Sequence[object]:
-        """The values without the sign that the parameter may be left out."""
+    def values(self) -> Sequence[object]:
+        """The values without ``""``, which means that the parameter may be left out."""
         return [option for option in self.options if option != ""]
 
     @property
-    def omissible(self) -> bool:
+    def is_optional(self) -> bool:
         """Whether a call without the parameter is right."""
         return "" in self.options and self.name not in self.doc.required
 
     @property
-    def at(self) -> str:
+    def label(self) -> str:
         """Function and parameter."""
         return f"{self.doc.name}.{self.name}"
 
 
-def expected(entry: Entry) -> Sequence[ExpectedCall]:
-    """The calls of a possible answer; none where the truth is of another kind."""
+def list_expected_calls(entry: Entry) -> Sequence[ExpectedCall]:
+    """List the calls of a possible answer; none where the truth is of another kind."""
     return entry.expectation.calls if isinstance(entry.expectation, ExpectedCalls) else ()
 
 
-def accepted(entry: Entry) -> Iterator[Accepted]:
-    """Every parameter of every expected call of a known function."""
-    for call in expected(entry):
+def iterate_accepted_values(entry: Entry) -> Iterator[AcceptedValues]:
+    """Yield the accepted values of every parameter of every expected call of a known function."""
+    for call in list_expected_calls(entry):
         if doc := entry.function(call.name):
             for name, options in call.accepted.items():
-                yield Accepted(entry, doc, name, options if isinstance(options, (list, tuple)) else [options])
+                yield AcceptedValues(entry, doc, name, _list_alternatives(options))
 
 
-@check("uncallable", "the function doc forbids the expected call")
-def uncallable(facts: Facts) -> Iterator[Problem]:
-    """Expected calls that the function docs do not allow."""
-    for entry in facts.entries:
-        told = (
-            *(_uncallable(entry, call) for call in expected(entry)),
-            *map(_unknown_keys, accepted(entry)),
-        )
-        for severity, evidence in chain.from_iterable(told):
-            advice = "correct the expected call or the function doc"
-            yield Problem(entry.id, severity, evidence, advice)
+def _list_alternatives(options: object) -> Sequence[object]:
+    return options if isinstance(options, (list, tuple)) else [options]
 
 
-def _uncallable(entry: Entry, call: ExpectedCall) -> Iterator[tuple[Severity, str]]:
-    doc = entry.function(call.name)
-    if doc is None:
-        yield CERTAIN, f"{call.name} is expected; offered are {shown([doc.name for doc in entry.functions])}"
-        return
-    for name in doc.required:
-        if name not in call.accepted:
-            yield CERTAIN, f"{call.name} requires {name}, for which the truth has no value"
-    for name, options in call.accepted.items():
-        if name in doc.properties:
+@entry_check(
+    "uncallable",
+    "the function doc forbids the expected call",
+    "correct the expected call or the function doc",
+)
+def find_uncallable_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+    """Find expected calls that the function docs do not allow."""
+    for call in list_expected_calls(entry):
+        doc = entry.function(call.name)
+        if doc is None:
+            names = [doc.name for doc in entry.functions]
+            yield Flaw(CERTAIN, f"{call.name} is expected; offered are {format_value(names)}")
             continue
-        if isinstance(options, (list, tuple)) and "" in options:
-            yield LIKELY, f"{call.name} has no parameter {name}; accepted: {shown(options)}"
-        else:
-            yield CERTAIN, f"{call.name} has no parameter {name}, but the truth demands {shown(options)}"
+        for name in doc.required:
+            if name not in call.accepted:
+                yield Flaw(CERTAIN, f"{call.name} requires {name}, for which the truth has no value")
+        for name, options in call.accepted.items():
+            if name in doc.properties:
+                continue
+            told = f"{call.name} has no parameter {name}"
+            if isinstance(options, (list, tuple)) and "" in options:
+                yield Flaw(LIKELY, f"{told}; accepted: {format_value(options)}")
+            else:
+                yield Flaw(CERTAIN, f"{told}, but the truth demands {format_value(options)}")
+    for accepted in iterate_accepted_values(entry):
+        if undeclared := _list_undeclared_keys(accepted, keys := _list_declared_keys(accepted)):
+            shown = format_value(keys)
+            yield Flaw(LIKELY, f"{accepted.label} has no key {', '.join(undeclared)}; the keys are {shown}")
 
 
-def _unknown_keys(item: Accepted) -> Iterator[tuple[Severity, str]]:
-    schema = item.schema
-    items, language = schema.get("items"), item.entry.category.language
-    inner = items if schema.get("type") in WITH_ELEMENTS[language] else schema
+def _list_declared_keys(accepted: AcceptedValues) -> Sequence[object]:
+    schema = accepted.schema
+    has_elements = schema.get("type") in WITH_ELEMENTS[accepted.entry.category.language]
+    inner = schema.get("items") if has_elements else schema
     properties = inner.get("properties") if isinstance(inner, Mapping) else None
-    if isinstance(properties, Mapping) and properties:
-        keys = dict.fromkeys(key for option in item.given for key, _ in _members(option))
-        if unknown := [key for key in keys if key not in properties]:
-            yield LIKELY, f"{item.at} has no key {', '.join(unknown)}; the keys are {shown(list(properties))}"
+    return list(properties) if isinstance(properties, Mapping) else []
 
 
-@check("malformed", "accepted values are not written as alternatives")
-def malformed(facts: Facts) -> Iterator[Problem]:
-    """Accepted values that are not written as lists of alternatives, or hold none."""
-    advice = "write every alternative, also of a key, into a list"
-    for entry in facts.entries:
-        for call in expected(entry):
-            for name, options in call.accepted.items():
-                where = f"{call.name}.{name}"
-                if not isinstance(options, (list, tuple)):
-                    evidence = f"{where}: {shown(options)} is no list of accepted values"
-                    yield Problem(entry.id, CERTAIN, evidence, advice)
-        for item in accepted(entry):
-            for severity, evidence in _malformed(item):
-                yield Problem(entry.id, severity, f"{item.at}: {evidence}", advice)
+def _list_undeclared_keys(accepted: AcceptedValues, declared: Sequence[object]) -> Sequence[str]:
+    keys = dict.fromkeys(key for option in accepted.values for key, _ in _iterate_members(option))
+    return [key for key in keys if key not in declared] if declared else []
 
 
-def _malformed(item: Accepted) -> Iterator[tuple[Severity, str]]:
-    if not item.options:
-        yield CERTAIN, "no value is accepted, and it must not be left out"
-    elif _could_be_elements(item):
+@entry_check(
+    "malformed",
+    "accepted values are not written as alternatives",
+    "write every alternative, also of a key, into a list",
+)
+def find_malformed_alternatives(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+    """Find accepted values that are not written as lists of alternatives, or hold none."""
+    for call in list_expected_calls(entry):
+        for name, options in call.accepted.items():
+            if not isinstance(options, (list, tuple)):
+                told = f"{format_value(options)} is no list of accepted values"
+                yield Flaw(CERTAIN, f"{call.name}.{name}: {told}")
+    for accepted in iterate_accepted_values(entry):
+        for severity, told, _ in _find_malformed_values(accepted):
+            yield Flaw(severity, f"{accepted.label}: {told}")
+
+
+def _find_malformed_values(accepted: AcceptedValues) -> Iterator[Flaw]:
+    is_required = accepted.name in accepted.doc.required
+    if not accepted.options:
+        yield Flaw(CERTAIN, "no value is accepted, and it must not be left out")
+    elif _may_be_elements(accepted):
         told = "are alternatives; where one array of them is meant, it does not match"
-        yield LIKELY, f"{shown(item.given)} {told}"
-    elif not item.given and item.name in item.doc.required and item.schema.get("default") != "":
-        yield LIKELY, "is required, and only an empty text is accepted"
-    elif "" in item.options and item.name in item.doc.required:
-        yield HINT, f"is required, so it cannot be left out as {shown(item.options)} says"
-    for option in item.given:
-        for key, value in _members(option):
+        yield Flaw(LIKELY, f"{format_value(accepted.values)} {told}")
+    elif not accepted.values and is_required and accepted.schema.get("default") != "":
+        yield Flaw(LIKELY, "is required, and only an empty text is accepted")
+    elif "" in accepted.options and is_required:
+        told = f"is required, so it cannot be left out as {format_value(accepted.options)} says"
+        yield Flaw(HINT, told)
+    for option in accepted.values:
+        for key, value in _iterate_members(option):
             if isinstance(value, str):
-                yield CERTAIN, f"{key} accepts {shown(value)}, a text where a list of values belongs"
+                told = f"{key} accepts {format_value(value)}, a text where a list of values belongs"
+                yield Flaw(CERTAIN, told)
 
 
-def _could_be_elements(item: Accepted) -> bool:
-    """Whether there are several values, each an array too shallow: elements of one may be meant."""
-    declared = _declared_depth(item.entry.category.language, item.schema)
-    return len(item.given) > 1 and all(_depth(option) < declared for option in item.given)
+def _may_be_elements(accepted: AcceptedValues) -> bool:
+    """Return whether there are several values, each an array too shallow: elements of one may be meant."""
+    declared = _count_declared_levels(accepted.entry.category.language, accepted.schema)
+    return len(accepted.values) > 1 and all(_count_levels(option) < declared for option in accepted.values)
 
 
-def _depth(value: object) -> int:
-    return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 0
+def _count_levels(value: object) -> int:
+    return 1 + max(map(_count_levels, value), default=0) if isinstance(value, list) else 0
 
 
-def _declared_depth(language: Language, schema: object) -> int:
+def _count_declared_levels(language: Language, schema: object) -> int:
     if not isinstance(schema, Mapping) or schema.get("type") not in WITH_ELEMENTS[language]:
         return 0
-    return 1 + _declared_depth(language, schema.get("items"))
+    return 1 + _count_declared_levels(language, schema.get("items"))
 
 
-def _members(option: object) -> Iterator[tuple[str, object]]:
-    """The members of dicts at the level where official rules want lists of alternatives."""
+def _iterate_members(option: object) -> Iterator[tuple[str, object]]:
+    """Yield the members of dicts at the level where official rules want lists of alternatives."""
     for part in option if isinstance(option, list) else [option]:
         if isinstance(part, Mapping):
             yield from ((str(key), value) for key, value in part.items())
 
 
-@check("mistyped", "accepted values are not what the doc declares")
-def mistyped(facts: Facts) -> Iterator[Problem]:
-    """Accepted values that are not of the declared type, or not in the enum."""
-    for entry in facts.entries:
-        for item in accepted(entry):
-            wrong = [why for option in item.given if (why := next(misfits(option, item), None))]
-            if not wrong:
-                continue
-            if len(wrong) < len(item.given):
-                severity, rest = HINT, "other accepted values fit"
-            elif item.omissible:
-                severity, rest = LIKELY, "it can only be left out"
-            else:
-                severity, rest = CERTAIN, "no accepted value fits"
-            evidence = f"{item.at}: {wrong[0]}; {rest}"
-            advice = "correct the truth, or widen the doc"
-            yield Problem(entry.id, severity, evidence, advice)
+@entry_check(
+    "mistyped", "accepted values are not what the doc declares", "correct the truth, or widen the doc"
+)
+def find_mistyped_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+    """Find accepted values that are not of the declared type, or not in the enum."""
+    for accepted in iterate_accepted_values(entry):
+        default, language = accepted.schema.get("default"), entry.category.language
+        misfits = [
+            misfit
+            for option in accepted.values
+            if option != default  # the default is what the doc declares, whatever its type
+            and (misfit := next(_find_misfits(option, accepted.schema, language), None))
+        ]
+        if not misfits:
+            continue
+        if len(misfits) < len(accepted.values):
+            severity, rest = HINT, "other accepted values fit"
+        elif accepted.is_optional:
+            severity, rest = LIKELY, "it can only be left out"
+        else:
+            severity, rest = CERTAIN, "no accepted value fits"
+        yield Flaw(severity, f"{accepted.label}: {misfits[0]}; {rest}")
 
 
-def misfits(option: object, item: Accepted) -> Iterator[str]:
-    """Why an accepted value is not what the doc declares, at any depth; the default is what it declares."""
-    if option == item.schema.get("default"):
-        return iter(())
-    return _misfits(option, item.schema, item.entry.category.language)
-
-
-def _misfits(option: object, schema: Schema, language: Language) -> Iterator[str]:
-    declared = schema.get("type")
-    if isinstance(option, str) and (language is not Language.PYTHON or declared == "any"):
-        return  # source text: a variable has any type
-    if option is None or (language is not Language.PYTHON and declared == "any"):
+def _find_misfits(option: object, schema: Schema, language: Language) -> Iterator[str]:
+    """Say why an accepted value is not what the doc declares, at any depth."""
+    declared, is_python = schema.get("type"), language is Language.PYTHON
+    # Text in Java and JavaScript is source text, where a variable can have any type.
+    if isinstance(option, str) and (not is_python or declared == "any"):
+        return
+    if option is None or (not is_python and declared == "any"):
         return
     if not conforms(option, {"type": declared}, language):
-        yield f"{shown(option)} is not of type {declared}"
+        yield f"{format_value(option)} is not of type {declared}"
         return
-    yield from _outside_enum(option, schema)
+    if _is_outside_enum(option, schema):
+        yield f"{format_value(option)} is not in the enum {format_value(schema['enum'])}"
     items, properties = schema.get("items"), schema.get("properties")
     if isinstance(option, list) and isinstance(items, Mapping):
         for element in option:
-            yield from _misfits(element, items, language)
+            yield from _find_misfits(element, items, language)
     elif isinstance(option, Mapping) and isinstance(properties, Mapping):
         for key, values in option.items():
             member = properties.get(key)
             if isinstance(values, list) and isinstance(member, Mapping):
-                fits = [not any(_misfits(value, member, language)) for value in values if value != ""]
-                if fits and not any(fits) and any(_misfits(values, member, language)):
-                    yield f"{key}: {shown(values)} is not what its type {shown(member.get('type'))} takes"
+                fits = [not any(_find_misfits(value, member, language)) for value in values if value != ""]
+                if fits and not any(fits) and any(_find_misfits(values, member, language)):
+                    declared_type = format_value(member.get("type"))
+                    yield f"{key}: {format_value(values)} is not what its type {declared_type} takes"
 
 
-def _outside_enum(option: object, schema: Schema) -> Iterator[str]:
+def _is_outside_enum(option: object, schema: Schema) -> bool:
     enum = schema.get("enum")
-    if not isinstance(enum, list) or not enum or isinstance(option, (list, Mapping)):
-        return
-    if isinstance(option, str):
-        texts = [standardized(member) for member in enum if isinstance(member, str)]
-        if standardized(option) in texts:
-            return
-    if option not in enum:
-        yield f"{shown(option)} is not in the enum {shown(enum)}"
+    if not isinstance(enum, list) or not enum or isinstance(option, (list, Mapping)) or option in enum:
+        return False
+    texts = [standardized(member) for member in enum if isinstance(member, str)]
+    return not (isinstance(option, str) and standardized(option) in texts)
 
 
-@check("refused", "the matcher refuses the truth itself")
-def refused(facts: Facts) -> Iterator[Problem]:
-    """Truths that their own matcher does not accept."""
-    for entry in facts.entries:
-        failed = {
-            profile: verdict
-            for judgement in reversed(facts.oracle[entry.id])
-            for profile in Profile
-            if not isinstance(verdict := judgement.under(profile), Passed)
-        }
-        if any(isinstance(verdict, NotScored) and verdict.cause == LIVE_ONLY for verdict in failed.values()):
-            evidence = str(failed[Profile.OFFICIAL])
-            yield Problem(entry.id, HINT, evidence, "record what the API answers")
-        elif failed:
-            hopes = [_hope(facts, entry, profile) for profile in failed]
-            severity, rest = min(hopes, key=lambda hope: list(Severity).index(hope[0]))
-            reasons = [f"{' and '.join(rules)} rules: {why}" for why, rules in _by_reason(failed).items()]
-            advice = "correct the truth, or set the entry aside"
-            yield Problem(entry.id, severity, f"{'; '.join(reasons)}; {rest}", advice)
+@entry_check("refused", "the matcher refuses the truth itself", "correct the truth, or set the entry aside")
+def find_refused_truths(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+    """Find truths that their own matcher does not accept."""
+    failed = {
+        profile: verdict
+        for judgement in reversed(facts.oracle[entry.id])
+        for profile in Profile
+        if not isinstance(verdict := judgement.under(profile), Passed)
+    }
+    if any(isinstance(verdict, NotScored) and verdict.cause == LIVE_ONLY for verdict in failed.values()):
+        yield Flaw(HINT, str(failed[Profile.OFFICIAL]), "record what the API answers")
+    elif failed:
+        profiles_by_reason: defaultdict[str, list[Profile]] = defaultdict(list)
+        for profile, verdict in failed.items():
+            profiles_by_reason[str(verdict)].append(profile)
+        reasons = [f"{' and '.join(rules)} rules: {why}" for why, rules in profiles_by_reason.items()]
+        alternatives = [_try_alternatives(facts, entry, profile) for profile in failed]
+        severity, rest = min(alternatives, key=lambda found: list(Severity).index(found[0]))
+        yield Flaw(severity, f"{'; '.join(reasons)}; {rest}")
 
 
-def _by_reason(failed: Mapping[Profile, Verdict]) -> Mapping[str, Sequence[Profile]]:
-    reasons: dict[str, list[Profile]] = {}
-    for profile, verdict in failed.items():
-        reasons.setdefault(str(verdict), []).append(profile)
-    return reasons
-
-
-def _hope(facts: Facts, entry: Entry, profile: Profile) -> tuple[Severity, str]:
-    """Whether anything else that is accepted passes."""
-    passing = [manner.prompting.mode for manner in MANNERS if _answerable(facts, entry, profile, manner)]
+def _try_alternatives(facts: Facts, entry: Entry, profile: Profile) -> tuple[Severity, str]:
+    """Try whether anything else that is accepted passes, and rate the refusal by it."""
+    passing = [manner.prompting.mode for manner in MANNERS if _is_answerable(facts, entry, profile, manner)]
     if not passing:
         return CERTAIN, "nothing else that is accepted passes"
     if len(passing) < len(MANNERS):
@@ -263,34 +272,31 @@ def _hope(facts: Facts, entry: Entry, profile: Profile) -> tuple[Severity, str]:
     return HINT, "another accepted answer passes"
 
 
-def _answerable(facts: Facts, entry: Entry, profile: Profile, manner: Manner) -> bool:
-    """Whether some answer passes that consists of accepted values."""
+def _is_answerable(facts: Facts, entry: Entry, profile: Profile, manner: Manner) -> bool:
+    """Return whether some answer passes that consists of accepted values."""
     verdict = facts.oracle[entry.id][MANNERS.index(manner)].under(profile)
     if isinstance(verdict, Passed):
         return True
-    chosen = [_choice(facts, entry, call, profile, manner) for call in expected(entry)]
+    chosen = [_choose_values(facts, entry, call, profile, manner) for call in list_expected_calls(entry)]
     calls = tuple(call for call in chosen if call)
     if not calls or len(calls) < len(chosen):
         return False
-    whole = replace(entry, expectation=ExpectedCalls(calls))
-    return isinstance(facts.answered(entry, whole, manner).under(profile), Passed)
+    narrowed = replace(entry, expectation=ExpectedCalls(calls))
+    return isinstance(facts.judge_oracle(entry, narrowed, manner).under(profile), Passed)
 
 
-def _choice(
+def _choose_values(
     facts: Facts, entry: Entry, call: ExpectedCall, profile: Profile, manner: Manner
 ) -> ExpectedCall | None:
-    """The call with one accepted value for each parameter, such that it passes by itself."""
-    single = _alone(entry, call)
-    options = {
-        name: list(values) if isinstance(values, (list, tuple)) else [values]
-        for name, values in call.accepted.items()
-    }
+    """Choose one accepted value for each parameter, such that the call passes by itself."""
+    single = _expect_only(entry, call)
+    options = {name: list(_list_alternatives(values)) for name, values in call.accepted.items()}
     place = dict.fromkeys(options, 0)
     while True:
         chosen = {name: values[place[name] : place[name] + 1] for name, values in options.items()}
         narrow = ExpectedCall(call.name, chosen)
         truth = replace(single, expectation=ExpectedCalls((narrow,)))
-        verdict = facts.answered(single, truth, manner).under(profile)
+        verdict = facts.judge_oracle(single, truth, manner).under(profile)
         if isinstance(verdict, Passed):
             return narrow
         blamed = verdict.details.get("parameter") if isinstance(verdict, Failed) else None
@@ -299,75 +305,72 @@ def _choice(
         place[blamed] += 1
 
 
-def _alone(entry: Entry, call: ExpectedCall) -> Entry:
-    """The entry as if this call were all that is expected, so that verdicts name a parameter."""
+def _expect_only(entry: Entry, call: ExpectedCall) -> Entry:
+    """Copy an entry as if this call were all that is expected, so that verdicts name a parameter."""
     rule = Rule.SIMPLE if entry.category.rule is Rule.SIMPLE else Rule.MULTIPLE
-    return replace(
-        entry, category=replace(entry.category, rule=rule), expectation=ExpectedCalls((call,)), tables=()
-    )
+    category = replace(entry.category, rule=rule)
+    return replace(entry, category=category, expectation=ExpectedCalls((call,)), tables=())
 
 
-@check("uncarried", "the SQL of the truth cannot be carried out")
-def uncarried(facts: Facts) -> Iterator[Problem]:
-    """Calls of SQL of which no accepted form can be carried out, so that answers are compared as written."""
-    for entry in facts.entries:
-        if entry.category.rule is not Rule.SQL:
-            continue
-        from pytest_fcbench.matchers.sql import corrected
+@entry_check(
+    "uncarried", "the SQL of the truth cannot be carried out", "write a statement that can be carried out"
+)
+def find_broken_sql(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+    """Find calls of SQL of which no accepted form can be carried out: answers are compared as written."""
+    if entry.category.rule is not Rule.SQL:
+        return
+    from pytest_fcbench.matchers.sql import corrected
 
-        for call in expected(entry):
-            verdict = corrected.match(entry, call, Call(call.name, {}), Failed("", ""))
-            if isinstance(verdict, Failed) and (why := verdict.details.get("not_carried_out")):
-                evidence = f"{shown(dict(call.accepted))}: {why}"
-                advice = "write a statement that can be carried out"
-                yield Problem(entry.id, LIKELY, evidence, advice)
+    for call in list_expected_calls(entry):
+        verdict = corrected.match(entry, call, Call(call.name, {}), Failed("", ""))
+        if isinstance(verdict, Failed) and (reason := verdict.details.get("not_carried_out")):
+            yield Flaw(LIKELY, f"{format_value(dict(call.accepted))}: {reason}")
 
 
-@check("greedy_trap", "greedy matching fails a right answer")
-def greedy_traps(facts: Facts) -> Iterator[Problem]:
-    """Right answers that the official greedy matching refuses in one order of their calls.
+@entry_check(
+    "greedy_trap",
+    "greedy matching fails a right answer",
+    "narrow the accepted values, or put the narrower expected call first",
+)
+def find_greedy_traps(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+    """Find right answers that the official greedy matching refuses in one order of their calls.
 
     It gives each expected call the first that fits. Where a call fits two expected ones and another fits only
     the first of these, the order decides.
     """
-    for entry in facts.entries:
-        if entry.category.rule is Rule.PARALLEL:
-            calls = expected(entry)
-            pairs = combinations(range(len(calls)), 2)
-            same = [(a, b) for a, b in pairs if calls[a].name == calls[b].name]
-            yield from islice(filter(None, (_trap(facts, entry, *pair) for pair in same)), 1)
+    if entry.category.rule is Rule.PARALLEL:
+        calls = list_expected_calls(entry)
+        pairs = combinations(range(len(calls)), 2)
+        traps = (_find_trap(facts, entry, a, b) for a, b in pairs if calls[a].name == calls[b].name)
+        if trap := next(filter(None, traps), None):
+            yield trap
 
 
-def _trap(facts: Facts, entry: Entry, first: int, second: int) -> Problem | None:
-    calls = expected(entry)
-    for both in _narrowed(calls[second]):
-        if not _fits(facts, entry, calls[first], both):
+def _find_trap(facts: Facts, entry: Entry, first: int, second: int) -> Flaw | None:
+    calls = list_expected_calls(entry)
+    for both in _narrow_call(calls[second]):
+        alone = _judge_calls(facts, _expect_only(entry, calls[first]), (both,))
+        if not isinstance(alone.corrected, Passed):
             continue
-        for only in _narrowed(calls[first]):
+        for only in _narrow_call(calls[first]):
             others = [call for n, call in enumerate(calls) if n not in (first, second)]
-            order = (both, only, *others)
-            judgement = _answer(facts, entry, order)
+            judgement = _judge_calls(facts, entry, (both, only, *others))
             if isinstance(judgement.corrected, Passed) and isinstance(judgement.official, Failed):
-                evidence = (
-                    f"{_written(both)} also fits the expected call {first + 1}; ahead of {_written(only)} it "
-                    f"makes the answer fail officially: {judgement.official.code}"
+                return Flaw(
+                    CERTAIN,
+                    f"{_format_call(both)} also fits the expected call {first + 1}; ahead of "
+                    f"{_format_call(only)} it makes the answer fail officially: {judgement.official.code}",
                 )
-                advice = "narrow the accepted values, or put the narrower expected call first"
-                return Problem(entry.id, CERTAIN, evidence, advice)
     return None
 
 
-def _fits(facts: Facts, entry: Entry, wanted: ExpectedCall, made: ExpectedCall) -> bool:
-    return isinstance(_answer(facts, _alone(entry, wanted), (made,)).corrected, Passed)
+def _judge_calls(facts: Facts, entry: Entry, calls: Sequence[ExpectedCall]) -> Judgement:
+    answer = replace(entry, expectation=ExpectedCalls(tuple(calls)))
+    return facts.judge_oracle(entry, answer, MANNERS[1])
 
 
-def _answer(facts: Facts, entry: Entry, calls: Sequence[ExpectedCall]) -> Judgement:
-    truth = replace(entry, expectation=ExpectedCalls(tuple(calls)))
-    return facts.answered(entry, truth, MANNERS[1])
-
-
-def _narrowed(call: ExpectedCall) -> Iterator[ExpectedCall]:
-    """The call with its first values, then with each other value of one parameter."""
+def _narrow_call(call: ExpectedCall) -> Iterator[ExpectedCall]:
+    """Yield the call with its first values, then with each other value of one parameter."""
     lists = {name: values for name, values in call.accepted.items() if isinstance(values, list)}
     firsts = {name: values[:1] for name, values in lists.items()}
     yield ExpectedCall(call.name, firsts)
@@ -376,29 +379,27 @@ def _narrowed(call: ExpectedCall) -> Iterator[ExpectedCall]:
             yield ExpectedCall(call.name, {**firsts, name: [value]})
 
 
-def _written(call: ExpectedCall) -> str:
-    """A narrowed call as a model would make it; ``""`` is a parameter left out."""
+def _format_call(call: ExpectedCall) -> str:
+    """Format a narrowed call as a model would make it; ``""`` is a parameter left out."""
     values = {
         name: values[0] for name, values in call.accepted.items() if isinstance(values, list) and values
     }
-    given = ", ".join(f"{name}={shown(value, 40)}" for name, value in values.items() if value != "")
+    given = ", ".join(f"{name}={format_value(value, 40)}" for name, value in values.items() if value != "")
     return f"{call.name}({given})"
 
 
-@check("implied_default", "what leaving out means is not accepted")
-def implied_default(facts: Facts) -> Iterator[Problem]:
-    """Parameters that may be left out although their default is not accepted when it is given."""
-    for entry in facts.entries:
-        for item in accepted(entry):
-            default = item.schema.get("default")
-            if not item.omissible or not item.given or default in (None, ""):
-                continue
-            if not any(_alike(option, default) for option in item.given):
-                meaning = f"may be left out, which means {shown(default)}"
-                evidence = f"{item.at}: {meaning}, but accepted are {shown(item.given)}"
-                advice = "accept the default too, or do not let it be left out"
-                yield Problem(entry.id, LIKELY, evidence, advice)
-
-
-def _alike(one: object, other: object) -> bool:
-    return one == other or standardized(str(one)) == standardized(str(other))
+@entry_check(
+    "implied_default",
+    "what leaving out means is not accepted",
+    "accept the default too, or do not let it be left out",
+)
+def find_refused_defaults(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+    """Find parameters that may be left out although their default is not accepted when it is given."""
+    for accepted in iterate_accepted_values(entry):
+        default, values = accepted.schema.get("default"), accepted.values
+        if not accepted.is_optional or not values or default in (None, ""):
+            continue
+        text = standardized(str(default))
+        if not any(value == default or standardized(str(value)) == text for value in values):
+            meaning = f"may be left out, which means {format_value(default)}"
+            yield Flaw(LIKELY, f"{accepted.label}: {meaning}, but accepted are {format_value(values)}")

@@ -20,7 +20,7 @@ from pytest_fcbench.tools.audit import report
 from pytest_fcbench.tools.audit.checks import CHECKS, DECLARED, audit
 from pytest_fcbench.tools.audit.distributions import spreads
 from pytest_fcbench.tools.audit.facts import Facts
-from pytest_fcbench.tools.audit.findings import Finding, Severity, shown
+from pytest_fcbench.tools.audit.findings import Finding, Severity, format_value
 from pytest_fcbench.tools.audit.report import Audit
 from tests.factories import make_doc, make_entry
 from tests.server.asking import WEB
@@ -112,7 +112,7 @@ def test_no_entry_breaks_an_audit(
     ],
 )
 def test_values_are_shown_on_one_short_line(value: object, text: str) -> None:
-    assert shown(value) == text
+    assert format_value(value) == text
 
 
 def test_a_finding_is_a_value() -> None:

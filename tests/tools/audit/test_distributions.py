@@ -24,11 +24,15 @@ def test_spreads_by_category() -> None:
     assert list(found) == ["simple_python", "multi_turn_base"]
     simple, multi = found.values()
     assert simple.entries == 2
-    assert simple.functions == Counter({1: 2})
-    assert simple.parameters == Counter({2: 1, 1: 1})
+    assert simple.measures["functions"] == Counter({1: 2})
+    assert simple.measures["parameters"] == Counter({2: 1, 1: 1})
     assert simple.types == Counter({"string": 1, "integer": 1, "float": 1})
     assert simple.languages == Counter({"English": 1, "German": 1})
-    assert (multi.functions, multi.calls, multi.turns) == (Counter({2: 1}), Counter({3: 1}), Counter({2: 1}))
+    assert (multi.measures["functions"], multi.measures["calls"], multi.measures["turns"]) == (
+        Counter({2: 1}),
+        Counter({3: 1}),
+        Counter({2: 1}),
+    )
 
 
 def test_calls_of_a_right_answer() -> None:
@@ -37,9 +41,9 @@ def test_calls_of_a_right_answer() -> None:
     )
     path = make_golden_path([("f", {}, 1), ("g", {}, 2)], [("f", {}, 3)])
     entries = [make_entry(), make_entry("irrelevance"), make_entry("live_relevance"), results, path]
-    assert list(map(distributions.calls, entries)) == [1, 0, 1, 1, 3]
+    assert list(map(distributions.count_expected_calls, entries)) == [1, 0, 1, 1, 3]
 
 
 @pytest.mark.parametrize(("counts", "text"), [({}, "-"), ({3: 5}, "3"), ({1: 3, 5: 1}, "2.0 (1-5)")])
 def test_summary(counts: dict[int, int], text: str) -> None:
-    assert distributions.summary(Counter(counts)) == text
+    assert distributions.summarize_counts(Counter(counts)) == text

@@ -14,7 +14,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, Entry, NoCall
 from pytest_fcbench.environments.memory.vectors import Vector
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit import duplicates
-from pytest_fcbench.tools.audit.duplicates import alike, question, rouge_l
+from pytest_fcbench.tools.audit.duplicates import compute_rouge_l, find_pairs, read_question
 from tests.factories import make_doc, make_entry, make_multi_turn
 from tests.tools.audit.made import found, make_facts
 
@@ -33,7 +33,7 @@ WORDS = st.lists(st.sampled_from("abcde"), max_size=12)
     ],
 )
 def test_rouge_l(one: str, other: str, score: float) -> None:
-    assert rouge_l(one.split(), other.split()) == pytest.approx(score)
+    assert compute_rouge_l(one.split(), other.split()) == pytest.approx(score)
 
 
 def common(one: list[str], other: list[str]) -> int:
@@ -48,40 +48,49 @@ def common(one: list[str], other: list[str]) -> int:
 @given(st.lists(st.sampled_from("abc"), max_size=7), st.lists(st.sampled_from("abc"), max_size=7))
 def test_rouge_l_is_that_of_its_definition(one: list[str], other: list[str]) -> None:
     if one or other:
-        assert rouge_l(one, other) == pytest.approx(2 * common(one, other) / (len(one) + len(other)))
+        assert compute_rouge_l(one, other) == pytest.approx(2 * common(one, other) / (len(one) + len(other)))
 
 
 @given(st.lists(WORDS, max_size=12), st.sampled_from([0.3, 0.5, 0.56, 0.7, 0.8, 1.0]))
 def test_the_filter_loses_no_pair(texts: list[list[str]], least: float) -> None:
-    asked = [question(make_entry(query=" ".join(words), entry_id=f"e{n}")) for n, words in enumerate(texts)]
-    found = {(pair.entry.id, pair.other.id) for pair in alike(asked, asked, least)}
+    asked = [
+        read_question(make_entry(query=" ".join(words), entry_id=f"e{n}")) for n, words in enumerate(texts)
+    ]
+    found = {(pair.question.entry.id, pair.other.entry.id) for pair in find_pairs(asked, asked, least)}
     expected = {
         (one.entry.id, other.entry.id)
         for n, one in enumerate(asked)
         for other in asked[:n]
-        if one.words and rouge_l(one.words, other.words) >= least
+        if one.words and compute_rouge_l(one.words, other.words) >= least
     }
     assert found == expected
-    across = {(pair.entry.id, pair.other.id) for pair in alike(asked, list(asked), least)}
+    across = {(pair.question.entry.id, pair.other.entry.id) for pair in find_pairs(asked, list(asked), least)}
     assert across == expected | {(b, a) for a, b in expected} | {(q.entry.id,) * 2 for q in asked if q.words}
 
 
 def test_scripts_without_spaces_are_taken_sign_by_sign() -> None:
-    assert question(make_entry(query="東京の天気, please")).words == ("東", "京", "の", "天", "気", "please")
+    assert read_question(make_entry(query="東京の天気, please")).words == (
+        "東",
+        "京",
+        "の",
+        "天",
+        "気",
+        "please",
+    )
 
 
 def test_an_entry_that_stands_twice() -> None:
     facts = make_facts(
         make_entry(entry_id="a"), make_entry(entry_id="b"), make_entry(entry_id="c", query="Hm?")
     )
-    assert found(duplicates.duplicates, facts) == [
+    assert found(duplicates.find_duplicates, facts) == [
         ("b", "certain", "is a once more: same question, functions and truth")
     ]
 
 
 def test_one_question_with_two_truths() -> None:
     idle = replace(make_entry("irrelevance", entry_id="b"), expectation=NoCall())
-    assert found(duplicates.duplicates, make_facts(make_entry(entry_id="a"), idle)) == [
+    assert found(duplicates.find_duplicates, make_facts(make_entry(entry_id="a"), idle)) == [
         (
             "b",
             "certain",
@@ -92,16 +101,18 @@ def test_one_question_with_two_truths() -> None:
 
 
 def test_any_call_does_not_contradict_a_certain_one() -> None:
-    told = found(duplicates.duplicates, make_facts(make_entry(), make_entry("live_relevance")))
+    told = found(duplicates.find_duplicates, make_facts(make_entry(), make_entry("live_relevance")))
     assert [severity for _, severity, _ in told] == ["hint"]
 
 
 def test_questions_that_are_nearly_the_same() -> None:
     near = make_entry(entry_id="b", query="What will the weather in Oslo be?")
-    ((entry, severity, evidence),) = found(duplicates.duplicates, make_facts(make_entry(entry_id="a"), near))
+    ((entry, severity, evidence),) = found(
+        duplicates.find_duplicates, make_facts(make_entry(entry_id="a"), near)
+    )
     assert (entry, severity) == ("b", "hint")
     assert evidence.startswith("is like a (ROUGE-L 0.86), with the same functions: 'What will")
-    assert found(duplicates.duplicates, make_facts(make_entry(entry_id="a"), near, threshold=0.9)) == []
+    assert found(duplicates.find_duplicates, make_facts(make_entry(entry_id="a"), near, threshold=0.9)) == []
 
 
 @pytest.mark.parametrize(
@@ -114,32 +125,32 @@ def test_questions_that_are_nearly_the_same() -> None:
 )
 def test_what_is_no_duplicate(other: object) -> None:
     first = replace(make_entry(entry_id="a"), cluster=getattr(other, "cluster", None))
-    assert found(duplicates.duplicates, make_facts(first, other)) == []  # type: ignore[arg-type]
+    assert found(duplicates.find_duplicates, make_facts(first, other)) == []  # type: ignore[arg-type]
 
 
 def test_multi_turn_categories_are_made_of_each_other() -> None:
     turns = (("Make a folder called drafts please", ["mkdir(dir_name='drafts')"]),)
     base = make_multi_turn(*turns, entry_id="a")
     long = make_multi_turn(*turns, entry_id="b", category="multi_turn_long_context")
-    assert found(duplicates.duplicates, make_facts(base, long)) == []
-    assert len(found(duplicates.duplicates, make_facts(base, replace(base, id="c")))) == 1
+    assert found(duplicates.find_duplicates, make_facts(base, long)) == []
+    assert len(found(duplicates.find_duplicates, make_facts(base, replace(base, id="c")))) == 1
 
 
 def test_questions_about_the_web_are_put_with_and_without_snippets() -> None:
     suite = core.open_suite(Path())
     base, plain = (suite.load(CATEGORIES[f"web_search_{kind}"])[0] for kind in ("base", "no_snippet"))
-    assert found(duplicates.duplicates, make_facts(base, plain)) == []
-    assert len(found(duplicates.duplicates, make_facts(base, replace(base, id="again")))) == 1
+    assert found(duplicates.find_duplicates, make_facts(base, plain)) == []
+    assert len(found(duplicates.find_duplicates, make_facts(base, replace(base, id="again")))) == 1
 
 
 def test_overlap_with_another_suite() -> None:
     other = make_entry(suite="bfcl", entry_id="x", category="irrelevance")
     near = make_entry(entry_id="b", query="What will the weather in Oslo be?")
     facts = make_facts(make_entry(entry_id="a"), near, make_entry(entry_id="c", query="Hm?"), against=[other])
-    told = found(duplicates.overlaps, facts)
+    told = found(duplicates.find_overlaps, facts)
     assert [(entry, severity) for entry, severity, _ in told] == [("a", "likely"), ("b", "hint")]
     assert told[0][2] == "is like bfcl:x (ROUGE-L 1.00): 'What will the weather in Bergen be?'"
-    assert found(duplicates.overlaps, make_facts(near)) == []
+    assert found(duplicates.find_overlaps, make_facts(near)) == []
 
 
 RAIN = "Rain in Bergen?"
@@ -157,9 +168,9 @@ def _embed(texts: Sequence[str]) -> Sequence[Vector]:
 def test_questions_that_mean_the_same() -> None:
     first, again = make_entry(entry_id="a"), make_entry(entry_id="b", query=RAIN)
     hm = make_entry(entry_id="c", query="Hm?")
-    told = found(duplicates.paraphrases, make_facts(first, again, hm, embed=_embed))
+    told = found(duplicates.find_paraphrases, make_facts(first, again, hm, embed=_embed))
     assert told == [("b", "hint", "means what a means (cosine 0.96): 'What will the weather in Bergen be?'")]
-    assert found(duplicates.paraphrases, make_facts(first, again, hm)) == []
+    assert found(duplicates.find_paraphrases, make_facts(first, again, hm)) == []
 
 
 @pytest.mark.parametrize(
@@ -176,12 +187,12 @@ def test_questions_that_mean_the_same() -> None:
 )
 def test_what_is_no_paraphrase(other: Entry) -> None:
     first = replace(make_entry(entry_id="a"), cluster=other.cluster)
-    assert found(duplicates.paraphrases, make_facts(first, other, embed=_embed)) == []
+    assert found(duplicates.find_paraphrases, make_facts(first, other, embed=_embed)) == []
 
 
 def test_another_suite_may_mean_the_same_with_any_functions() -> None:
     other = make_entry("irrelevance", suite="bfcl", entry_id="x", query=RAIN)
     ((entry, _, evidence),) = found(
-        duplicates.paraphrases, make_facts(make_entry(entry_id="a"), against=[other], embed=_embed)
+        duplicates.find_paraphrases, make_facts(make_entry(entry_id="a"), against=[other], embed=_embed)
     )
     assert (entry, evidence) == ("a", "means what bfcl:x means (cosine 0.96): 'Rain in Bergen?'")

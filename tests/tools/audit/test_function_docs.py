@@ -8,16 +8,17 @@ import pytest
 
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.tools.audit import function_docs
+from pytest_fcbench.tools.audit.findings import Check
 from tests.factories import make_doc, make_entry, make_multi_turn
 from tests.tools.audit.made import found, make_facts
 
 
 def wrong(
-    doc: FunctionDoc, check: str = "bad_docs", category: str = "live_relevance"
+    doc: FunctionDoc, check: Check = function_docs.find_unsound_docs, category: str = "live_relevance"
 ) -> list[tuple[str, str]]:
     """Severity and evidence of what is wrong with a doc."""
     facts = make_facts(make_entry(category, functions=[doc]))
-    return [(severity, evidence) for _, severity, evidence in found(getattr(function_docs, check), facts)]
+    return [(severity, evidence) for _, severity, evidence in found(check, facts)]
 
 
 def test_a_sound_doc_has_no_finding() -> None:
@@ -29,7 +30,12 @@ def test_a_sound_doc_has_no_finding() -> None:
             "speed": {"type": "float", "description": "In km/h. Default is 10.", "default": 10},
         },
     )
-    for check in ("bad_docs", "defaults", "same_names", "leaks"):
+    for check in (
+        function_docs.find_unsound_docs,
+        function_docs.find_contradictory_defaults,
+        function_docs.find_indistinct_functions,
+        function_docs.find_leaked_values,
+    ):
         assert wrong(doc, check) == []
 
 
@@ -89,7 +95,7 @@ def test_docs_that_are_no_sound_schema(doc: FunctionDoc, severity: str, evidence
 def test_a_doc_is_told_once() -> None:
     doc = make_doc("f", {"x": {"type": "text"}})
     entries = [make_entry("live_relevance", functions=[doc], entry_id=f"e{n}") for n in range(3)]
-    assert found(function_docs.bad_docs, make_facts(*entries)) == [
+    assert found(function_docs.find_unsound_docs, make_facts(*entries)) == [
         ("e0", "likely", "f.x has the type 'text', which python entries do not know (offered in 3 entries)")
     ]
 
@@ -113,7 +119,9 @@ def test_a_doc_is_told_once() -> None:
     ],
 )
 def test_defaults_that_contradict_their_doc(schema: dict[str, object], evidence: str) -> None:
-    assert wrong(make_doc("f", {"x": schema}), "defaults") == [("likely", evidence)]
+    assert wrong(make_doc("f", {"x": schema}), function_docs.find_contradictory_defaults) == [
+        ("likely", evidence)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -128,19 +136,21 @@ def test_defaults_that_contradict_their_doc(schema: dict[str, object], evidence:
     ],
 )
 def test_defaults_that_say_the_same_in_other_words(schema: dict[str, object]) -> None:
-    assert wrong(make_doc("f", {"x": schema}), "defaults") == []
+    assert wrong(make_doc("f", {"x": schema}), function_docs.find_contradictory_defaults) == []
 
 
 def test_a_required_parameter_with_a_default_is_a_hint() -> None:
     doc = make_doc("f", {"x": {"type": "integer", "default": 3}}, required=["x"])
-    assert wrong(doc, "defaults") == [("hint", "f.x is required, but has the default 3")]
+    assert wrong(doc, function_docs.find_contradictory_defaults) == [
+        ("hint", "f.x is required, but has the default 3")
+    ]
 
 
 def test_names_that_become_one() -> None:
     entry = make_entry(
         "live_relevance", functions=[make_doc("a.b"), replace(make_doc("a_b"), description="Else.")]
     )
-    assert found(function_docs.same_names, make_facts(entry)) == [
+    assert found(function_docs.find_indistinct_functions, make_facts(entry)) == [
         ("live_relevance_0", "certain", "['a.b', 'a_b'] are all shown as 'a_b'")
     ]
 
@@ -151,16 +161,19 @@ def test_functions_that_differ_only_in_name() -> None:
         make_entry("live_relevance", functions=[one, replace(one, name="b")], entry_id=f"e{n}")
         for n in (1, 2)
     ]
-    assert found(function_docs.same_names, make_facts(*entries)) == [
+    assert found(function_docs.find_indistinct_functions, make_facts(*entries)) == [
         ("e1", "likely", "['a', 'b'] differ in nothing but the name (offered in 2 entries)")
     ]
-    assert found(function_docs.same_names, make_facts(make_entry(functions=[one, make_doc("b")]))) == []
+    assert (
+        found(function_docs.find_indistinct_functions, make_facts(make_entry(functions=[one, make_doc("b")])))
+        == []
+    )
 
 
 def test_functions_that_come_late_are_looked_at() -> None:
     late = make_doc("b", {"x": {"type": "text"}})
     entry = make_multi_turn(("Go", []), ("", []), withheld={1: [late]})
-    assert [evidence for *_, evidence in found(function_docs.bad_docs, make_facts(entry))] == [
+    assert [evidence for *_, evidence in found(function_docs.find_unsound_docs, make_facts(entry))] == [
         "b.x has the type 'text', which python entries do not know"
     ]
 
@@ -182,7 +195,7 @@ def test_functions_that_come_late_are_looked_at() -> None:
 def test_answers_that_stand_in_the_doc(schema: dict[str, object], value: str, evidence: str | None) -> None:
     doc = make_doc("f", {"x": schema}, required=["x"])
     entry = make_entry(functions=[doc], expect=[{"f": {"x": [value]}}], query="How far is it to Bergen?")
-    assert [text for *_, text in found(function_docs.leaks, make_facts(entry))] == (
+    assert [text for *_, text in found(function_docs.find_leaked_values, make_facts(entry))] == (
         [evidence] if evidence else []
     )
 
@@ -199,4 +212,4 @@ def test_answers_that_stand_in_the_doc(schema: dict[str, object], value: str, ev
     ],
 )
 def test_same_text(text: str, value: object, same: bool) -> None:
-    assert function_docs.same_text(text, value) is same
+    assert function_docs.has_same_text(text, value) is same

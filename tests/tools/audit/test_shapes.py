@@ -50,7 +50,7 @@ TWO = [make_doc(), make_doc("chess.opening")]
     ],
 )
 def test_wrong_forms(entry: Entry, severity: str, evidence: str) -> None:
-    assert found(shapes.shapes, make_facts(entry)) == [(entry.id, severity, evidence)]
+    assert found(shapes.find_misshapen_entries, make_facts(entry)) == [(entry.id, severity, evidence)]
 
 
 def test_right_forms() -> None:
@@ -63,16 +63,18 @@ def test_right_forms() -> None:
         make_multi_turn(("a", ["f()"])),
         make_golden_path([("f", {}, {})]),
     ]
-    assert found(shapes.shapes, make_facts(*entries)) == []
+    assert found(shapes.find_misshapen_entries, make_facts(*entries)) == []
 
 
 def test_an_id_that_stands_twice() -> None:
-    assert found(shapes.shapes, make_facts(make_entry(), make_entry(query="Else?"))) == [
+    assert found(shapes.find_misshapen_entries, make_facts(make_entry(), make_entry(query="Else?"))) == [
         ("simple_python_0", "certain", "the id stands twice")
     ]
 
 
 def test_what_cannot_be_read() -> None:
     facts = make_facts(unread={"multiple": "multiple.yaml:3: must be text"})
-    assert found(shapes.unreadable, facts) == [("multiple", "certain", "multiple.yaml:3: must be text")]
-    assert found(shapes.unreadable, make_facts()) == []
+    assert found(shapes.find_unreadable_categories, facts) == [
+        ("multiple", "certain", "multiple.yaml:3: must be text")
+    ]
+    assert found(shapes.find_unreadable_categories, make_facts()) == []

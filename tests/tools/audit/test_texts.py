@@ -14,24 +14,26 @@ from tests.tools.audit.made import found, make_facts
 
 def test_a_question_that_says_nothing() -> None:
     facts = make_facts(make_entry(query=" \n"), make_entry("multiple"))
-    assert found(texts.empty, facts) == [("simple_python_0", "certain", "the user says nothing at all")]
+    assert found(texts.find_empty_texts, facts) == [
+        ("simple_python_0", "certain", "the user says nothing at all")
+    ]
 
 
 def test_a_message_without_a_text() -> None:
     entry = replace(make_entry(), turns=((Message("system", ""), Message("user", "Hello")),))
-    assert found(texts.empty, make_facts(entry)) == [
+    assert found(texts.find_empty_texts, make_facts(entry)) == [
         ("simple_python_0", "likely", "messages without a text: ['system']")
     ]
 
 
 def test_a_turn_without_messages_is_meant_so() -> None:
-    assert found(texts.empty, make_facts(make_multi_turn(("Go on", []), ("", ["f()"])))) == []
+    assert found(texts.find_empty_texts, make_facts(make_multi_turn(("Go on", []), ("", ["f()"])))) == []
 
 
 def test_a_function_that_nobody_described_is_told_once() -> None:
     bare = replace(make_doc("f"), description="  ")
     facts = make_facts(make_entry(functions=[bare]), make_entry("multiple", functions=[bare]))
-    assert found(texts.empty, facts) == [("simple_python_0", "likely", "f has no description")]
+    assert found(texts.find_empty_texts, facts) == [("simple_python_0", "likely", "f has no description")]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,7 @@ def test_a_function_that_nobody_described_is_told_once() -> None:
     ],
 )
 def test_damage(text: str, severity: str, evidence: str) -> None:
-    assert found(texts.damaged, make_facts(make_entry(query=text))) == [
+    assert found(texts.find_damaged_texts, make_facts(make_entry(query=text))) == [
         ("simple_python_0", severity, evidence)
     ]
 
@@ -63,13 +65,15 @@ def test_damage(text: str, severity: str, evidence: str) -> None:
     ],
 )
 def test_text_that_is_as_it_should_be(text: str) -> None:
-    assert found(texts.damaged, make_facts(make_entry(query=text))) == []
+    assert found(texts.find_damaged_texts, make_facts(make_entry(query=text))) == []
 
 
 def test_damage_in_a_doc_is_told_once() -> None:
     doc = make_doc("f", {"x": {"type": "string", "description": "a\x00b"}})
     facts = make_facts(make_entry(functions=[doc]), make_entry("multiple", functions=[doc]))
-    assert found(texts.damaged, facts) == [("simple_python_0", "certain", r"f.x: U+0000 in 'a\x00b'")]
+    assert found(texts.find_damaged_texts, facts) == [
+        ("simple_python_0", "certain", r"f.x: U+0000 in 'a\x00b'")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +87,7 @@ def test_damage_in_a_doc_is_told_once() -> None:
 )
 def test_values_that_the_question_does_not_name(accepted: list[object], finds: bool) -> None:
     evidence = found(
-        texts.unnamed_values, make_facts(make_entry(expect=[{"weather.forecast": {"city": accepted}}]))
+        texts.find_unnamed_values, make_facts(make_entry(expect=[{"weather.forecast": {"city": accepted}}]))
     )
     assert bool(evidence) == finds
 
@@ -93,4 +97,4 @@ def test_what_may_be_left_out_or_is_one_of_an_enum_need_not_be_named() -> None:
         "f", {"x": {"type": "string", "enum": ["celsius"]}, "y": {"type": "string"}}, required=["x"]
     )
     entry = make_entry(functions=[doc], expect=[{"f": {"x": ["celsius"], "y": ["so", ""]}}])
-    assert found(texts.unnamed_values, make_facts(entry)) == []
+    assert found(texts.find_unnamed_values, make_facts(entry)) == []

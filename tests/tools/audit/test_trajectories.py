@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +13,9 @@ from pytest_fcbench.domain.entry import Entry, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.function_docs import documented
+from pytest_fcbench.suites import complexfuncbench
 from pytest_fcbench.tools.audit import trajectories
-from tests.factories import make_multi_turn
+from tests.factories import make_entry, make_golden_path, make_multi_turn
 from tests.tools.audit.made import found, make_facts
 
 DOCS = {doc.name: doc for doc in documented(DOMAINS["file_system"])}
@@ -37,7 +40,11 @@ def test_a_sound_trajectory_has_no_finding() -> None:
         ("", ["touch('a.txt')", "sort('a.txt')"]),
         late={4: ["sort"]},
     )
-    for check in (trajectories.unmakeable, trajectories.erring, trajectories.callable_turns):
+    for check in (
+        trajectories.find_unmakeable_calls,
+        trajectories.find_erring_calls,
+        trajectories.find_callable_turns,
+    ):
         assert found(check, make_facts(entry)) == []
 
 
@@ -56,50 +63,102 @@ def test_a_sound_trajectory_has_no_finding() -> None:
 )
 def test_calls_that_cannot_be_made(call: str, severity: str, why: str) -> None:
     facts = make_facts(files(("Go", [call]), ("", ["ls()"]), late={1: ["sort"]}))
-    ((entry, found_severity, evidence),) = found(trajectories.unmakeable, facts)
+    ((entry, found_severity, evidence),) = found(trajectories.find_unmakeable_calls, facts)
     assert (entry, found_severity) == ("multi_turn_base_0", severity)
     assert evidence.startswith("turn 1: ")
     assert why in evidence
 
 
 def test_a_call_inside_a_call_is_no_wrong_type() -> None:
-    assert found(trajectories.unmakeable, make_facts(files(("Go", ["echo(content=pwd())"])))) == []
+    assert found(trajectories.find_unmakeable_calls, make_facts(files(("Go", ["echo(content=pwd())"])))) == []
 
 
 def test_calls_that_return_an_error() -> None:
     facts = make_facts(files(("Go", ["cd(folder='x')", "mkdir('a')", "mkdir(1, 2, 3)"])))
-    ((entry, severity, evidence),) = found(trajectories.erring, facts)
+    ((entry, severity, evidence),) = found(trajectories.find_erring_calls, facts)
     assert (entry, severity) == ("multi_turn_base_0", "likely")
     assert evidence.startswith("turn 1: \"cd(folder='x')\" returns ")
 
 
 def test_a_call_that_breaks_is_certain() -> None:
     facts = make_facts(files(("Go", ["echo(content='x', file_name=[1])"])))
-    assert [severity for _, severity, _ in found(trajectories.erring, facts)] == ["certain"]
+    assert [severity for _, severity, _ in found(trajectories.find_erring_calls, facts)] == ["certain"]
 
 
 def test_a_state_that_cannot_be_opened() -> None:
     entry = replace(files(("Go", ["ls()"])), scene=Scene(("file_system",), {"file_system": {"root": 3}}))
-    ((_, severity, evidence),) = found(trajectories.erring, make_facts(entry))
+    ((_, severity, evidence),) = found(trajectories.find_erring_calls, make_facts(entry))
     assert severity == "certain"
     assert evidence.startswith("the initial state cannot be opened: ")
 
 
 def test_a_function_that_nothing_waits_for() -> None:
     facts = make_facts(files(("Sort a.txt", []), ("", ["cat('a.txt')"]), late={1: ["sort"]}))
-    ((_, severity, evidence),) = found(trajectories.callable_turns, facts)
+    ((_, severity, evidence),) = found(trajectories.find_callable_turns, facts)
     assert severity == "likely"
     assert evidence == "turn 1 waits for ['sort'], which turn 2 does not call: [\"cat('a.txt')\"]"
 
 
 def test_values_that_were_said_before() -> None:
     facts = make_facts(files(("Show a.txt", []), ("Yes, a.txt", ["cat('a.txt')"])))
-    ((_, severity, evidence),) = found(trajectories.callable_turns, facts)
+    ((_, severity, evidence),) = found(trajectories.find_callable_turns, facts)
     assert severity == "hint"
     assert evidence == "turn 1 already says every value of turn 2: [\"cat('a.txt')\"]"
 
 
 def test_a_turn_after_which_nothing_comes() -> None:
     facts = make_facts(files(("Show a.txt", ["cat('a.txt')"]), ("And the invoice", [])))
-    ((_, severity, evidence),) = found(trajectories.callable_turns, facts)
+    ((_, severity, evidence),) = found(trajectories.find_callable_turns, facts)
     assert (severity, evidence[:26]) == ("likely", "no turn from 2 on makes a ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "severity", "why"),
+    [
+        ({"city": "Bergen"}, None, ""),
+        ({"city": "Bergen", "days": "2"}, "certain", "The parameter days of find must be of type integer"),
+        ({"days": 2}, "certain", "find needs city, which the call does not give."),
+        ({"city": "Bergen", "star": 5}, "certain", "find has no parameter star."),
+    ],
+)
+def test_golden_calls_are_compared_with_their_schemas(
+    arguments: dict[str, object], severity: str | None, why: str
+) -> None:
+    told = found(
+        trajectories.find_calls_off_schema, make_facts(make_golden_path([("find", arguments, {"ok": True})]))
+    )
+    assert [found for _, found, _ in told] == ([severity] if severity else [])
+    assert all(why in evidence and evidence.startswith("step 1: ") for *_, evidence in told)
+
+
+def test_entries_without_a_golden_path_are_left_alone() -> None:
+    assert found(trajectories.find_calls_off_schema, make_facts(make_entry())) == []
+
+
+def test_what_the_suite_sets_aside_is_found() -> None:
+    """ComplexFuncBench has such calls; its reader sets those entries aside, for the same reason."""
+    record = {
+        "id": "Hotels-3",
+        "conversations": [
+            {"role": "user", "content": "A hotel in Bergen"},
+            {"role": "assistant", "function_call": [{"name": "find", "arguments": {"city": 5}}]},
+            {"role": "observation", "content": [{"ok": True}]},
+            {"role": "assistant", "content": ""},
+        ],
+        "functions": [
+            {
+                "name": "find",
+                "description": "Find a hotel.",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"city": {"type": "string"}},
+                    "required": ["city"],
+                },
+            }
+        ],
+    }
+    (entry,) = complexfuncbench.read(json.dumps(record).encode(), Path("records.jsonl"))
+    ((_, severity, evidence),) = found(trajectories.find_calls_off_schema, make_facts(entry))
+    assert severity == "certain"
+    assert entry.set_aside
+    assert entry.set_aside.removeprefix("a golden call has a wrong form: ") in evidence
