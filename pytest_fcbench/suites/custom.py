@@ -10,7 +10,6 @@ From ``multi_turn_base`` follow ``multi_turn_long_context`` and, where entries s
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from codecs import BOM_UTF8
@@ -21,24 +20,20 @@ from pathlib import Path
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 from pytest_fcbench.domain.errors import SuiteError, UsageError
 from pytest_fcbench.suites import core
-from pytest_fcbench.suites.clusters import clustered
-from pytest_fcbench.suites.derived_multi_turn import MADE_OF, made
+from pytest_fcbench.suites.derived_entries import MADE_OF, clustered, derive_multi_turn
 from pytest_fcbench.suites.formats import entry_files
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
-from pytest_fcbench.suites.formats.multi_turn import missable
-from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.suites.suite import Suite, hash_files
 
 _YAML, _LINES = (".yaml", ".yml"), ".jsonl"
 _KEYS = re.compile(rb"^(?:category|entries)[ \t]*:", re.MULTILINE)
 _LINE = re.compile(rb'^\s*\{.*"category"\s*:', re.MULTILINE)
-_NAMED = re.compile(rb'^(?:category[ \t]*:[ \t]*|\s*\{.*"category"\s*:\s*)["\']?(\w+)', re.MULTILINE)
-_KEPT = frozenset(("__pycache__", "node_modules", "venv"))
-_CONFIGURATION = "fcbench.yaml"
-"""It may name categories too."""
+_CATEGORY = re.compile(rb'^(?:category[ \t]*:[ \t]*|\s*\{.*"category"\s*:\s*)["\']?(\w+)', re.MULTILINE)
+_OTHER_FOLDERS = frozenset(("__pycache__", "node_modules", "venv"))
 
 
 def open_own(name: str, path: Path) -> Suite:
-    """The suite of that name; its version is the beginning of its hash.
+    """Open the suite of that name; its version is the beginning of its hash.
 
     Raises ``UsageError`` where there is none, ``SuiteError`` for a broken file.
     """
@@ -48,11 +43,13 @@ def open_own(name: str, path: Path) -> Suite:
     if not path.exists() or found[0].suffix not in (*_YAML, _LINES):
         raise UsageError(f"the suite {name!r}: {path} is neither a folder nor a file of YAML or JSON lines")
     by_category: dict[str, list[Field]] = {}
-    for part in (part for file in found for part in _parts(file)):
+    for part in (part for file in found for part in _split_by_category(file)):
         for category in entry_files.categories_of(part):
             by_category.setdefault(category.name, []).append(part)
     derived = {category for category, of in MADE_OF.items() if of in by_category} - by_category.keys()
-    digest = _sha256(path)
+    # Modules and pages count too: entries can depend on them.
+    read = [file for file in _walk(path) if file.suffix in (*_YAML, _LINES, ".py") and file.is_file()]
+    digest = hash_files(read, path if path.is_dir() else path.parent)
     load = cache(partial(_load, name, by_category, {}))
     return Suite(
         name=name,
@@ -68,34 +65,42 @@ def open_own(name: str, path: Path) -> Suite:
 
 
 def files_of(path: Path) -> list[Path]:
-    """The files of entries that a path leads to, at a glance. Raises ``SuiteError``."""
+    """Return the files of entries that a path leads to, told by their beginnings. Raises ``SuiteError``."""
     return [
-        file for file in _all(path) if (_LINE if file.suffix == _LINES else _KEYS).search(_beginning(file))
+        file
+        for file in _walk(path)
+        if (_LINE if file.suffix == _LINES else _KEYS).search(_read_beginning(file))
     ]
 
 
-def _all(path: Path) -> Sequence[Path]:
-    """What lies in a folder, else the path itself; but nothing that other programs keep there."""
-    if not path.is_dir():
-        return [path]
-    kept = (file for file in path.rglob("*") if _KEPT.isdisjoint(file.relative_to(path).parts))
-    return sorted(file for file in kept if not any(part[0] == "." for part in file.relative_to(path).parts))
-
-
 def is_suite(path: Path) -> bool:
-    """Whether a path leads to a suite, at a glance: a file of entries, or a folder with one, not deeper.
+    """Tell by the beginnings of files whether a path is a file of entries or a folder with one.
 
-    A folder holds much; there a category has to be known. Raises ``SuiteError``.
+    Folders inside are not searched. In a folder the category has to be known, because a folder may hold any
+    YAML. Raises ``SuiteError``.
     """
     if not path.is_dir():
         return bool(files_of(path))
-    found = (_NAMED.search(_beginning(file)) for file in path.iterdir())
+    found = (_CATEGORY.search(_read_beginning(file)) for file in path.iterdir())
     return any(match and match[1].decode() in entry_files.KINDS for match in found)
 
 
-def _beginning(file: Path) -> bytes:
-    """Of a file of the kinds that hold entries, else nothing. Raises ``SuiteError``."""
-    if file.suffix not in (*_YAML, _LINES) or file.name == _CONFIGURATION or not file.is_file():
+def _walk(path: Path) -> Sequence[Path]:
+    """Return what lies in a folder, else the path itself, without what other programs keep there."""
+    if not path.is_dir():
+        return [path]
+    found = ((file, file.relative_to(path).parts) for file in path.rglob("*"))
+    return sorted(
+        file
+        for file, parts in found
+        if _OTHER_FOLDERS.isdisjoint(parts) and not any(part[0] == "." for part in parts)
+    )
+
+
+def _read_beginning(file: Path) -> bytes:
+    """Return the beginning of a file of the kinds that hold entries, else nothing. Raises ``SuiteError``."""
+    # The configuration may name categories too.
+    if file.suffix not in (*_YAML, _LINES) or file.name == "fcbench.yaml" or not file.is_file():
         return b""
     try:
         with file.open("rb") as opened:
@@ -104,38 +109,35 @@ def _beginning(file: Path) -> bytes:
         raise SuiteError(f"{file}: cannot be read: {error.strerror}") from None
 
 
-def _parts(file: Path) -> Iterator[Field]:
-    """Each with the entries of one category, as a file of YAML has them."""
+def _split_by_category(file: Path) -> Iterator[Field]:
+    """Yield parts of a file with the entries of one category each, as a file of YAML has them."""
     if file.suffix in _YAML:
         yield Field(yaml_value(file), file)
         return
     for number, text in enumerate(file.read_bytes().removeprefix(BOM_UTF8).splitlines(), 1):
-        if text.strip():
-            yield _line(text, file, number)
-
-
-def _line(text: bytes, file: Path, number: int) -> Field:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise SuiteError(f"{file}:{number}: not valid JSON: {error}") from None
-    if not isinstance(value, Mapping):
-        raise SuiteError(f"{file}:{number}: must be an object")
-    top = {key: value[key] for key in entry_files.AT_TOP if key in value}
-    entry = {key: member for key, member in value.items() if key not in top}
-    return Field({**top, "entries": [entry]}, file, (), number)
+        if not text.strip():
+            continue
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise SuiteError(f"{file}:{number}: not valid JSON: {error}") from None
+        if not isinstance(value, Mapping):
+            raise SuiteError(f"{file}:{number}: must be an object")
+        top = {key: value[key] for key in entry_files.AT_TOP if key in value}
+        entry = {key: member for key, member in value.items() if key not in top}
+        yield Field({**top, "entries": [entry]}, file, (), number)
 
 
 def _load(
     suite: str, parts: Mapping[str, Sequence[Field]], taken: dict[str, str], category: Category
 ) -> Mapping[str, tuple[Entry, Path]]:
-    """The entries of a category by id, each with the file that it stands in.
+    """Return the entries of a category by id, each with the file that it stands in.
 
     ``taken`` gets the category of each id: a Record is found by the id alone.
     """
     found: dict[str, tuple[Entry, Path]] = {}
     for part in parts.get(category.name, ()) or parts.get(MADE_OF.get(category.name, ""), ()):
-        for entry in _entries(part, suite, category):
+        for entry in _read_entries(part, suite, category):
             if entry.id in found:
                 raise part.error(f"the id {entry.id!r} is taken by an entry of another file or line")
             if (other := taken.setdefault(entry.id, category.name)) != category.name:
@@ -145,23 +147,7 @@ def _load(
     return {entry.id: (entry, found[entry.id][1]) for entry in entries}
 
 
-def _entries(part: Field, suite: str, category: Category) -> Iterator[Entry]:
+def _read_entries(part: Field, suite: str, category: Category) -> Iterator[Entry]:
     if category in entry_files.categories_of(part):
-        yield from entry_files.entries(part, suite, category, core.world())
-    else:
-        yield from made(category.name, map(missable, entry_files.trajectories_of(part, suite, core.world())))
-
-
-def _sha256(path: Path) -> str:
-    """Of all that its entries can depend on: also docs, pages and modules that lie beside them."""
-    digest = hashlib.sha256()
-    for file in _all(path):
-        if file.suffix in (*_YAML, _LINES, ".py") and file.is_file():
-            name = file.relative_to(path).as_posix() if path.is_dir() else file.name
-            digest.update(
-                name.encode("utf-8", "surrogateescape")
-                + b"\0"
-                + file.read_bytes().replace(b"\r\n", b"\n")
-                + b"\0"
-            )
-    return digest.hexdigest()
+        return iter(entry_files.entries(part, suite, category, core.world()))
+    return derive_multi_turn(category.name, entry_files.trajectories_of(part, suite, core.world()))

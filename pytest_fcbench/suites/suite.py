@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,3 +29,12 @@ class Suite:
     """Folder with the pages of a small web of its own, about which it asks instead of about the web."""
     file_of: Callable[[Entry], Path] | None = None
     """The file that an entry stands in, of a suite that people write."""
+
+
+def hash_files(files: Iterable[Path], root: Path) -> str:
+    """Return the sha256 of files and of their paths below ``root``, whatever their line ends."""
+    digest = hashlib.sha256()
+    for file in files:
+        name = file.relative_to(root).as_posix().encode("utf-8", "surrogateescape")
+        digest.update(name + b"\0" + file.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+    return digest.hexdigest()

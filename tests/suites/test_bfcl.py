@@ -311,7 +311,7 @@ def test_a_source_that_is_missing_is_told(path: str) -> None:
             DOCS,
             "def _get_language_specific_hint",
             "def _hint",
-            "the function _get_language_specific_hint is missing; the package has changed",
+            "the function _get_language_specific_hint is not where it was; the package has changed",
             id="function renamed",
         ),
         pytest.param(

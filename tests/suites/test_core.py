@@ -21,7 +21,7 @@ from pytest_fcbench.domain.entry import (
 )
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, told_by
-from pytest_fcbench.suites.derived_multi_turn import MADE_OF
+from pytest_fcbench.suites.derived_entries import MADE_OF
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.authoring.languages import UNKNOWN, language

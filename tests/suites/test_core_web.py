@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -156,10 +157,10 @@ def test_both_categories_have_all_questions() -> None:
 
 
 def test_the_pages_are_a_part_of_the_hash(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "web").mkdir()
-    monkeypatch.setattr(core, "_FOLDER", tmp_path)
-    hashes = []
-    for text in ("a", "b"):
-        (tmp_path / "web" / "x.yaml").write_text(text)
-        hashes.append(core._sha256())
+    folder = tmp_path / "core"
+    shutil.copytree(Path(core.__file__).parent, folder)
+    monkeypatch.setattr(core, "_FOLDER", folder)
+    hashes = [core.open_suite(tmp_path).pack_sha256]
+    (folder / "web" / "x.yaml").write_text("a")
+    hashes.append(core.open_suite(tmp_path).pack_sha256)
     assert len(set(hashes)) == 2

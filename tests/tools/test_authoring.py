@@ -15,7 +15,7 @@ from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.environments.world import Filler
 from pytest_fcbench.suites.core.filler import filler
-from pytest_fcbench.suites.derived_multi_turn import missing_function, of_category
+from pytest_fcbench.suites.derived_entries import missing_function, of_category
 from tests.conftest import ROOT
 from tests.factories import make_entry
 

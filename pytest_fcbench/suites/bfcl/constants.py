@@ -22,7 +22,7 @@ SOURCES = (_PROMPTS, _DOCS, _TOOLS, *world.SOURCES, *_MEMORIES.values())
 
 
 def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
-    """Prompt texts, language hints and the tables of the API classes. Raises ``PackError``."""
+    """Return prompt texts, language hints and the tables of the API classes. Raises ``PackError``."""
     for path in SOURCES:
         if path not in texts:
             raise PackError(f"{path} is missing")
@@ -31,37 +31,27 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
     except (SyntaxError, ValueError) as error:
         raise PackError(f"not Python sources: {error}; the package has changed") from None
     docs, tools, prompts = (modules[path] for path in (_DOCS, _TOOLS, _PROMPTS))
-    (float_note,) = _expect(_added_texts(_function(tools, "_cast_to_openai_type")), 1, _TOOLS)
+    (float_note,) = _expect(_read_added_texts(world.find_function(tools, "_cast_to_openai_type")), 1, _TOOLS)
     return {
-        "default_prompts": _assigned(prompts),
-        "hints": {"languages": _hints(docs), "float": float_note},
+        "default_prompts": _read_assignments(prompts),
+        "hints": {"languages": _read_hints(docs), "float": float_note},
         "world": world.read_world(modules),
-        "empty_memory": {name: _shown_of_nothing(modules[path]) for name, path in _MEMORIES.items()},
+        "empty_memory": {name: _read_empty_memory(modules[path]) for name, path in _MEMORIES.items()},
     }
 
 
-def _shown_of_nothing(module: ast.Module) -> str:
-    """The sentence that a model is shown for the content of an empty memory."""
-    texts = [
-        str(node.value.value)
-        for function in ast.walk(module)
-        if isinstance(function, ast.FunctionDef) and function.name == "_dump_core_memory_to_context"
-        for node in ast.walk(function)
-        if isinstance(node, ast.Return) and isinstance(node.value, ast.Constant)
-    ]
-    return _expect(texts, 1, "_dump_core_memory_to_context")[0]
+def _read_empty_memory(module: ast.Module) -> str:
+    """Return the sentence that a model is shown for the content of an empty memory."""
+    name = "_dump_core_memory_to_context"
+    return _expect(_read_returned_texts(world.find_function(module, name)), 1, name)[0]
 
 
-def _hints(module: ast.Module) -> Mapping[str, Mapping[str, object]]:
-    returned = [
-        node.value.value
-        for node in ast.walk(_function(module, "_get_language_specific_hint"))
-        if isinstance(node, ast.Return) and isinstance(node.value, ast.Constant)
-    ]
+def _read_hints(module: ast.Module) -> Mapping[str, Mapping[str, object]]:
+    returned = _read_returned_texts(world.find_function(module, "_get_language_specific_hint"))
     # ast.walk goes level by level: the else branch of "if java / elif javascript / else" is the deepest.
-    java, javascript, python = _expect([str(text) for text in returned], 3, _DOCS)
-    texts = list(_added_texts(_function(module, "_func_doc_language_specific_pre_processing")))
-    notes = _expect(texts, 7, _DOCS)
+    java, javascript, python = _expect(returned, 3, _DOCS)
+    added = _read_added_texts(world.find_function(module, "_func_doc_language_specific_pre_processing"))
+    notes = _expect(added, 7, _DOCS)
     names = ("any_type", "typed", "elements", "members")
     return {
         "python": {"hint": python},
@@ -70,58 +60,57 @@ def _hints(module: ast.Module) -> Mapping[str, Mapping[str, object]]:
     }
 
 
-def _expect(found: Iterator[str] | list[str], count: int, path: str) -> list[str]:
+def _expect(found: Iterator[str], count: int, path: str) -> list[str]:
     texts = list(found)
     if len(texts) != count:
         raise PackError(f"{path}: expected {count} texts, found {len(texts)}; the package has changed")
     return texts
 
 
-def _function(module: ast.Module, name: str) -> ast.FunctionDef:
-    for node in module.body:
-        if isinstance(node, ast.FunctionDef) and node.name == name:
-            return node
-    raise PackError(f"the function {name} is missing; the package has changed")
+def _read_returned_texts(function: ast.FunctionDef) -> Iterator[str]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Return) and isinstance(node.value, ast.Constant):
+            yield str(node.value.value)
 
 
-def _added_texts(function: ast.FunctionDef) -> Iterator[str]:
-    """Texts of ``x += "..."`` in source order; each ``{...}`` of an f-string becomes ``{}``."""
+def _read_added_texts(function: ast.FunctionDef) -> Iterator[str]:
+    """Yield the texts of ``x += "..."`` in source order; each ``{...}`` of an f-string becomes ``{}``."""
     added = [node for node in ast.walk(function) if isinstance(node, ast.AugAssign)]
     for node in sorted(added, key=lambda node: node.lineno):
         match node.value:
             case ast.Constant(value=str(text)):
-                yield text.replace("{", "{{").replace("}", "}}")
+                yield _escape_braces(text)
             case ast.JoinedStr(values=parts):
-                yield "".join(
-                    str(part.value).replace("{", "{{").replace("}", "}}")
-                    if isinstance(part, ast.Constant)
-                    else "{}"
-                    for part in parts
-                )
+                texts = (str(part.value) if isinstance(part, ast.Constant) else None for part in parts)
+                yield "".join("{}" if text is None else _escape_braces(text) for text in texts)
 
 
-def _assigned(module: ast.Module) -> Mapping[str, object]:
-    """Module-level names that are assigned literals, or names and joins of such."""
+def _escape_braces(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _read_assignments(module: ast.Module) -> Mapping[str, object]:
+    """Return the module-level names that are assigned literals, or names and joins of such."""
     found: dict[str, object] = {}
     for node in module.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             try:
-                found[node.targets[0].id] = _literal(node.value, found)
+                found[node.targets[0].id] = _evaluate(node.value, found)
             except (ValueError, TypeError):
                 continue
     return found
 
 
-def _literal(node: ast.expr, known: Mapping[str, object]) -> object:
+def _evaluate(node: ast.expr, known: Mapping[str, object]) -> object:
     match node:
         case ast.Name(id=name) if name in known:
             return known[name]
         case ast.Dict(keys=keys, values=values):
             return {
-                _literal(key, known): _literal(value, known)
+                _evaluate(key, known): _evaluate(value, known)
                 for key, value in zip(keys, values, strict=True)
                 if key is not None
             }
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return str(_literal(left, known)) + str(_literal(right, known))
+            return str(_evaluate(left, known)) + str(_evaluate(right, known))
     return ast.literal_eval(node)

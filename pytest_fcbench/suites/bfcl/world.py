@@ -38,38 +38,40 @@ SOURCES = (*_WITH_STATE.values(), _FILLER)
 
 
 def read_world(modules: Mapping[str, ast.Module]) -> Mapping[str, object]:
-    """A world as ``environments.world.world_from_json`` takes it. Raises ``PackError``."""
-    travel, trading, vehicle = (modules[_WITH_STATE[name]] for name in ("travel", "trading", "vehicle"))
+    """Return a world as ``environments.world.world_from_json`` takes it. Raises ``PackError``."""
+
+    def find(domain: str, name: str) -> ast.FunctionDef:
+        return find_function(modules[_WITH_STATE[domain]], name)
+
+    distances = _read_branches(find("vehicle", "estimate_distance"), compared=2)
+    zip_codes = _read_branches(find("vehicle", "get_zipcode_based_on_city"), compared=1)
     return {
-        "defaults": {name: _default_state(name, modules[path]) for name, path in _WITH_STATE.items()},
-        "fares": _assigned(_function(travel, "get_flight_cost"), "base_costs"),
-        "airports": _returned(_function(travel, "list_all_airports")),
-        "nearest_airports": _assigned(_function(travel, "get_nearest_airport_by_city"), "airport_map"),
-        "exchange_rates": _assigned(_function(travel, "compute_exchange_rate"), "exchange_rates"),
-        "symbols": _assigned(_function(trading, "get_symbol_by_name"), "symbol_map"),
-        "sectors": _assigned(_function(trading, "get_available_stocks"), "sector_map"),
-        "distances": [
-            [*ends, km] for ends, km in _branches(_function(vehicle, "estimate_distance"), compared=2)
-        ],
-        "zip_codes": {
-            str(city): code
-            for (city,), code in _branches(_function(vehicle, "get_zipcode_based_on_city"), compared=1)
-        },
-        "tire_shop": _member(_function(vehicle, "find_nearest_tire_shop"), "shopLocation"),
-        "support_reply": _member(_function(travel, "contact_customer_support"), "customer_support_message"),
-        "foreign_passport": _member(_function(travel, "verify_traveler_information"), "verification_failure"),
-        "filler": _filler(modules[_FILLER]),
+        "defaults": {name: _read_default_state(name, modules[path]) for name, path in _WITH_STATE.items()},
+        "fares": _read_assigned(find("travel", "get_flight_cost"), "base_costs"),
+        "airports": _read_returned(find("travel", "list_all_airports")),
+        "nearest_airports": _read_assigned(find("travel", "get_nearest_airport_by_city"), "airport_map"),
+        "exchange_rates": _read_assigned(find("travel", "compute_exchange_rate"), "exchange_rates"),
+        "symbols": _read_assigned(find("trading", "get_symbol_by_name"), "symbol_map"),
+        "sectors": _read_assigned(find("trading", "get_available_stocks"), "sector_map"),
+        "distances": [[*ends, km] for ends, km in distances],
+        "zip_codes": {str(city): code for (city,), code in zip_codes},
+        "tire_shop": _read_member(find("vehicle", "find_nearest_tire_shop"), "shopLocation"),
+        "support_reply": _read_member(find("travel", "contact_customer_support"), "customer_support_message"),
+        "foreign_passport": _read_member(
+            find("travel", "verify_traveler_information"), "verification_failure"
+        ),
+        "filler": _read_filler(modules[_FILLER]),
     }
 
 
-def _default_state(name: str, module: ast.Module) -> dict[str, object]:
-    state = _assigned(module, "DEFAULT_STATE")
+def _read_default_state(name: str, module: ast.Module) -> dict[str, object]:
+    state = _read_assigned(module, "DEFAULT_STATE")
     if not isinstance(state, dict):
-        raise _changed("DEFAULT_STATE")
+        raise _missing("DEFAULT_STATE")
     return {**_SEEDS.get(name, {}), **state}
 
 
-def _filler(module: ast.Module) -> Mapping[str, object]:
+def _read_filler(module: ast.Module) -> Mapping[str, object]:
     names = {
         "file_text": "FILE_CONTENT_EXTENSION",
         "spared_files": "FILES_TAIL_USED",
@@ -86,33 +88,34 @@ def _filler(module: ast.Module) -> Mapping[str, object]:
         "credit_cards": "CREDIT_CARD_EXTENSION",
         "bookings": "BOOKING_RECORD_EXTENSION",
     }
-    sectors = {"Technology": "TECHNOLOGY_EXTENSION", "Automobile": "AUTOMOBILE_EXTENSION"}
-    return {
-        **{ours: _assigned(module, theirs) for ours, theirs in names.items()},
-        "sectors": {ours: _assigned(module, theirs) for ours, theirs in sectors.items()},
+    sectors = {
+        name: _read_assigned(module, f"{name.upper()}_EXTENSION") for name in ("Technology", "Automobile")
     }
+    return {**{ours: _read_assigned(module, theirs) for ours, theirs in names.items()}, "sectors": sectors}
 
 
-def _function(module: ast.Module, name: str) -> ast.FunctionDef:
+def find_function(module: ast.Module, name: str) -> ast.FunctionDef:
+    """Return the definition of a function or method. Raises ``PackError``."""
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return node
-    raise _changed(f"the function {name}")
+    raise _missing(f"the function {name}")
 
 
-def _assigned(inside: ast.AST, name: str) -> object:
-    """The literal that is assigned to a name."""
+def _read_assigned(inside: ast.AST, name: str) -> object:
+    """Return the literal that is assigned to a name."""
     for node in ast.walk(inside):
         match node:
-            case ast.Assign(targets=[ast.Name(id=found)], value=value) if found == name:
-                return _json(value)
-            case ast.AnnAssign(target=ast.Name(id=found), value=ast.expr() as value) if found == name:
-                return _json(value)
-    raise _changed(name)
+            case (
+                ast.Assign(targets=[ast.Name(id=found)], value=ast.expr() as value)
+                | ast.AnnAssign(target=ast.Name(id=found), value=ast.expr() as value)
+            ) if found == name:
+                return _evaluate(value)
+    raise _missing(name)
 
 
-def _member(function: ast.FunctionDef, key: str) -> object:
-    """The last text that a function returns under a key."""
+def _read_member(function: ast.FunctionDef, key: str) -> object:
+    """Return the last text that a function returns under a key."""
     found = [
         (value.lineno, value.value)
         for node in ast.walk(function)
@@ -121,56 +124,57 @@ def _member(function: ast.FunctionDef, key: str) -> object:
         if isinstance(name, ast.Constant) and name.value == key and isinstance(value, ast.Constant)
     ]
     if not found:
-        raise _changed(f"{key} in {function.name}")
+        raise _missing(f"{key} in {function.name}")
     return max(found)[1]
 
 
-def _returned(function: ast.FunctionDef) -> object:
+def _read_returned(function: ast.FunctionDef) -> object:
     for node in ast.walk(function):
         if isinstance(node, ast.Return) and node.value is not None:
-            return _json(node.value)
-    raise _changed(f"what {function.name} returns")
+            return _evaluate(node.value)
+    raise _missing(f"what {function.name} returns")
 
 
-def _branches(function: ast.FunctionDef, compared: int) -> list[tuple[list[object], object]]:
-    """Of each ``if x == a …: {key: value}``, the texts that are compared, so many, and the value."""
+def _read_branches(function: ast.FunctionDef, compared: int) -> list[tuple[list[object], object]]:
+    """Return of each ``if x == a …: {key: value}`` the texts that are compared, so many, and the value."""
     found: list[tuple[list[object], object]] = []
     for node in ast.walk(function):
         if not isinstance(node, ast.If):
             continue
-        with_ = [part.comparators[0] for part in ast.walk(node.test) if isinstance(part, ast.Compare)]
+        sides = [part.comparators[0] for part in ast.walk(node.test) if isinstance(part, ast.Compare)]
         texts: list[object] = sorted(
-            {part.value for part in with_ if isinstance(part, ast.Constant)}, key=str
+            {part.value for part in sides if isinstance(part, ast.Constant)}, key=str
         )
         match node.body:
-            case _ if not with_:
+            case _ if not sides:
                 continue
             case [
                 ast.Return(value=ast.Dict(values=[value])) | ast.Assign(value=ast.Dict(values=[value]))
-            ] if len(texts) == compared and all(isinstance(part, ast.Constant) for part in with_):
-                found.append((texts, _json(value)))
+            ] if len(texts) == compared and all(isinstance(part, ast.Constant) for part in sides):
+                found.append((texts, _evaluate(value)))
             case _:
-                raise _changed(f"a branch of {function.name}")
+                raise _missing(f"a branch of {function.name}")
     if not found:
-        raise _changed(f"the branches of {function.name}")
+        raise _missing(f"the branches of {function.name}")
     return found
 
 
-def _json(node: ast.expr) -> object:
-    """A literal as ``world_from_json`` takes it: a key of several parts is joined with ``|``."""
+def _evaluate(node: ast.expr) -> object:
+    """Return a literal as ``world_from_json`` takes it."""
     try:
-        return _plain(ast.literal_eval(node))
+        return _to_json(ast.literal_eval(node))
     except (ValueError, TypeError) as error:
-        raise _changed(f"a literal ({error})") from None
+        raise _missing(f"a literal ({error})") from None
 
 
-def _plain(value: object) -> object:
+def _to_json(value: object) -> object:
+    """Convert a literal: parts of a key are joined with ``|``, and ``...`` becomes a marked object."""
     if isinstance(value, dict):
-        return {"|".join(k) if isinstance(k, tuple) else str(k): _plain(v) for k, v in value.items()}
+        return {"|".join(k) if isinstance(k, tuple) else str(k): _to_json(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, set)):
-        return [_plain(member) for member in value]
+        return [_to_json(member) for member in value]
     return {"__ellipsis__": True} if value is ... else value
 
 
-def _changed(what: str) -> PackError:
+def _missing(what: str) -> PackError:
     return PackError(f"{what} is not where it was; the package has changed")

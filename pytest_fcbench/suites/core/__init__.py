@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
 
-from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
+from pydantic import TypeAdapter
+
+from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, Rule
 from pytest_fcbench.domain.function_doc import Language
-from pytest_fcbench.domain.prompt_format import Docs, Layout, Returned, Style
 from pytest_fcbench.environments.world import World, world_from_json
-from pytest_fcbench.suites.clusters import clustered
 from pytest_fcbench.suites.core.filler import filler
-from pytest_fcbench.suites.derived_multi_turn import MADE_OF, made
+from pytest_fcbench.suites.derived_entries import (
+    MADE_OF,
+    Withheld,
+    clustered,
+    derive_multi_turn,
+    vary_format,
+)
 from pytest_fcbench.suites.formats import entry_files
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
-from pytest_fcbench.suites.formats.multi_turn import Withheld, missable
-from pytest_fcbench.suites.prompt_variations import in_every_format
-from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.suites.suite import Suite, hash_files
 
 NAME = "core"
 VERSION = "9"
-
-N = TypeVar("N", bound=str)
 
 _FOLDER = Path(__file__).parent
 
@@ -36,12 +36,12 @@ makes, and walks of ``fcbench sample`` that were worded."""
 
 
 def open_suite(cache: Path) -> Suite:
-    """The suite; its hash is that of its files."""
+    """Open the suite; its hash is that of its files."""
     return Suite(
         name=NAME,
         version=VERSION,
-        pack_sha256=_sha256(),
-        categories=tuple(c for c in CATEGORIES.values() if _paths(c)),
+        pack_sha256=hash_files(sorted(_FOLDER.rglob("*.yaml")), _FOLDER),
+        categories=tuple(c for c in CATEGORIES.values() if _find_files(c)),
         wording=wording(),
         world=world(),
         load=_load,
@@ -49,11 +49,13 @@ def open_suite(cache: Path) -> Suite:
     )
 
 
-def _paths(category: Category) -> Sequence[Path]:
-    """The files of a category, what was made by code last; one about memories or the web is for all of their
-    kind."""
+def _find_files(category: Category) -> Sequence[Path]:
+    """Return the files of a category, what was made by code last.
+
+    One about memories or the web is for all categories of their kind.
+    """
     if category.name in MADE_OF:
-        return _paths(CATEGORIES[MADE_OF[category.name]])
+        return _find_files(CATEGORIES[MADE_OF[category.name]])
     if category.name in SELECTIONS["memory"]:
         return sorted(_FOLDER.glob("memory_*.yaml"))
     name = "web_search" if category.name in SELECTIONS["web_search"] else category.name
@@ -61,91 +63,48 @@ def _paths(category: Category) -> Sequence[Path]:
 
 
 def _load(category: Category) -> tuple[Entry, ...]:
-    paths = _paths(category)
+    paths = tuple(_find_files(category))
     if category.rule is Rule.VARIATION:
-        return tuple(in_every_format(_varied(paths[0]), category))
+        return tuple(vary_format(_load_named(paths[0]), category))
     if category.name in MADE_OF:
-        return tuple(made(category.name, map(missable, _written(tuple(paths)))))
+        return tuple(derive_multi_turn(category.name, _read_trajectories(paths)))
     if category.rule is Rule.STATE:
-        return tuple(entry for entry, _ in _written(tuple(paths)))
-    return clustered([entry for path in paths for entry in entry_files.entries(_file(path), NAME, category)])
+        return tuple(entry for entry, _ in _read_trajectories(paths))
+    files = map(_read_file, paths)
+    return clustered([entry for file in files for entry in entry_files.entries(file, NAME, category)])
 
 
+# A file about memories or the web is read once for all categories of its kind.
 @cache
-def _file(path: Path) -> Field:
+def _read_file(path: Path) -> Field:
     return Field(yaml_value(path), path)
 
 
-def _varied(path: Path) -> Iterator[Entry]:
-    """The entries of other categories that a file names."""
-    for name, ids in Field(yaml_value(path), path).members().items():
+def _load_named(path: Path) -> Iterator[Entry]:
+    """Yield the entries of other categories that a file names."""
+    for name, ids in _read_file(path).members().items():
         entries = {entry.id: entry for entry in _load(CATEGORIES[name])}
         yield from (entries[each.text()] for each in ids.elements())
 
 
 @cache
-def _written(paths: tuple[Path, ...]) -> Sequence[tuple[Entry, Withheld | None]]:
-    """Multi-turn entries whose turns are worded by hand, with what can be withheld from each."""
-    return [each for path in paths for each in entry_files.trajectories_of(_file(path), NAME, world())]
+def _read_trajectories(paths: tuple[Path, ...]) -> Sequence[tuple[Entry, Withheld | None]]:
+    """Return multi-turn entries whose turns are worded by hand, with what can be withheld from each."""
+    return [each for path in paths for each in entry_files.trajectories_of(_read_file(path), NAME, world())]
 
 
-def _sha256() -> str:
-    digest = hashlib.sha256()
-    for path in sorted(_FOLDER.rglob("*.yaml")):
-        digest.update(
-            path.relative_to(_FOLDER).as_posix().encode()
-            + b"\0"
-            + path.read_bytes().replace(b"\r\n", b"\n")
-            + b"\0"
-        )
-    return digest.hexdigest()
-
-
+@cache
 def wording() -> Wording:
-    """Our sentences around function docs, also for suites that have none of their own."""
-    path = _FOLDER / "wording.yaml"
-    named = ("float_note", "more_functions", "answer_format")
-    top = Field(yaml_value(path), path).members(("prompts", *named, "memory", "empty_memory", *Language))
-    notes = {}
-    for language in Language:
-        told = top[language].members(("hint",), ("any_type", "typed", "elements", "members"))
-        notes[language] = Notes(**{name: field.text() for name, field in told.items()})
-    return Wording(
-        prompts=_prompts(top["prompts"]),
-        notes=notes,
-        **{name: top[name].text() for name in named},
-        memory=_by_domain(top["memory"]),
-        empty_memory=_by_domain(top["empty_memory"]),
-    )
-
-
-def _by_domain(field: Field) -> Mapping[str, str]:
-    return {name: text.text() for name, text in field.members().items()}
-
-
-def _prompts(field: Field) -> Prompts:
-    parts = field.members([part.name for part in fields(Prompts)])
-    styles = parts["styles"].members(tuple(Style))
-    return Prompts(
-        layouts=_texts(parts["layouts"], Layout),
-        styles={style: Sentences(**_texts(styles[style], _SENTENCES)) for style in Style},
-        output_formats=_texts(parts["output_formats"], Returned),
-        param_types=_texts(parts["param_types"], Returned),
-        docs=_texts(parts["docs"], Docs),
-    )
-
-
-_SENTENCES = tuple(part.name for part in fields(Sentences))
-
-
-def _texts(field: Field, names: Iterable[N]) -> Mapping[N, str]:
-    """The texts of a mapping that has exactly these names."""
-    members = field.members(tuple(names))
-    return {name: members[name].text() for name in names}
+    """Return our sentences around function docs, also for suites that have none of their own."""
+    top = _read_members(_FOLDER / "wording.yaml")
+    return TypeAdapter(Wording).validate_python({**top, "notes": {each: top[each] for each in Language}})
 
 
 @cache
 def world() -> World:
-    path = _FOLDER / "world.yaml"
-    fields = Field(yaml_value(path), path).members()
-    return replace(world_from_json({name: field.value for name, field in fields.items()}), filler=filler())
+    """Return what the environments of all our entries share."""
+    return replace(world_from_json(_read_members(_FOLDER / "world.yaml")), filler=filler())
+
+
+def _read_members(path: Path) -> Mapping[str, object]:
+    return {name: field.value for name, field in Field(yaml_value(path), path).members().items()}

@@ -10,6 +10,7 @@ from pathlib import Path
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, Rule
 from pytest_fcbench.domain.errors import unknown
 from pytest_fcbench.environments.world import World
+from pytest_fcbench.suites.derived_entries import Withheld
 from pytest_fcbench.suites.formats import (
     executable,
     golden_paths,
@@ -20,7 +21,6 @@ from pytest_fcbench.suites.formats import (
     web_questions,
 )
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
-from pytest_fcbench.suites.formats.multi_turn import Withheld
 from pytest_fcbench.suites.formats.rows import Row
 
 

@@ -14,14 +14,13 @@ entries:
         calls: []                  # nothing can be called yet: the new name is missing
       - user: To finals.
         calls: ["mv(source='drafts', destination='finals')"]
-    withhold: {turn: 0, functions: [mkdir]}     # optional: what comes late (derived_multi_turn)
+    withhold: {turn: 0, functions: [mkdir]}     # optional: what comes late (derived_entries)
     parents: [core:multi_turn_base_1]           # optional: whose environments it was sampled in
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Annotated
 
@@ -39,26 +38,12 @@ from pytest_fcbench.environments import DOMAINS, opened
 from pytest_fcbench.environments.custom import adapted
 from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.environments.world import World
-from pytest_fcbench.suites.derived_multi_turn import missing_function
+from pytest_fcbench.suites.derived_entries import Withheld, missing_function
 from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.formats.rows import AtLeastOne, EntryRow, Given, Row, Rule, Some, read_row
 
 UNWORDED = "TODO:"
 """How the question of a sampled turn begins until somebody has worded it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Withheld:
-    """Functions without which a turn cannot be answered."""
-
-    turn: int
-    functions: tuple[str, ...]
-
-
-def missable(written: tuple[Entry, Withheld | None]) -> tuple[Entry, int | None, Sequence[str]]:
-    """Return an entry with the turn and the functions that can be missed in it."""
-    entry, withheld = written
-    return (entry, withheld.turn, withheld.functions) if withheld else (entry, None, ())
 
 
 class TurnRow(Row):

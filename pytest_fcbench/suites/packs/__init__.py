@@ -1,9 +1,147 @@
-"""Packs: official data, fetched at run time and kept in the user's cache, never in this project.
+"""What all packs have in common: a folder in the cache, a manifest, how one replaces another.
 
-A source says what a pack is made from: a pinned Python wheel (``wheel``), or a file of a dataset on the
-Hugging Face hub (``hub``). What all packs have in common is in ``pack``.
+The manifest holds the sha256 of every file, and each file is checked when it is read.
 """
 
-from pytest_fcbench.suites.packs.pack import Pack, Source, installed, pull
+from __future__ import annotations
 
-__all__ = ["Pack", "Source", "installed", "pull"]
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from pytest_fcbench.domain.errors import PackError, PackMissing
+
+LARGEST = 512 * 2**20
+"""Bytes of a pack; more are refused."""
+
+Manifest: TypeAlias = Mapping[str, object]
+"""``version``, ``content_sha256``, ``files`` (sha256 by path), perhaps ``provenance``, and what else a source
+has to remember."""
+
+_MANIFEST = "pack.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A pack in the cache."""
+
+    name: str
+    version: str
+    content_sha256: str
+    folder: Path
+    files: Mapping[str, str]
+    """sha256 of each file by its path in the pack."""
+    provenance: str | None = None
+    """Where the content was found; None where it is pinned."""
+
+    def read(self, path: str) -> bytes:
+        """One file, checked against the manifest. Raises ``PackError``."""
+        try:
+            content = (self.folder / path).read_bytes()
+        except OSError:
+            raise PackError(f"pack {self.name}: {path} is gone; run 'fcbench pull {self.name}'") from None
+        if hashlib.sha256(content).hexdigest() != self.files.get(path):
+            raise PackError(
+                f"pack {self.name}: {path} was changed after it was fetched; run 'fcbench pull {self.name}'"
+            )
+        return content
+
+
+class Source(Protocol):
+    """What a pack is made from."""
+
+    @property
+    def name(self) -> str:
+        """Of the pack and of its suite."""
+
+    @property
+    def title(self) -> str:
+        """What the user knows the data by."""
+
+    @property
+    def folder(self) -> str:
+        """Where the pack is kept, below the folder of its name."""
+
+    def accepts(self, manifest: Manifest) -> bool:
+        """Whether a pack with this manifest is one that this version of fcbench can use."""
+
+    def make(self, new: Path, home: Path, origin: Path | None, revision: str | None) -> Manifest:
+        """Put the files of a pack into the folder ``new``, which is not there yet.
+
+        ``home`` is the folder of the pack's name, for what is to outlive a failure; ``origin`` is a file or
+        folder to use in place of the network, ``revision`` another one than the source would choose.
+        Raises ``PackError``, ``UsageError``, or ``OSError`` where the cache cannot be written.
+        """
+
+
+def installed(source: Source, cache: Path) -> Pack:
+    """The pack in the cache. Raises ``PackMissing`` with the command that gets it."""
+    folder = cache / "packs" / source.name / source.folder
+    how = f"run 'fcbench pull {source.name}' (or 'fcbench pull {source.name} --from PATH' without a network)"
+    try:
+        manifest: object = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise PackMissing(f"suite {source.name!r} needs the pack {source.title}: {how}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise PackError(f"pack {source.name} is damaged ({error}): {how}") from None
+    files = manifest.get("files") if isinstance(manifest, dict) else None
+    if not isinstance(manifest, dict) or not isinstance(files, dict):
+        raise PackError(f"pack {source.name} is damaged ({_MANIFEST} is not a manifest): {how}")
+    if not source.accepts(manifest):
+        raise PackError(f"pack {source.name} was made by another version of fcbench: {how}")
+    return Pack(
+        name=source.name,
+        version=str(manifest.get("version")),
+        content_sha256=str(manifest.get("content_sha256")),
+        folder=folder,
+        files=files,
+        provenance=manifest.get("provenance"),
+    )
+
+
+def pull(source: Source, cache: Path, origin: Path | None = None, revision: str | None = None) -> Pack:
+    """Fetch a pack, or make it from ``origin``, and put it into the cache.
+
+    An existing pack is replaced only when the new one is complete and verified. Raises ``PackError``
+    and ``UsageError``.
+    """
+    home = cache / "packs" / source.name
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=home) as scratch:
+            new = Path(scratch) / "pack"
+            manifest = {"name": source.name, **source.make(new, home, origin, revision)}
+            write(new, _MANIFEST, json.dumps(manifest, indent=1).encode())
+            _replace(new, home / source.folder, Path(scratch))
+    except OSError as error:
+        raise PackError(
+            f"{error.filename or home}: {error.strerror}; FCBENCH_CACHE names the cache"
+        ) from None
+    return installed(source, cache)
+
+
+def write(folder: Path, name: str, content: bytes) -> str:
+    """A file of a pack; returns its sha256."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return hashlib.sha256(content).hexdigest()
+
+
+def _replace(new: Path, target: Path, scratch: Path) -> None:
+    """Put ``new`` in the place of ``target``; on a failure the old one is put back."""
+    old = scratch / "old"
+    if target.exists():
+        target.rename(old)
+    try:
+        new.replace(target)
+    except OSError:
+        if old.exists():
+            old.rename(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

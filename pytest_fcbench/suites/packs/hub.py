@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from pytest_fcbench.domain.errors import PackError, SuiteError, UsageError
-from pytest_fcbench.suites.packs.pack import LARGEST, Manifest
+from pytest_fcbench.suites.packs import LARGEST, Manifest
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")

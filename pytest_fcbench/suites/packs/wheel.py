@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pytest_fcbench.domain.errors import PackError, UsageError
-from pytest_fcbench.suites.packs.pack import LARGEST, Manifest, write
+from pytest_fcbench.suites.packs import LARGEST, Manifest, write
 
 CONSTANTS = "constants.json"
 """The file of a pack with what its Python sources hold."""

@@ -13,9 +13,9 @@ from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.environments.world import World
+from pytest_fcbench.suites.derived_entries import Withheld
 from pytest_fcbench.suites.formats.entry_files import read, trajectories_of
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
-from pytest_fcbench.suites.formats.multi_turn import Withheld
 
 GOOD = """\
 category: multi_turn_base

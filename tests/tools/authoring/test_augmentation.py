@@ -14,7 +14,7 @@ from pytest_fcbench.domain.verdict import Passed, Profile
 from pytest_fcbench.matchers import ast, relevance
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.suites import core
-from pytest_fcbench.suites.clusters import clustered
+from pytest_fcbench.suites.derived_entries import clustered
 from pytest_fcbench.suites.formats import entry_files
 from pytest_fcbench.tools.authoring.augmentation import KINDS, augmented
 from pytest_fcbench.tools.authoring.entry_writing import written

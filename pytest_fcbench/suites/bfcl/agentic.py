@@ -1,0 +1,105 @@
+"""BFCL's agentic entries: questions that each kind of memory is asked, and questions about the web.
+
+The files hold each question once. It is asked in several categories, and in its id the name of the category
+replaces that of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from pytest_fcbench.domain.entry import SELECTIONS, Answers, Category, Entry
+from pytest_fcbench.suites.bfcl.rows import as_list, make_turns, read_docs, read_rows
+from pytest_fcbench.suites.formats import web_questions
+from pytest_fcbench.suites.formats.memory import Question, Scenario, place_of
+from pytest_fcbench.suites.packs import Pack
+
+
+def question_file(category: Category) -> str:
+    """Return the file of a category's questions; answers have the same name in another folder."""
+    return f"BFCL_v4_{_named_in_files(category)}.json"
+
+
+def memory_entries(
+    pack: Pack, category: Category, personas: Mapping[str, str], ledger: Mapping[str, str]
+) -> Iterator[Entry]:
+    """Yield the questions in their order. Raises KeyError and ValueError for what is not of BFCL's form."""
+    functions, answers = read_docs(pack, category.name), _read_answers(pack, category)
+    rows = list(read_rows(pack, question_file(category)))
+    made: dict[str, Entry] = {}
+    for name in dict.fromkeys(str(row["scenario"]) for row in rows):
+        conversations = tuple((str(row["id"]), make_turns(row)) for row in _read_conversations(pack, name))
+        said = [[" ".join(m.content for m in turn) for turn in turns] for _, turns in conversations]
+        last = len(said) - 1, len(said[-1]) - 1
+        questions = []
+        for row in rows:
+            if row["scenario"] == name:
+                answer = answers[row["id"]]
+                # A source joins parts of what was said with "..."; a few questions have theirs paraphrased.
+                quotes = re.split(r"\.\.\.|…", str(answer["source"]))
+                place, query = place_of(quotes, said) or last, make_turns(row)[0]
+                questions.append(Question(str(row["id"]), query, _accepted(answer), place))
+        scenario = Scenario(personas[name], conversations, tuple(questions))
+        for question, entry in zip(questions, scenario.entries("bfcl", category, functions), strict=True):
+            made[question.id] = replace(entry, set_aside=ledger.get(entry.id))
+    for row in rows:
+        yield made[str(row["id"])]
+
+
+def web_entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
+    """Yield the questions in their order. Raises KeyError and ValueError for what is not of BFCL's form."""
+    functions, answers = read_docs(pack, web_questions.DOMAIN), _read_answers(pack, category)
+    for row in read_rows(pack, question_file(category)):
+        entry_id = _entry_id(category, row)
+        yield Entry(
+            suite="bfcl",
+            id=entry_id,
+            category=category,
+            turns=make_turns(row),
+            functions=functions,
+            expectation=Answers(_accepted(answers[row["id"]])),
+            scene=web_questions.scene(category),
+            set_aside=ledger.get(entry_id),
+        )
+
+
+def official_rows(
+    pack: Pack, category: Category, answer_format: str
+) -> Iterator[tuple[str, Mapping[str, object], object]]:
+    """Yield id, question and answers of each entry as official score files hold them."""
+    answers = _read_answers(pack, category)
+    instruction = {"role": "system", "content": answer_format}
+    for row in read_rows(pack, question_file(category)):
+        entry_id = _entry_id(category, row)
+        first, *others = as_list(row["question"])
+        new = {**row, "id": entry_id, "question": [[instruction, *as_list(first)], *others]}
+        if category.name in SELECTIONS["memory"]:
+            conversations = _read_conversations(pack, str(row["scenario"]))
+            new["involved_classes"] = [f"MemoryAPI_{category.name.removeprefix('memory_')}"]
+            new["depends_on"] = [_entry_id(category, before) for before in conversations]
+        yield entry_id, new, answers[row["id"]]["ground_truth"]
+
+
+def _named_in_files(category: Category) -> str:
+    return "memory" if category.name in SELECTIONS["memory"] else "web_search"
+
+
+def _entry_id(category: Category, row: Mapping[str, object]) -> str:
+    return str(row["id"]).replace(_named_in_files(category), category.name, 1)
+
+
+def _read_answers(pack: Pack, category: Category) -> Mapping[object, Mapping[str, object]]:
+    return {row["id"]: row for row in read_rows(pack, f"possible_answer/{question_file(category)}")}
+
+
+def _read_conversations(pack: Pack, scenario: str) -> Iterator[Mapping[str, object]]:
+    return read_rows(pack, f"memory_prereq_conversation/memory_{scenario}.json")
+
+
+def _accepted(answer: Mapping[str, object]) -> tuple[str, ...]:
+    accepted = answer["ground_truth"]
+    if not isinstance(accepted, list) or not accepted:
+        raise ValueError(f"{answer['id']} has no answers")
+    return tuple(map(str, accepted))
