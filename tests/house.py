@@ -127,7 +127,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
         "domain/verdict.py",
         "scorecard/record.py",
     },
-    "docstring_parser": {"codecs/function_docs/python_code.py"},
+    "docstring_parser": {"codecs/function_docs/python_code.py", "domain/json_values.py"},
     "sqlglot": {"matchers/sql/statements.py"},
     "bs4": {"web/page_content.py"},
     "markdownify": {"web/page_content.py"},

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias, TypeVar
 
-from pydantic import ConfigDict, Field, Strict, TypeAdapter, ValidationError, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, Strict, TypeAdapter, ValidationError, WithJsonSchema
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 Read = TypeVar("Read")
 
-DESCRIBED = ConfigDict(use_attribute_docstrings=True, json_schema_serialization_defaults_required=True)
-"""The ``__pydantic_config__`` of a dataclass whose docstrings describe its fields in a JSON Schema."""
+DESCRIBED = ConfigDict(json_schema_serialization_defaults_required=True)
+"""The ``__pydantic_config__`` of a dataclass whose JSON always has all keys, as its JSON Schema says."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,15 +61,38 @@ def read(adapter: TypeAdapter[Read], value: object) -> Read:
 
 
 class StrictSchema(GenerateJsonSchema):
-    """Write a JSON Schema whose objects hold no other keys than those of their dataclass."""
+    """Write a JSON Schema whose objects have no other keys than those of their class, which it describes.
+
+    A key is described by the docstring behind its field. pydantic has an option for that
+    (``use_attribute_docstrings``), but then parses the source of each class in every run.
+    """
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
         """Write that of a dataclass."""
-        return super().dataclass_schema(schema) | {"additionalProperties": False}
+        strict = super().dataclass_schema(schema) | {"additionalProperties": False}
+        return _describe_properties(strict, schema["cls"])
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Write that of a model."""
+        return _describe_properties(super().model_schema(schema), schema["cls"])
 
     def field_title_should_be_set(self, schema: object) -> bool:
         """Leave out titles, which repeat the key."""
         return False
+
+
+def _describe_properties(schema: JsonSchemaValue, owner: type) -> JsonSchemaValue:
+    """Add the docstrings behind the fields of a class and its bases to the JSON Schema of the class."""
+    from docstring_parser import parse_from_object  # not needed in a run
+
+    properties = schema.get("properties", {})
+    for base in owner.__mro__:
+        for field in parse_from_object(base).params if base not in (BaseModel, object) else ():
+            if field.arg_name in properties:
+                properties[field.arg_name].setdefault(
+                    "description", inspect.cleandoc(field.description or "")
+                )
+    return schema
 
 
 def one_of(*values: str | None) -> FieldInfo:

@@ -23,18 +23,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlencode, urljoin
-
-import requests
-from requests.adapters import HTTPAdapter
-from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import HTTPError
 
 from pytest_fcbench.web.addresses import LONGEST_URL, Address, Refused, Target, all_public, checked, sendable
 
+if TYPE_CHECKING:
+    import requests
+    from requests.adapters import HTTPAdapter
+
 __all__ = ["Bounds", "Client", "Refused", "Reply", "Unreachable"]
+
+# requests and urllib3 are imported where a request is made: most runs ask no web, and it takes a tenth of a
+# second.
 
 
 class Unreachable(Exception):  # noqa: N818 - reads as the state it names
@@ -160,6 +161,8 @@ class Client:
         raise Unreachable(f"more than {self._bounds.redirects} redirects")
 
     def _asked(self, target: Target, headers: Mapping[str, str], deadline: float) -> Reply:
+        import requests
+
         bounds = self._bounds
         if bounds.hosts is not None and target.host not in bounds.hosts:
             raise Refused(f"{target.host} is not among the hosts that may be asked")
@@ -177,7 +180,7 @@ class Client:
         # Not through a session, which reads proxies from the environment, and all of a redirect.
         with (
             _ended(dial, bounds.timeout_s),
-            closing(_Adapter(dial)) as adapter,
+            closing(_make_adapter(dial)) as adapter,
             adapter.send(request, stream=True, timeout=dial.left_s) as response,
         ):
             reply = Reply(target.url, response.status_code, response.headers, b"")
@@ -319,6 +322,9 @@ class _Dial:
 def _ended(dial: _Dial, timeout_s: float) -> Iterator[None]:
     """Ends what is connected when the time is up: a server that sends a byte now and then meets every timeout
     of a socket. What goes wrong within becomes ``Unreachable``."""
+    import requests
+    from urllib3.exceptions import HTTPError
+
     watch = threading.Timer(dial.left_s, dial.end)
     watch.daemon = True
     watch.start()
@@ -337,34 +343,29 @@ def _ended(dial: _Dial, timeout_s: float) -> Iterator[None]:
         raise _Transient(failure)
 
 
-class _Adapter(HTTPAdapter):
-    """Requests' way to urllib3, with connections that ``dial`` makes."""
+def _make_adapter(dial: _Dial) -> HTTPAdapter:
+    """Return requests' way to urllib3, with connections that ``dial`` makes."""
+    from requests.adapters import HTTPAdapter
+    from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
+    from urllib3.connection import HTTPConnection, HTTPSConnection
 
-    def __init__(self, dial: _Dial) -> None:
-        self._dial = dial
-        super().__init__()
+    class Plain(HTTPConnection):
+        def _new_conn(self) -> socket.socket:
+            return dial()
 
-    def init_poolmanager(
-        self, connections: int, maxsize: int, block: bool = False, **pool_kwargs: Any
-    ) -> None:
-        super().init_poolmanager(connections, maxsize, block, **pool_kwargs)
-        dial = self._dial
+    class Secure(HTTPSConnection):
+        def _new_conn(self) -> socket.socket:
+            return dial()
 
-        class Plain(HTTPConnection):
-            def _new_conn(self) -> socket.socket:
-                return dial()
+    class PlainPool(HTTPConnectionPool):
+        ConnectionCls = Plain
 
-        class Secure(HTTPSConnection):
-            def _new_conn(self) -> socket.socket:
-                return dial()
+    class SecurePool(HTTPSConnectionPool):
+        ConnectionCls = Secure
 
-        class PlainPool(HTTPConnectionPool):
-            ConnectionCls = Plain
-
-        class SecurePool(HTTPSConnectionPool):
-            ConnectionCls = Secure
-
-        self.poolmanager.pool_classes_by_scheme = {"http": PlainPool, "https": SecurePool}
+    adapter = HTTPAdapter()
+    adapter.poolmanager.pool_classes_by_scheme = {"http": PlainPool, "https": SecurePool}
+    return adapter
 
 
 # What is read

@@ -9,8 +9,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import mpmath
-
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.world import World
@@ -72,6 +70,8 @@ class Math(Environment):
         try:
             # A context of its own: the official one changes the precision of the whole process.
             with _MPMATH:
+                import mpmath  # takes as long as all other environments together
+
                 context = mpmath.MPContext()
                 context.dps = _digits(int(precision))
                 # Official: two logarithms and a quotient, each rounded to the precision.

@@ -14,10 +14,11 @@ from typing import Annotated, Any, TypeAlias, TypeVar, Union, get_args
 
 import pydantic
 from pydantic import BaseModel, ConfigDict, Discriminator, GetCoreSchemaHandler, Tag, ValidationError
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_json_schema
+from pydantic.json_schema import JsonSchemaValue, models_json_schema
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
 
 from pytest_fcbench.domain.errors import SuiteError, unknown
+from pytest_fcbench.domain.json_values import StrictSchema
 from pytest_fcbench.suites.formats.fields import Field, Key, kind_of
 
 T = TypeVar("T")
@@ -31,7 +32,6 @@ class Row(BaseModel):
         strict=True,
         frozen=True,
         defer_build=True,  # building them all takes longer than the commands that read no entry
-        use_attribute_docstrings=True,
     )
 
     @pydantic.model_validator(mode="before")
@@ -180,11 +180,8 @@ def _suite_error(field: Field, error: ErrorDetails) -> SuiteError:
     return field.at(*keys).error(rule)
 
 
-class _Schema(GenerateJsonSchema):
+class _Schema(StrictSchema):
     """Leaves out what says nothing to a reader: titles of members, and null where a member is left out."""
-
-    def field_title_should_be_set(self, schema: object) -> bool:
-        return False
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         if schema.get("default") is None:
