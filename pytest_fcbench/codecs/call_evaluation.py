@@ -1,8 +1,8 @@
-"""Carrying out a call that is written as text, without evaluating it.
+"""Carry out a call that is written as text, without evaluating it.
 
-The official executors hand each text to ``eval`` or ``exec``. Here it is parsed, the function is looked up by
-its name, and the arguments are built node by node: literals, arithmetic of constants, nested calls of known
-functions and an index into what they return.
+The official executors hand each text to ``eval`` or ``exec`` (``multi_turn_utils.py:83``). Here it is
+parsed, the function is looked up by its name, and the arguments are built node by node: literals, arithmetic
+of constants, nested calls of known functions and an index into what they return.
 """
 
 from __future__ import annotations
@@ -12,39 +12,40 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.decoders.python import folded, size
+from pytest_fcbench.codecs.decoders.python import fold_constants, measure_size
 from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 
 Functions: TypeAlias = Mapping[str, Callable[..., object]]
 """What can be called, by name."""
 
 
-def carried_out(text: str, functions: Functions) -> object:
-    """What a call returns. Raises ``Undecodable`` and ``NoCallError``, and whatever the function raises."""
-    return _called(_parsed(text), functions)
+_LARGEST = 1_000_000
+"""Characters and elements of an argument: calls can double what others return, officially without end."""
 
 
 class NoCallError(Exception):
     """The text is not a call that can be carried out."""
 
 
-def _parsed(text: str) -> ast.expr:
+def carried_out(text: str, functions: Functions) -> object:
+    """Carry out a call. Raises ``Undecodable``, ``NoCallError``, and whatever the function raises."""
     try:
-        return parse_expression(text.lstrip(" \t"))
+        node = parse_expression(text.lstrip(" \t"))
     except (SyntaxError, ValueError) as error:
         raise Undecodable(f"not a function call: {error}") from None
+    return _carry_out(node, functions)
 
 
-def _called(node: ast.expr, functions: Functions) -> object:
+def _carry_out(node: ast.expr, functions: Functions) -> object:
     if not isinstance(node, ast.Call):
         raise NoCallError(f"not a function call: {write_expression(node):.200}")
     name = node.func.id if isinstance(node.func, ast.Name) else write_expression(node.func)
     if name not in functions:
         raise NoCallError(f"there is no function {name:.200}")
-    positional = [_bounded(_value(argument, functions)) for argument in node.args]
+    positional = [_evaluate_argument(argument, functions) for argument in node.args]
     named: dict[str, object] = {}
     for keyword in node.keywords:
-        value = _bounded(_value(keyword.value, functions))
+        value = _evaluate_argument(keyword.value, functions)
         members = {keyword.arg: value} if keyword.arg is not None else value
         if not isinstance(members, dict) or not members.keys().isdisjoint(named):
             raise NoCallError(f"the arguments of {name} are not one value for each name")
@@ -52,31 +53,28 @@ def _called(node: ast.expr, functions: Functions) -> object:
     return functions[name](*positional, **named)
 
 
-def _value(node: ast.expr, functions: Functions) -> object:
-    match node:
-        case ast.Call():
-            return _called(node, functions)
-        case ast.List(elts=elements):
-            return [_value(element, functions) for element in elements]
-        case ast.Tuple(elts=elements):
-            return tuple(_value(element, functions) for element in elements)
-        case ast.Set(elts=elements):
-            return {_value(element, functions) for element in elements}
-        case ast.Dict(keys=keys, values=values) if None not in keys:
-            names = [_value(key, functions) for key in keys if key is not None]
-            return dict(zip(names, (_value(value, functions) for value in values), strict=True))
-        case ast.Subscript(value=ast.Call() | ast.Subscript() as value, slice=index):
-            return _value(value, functions)[_value(index, functions)]  # type: ignore[index]  # or an error
-        case ast.JoinedStr(values=parts) if all(isinstance(part, ast.Constant) for part in parts):
-            return "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
-    return folded(node)
-
-
-_LARGEST = 1_000_000
-"""Characters and elements of an argument: calls can double what others return, officially without end."""
-
-
-def _bounded(value: object) -> object:
-    if size(value) > _LARGEST:
+def _evaluate_argument(node: ast.expr, functions: Functions) -> object:
+    value = _evaluate(node, functions)
+    if measure_size(value) > _LARGEST:
         raise NoCallError(f"an argument has more than {_LARGEST:,} characters")
     return value
+
+
+def _evaluate(node: ast.expr, functions: Functions) -> object:
+    match node:
+        case ast.Call():
+            return _carry_out(node, functions)
+        case ast.List(elts=elements):
+            return [_evaluate(element, functions) for element in elements]
+        case ast.Tuple(elts=elements):
+            return tuple(_evaluate(element, functions) for element in elements)
+        case ast.Set(elts=elements):
+            return {_evaluate(element, functions) for element in elements}
+        case ast.Dict(keys=keys, values=values) if None not in keys:
+            names = [_evaluate(key, functions) for key in keys if key is not None]
+            return dict(zip(names, (_evaluate(value, functions) for value in values), strict=True))
+        case ast.Subscript(value=ast.Call() | ast.Subscript() as value, slice=index):
+            return _evaluate(value, functions)[_evaluate(index, functions)]  # type: ignore[index]  # or an error
+        case ast.JoinedStr(values=parts) if all(isinstance(part, ast.Constant) for part in parts):
+            return "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
+    return fold_constants(node)

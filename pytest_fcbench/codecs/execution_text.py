@@ -11,7 +11,7 @@ from pytest_fcbench.domain.transcript import Call, Completion
 
 
 def calls_to_make(completion: Completion, syntax: str) -> tuple[str, ...]:
-    """What an answer wants carried out; nothing for one that is no call or cannot be read."""
+    """Return the calls of an answer as texts; nothing for one that is no call or cannot be read."""
     reading = read_official(completion, syntax, Language.PYTHON)
     try:
         return official_texts(reading.calls, syntax) if isinstance(reading, Calls) else ()
@@ -20,30 +20,30 @@ def calls_to_make(completion: Completion, syntax: str) -> tuple[str, ...]:
 
 
 def official_texts(calls: Sequence[Call], syntax: str) -> tuple[str, ...]:
-    """The text of each call as the official handlers write it. Raises ``Undecodable``.
+    """Write each call as the official handlers do. Raises ``Undecodable``.
 
     In a text, unlike in tool calls, a nested call was read as a dict of a dict. So there every dict of
     dicts is written as a call: its first member is the function, the others are lost, and an empty dict
     makes the whole answer undecodable. The keys of any other dict become texts.
     """
     if syntax == "tool_calls":
-        return tuple(_written(call.name, call.arguments, ",", repr) for call in calls)
-    return tuple(_written(call.name, call.arguments, ", ", _nested) for call in calls)
+        return tuple(_write_call(call.name, call.arguments, ",", repr) for call in calls)
+    return tuple(_write_call(call.name, call.arguments, ", ", _write_value) for call in calls)
 
 
-def _written(name: object, arguments: object, between: str, write: Callable[[object], str]) -> str:
+def _write_call(name: object, arguments: object, between: str, write: Callable[[object], str]) -> str:
     if not isinstance(arguments, dict):
         raise Undecodable(f"the arguments of {name} are {type(arguments).__name__}")
     return f"{name}({between.join(f'{key}={write(value)}' for key, value in arguments.items())})"
 
 
-def _nested(value: object) -> str:
+def _write_value(value: object) -> str:
     if not isinstance(value, dict):
         return repr(value)
     if not all(isinstance(member, dict) for member in value.values()):
-        members = (f"'{key}': {_nested(member)}" for key, member in value.items())
+        members = (f"'{key}': {_write_value(member)}" for key, member in value.items())
         return f"{{{', '.join(members)}}}"
     if not value:
         raise Undecodable("an empty dict reads as a call without a name")
     name, arguments = next(iter(value.items()))
-    return _written(name, arguments, ", ", _nested)
+    return _write_call(name, arguments, ", ", _write_value)

@@ -1,100 +1,102 @@
 """Java: calls written as source text, and literals of its types.
 
-``official_call`` and ``official_value`` follow BFCL's ``java_parser`` and ``java_type_converter``:
+``parse_official`` and ``official_value`` follow BFCL's ``java_parser`` and ``java_type_converter``:
 
-- the text is bracketed first (``bracketed``), then its first and last character are cut off;
+- the text is bracketed first (``add_brackets``), then its first and last character are cut off;
 - only the first method invocation counts; a named argument is an assignment, a bare identifier has no name;
 - the text of a value is taken by byte offsets from a text of characters (garbled after non-ASCII),
   class bodies are dropped (``new HashMap<>() {{ put(..); }}`` becomes an empty map) and white space goes;
 - a literal must look exactly as its type asks (``5L`` for long, ``2.5f`` for float), elements of
   collections are split at every comma, ``String`` elements of an array keep their quotes.
 
-``calls`` and ``value`` read the same things by the grammar.
+``parse_corrected`` and ``value`` read the same things by the grammar.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Undecodable, WrongFormat
-from pytest_fcbench.codecs.decoders.wrapping import bracketed, unbracketed
+from pytest_fcbench.codecs.decoders.wrapping import add_brackets, strip_brackets
 from pytest_fcbench.codecs.syntax_trees import (
-    field,
-    parse,
-    parts,
+    collect_arguments,
+    convert_number,
+    find_first,
+    get_field,
+    get_text,
+    list_parts,
+    parse_source,
     read_arguments,
     refuse_depth,
-    text_of,
-    walk,
 )
 from pytest_fcbench.domain.transcript import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tree_sitter import Node
 
-_AS_WRITTEN = ("identifier", "class_literal", "type_identifier", "method_invocation")
+_AS_WRITTEN = (
+    *("identifier", "class_literal", "type_identifier", "method_invocation"),
+    *("string_literal", "character_literal"),
+)
 
 
 @refuse_depth
-def official_call(text: str) -> tuple[Call, ...]:
-    """The first call of a text, as BFCL reads it. Raises ``Undecodable`` or ``WrongFormat``."""
-    source = bracketed(text)[1:-1]
-    root = parse("java", source)
-    invocation = next((node for node in walk(root) if node.type == "method_invocation"), None)
+def parse_official(text: str) -> tuple[Call, ...]:
+    """Read the first call of a text as BFCL does. Raises ``Undecodable`` or ``WrongFormat``."""
+    source = add_brackets(text)[1:-1]
+    invocation = find_first(parse_source("java", source), "method_invocation")
     if invocation is None:
         raise WrongFormat("no method invocation in the text")
-    name = _sliced(source, field(invocation, "name"))
-    target = invocation.child_by_field_name("object")
-    if target is not None:
-        name = f"{_sliced(source, target)}.{name}"
-    arguments: dict[str, object] = {}
-    for child in field(invocation, "arguments").children:
-        if child.type == "assignment_expression":
-            parameter = _sliced(source, child.children[0])
-            value = _official_text(source, child.children[2], nested=False)
-        elif child.type in ("identifier", "class_literal", "set"):
-            parameter, value = "**", _official_text(source, child, nested=False)
-        else:
-            continue
-        if parameter in arguments:
-            raise Undecodable(f"argument {parameter!r} is given twice")
-        arguments[parameter] = value
-    return (Call(name, arguments),)
+    name = _slice_by_bytes(source, get_field(invocation, "name"))
+    if (target := invocation.child_by_field_name("object")) is not None:
+        name = f"{_slice_by_bytes(source, target)}.{name}"
+    children = get_field(invocation, "arguments").children
+    return (Call(name, collect_arguments(_read_official_arguments(source, children))),)
 
 
-def _sliced(source: str, node: Node) -> str:
+def _read_official_arguments(source: str, nodes: list[Node]) -> Iterator[tuple[str, str]]:
+    for node in nodes:
+        if node.type == "assignment_expression":
+            name = _slice_by_bytes(source, node.children[0])
+            yield name, _write_official(source, node.children[2], nested=False)
+        elif node.type in ("identifier", "class_literal", "set"):
+            yield "**", _write_official(source, node, nested=False)
+
+
+def _slice_by_bytes(source: str, node: Node) -> str:
+    # Official (java_parser.py): offsets of bytes cut a text of characters, which shifts after non-ASCII.
     return source[node.start_byte : node.end_byte]
 
 
-def _official_text(source: str, node: Node, *, nested: bool) -> str:
-    if node.type in ("string_literal", "character_literal"):
-        text = _sliced(source, node)
-        return text if nested else text[1:-1]
-    if node.type in _AS_WRITTEN:
-        return _sliced(source, node)
-    if node.type == "array_creation_expression":
-        element = _official_text(source, field(node, "type"), nested=True)
-        return f"new {element}[]{_official_text(source, field(node, 'value'), nested=True)}"
-    if node.type == "object_creation_expression":
-        kind = _official_text(source, field(node, "type"), nested=True)
-        arguments = [
-            _official_text(source, child, nested=True)
-            for child in field(node, "arguments").children
-            if child.type not in (",", "(", ")")
-        ]
-        return f"new {kind}({', '.join(arguments)})"
-    if node.child_count:
-        return "".join(_official_text(source, child, nested=True) for child in node.children)
-    return _sliced(source, node)
+def _write_official(source: str, node: Node, *, nested: bool) -> str:
+    """Write a value as the official parser does: without white space and class bodies."""
+
+    def write(child: Node) -> str:
+        return _write_official(source, child, nested=True)
+
+    match node.type:
+        case "string_literal" | "character_literal" if not nested:
+            return _slice_by_bytes(source, node)[1:-1]
+        case "array_creation_expression":
+            return f"new {write(get_field(node, 'type'))}[]{write(get_field(node, 'value'))}"
+        case "object_creation_expression":
+            created = write(get_field(node, "type"))
+            children = get_field(node, "arguments").children
+            arguments = [write(child) for child in children if child.type not in (",", "(", ")")]
+            return f"new {created}({', '.join(arguments)})"
+        case kind if node.child_count and kind not in _AS_WRITTEN:
+            return "".join(map(write, node.children))
+    return _slice_by_bytes(source, node)
 
 
-_INTEGER = re.compile(r"^-?\d+$")
-_LONG = re.compile(r"^-?\d+[lL]$")
-_FLOAT = re.compile(r"^-?\d+(\.\d+)?([eE][+-]?\d+)?[fF]$")
-_DOUBLE = re.compile(r"^-?\d+(\.\d+)?([eE][+-]?\d+)?$")
+_NUMBERS: Mapping[str, tuple[re.Pattern[str], Callable[[str], int | float]]] = {
+    **dict.fromkeys(("byte", "short", "integer"), (re.compile(r"^-?\d+$"), int)),
+    "long": (re.compile(r"^-?\d+[lL]$"), int),
+    "float": (re.compile(r"^-?\d+(\.\d+)?([eE][+-]?\d+)?[fF]$"), float),
+    "double": (re.compile(r"^-?\d+(\.\d+)?([eE][+-]?\d+)?$"), float),
+}
 _AS_LIST = re.compile(r"new\s+ArrayList<\w*>\(Arrays\.asList\((.+?)\)\)")
 _ADDS = re.compile(r"new\s+ArrayList<\w*>\(\)\s*\{\{\s*(.+?)\s*\}\}", re.DOTALL)
 _EMPTY_LIST = re.compile(r"new\s+ArrayList<\w*>\(\)")
@@ -106,69 +108,51 @@ _PUT = re.compile(r"put\(\"(.*?)\",\s*(.*?)\)")
 
 
 def official_value(text: str, kind: str, element: str | None = None) -> object:
-    """The value of a literal of type ``kind``; text that is no such literal comes back unchanged."""
+    """Read a literal of type ``kind`` as BFCL does; return text that is no such literal unchanged."""
     if len(text) > LONGEST_LITERAL:
         return text
-    if kind in ("byte", "short", "integer"):
-        return _number(int, text, text) if _INTEGER.match(text) else text
-    if kind == "long":
-        return _number(int, text, text.rstrip("\n")[:-1]) if _LONG.match(text) else text
-    if kind == "float":
-        return _number(float, text, text.rstrip("\n")[:-1]) if _FLOAT.match(text) else text
-    if kind == "double":
-        return _number(float, text, text) if _DOUBLE.match(text) else text
-    if kind == "boolean":
-        return text == "true" if text in ("true", "false") else text
-    if kind == "ArrayList":
-        return _official_list(text, element)
-    if kind == "Array":
-        found = _ARRAY.search(text)
-        if not found:
-            return text
-        return [_element(part.strip(), element) for part in found.group(1).split(",") if part.strip()]
-    if kind == "HashMap":
-        return _official_map(text)
+    match kind:
+        case _ if kind in _NUMBERS:
+            pattern, *types = _NUMBERS[kind]
+            return convert_number(text.rstrip("\nlLfF"), types, text) if pattern.match(text) else text
+        case "boolean" if text in ("true", "false"):
+            return text == "true"
+        case "ArrayList":
+            return _read_official_list(text, element)
+        case "Array" if found := _ARRAY.search(text):
+            pieces = map(str.strip, found[1].split(","))
+            return [_read_official_element(piece, element) for piece in pieces if piece]
+        case "HashMap":
+            if found := _MAP.search(_cut_after_last("}", text)):
+                puts = _PUT.findall(_cut_after_last(")", found[1]))
+                return {key: _read_untyped(value.strip()) for key, value in puts}
+            return {} if _EMPTY_MAP.search(text) else text
     return text
 
 
-def _number(kind: Callable[[str], int | float], text: str, digits: str) -> object:
-    try:
-        return kind(digits)
-    except ValueError:  # more digits than Python converts
-        return text
-
-
-def _until_last(end: str, text: str) -> str:
-    """The text up to the last ``end``: without one, a pattern that needs it would try every split."""
+def _cut_after_last(end: str, text: str) -> str:
+    """Return the text up to the last ``end``: without one, a pattern that needs it would try every split."""
     return text[: text.rfind(end) + len(end)] if end in text else ""
 
 
-def _official_list(text: str, element: str | None) -> object:
-    unquote = element in ("char", "String")
+def _read_official_list(text: str, element: str | None) -> object:
     if found := _AS_LIST.search(text):
-        pieces = found.group(1).split(",")
-    elif found := _ADDS.search(_until_last("}}", text)):
-        pieces = _ADD.findall(found.group(1))
+        pieces = found[1].split(",")
+    elif found := _ADDS.search(_cut_after_last("}}", text)):
+        pieces = _ADD.findall(found[1])
     else:
         return [] if _EMPTY_LIST.search(text) else text
     pieces = [piece.strip() for piece in pieces]
-    return [piece[1:-1] if unquote else _element(piece, element) for piece in pieces]
+    is_quoted = element in ("char", "String")
+    return [piece[1:-1] if is_quoted else _read_official_element(piece, element) for piece in pieces]
 
 
-def _element(text: str, kind: str | None) -> object:
-    return official_value(text, kind) if kind else _untyped(text)
+def _read_official_element(text: str, kind: str | None) -> object:
+    return official_value(text, kind) if kind else _read_untyped(text)
 
 
-def _official_map(text: str) -> object:
-    found = _MAP.search(_until_last("}", text))
-    if found:
-        puts = _PUT.findall(_until_last(")", found.group(1)))
-        return {key: _untyped(value.strip()) for key, value in puts}
-    return {} if _EMPTY_MAP.search(text) else text
-
-
-def _untyped(text: str) -> object:
-    """A literal whose type is not declared."""
+def _read_untyped(text: str) -> object:
+    """Read a literal whose type is not declared."""
     if text in ("true", "false"):
         return text == "true"
     if text.startswith('"') and text.endswith('"'):
@@ -177,65 +161,57 @@ def _untyped(text: str) -> object:
         value = official_value(text, kind)
         if value is not text:
             return value
-    for convert in (int, float):
-        try:
-            return convert(text)
-        except ValueError:
-            continue
-    return text
+    return convert_number(text, (int, float), text)
 
 
 @refuse_depth
-def calls(text: str) -> tuple[Call, ...]:
-    """All calls of a text, by the grammar: ``[A.f(x=1), B.g(y="z")]``. Raises ``Undecodable``.
+def parse_corrected(text: str) -> tuple[Call, ...]:
+    """Read all calls of a text by the grammar: ``[A.f(x=1), B.g(y="z")]``. Raises ``Undecodable``.
 
     An argument's value is its source text, so that ``value`` can read it by its declared type.
     """
-    inner = unbracketed(text)
+    inner = strip_brackets(text)
     try:
-        root = parse("java", f"class C {{ Object[] calls = {{ {inner} }}; }}")
-        found = next((node for node in walk(root) if node.type == "array_initializer"), None)
-        if found is None or text_of(found) != f"{{ {inner} }}":
+        found = find_first(
+            parse_source("java", f"class C {{ Object[] calls = {{ {inner} }}; }}"), "array_initializer"
+        )
+        if found is None or get_text(found) != f"{{ {inner} }}":
             raise Undecodable("expected method invocations")
-        nodes = parts(found)
+        nodes = list_parts(found)
     except Undecodable:
         # Not a list of expressions: perhaps statements, such as "int y = A.f(x=1);".
-        nodes = [_invoked_by(statement) for statement in parts(parse("java", f"{inner};"))]
-    return tuple(_call(node) for node in nodes)
+        nodes = [_unwrap_statement(each) for each in list_parts(parse_source("java", f"{inner};"))]
+    calls = []
+    for node in nodes:
+        if node.type != "method_invocation":
+            raise Undecodable(f"expected a method invocation, found {node.type.replace('_', ' ')}")
+        target, name = node.child_by_field_name("object"), get_text(get_field(node, "name"))
+        calls.append(Call(f"{get_text(target)}.{name}" if target else name, *read_arguments(node)))
+    return tuple(calls)
 
 
-def _invoked_by(statement: Node) -> Node:
-    """The method invocation that a statement consists of or assigns."""
-    node = statement
+def _unwrap_statement(node: Node) -> Node:
+    """Return the expression that a statement consists of or assigns."""
     if node.type == "local_variable_declaration":
-        node = field(field(node, "declarator"), "value")
-    elif node.type == "expression_statement":
-        node = parts(node)[0]
-    return node
-
-
-def _call(node: Node) -> Call:
-    if node.type != "method_invocation":
-        raise Undecodable(f"expected a method invocation, found {node.type.replace('_', ' ')}")
-    target = node.child_by_field_name("object")
-    name = text_of(field(node, "name"))
-    return Call(f"{text_of(target)}.{name}" if target else name, *read_arguments(node))
+        return get_field(get_field(node, "declarator"), "value")
+    return list_parts(node)[0] if node.type == "expression_statement" else node
 
 
 def value(text: str) -> object:
-    """The value of a Java literal or collection; any other expression comes back as its text."""
+    """Read a Java literal or collection; return any other expression as its text."""
     try:
-        root = parse("java", f"class C {{ Object o = {text}; }}")
-        declarator = next(node for node in walk(root) if node.type == "variable_declarator")
-        if text_of(field(declarator, "value")) != text.strip():
+        declarator = find_first(
+            parse_source("java", f"class C {{ Object o = {text}; }}"), "variable_declarator"
+        )
+        if declarator is None or get_text(get_field(declarator, "value")) != text.strip():
             return text  # the text goes on after the expression
-        return _value(field(declarator, "value"))
-    except (Undecodable, StopIteration, ValueError, RecursionError):
+        return _read_value(get_field(declarator, "value"))
+    except (Undecodable, ValueError, RecursionError):
         return text
 
 
-def _value(node: Node) -> object:  # noqa: C901 - one flat case per node type
-    text = text_of(node)
+def _read_value(node: Node) -> object:  # noqa: C901 - one flat case per node type
+    text = get_text(node)
     match node.type:
         case "decimal_integer_literal" | "hex_integer_literal" | "octal_integer_literal":
             digits = text.rstrip("lL").replace("_", "")
@@ -249,73 +225,78 @@ def _value(node: Node) -> object:  # noqa: C901 - one flat case per node type
         case "null_literal":
             return None
         case "string_literal":
-            return _unescaped(text[3:-3].lstrip("\n") if text.startswith('"""') else text[1:-1])
+            return _unescape(text[3:-3].lstrip("\n") if text.startswith('"""') else text[1:-1])
         case "character_literal":
-            return _unescaped(text[1:-1])
+            return _unescape(text[1:-1])
         case "parenthesized_expression":
-            return _value(parts(node)[0])
+            return _read_value(list_parts(node)[0])
         case "cast_expression":
-            return _value(field(node, "value"))
+            return _read_value(get_field(node, "value"))
         case "unary_expression":
-            operand = _value(field(node, "operand"))
+            operand = _read_value(get_field(node, "operand"))
             if isinstance(operand, (int, float)) and text[0] in "+-":
                 return -operand if text[0] == "-" else operand
         case "array_initializer":
-            return [_value(child) for child in parts(node)]
+            return [_read_value(child) for child in list_parts(node)]
         case "array_creation_expression" if initialiser := node.child_by_field_name("value"):
-            return _value(initialiser)
+            return _read_value(initialiser)
         case "object_creation_expression":
-            return _created(node)
+            return _read_collection(node)
         case "method_invocation":
-            return _factory(node)
+            return _read_factory_call(node)
     return text
 
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "s": " ", "0": "\0"}
 
 
-def _unescaped(text: str) -> str:
-    def character(found: re.Match[str]) -> str:
-        code = found.group(1)
+def _unescape(text: str) -> str:
+    def replace(found: re.Match[str]) -> str:
+        code = found[1]
         return chr(int(code[-4:], 16)) if code[0] == "u" else _ESCAPES.get(code, code)
 
-    return re.sub(r"\\(u+[0-9a-fA-F]{4}|.)", character, text, flags=re.DOTALL)
+    return re.sub(r"\\(u+[0-9a-fA-F]{4}|.)", replace, text, flags=re.DOTALL)
 
 
-def _created(node: Node) -> object:
-    """``new ArrayList<>(...)`` and ``new HashMap<>() {{ ... }}`` with their relatives."""
-    kind = text_of(field(node, "type")).split("<")[0].rsplit(".", 1)[-1]
-    arguments = [_value(argument) for argument in parts(field(node, "arguments"))]
+def _read_argument_values(invocation: Node) -> list[object]:
+    return [_read_value(argument) for argument in list_parts(get_field(invocation, "arguments"))]
+
+
+def _read_collection(node: Node) -> object:
+    """Read ``new ArrayList<>(...)`` and ``new HashMap<>() {{ ... }}`` with their relatives."""
+    kind = get_text(get_field(node, "type")).split("<")[0].rsplit(".", 1)[-1]
+    arguments = _read_argument_values(node)
+    first = arguments[0] if arguments else None
     body = next((child for child in node.children if child.type == "class_body"), None)
     if kind.endswith("Map"):
         if body is not None:
-            return {str(row[0]): row[1] for row in _invoked(body, "put") if len(row) == 2}
-        return arguments[0] if arguments and isinstance(arguments[0], dict) else {}
+            return {str(row[0]): row[1] for row in _read_invocations(body, "put") if len(row) == 2}
+        return first if isinstance(first, dict) else {}
     if kind.endswith(("List", "Set", "Queue", "Stack", "Vector", "Deque")):
         if body is not None:
-            return [row[0] for row in _invoked(body, "add") if len(row) == 1]
-        return arguments[0] if arguments and isinstance(arguments[0], list) else []
-    return text_of(node)
+            return [row[0] for row in _read_invocations(body, "add") if len(row) == 1]
+        return first if isinstance(first, list) else []
+    return get_text(node)
 
 
-def _invoked(body: Node, method: str) -> list[list[object]]:
-    """Arguments of every call of ``method`` that stands in an initialiser block of the body itself."""
-    statements = [statement for block in parts(body) if block.type == "block" for statement in parts(block)]
-    invocations = [_invoked_by(statement) for statement in statements]
+def _read_invocations(body: Node, method: str) -> list[list[object]]:
+    """Read the arguments of every call of ``method`` in an initialiser block of the body itself."""
+    blocks = [block for block in list_parts(body) if block.type == "block"]
+    invocations = [_unwrap_statement(statement) for block in blocks for statement in list_parts(block)]
     return [
-        [_value(argument) for argument in parts(field(node, "arguments"))]
+        _read_argument_values(node)
         for node in invocations
-        if node.type == "method_invocation" and text_of(field(node, "name")) == method
+        if node.type == "method_invocation" and get_text(get_field(node, "name")) == method
     ]
 
 
-def _factory(node: Node) -> object:
-    """``Arrays.asList(..)``, ``List.of(..)``, ``Map.of(..)`` and the like; other calls stay text."""
+def _read_factory_call(node: Node) -> object:
+    """Read ``Arrays.asList(..)``, ``List.of(..)``, ``Map.of(..)`` and the like; other calls stay text."""
     target = node.child_by_field_name("object")
-    name = f"{text_of(target) if target else ''}.{text_of(field(node, 'name'))}"
-    arguments = [_value(argument) for argument in parts(field(node, "arguments"))]
+    name = f"{get_text(target) if target else ''}.{get_text(get_field(node, 'name'))}"
+    arguments = _read_argument_values(node)
     if name in ("Arrays.asList", "List.of", "Set.of", "Collections.emptyList", "Stream.of"):
         return arguments
     if name in ("Map.of", "Collections.emptyMap") and len(arguments) % 2 == 0:
         return {str(key): item for key, item in zip(arguments[::2], arguments[1::2], strict=True)}
-    return text_of(node)
+    return get_text(node)

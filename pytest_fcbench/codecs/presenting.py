@@ -1,4 +1,4 @@
-"""Showing functions to a model: tool schemas, or a system prompt with the docs in it.
+"""Show functions to a model: as tool schemas, or in a system prompt.
 
 The transformations are BFCL's (``convert_to_tool`` for the OpenAI chat interface, the language hints of
 ``_func_doc_language_specific_pre_processing``); the sentences come from the suite's ``Wording``.
@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from pytest_fcbench.codecs import doc_formats
+from pytest_fcbench.codecs.doc_formats import format_docs
+from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.codecs.wording import Notes, Wording
 from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
@@ -33,7 +34,7 @@ _JSON_TYPES: Mapping[str, str] = {
 
 
 def ask(entry: Entry, wording: Wording, prompting: Prompting, told: str = "") -> AskModel:
-    """The first request of an entry; ``told`` is what the system says ahead of everything else."""
+    """Build the first request of an entry; ``told`` is what the system says ahead of everything else."""
     docs = [described(doc, wording, entry.category.language, prompting.names) for doc in entry.functions]
     messages = [as_wire(message) for message in entry.turns[0]]
     answer_format = wording.answer_format if isinstance(entry.expectation, Answers) else ""
@@ -50,15 +51,13 @@ def ask(entry: Entry, wording: Wording, prompting: Prompting, told: str = "") ->
 
 
 def system_prompt(docs: Sequence[WireDoc], wording: Wording, chosen: PromptFormat) -> str:
-    """The system prompt of a format with these docs in it."""
-    return wording.prompts.system_prompt(chosen).replace(
-        "{functions}", doc_formats.written(docs, chosen.docs)
-    )
+    """Build the system prompt of a format with these docs in it."""
+    return wording.prompts.system_prompt(chosen).replace("{functions}", format_docs(docs, chosen.docs))
 
 
 def revealed(late: Sequence[FunctionDoc], wording: Wording, prompting: Prompting) -> AskModel:
-    """What is said when functions come late. Their docs get no language hint (official)."""
-    docs = [_doc(doc, prompting.names) for doc in late]
+    """Build the request that offers functions in a later turn. Their docs get no language hint (official)."""
+    docs = [_build_doc(doc, prompting.names) for doc in late]
     if prompting.mode is Mode.FC:
         said = {"role": "user", "content": wording.more_functions}
         return AskModel((said,), tuple(tool(doc, wording) for doc in docs))
@@ -66,43 +65,40 @@ def revealed(late: Sequence[FunctionDoc], wording: Wording, prompting: Prompting
 
 
 def tool_calls(completion: Completion) -> tuple[ToolCall, ...]:
-    """The tool calls of a completion, without the text parts that can stand among them."""
+    """Return the tool calls of a completion, without the text parts that can stand among them."""
     return tuple(part for part in completion.tool_calls or () if isinstance(part, ToolCall))
 
 
 def shown(name: str, entry: Entry, prompting: Prompting) -> str:
-    """A function's name as a model sees it in the requests about an entry."""
+    """Return a function's name as a model sees it in the requests about an entry."""
     if isinstance(entry.expectation, GoldenPath):
         return sanitised(name, prompting.mode)
     return prompting.names.shown(name)
 
 
 def answered(completion: Completion, calls: Sequence[ToolCall], turn: int, step: int) -> Mapping[str, object]:
-    """A completion with its tool calls as the message that stands for it in later requests.
+    """Build the assistant message that stands for a completion in later requests.
 
     Calls get ids of our own, so that a request is the same whether the answer before it came from the
     interface or from the store. Some interfaces take nothing but nine letters and digits.
     """
     if not calls:
         return {"role": "assistant", "content": completion.text or ""}
-    made = [
-        {
-            "id": _call_id(turn, step, index),
-            "type": "function",
-            "function": {"name": call.name, "arguments": _json_text(call.arguments)},
-        }
-        for index, call in enumerate(calls)
-    ]
-    return {"role": "assistant", "content": completion.text, "tool_calls": made}
+    tool_calls = []
+    for index, call in enumerate(calls):
+        arguments = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
+        function = {"name": call.name, "arguments": arguments}
+        tool_calls.append({"id": _make_call_id(turn, step, index), "type": "function", "function": function})
+    return {"role": "assistant", "content": completion.text, "tool_calls": tool_calls}
 
 
 def results(
     tool_calls: Sequence[ToolCall], calls: Sequence[str], texts: Sequence[str], turn: int, step: int
 ) -> list[Mapping[str, object]]:
-    """What calls returned, as messages: one for each tool call, or one of the user for all."""
+    """Build the messages that show results: one for each tool call, or one of the user for all."""
     if tool_calls:
         return [
-            {"role": "tool", "tool_call_id": _call_id(turn, step, index), "content": text}
+            {"role": "tool", "tool_call_id": _make_call_id(turn, step, index), "content": text}
             for index, text in enumerate(texts)
         ]
     named = zip(calls, texts, strict=True)
@@ -111,34 +107,30 @@ def results(
 
 
 def sanitised(name: str, mode: Mode) -> str:
-    """A function name that every interface takes. Official: ``replace_invalid_chars`` of ComplexFuncBench.
+    """Make a function name that every interface takes (``replace_invalid_chars`` of ComplexFuncBench).
 
     Where calls are asked for as Python text the name must be one of Python, which has no hyphen.
     """
     return re.sub(r"[^A-Za-z0-9_-]", "-", name)[:64] if mode is Mode.FC else re.sub(r"\W", "_", name)
 
 
-def _call_id(turn: int, step: int, index: int) -> str:
+def _make_call_id(turn: int, step: int, index: int) -> str:
     return f"t{turn:02}s{step:02}c{index:02}"
 
 
-def _json_text(arguments: object) -> str:
-    return arguments if isinstance(arguments, str) else json.dumps(arguments)
-
-
 def described(doc: FunctionDoc, wording: Wording, language: Language, names: Names) -> WireDoc:
-    """A doc as it is shown: its name shown, language hints added to its descriptions."""
+    """Build a doc as a model is shown it: under its shown name, with language hints in its descriptions."""
     notes = wording.notes[language]
     parameters = dict(doc.parameters)
     if notes.any_type is not None:
         parameters["properties"] = {
-            name: _as_source_text(schema, notes) for name, schema in doc.properties.items()
+            name: _request_source_text(schema, notes) for name, schema in doc.properties.items()
         }
     shown = replace(doc, description=doc.description + notes.hint, parameters=parameters)
-    return _doc(shown, names)
+    return _build_doc(shown, names)
 
 
-def _doc(doc: FunctionDoc, names: Names) -> WireDoc:
+def _build_doc(doc: FunctionDoc, names: Names) -> WireDoc:
     return {
         "name": names.shown(doc.name),
         "description": doc.description,
@@ -147,8 +139,8 @@ def _doc(doc: FunctionDoc, names: Names) -> WireDoc:
     }
 
 
-def _as_source_text(schema: Schema, notes: Notes) -> Schema:
-    """A parameter that is asked for as source text: its real type moves into the description."""
+def _request_source_text(schema: Schema, notes: Notes) -> Schema:
+    """Ask for a parameter as source text: its real type moves into the description."""
     shown = dict(schema)
     kind = shown.get("type")
     note = (notes.any_type or "") if kind == "any" else notes.typed.format(kind)
@@ -162,19 +154,25 @@ def _as_source_text(schema: Schema, notes: Notes) -> Schema:
 
 
 def tool(doc: WireDoc, wording: Wording) -> Mapping[str, object]:
-    """A tool of the OpenAI chat interface for a doc. A dotted name is shown as it stands."""
-    parameters = _mapping(doc["parameters"])
-    schema = {**parameters, "type": "object", "properties": _cast(parameters.get("properties"), wording)}
+    """Build a tool of the OpenAI chat interface from a doc. A dotted name is shown as it stands."""
+    parameters = as_mapping(doc["parameters"])
+    schema = {
+        **parameters,
+        "type": "object",
+        "properties": _cast_properties(parameters.get("properties"), wording),
+    }
     return {"type": "function", "function": {**doc, "parameters": schema}}
 
 
-def _cast(properties: object, wording: Wording) -> dict[str, object]:
-    """Properties with their types in JSON Schema's words.
+def _cast_properties(properties: object, wording: Wording) -> dict[str, object]:
+    """Name the types of properties in JSON Schema's words.
 
     As deep as the official converter goes: members of objects at any depth, elements of a list and
     elements of those; what lies deeper, and ``items`` beside ``properties``, stays as it is.
     """
-    return {name: _cast_property(_mapping(schema), wording) for name, schema in _mapping(properties).items()}
+    return {
+        name: _cast_property(as_mapping(schema), wording) for name, schema in as_mapping(properties).items()
+    }
 
 
 def _cast_property(schema: Mapping[str, object], wording: Wording) -> dict[str, object]:
@@ -182,26 +180,22 @@ def _cast_property(schema: Mapping[str, object], wording: Wording) -> dict[str, 
     if shown.get("type") == "float":
         shown["format"] = "float"
         shown["description"] = f"{shown.get('description', '')}{wording.float_note}"
-    shown["type"] = _json_type(shown.get("type"))
+    shown["type"] = _name_json_type(shown.get("type"))
     if shown["type"] not in ("array", "object"):
         return shown
     if "properties" in shown:
-        shown["properties"] = _cast(shown["properties"], wording)
+        shown["properties"] = _cast_properties(shown["properties"], wording)
     elif "items" in shown:
-        items = dict(_mapping(shown["items"]))
-        items["type"] = _json_type(items.get("type"))
+        items = dict(as_mapping(shown["items"]))
+        items["type"] = _name_json_type(items.get("type"))
         if items["type"] == "array" and "items" in items:
-            inner = _mapping(items["items"])
-            items["items"] = {**inner, "type": _json_type(inner.get("type"))}
+            inner = as_mapping(items["items"])
+            items["items"] = {**inner, "type": _name_json_type(inner.get("type"))}
         elif items["type"] == "object" and "properties" in items:
-            items["properties"] = _cast(items["properties"], wording)
+            items["properties"] = _cast_properties(items["properties"], wording)
         shown["items"] = items
     return shown
 
 
-def _json_type(declared: object) -> str:
+def _name_json_type(declared: object) -> str:
     return _JSON_TYPES.get(declared, "string") if isinstance(declared, str) else "string"
-
-
-def _mapping(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, Mapping) else {}

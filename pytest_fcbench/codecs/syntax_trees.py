@@ -1,8 +1,12 @@
-"""tree-sitter parsers; their grammars are loaded on first use (a plain pytest run never loads them)."""
+"""Parse and read Java and JavaScript with tree-sitter.
+
+Grammars are loaded on first use; a plain pytest run never loads them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache, wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -11,11 +15,27 @@ from pytest_fcbench.codecs.decoders.outcome import Undecodable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tree_sitter import Language, Node, Parser
-
+    from tree_sitter import Language, Node
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+LONGEST_SOURCE = 100_000
+"""Characters; recovering from errors in longer text could take minutes (no dataset comes near)."""
+
+
+def parse_source(language: str, source: str) -> Node:
+    """Return the root of a text's syntax tree. Raises ``Undecodable`` where the grammar found an error."""
+    import tree_sitter
+
+    if len(source) > LONGEST_SOURCE:
+        raise Undecodable(f"{len(source)} characters of {language} source are too many")
+    # A parser of its own for each text: a parser has a state, which threads must not share.
+    parser = tree_sitter.Parser(_load_grammar(language))
+    root = parser.parse(source.encode("utf-8", "surrogatepass")).root_node
+    if root.has_error and any(node.is_error for node in walk(root)):
+        raise Undecodable(f"not valid {language} source")
+    return root
 
 
 @cache
@@ -28,29 +48,8 @@ def _load_grammar(language: str) -> Language:
     return tree_sitter.Language(grammar.language())
 
 
-def _make_parser(language: str) -> Parser:
-    """Make a parser for one text: a parser has a state, which threads must not share."""
-    import tree_sitter
-
-    return tree_sitter.Parser(_load_grammar(language))
-
-
-LONGEST_SOURCE = 100_000
-"""Characters; recovering from errors in longer text could take minutes (no dataset comes near)."""
-
-
-def parse(language: str, source: str) -> Node:
-    """The root of the syntax tree. Raises ``Undecodable`` where the grammar found an error."""
-    if len(source) > LONGEST_SOURCE:
-        raise Undecodable(f"{len(source)} characters of {language} source are too many")
-    root = _make_parser(language).parse(source.encode("utf-8", "surrogatepass")).root_node
-    if root.has_error and any(node.is_error for node in walk(root)):
-        raise Undecodable(f"not valid {language} source")
-    return root
-
-
 def walk(node: Node) -> Iterator[Node]:
-    """All nodes below and including ``node``, in source order, without recursion."""
+    """Yield all nodes below and including ``node``, in source order, without recursion."""
     stack = [node]
     while stack:
         node = stack.pop()
@@ -58,21 +57,26 @@ def walk(node: Node) -> Iterator[Node]:
         stack.extend(reversed(node.children))
 
 
-def text_of(node: Node) -> str:
-    """The source text of a node."""
+def find_first(root: Node, kind: str) -> Node | None:
+    """Return the first node of a type in source order, or None."""
+    return next((node for node in walk(root) if node.type == kind), None)
+
+
+def get_text(node: Node) -> str:
+    """Return the source text of a node."""
     return (node.text or b"").decode("utf-8", "replace")
 
 
-def field(node: Node, name: str) -> Node:
-    """A field the grammar promises. Raises ``Undecodable`` where it is missing after all."""
+def get_field(node: Node, name: str) -> Node:
+    """Return a field the grammar promises. Raises ``Undecodable`` where it is missing after all."""
     child = node.child_by_field_name(name)
     if child is None:
         raise Undecodable(f"{node.type} without {name}")
     return child
 
 
-def parts(node: Node) -> list[Node]:
-    """The named children that mean something."""
+def list_parts(node: Node) -> list[Node]:
+    """Return the named children of a node, without comments."""
     return [child for child in node.named_children if "comment" not in child.type]
 
 
@@ -80,22 +84,40 @@ def read_arguments(call: Node) -> tuple[dict[str, object], tuple[str, ...]]:
     """Return the named arguments of a call (assignments) and the others, each as source text."""
     named: dict[str, object] = {}
     positional = []
-    for argument in parts(field(call, "arguments")):
+    for argument in list_parts(get_field(call, "arguments")):
         if argument.type == "assignment_expression":
-            named[text_of(field(argument, "left"))] = text_of(field(argument, "right"))
+            named[get_text(get_field(argument, "left"))] = get_text(get_field(argument, "right"))
         else:
-            positional.append(text_of(argument))
+            positional.append(get_text(argument))
     return named, tuple(positional)
 
 
+def collect_arguments(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:
+    """Collect the arguments of a call by name. Raises ``Undecodable`` where a name comes twice."""
+    arguments: dict[str, object] = {}
+    for name, value in pairs:
+        if name in arguments:
+            raise Undecodable(f"argument {name!r} is given twice")
+        arguments[name] = value
+    return arguments
+
+
+def convert_number(text: str, types: Iterable[Callable[[str], int | float]], otherwise: str) -> object:
+    """Return a text as the first of the types that takes it, or ``otherwise``."""
+    for convert in types:
+        with suppress(ValueError):  # also where it has more digits than Python converts
+            return convert(text)
+    return otherwise
+
+
 def refuse_depth(read: Callable[P, R]) -> Callable[P, R]:
-    """Let a reader say ``Undecodable`` where its text is nested deeper than it can follow."""
+    """Make a reader raise ``Undecodable`` where its text is nested deeper than it can follow."""
 
     @wraps(read)
-    def reading(*args: P.args, **kwargs: P.kwargs) -> R:
+    def read_or_refuse(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return read(*args, **kwargs)
         except RecursionError:
             raise Undecodable("the text is nested too deeply") from None
 
-    return reading
+    return read_or_refuse

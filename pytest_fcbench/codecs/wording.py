@@ -1,4 +1,4 @@
-"""The sentences put around function docs. They come from the suite: its own, or its pack's."""
+"""The sentences that a suite puts around function docs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_fcbench.domain.prompt_format import PLAIN, Docs, Layout, PromptForma
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """What is added to descriptions for one language.
+    """Notes that are added to descriptions for one language.
 
     ``hint`` goes to every function. Where ``any_type`` is set, every parameter is asked for as source
     text: its description gets ``any_type`` or ``typed`` (``{}`` is the declared type), then
@@ -41,7 +41,7 @@ class Sentences:
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """What system prompts of every format are put together from; the names are BFCL's."""
+    """The parts that system prompts of every format consist of; the names are BFCL's."""
 
     layouts: Mapping[Layout, str]
     """In which ``{persona}``, ``{task}``, ``{tool_call_format}`` and so on stand for the parts."""
@@ -52,15 +52,15 @@ class Prompts:
     """What the forms of the docs are called."""
 
     def system_prompt(self, chosen: PromptFormat) -> str:
-        """The prompt of a format, ``{functions}`` still in it."""
+        """Build the prompt of a format, with ``{functions}`` still in it."""
         style = self.styles[chosen.style]
-        asked = style.tool_call_with_tag if chosen.tagged else style.tool_call_no_tag
+        call_format = style.tool_call_with_tag if chosen.tagged else style.tool_call_no_tag
         parts = {
             "persona": style.persona,
             "task": style.task,
-            "tool_call_format": asked.replace("{param_types}", self.param_types[chosen.returned]).replace(
-                "{output_format}", self.output_formats[chosen.returned]
-            ),
+            "tool_call_format": call_format.replace(
+                "{param_types}", self.param_types[chosen.returned]
+            ).replace("{output_format}", self.output_formats[chosen.returned]),
             "multiturn_behavior": style.multiturn_behavior,
             "available_tools": style.available_tools,
         }

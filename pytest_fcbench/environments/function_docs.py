@@ -18,6 +18,6 @@ def documented(domain: type[Environment]) -> tuple[FunctionDoc, ...]:
     about = " ".join((inspect.getdoc(domain) or "").split())
     return tuple(
         replace(doc, description=f"{about} {doc.description}".strip())
-        for doc in python_code.methods(domain)
+        for doc in python_code.document_methods(domain)
         if doc.name in functions_of(domain)
     )

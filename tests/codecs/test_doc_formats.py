@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs.doc_formats import written
+from pytest_fcbench.codecs.doc_formats import format_docs
 from pytest_fcbench.domain.prompt_format import Docs
 
 DOC = {
@@ -76,27 +76,27 @@ PYTHON = '''\
 
 
 def test_json() -> None:
-    assert written([DOC, DOC], Docs.JSON) == json.dumps([DOC, DOC], indent=4)
+    assert format_docs([DOC, DOC], Docs.JSON) == json.dumps([DOC, DOC], indent=4)
 
 
 def test_xml() -> None:
-    assert written([DOC, DOC], Docs.XML) == f"{XML}\n{XML}"
+    assert format_docs([DOC, DOC], Docs.XML) == f"{XML}\n{XML}"
 
 
 def test_python() -> None:
-    assert written([DOC, DOC], Docs.PYTHON) == f"{PYTHON}\n\n\n\n\n{PYTHON}\n\n\n"
+    assert format_docs([DOC, DOC], Docs.PYTHON) == f"{PYTHON}\n\n\n\n\n{PYTHON}\n\n\n"
 
 
 def test_where_nothing_says_which_are_required_all_are() -> None:
     bare = {"name": "f", "parameters": {"properties": {"x": {"properties": {"y": {}}}}}}
-    text = written([bare], Docs.XML)
+    text = format_docs([bare], Docs.XML)
     assert text.count('required="true"') == 2
     assert text.count('type="string"') == 2
 
 
 @pytest.mark.parametrize("form", Docs)
 def test_no_functions(form: Docs) -> None:
-    assert written([], form) in ("", "[]")
+    assert format_docs([], form) in ("", "[]")
 
 
 _json_values = st.recursive(
@@ -117,4 +117,4 @@ _json_values = st.recursive(
 @given(schema=_json_values)
 def test_odd_schemas_are_shown_too(form: Docs, schema: object) -> None:
     doc = {"name": "f", "description": "F.", "parameters": {"properties": {"x": schema}}}
-    assert "f" in written([doc], form)
+    assert "f" in format_docs([doc], form)

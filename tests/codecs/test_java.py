@@ -67,7 +67,7 @@ OFFICIAL_CALLS = {
 
 @pytest.mark.parametrize(("text", "expected"), OFFICIAL_CALLS.values(), ids=OFFICIAL_CALLS)
 def test_official_call(text: str, expected: tuple[Call, ...]) -> None:
-    assert java.official_call(text) == expected
+    assert java.parse_official(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_official_call(text: str, expected: tuple[Call, ...]) -> None:
 )
 def test_official_call_refuses(text: str, refusal: type[Exception]) -> None:
     with pytest.raises(refusal):
-        java.official_call(text)
+        java.parse_official(text)
 
 
 CORRECTED_CALLS = {
@@ -116,7 +116,7 @@ CORRECTED_CALLS = {
 
 @pytest.mark.parametrize(("text", "expected"), CORRECTED_CALLS.values(), ids=CORRECTED_CALLS)
 def test_calls(text: str, expected: tuple[Call, ...]) -> None:
-    assert java.calls(text) == expected
+    assert java.parse_corrected(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -131,17 +131,17 @@ def test_calls(text: str, expected: tuple[Call, ...]) -> None:
 )
 def test_calls_refuses(text: str) -> None:
     with pytest.raises(Undecodable):
-        java.calls(text)
+        java.parse_corrected(text)
 
 
 def test_calls_reads_a_declaration_as_the_official_reading_does() -> None:
     text = "int y = Geo.find(x=1);"
-    assert java.calls(text) == java.official_call(text)
+    assert java.parse_corrected(text) == java.parse_official(text)
 
 
 def test_calls_refuses_text_that_closes_the_braces_it_is_put_into() -> None:
     with pytest.raises(Undecodable):
-        java.calls("Geo.find(x=1) }; int y() { return 1; } int[] z = {")
+        java.parse_corrected("Geo.find(x=1) }; int y() { return 1; } int[] z = {")
 
 
 OFFICIAL_VALUES = {
@@ -313,7 +313,7 @@ def test_a_comment_is_no_element() -> None:
 
 def read_or_refused(text: str) -> bool:
     """Whether both readers of calls answer or refuse; anything else is raised."""
-    for reader in (java.official_call, java.calls):
+    for reader in (java.parse_official, java.parse_corrected):
         with suppress(Undecodable, WrongFormat):
             reader(text)
     return True

@@ -48,7 +48,7 @@ OFFICIAL_CALLS = {
 
 @pytest.mark.parametrize(("text", "expected"), OFFICIAL_CALLS.values(), ids=OFFICIAL_CALLS)
 def test_official_call(text: str, expected: tuple[Call, ...]) -> None:
-    assert javascript.official_call(text) == expected
+    assert javascript.parse_official(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_official_call(text: str, expected: tuple[Call, ...]) -> None:
 )
 def test_official_call_refuses(text: str, refusal: type[Exception]) -> None:
     with pytest.raises(refusal):
-        javascript.official_call(text)
+        javascript.parse_official(text)
 
 
 CORRECTED_CALLS = {
@@ -94,7 +94,7 @@ CORRECTED_CALLS = {
 
 @pytest.mark.parametrize(("text", "expected"), CORRECTED_CALLS.values(), ids=CORRECTED_CALLS)
 def test_calls(text: str, expected: tuple[Call, ...]) -> None:
-    assert javascript.calls(text) == expected
+    assert javascript.parse_corrected(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_calls(text: str, expected: tuple[Call, ...]) -> None:
 )
 def test_calls_refuses(text: str) -> None:
     with pytest.raises(Undecodable):
-        javascript.calls(text)
+        javascript.parse_corrected(text)
 
 
 OFFICIAL_VALUES = {
@@ -297,7 +297,7 @@ def test_an_object_is_read_or_refused_at_once(text: str) -> None:
 
 def read_or_refused(text: str) -> bool:
     """Whether both readers of calls answer or refuse; anything else is raised."""
-    for reader in (javascript.official_call, javascript.calls):
+    for reader in (javascript.parse_official, javascript.parse_corrected):
         with suppress(Undecodable, WrongFormat):
             reader(text)
     return True

@@ -1,6 +1,6 @@
 """Calls written as JSON: ``[{"function": "f", "parameters": {"x": 1}}]`` (format sensitivity).
 
-``official`` follows ``ast_parse`` and ``parse_json_function_call``, oddities included:
+``parse_official`` follows ``ast_parse`` and ``parse_json_function_call``, oddities included:
 
 - text around the list is dropped, from the first ``[`` to the last ``]``; then what looks like a list of
   objects is searched for lazily, so an object that ends a list inside of a call (``"x": [{"a": 1}]``) ends
@@ -11,7 +11,7 @@
 The official pattern for lists takes time that doubles with each ``}, {`` of a text that does not end as it
 should; the same place is found here in one pass.
 
-``corrected`` takes any fence and any words around, one object for a list of one, objects one after the
+``parse_corrected`` takes any fence and any words around, one object for a list of one, objects one after the
 other, and calls without parameters. A list that is no JSON cannot be read.
 """
 
@@ -20,24 +20,24 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat, as_call
-from pytest_fcbench.codecs.decoders.wrapping import bracketed
+from pytest_fcbench.codecs.decoders.wrapping import add_brackets
 from pytest_fcbench.domain.transcript import Call
 
 
-def official(text: str) -> tuple[Call, ...]:
+def parse_official(text: str) -> tuple[Call, ...]:
     """Read a text as BFCL does. Raises ``Undecodable`` and ``WrongFormat``."""
-    return official_inside(bracketed(text))
+    return parse_official_inside(add_brackets(text))
 
 
-def official_inside(text: str) -> tuple[Call, ...]:
-    """The same of what stands between tags."""
+def parse_official_inside(text: str) -> tuple[Call, ...]:
+    """Read what stands between tags as BFCL does. Raises ``Undecodable`` and ``WrongFormat``."""
     first, last = text.find("["), text.rfind("]")
     if 0 <= first < last:
         text = text[first : last + 1]
-    if (found := _list_of_objects(text)) is not None:
+    if (found := _find_list_of_objects(text)) is not None:
         text = found
     try:
         value: object = json.loads(text)
@@ -54,21 +54,22 @@ def official_inside(text: str) -> tuple[Call, ...]:
             raise Undecodable("a call needs 'function' and 'parameters'")
         if isinstance(item["function"], list | dict):
             raise Undecodable("a function's name is text")
-    return tuple(_official_call(item["function"], item["parameters"]) for item in items)
-
-
-def _official_call(name: object, parameters: object) -> Call:
-    if not isinstance(parameters, dict):
-        raise WrongFormat(f"the parameters of {name!r:.80} are {type(parameters).__name__}, not an object")
-    return Call(name if isinstance(name, str) else json.dumps(name), parameters)
+    calls = []
+    for item in items:
+        name, parameters = item["function"], item["parameters"]
+        if not isinstance(parameters, dict):
+            kind = type(parameters).__name__
+            raise WrongFormat(f"the parameters of {name!r:.80} are {kind}, not an object")
+        calls.append(Call(name if isinstance(name, str) else json.dumps(name), parameters))
+    return tuple(calls)
 
 
 _START = re.compile(r"\[\s*\{")
 _NEXT = re.compile(r"\s*(\]|,\s*\{)?")
 
 
-def _list_of_objects(text: str) -> str | None:
-    r"""What the pattern ``\[\s*{.*?}\s*(?:,\s*{.*?}\s*)*\]`` finds first, None where it finds nothing.
+def _find_list_of_objects(text: str) -> str | None:
+    r"""Find what the pattern ``\[\s*{.*?}\s*(?:,\s*{.*?}\s*)*\]`` matches first, or return None.
 
     An object may end at any brace behind its beginning; the pattern takes the first one from which it comes
     to ``]``, either at once or through an end of the next object. ``reached[i]`` is where it comes to by the
@@ -93,28 +94,22 @@ _VALUE = re.compile(r"\[\s*[{\]]|\{\s*\"")
 """Where a list of calls, an empty list or a call may begin; other brackets stand in prose."""
 
 
-def corrected(text: str) -> tuple[Call, ...]:
-    """Read a text leniently. Raises ``Undecodable``."""
-    values = list(_values(text))
-    if not values:
-        raise Undecodable("there is no JSON list of calls")
-    items = [item for value in values for item in (value if isinstance(value, list) else [value])]
-    return tuple(map(_corrected_call, items))
-
-
-def _values(text: str) -> Iterator[object]:
-    """JSON values one after the other, whatever stands between them. Raises ``Undecodable`` at one that is
-    broken: what comes behind it could lie inside of it."""
+def parse_corrected(text: str) -> tuple[Call, ...]:
+    """Read a text leniently, whatever stands between its JSON values. Raises ``Undecodable``."""
     decoder, at = json.JSONDecoder(), 0
+    items: list[object] = []
     while found := _VALUE.search(text, at):
         try:
             value, at = decoder.raw_decode(text, found.start())
         except (ValueError, RecursionError) as error:
+            # Nothing behind a broken value is read: it could lie inside of it.
             raise Undecodable(f"not JSON: {str(error) or type(error).__name__}") from None
-        yield value
-
-
-def _corrected_call(item: object) -> Call:
-    if not isinstance(item, Mapping) or not isinstance(name := item.get("function"), str):
-        raise Undecodable('expected objects with "function" and "parameters"')
-    return as_call(name, item.get("parameters", {}))
+        items += value if isinstance(value, list) else [value]
+    if not at:
+        raise Undecodable("there is no JSON list of calls")
+    calls = []
+    for item in items:
+        if not isinstance(item, Mapping) or not isinstance(name := item.get("function"), str):
+            raise Undecodable('expected objects with "function" and "parameters"')
+        calls.append(as_call(name, item.get("parameters", {})))
+    return tuple(calls)

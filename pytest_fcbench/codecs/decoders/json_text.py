@@ -18,8 +18,8 @@ def from_json(text: str) -> object:
     return value
 
 
-def named_call(value: object) -> Call:
-    """Return the call of a decoded object. Raises ``Undecodable`` and ``WrongFormat``."""
+def read_named_call(value: object) -> Call:
+    """Read a decoded object as a call. Raises ``Undecodable`` and ``WrongFormat``."""
     if not isinstance(value, Mapping) or "name" not in value:
         raise Undecodable('expected an object with "name" and "arguments"')
     if "arguments" not in value:

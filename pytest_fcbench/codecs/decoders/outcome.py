@@ -1,4 +1,4 @@
-"""What an answer turned out to be when read: calls, prose, or something unreadable."""
+"""The outcomes of reading an answer: calls, prose, or something unreadable."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from pytest_fcbench.domain.transcript import Call
 
 class Undecodable(Exception):  # noqa: N818 - a parser's "no", not a fault of ours
     """The text is not calls in the expected syntax; the message says what is in the way."""
+
+
+class WrongFormat(Exception):  # noqa: N818 - a parser's "no", not a fault of ours
+    """The text was decoded, but to something that is not calls with named arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +48,7 @@ WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format"
 
 
 def as_call(name: str, arguments: object) -> Call:
-    """A call from a name and decoded arguments; raises ``WrongFormat`` unless they are an object."""
+    """Make a call of a name and decoded arguments. Raises ``WrongFormat`` unless they are an object."""
     if not isinstance(arguments, Mapping):
         raise WrongFormat(f"the arguments of {name!r} are {type(arguments).__name__}, not an object")
     return Call(name, {str(key): value for key, value in arguments.items()})
-
-
-class WrongFormat(Exception):  # noqa: N818 - a parser's "no", not a fault of ours
-    """The text was decoded, but to something that is not calls with named arguments."""

@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.decoders.wrapping import bracketed, unfenced
+from pytest_fcbench.codecs.decoders.wrapping import add_brackets, unfenced
 from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 from pytest_fcbench.domain.transcript import Call
 
@@ -50,38 +50,38 @@ _JSON_NAMES: Mapping[str, object] = {"true": True, "false": False, "null": None}
 
 def official(text: str) -> tuple[Call, ...]:
     """Read a text as BFCL does (``default_decode_ast_prompting``). Raises ``Undecodable``."""
-    return official_inside(bracketed(text))
+    return parse_official_inside(add_brackets(text))
 
 
-def official_inside(text: str) -> tuple[Call, ...]:
-    """The same of what stands between tags, where no bracket is added."""
-    body = _parse(text.strip().strip("'"))
+def parse_official_inside(text: str) -> tuple[Call, ...]:
+    """Read what stands between tags as BFCL does, without adding brackets. Raises ``Undecodable``."""
+    body = _parse_text(text.strip().strip("'"))
     nodes = [body] if isinstance(body, ast.Call) else getattr(body, "elts", None)
     if nodes is None:
         raise Undecodable(f"expected a list of calls, found {type(body).__name__}")
-    return _each(nodes, _official_call)
+    return _read_calls(nodes, _read_official_call)
 
 
 def corrected(text: str) -> tuple[Call, ...]:
     """Read a text leniently: any fence, any white space, positional arguments. Raises ``Undecodable``."""
     text = unfenced(text)
     try:
-        body = _parse(bracketed(text))
+        body = _parse_text(add_brackets(text))
     except Undecodable:
-        body = _parse(f"[{text}]")
+        body = _parse_text(f"[{text}]")
     if not isinstance(body, ast.List):
         raise Undecodable(f"expected a list of calls, found {type(body).__name__}")
-    return _each(body.elts, _corrected_call)
+    return _read_calls(body.elts, _read_corrected_call)
 
 
-def _parse(text: str) -> ast.expr:
+def _parse_text(text: str) -> ast.expr:
     try:
         return parse_expression(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Undecodable(f"not Python calls: {str(error) or type(error).__name__}") from None
 
 
-def _each(nodes: list[ast.expr], read: Callable[[ast.Call], Call]) -> tuple[Call, ...]:
+def _read_calls(nodes: list[ast.expr], read: Callable[[ast.Call], Call]) -> tuple[Call, ...]:
     calls = []
     try:
         for node in nodes:
@@ -95,14 +95,14 @@ def _each(nodes: list[ast.expr], read: Callable[[ast.Call], Call]) -> tuple[Call
     return tuple(calls)
 
 
-def _constant(value: object) -> object:
+def _read_constant(value: object) -> object:
     if isinstance(value, int) and value.bit_length() > _MAX_BITS:
         raise Undecodable("an integer is too large")
     return "..." if value is Ellipsis else value
 
 
-def _dotted_name(node: ast.expr) -> str:
-    """``a.b.c`` of an attribute chain; a base that is no name is left out (the official reading)."""
+def _join_dotted_name(node: ast.expr) -> str:
+    """Return ``a.b.c`` of an attribute chain; a base that is no name is left out, as officially."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -112,108 +112,105 @@ def _dotted_name(node: ast.expr) -> str:
     return ".".join(reversed(parts))
 
 
-def _official_call(node: ast.Call) -> Call:
-    arguments = {keyword.arg or "**": _official_value(keyword.value) for keyword in node.keywords}
-    return Call(_dotted_name(node.func), arguments)
+def _read_official_call(node: ast.Call) -> Call:
+    arguments = {keyword.arg or "**": _read_official_value(keyword.value) for keyword in node.keywords}
+    return Call(_join_dotted_name(node.func), arguments)
 
 
-def _corrected_call(node: ast.Call) -> Call:
-    arguments = {keyword.arg or "**": _corrected_value(keyword.value) for keyword in node.keywords}
-    return Call(_dotted_name(node.func), arguments, tuple(_corrected_value(arg) for arg in node.args))
+def _read_corrected_call(node: ast.Call) -> Call:
+    arguments = {keyword.arg or "**": _read_corrected_value(keyword.value) for keyword in node.keywords}
+    return Call(
+        _join_dotted_name(node.func), arguments, tuple(_read_corrected_value(arg) for arg in node.args)
+    )
 
 
-def _official_value(node: ast.expr) -> object:
+def _read_official_value(node: ast.expr) -> object:
     match node:
         case ast.Constant(value=value):
-            return _constant(value)
+            return _read_constant(value)
         case ast.UnaryOp(operand=ast.Constant(value=value)) if isinstance(value, (int, float, complex)):
-            return computed(operator.sub, 0, _constant(value))
+            return computed(operator.sub, 0, _read_constant(value))
         case ast.List(elts=elements):
-            return [_official_value(element) for element in elements]
+            return [_read_official_value(element) for element in elements]
         case ast.Tuple(elts=elements):
-            return tuple(_official_value(element) for element in elements)
+            return tuple(_read_official_value(element) for element in elements)
         case ast.Dict(keys=keys, values=values):
-            return _mapping([_official_key(key) for key in keys], [_official_value(v) for v in values])
+            if None in keys:
+                raise Undecodable("** inside a dict is not a value")
+            names = [_read_official_value(key) for key in keys if key is not None]
+            return _build_dict(names, [_read_official_value(each) for each in values])
         case ast.BinOp():
-            return folded(node)
+            return fold_constants(node)
         case ast.Name(id=name):
             return name
         case ast.Call(keywords=[]):
             return write_expression(node)
         case ast.Call():
-            call = _official_call(node)
+            call = _read_official_call(node)
             return {call.name: dict(call.arguments)}
         case ast.Subscript(value=value, slice=index):
             return f"{write_expression(value)}[{write_expression(index)}]"
     raise Undecodable(f"{type(node).__name__} is not a value")
 
 
-def _official_key(node: ast.expr | None) -> object:
-    if node is None:
-        raise Undecodable("** inside a dict is not a value")
-    return _official_value(node)
-
-
-def _corrected_value(node: ast.expr) -> object:
+def _read_corrected_value(node: ast.expr) -> object:
     match node:
         case ast.Constant(value=value):
-            return _constant(value)
+            return _read_constant(value)
         case ast.List(elts=elements) | ast.Set(elts=elements):
-            return [_corrected_value(element) for element in elements]
+            return [_read_corrected_value(element) for element in elements]
         case ast.Tuple(elts=elements):
-            return tuple(_corrected_value(element) for element in elements)
+            return tuple(_read_corrected_value(element) for element in elements)
         case ast.Dict(keys=keys, values=values) if None not in keys:
-            return _mapping(
-                [_corrected_value(key) for key in keys if key is not None],
-                [_corrected_value(value) for value in values],
-            )
+            names = [_read_corrected_value(key) for key in keys if key is not None]
+            return _build_dict(names, [_read_corrected_value(each) for each in values])
         case ast.Name(id=name):
             return _JSON_NAMES.get(name, name)
         case ast.Call(keywords=[_, *_], args=[]):
-            call = _corrected_call(node)
+            call = _read_corrected_call(node)
             return {call.name: dict(call.arguments)}
         case ast.JoinedStr(values=[]):
             return ""
         case ast.JoinedStr(values=[ast.Constant(value=str(text))]):
             return text
     try:
-        return folded(node)
+        return fold_constants(node)
     except Undecodable:
         return write_expression(node)
 
 
-def _mapping(keys: list[object], values: list[object]) -> dict[object, object]:
+def _build_dict(keys: list[object], values: list[object]) -> dict[object, object]:
     try:
         return dict(zip(keys, values, strict=True))
     except TypeError as error:
         raise Undecodable(f"not a dict: {error}") from None
 
 
-def folded(node: ast.expr) -> object:
-    """The value of an expression of constants, computed without evaluating text."""
+def fold_constants(node: ast.expr) -> object:
+    """Compute an expression of constants node by node, evaluating no text. Raises ``Undecodable``."""
     match node:
         case ast.Constant(value=value):
-            return _constant(value)
+            return _read_constant(value)
         case ast.List(elts=elements):
-            return [folded(element) for element in elements]
+            return [fold_constants(element) for element in elements]
         case ast.Tuple(elts=elements):
-            return tuple(folded(element) for element in elements)
+            return tuple(fold_constants(element) for element in elements)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return computed(operator.sub, 0, folded(operand))
+            return computed(operator.sub, 0, fold_constants(operand))
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return computed(operator.add, 0, folded(operand))
+            return computed(operator.add, 0, fold_constants(operand))
         case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            return computed(operator.xor, -1, folded(operand))
+            return computed(operator.xor, -1, fold_constants(operand))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return not folded(operand)
+            return not fold_constants(operand)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-            return computed(OPERATORS[type(op)], folded(left), folded(right))
+            return computed(OPERATORS[type(op)], fold_constants(left), fold_constants(right))
     raise Undecodable(f"{type(node).__name__} in arithmetic would have to be evaluated")
 
 
 def computed(compute: Binary, left: object, right: object) -> object:
-    """The result of an operator. Raises ``Undecodable`` where it fails or would be too large."""
-    if _too_large(compute, left, right):
+    """Return the result of an operator. Raises ``Undecodable`` where it fails or would be too large."""
+    if _is_too_large(compute, left, right):
         raise Undecodable("the result of the arithmetic is too large")
     try:
         return compute(left, right)
@@ -221,8 +218,8 @@ def computed(compute: Binary, left: object, right: object) -> object:
         raise Undecodable(f"arithmetic failed: {error}") from None
 
 
-def _too_large(compute: Binary, left: object, right: object) -> bool:
-    """Whether the result could take more than a few kilobytes. Formatting (``'%9d' % x``) always could."""
+def _is_too_large(compute: Binary, left: object, right: object) -> bool:
+    """Tell whether a result could take many kilobytes, as formatting (``'%9d' % x``) always could."""
     if isinstance(left, (str, bytes)) and compute is operator.mod:
         return True
     if isinstance(left, int) and isinstance(right, int):
@@ -233,14 +230,14 @@ def _too_large(compute: Binary, left: object, right: object) -> bool:
         return left.bit_length() + right.bit_length() > _MAX_BITS
     sequence, count = (left, right) if isinstance(right, int) else (right, left)
     if isinstance(sequence, (str, bytes, list, tuple)) and isinstance(count, int):
-        return size(sequence) * count > _MAX_SIZE
+        return measure_size(sequence) * count > _MAX_SIZE
     return False
 
 
-def size(value: object) -> int:
-    """Characters and elements, at every depth."""
+def measure_size(value: object) -> int:
+    """Count the characters and elements of a value at every depth."""
     if isinstance(value, Mapping):
-        return 1 + sum(size(key) + size(member) for key, member in value.items())
+        return 1 + sum(measure_size(key) + measure_size(member) for key, member in value.items())
     if isinstance(value, (list, tuple, set)):
-        return 1 + sum(map(size, value))
+        return 1 + sum(map(measure_size, value))
     return len(value) if isinstance(value, (str, bytes)) else 1

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pytest_fcbench.codecs import java, javascript
-from pytest_fcbench.codecs.decoders import glm, hermes, json_calls, python, tagged, xlam, xml_calls
+from pytest_fcbench.codecs.decoders import json_calls, model_syntaxes, python, tagged, xml_calls
 from pytest_fcbench.codecs.decoders.json_text import from_json
 from pytest_fcbench.codecs.decoders.outcome import (
     WRONG_FORMAT,
@@ -34,20 +34,20 @@ from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 
 _INSIDE: Mapping[Returned, tuple[TextReader, TextReader]] = {
-    Returned.PYTHON: (python.official_inside, python.corrected),
-    Returned.JSON: (json_calls.official_inside, json_calls.corrected),
-    Returned.VERBOSE_XML: (xml_calls.official_verbose, xml_calls.corrected_verbose),
-    Returned.CONCISE_XML: (xml_calls.official_concise, xml_calls.corrected_concise),
+    Returned.PYTHON: (python.parse_official_inside, python.corrected),
+    Returned.JSON: (json_calls.parse_official_inside, json_calls.parse_corrected),
+    Returned.VERBOSE_XML: (xml_calls.parse_official_verbose, xml_calls.parse_corrected_verbose),
+    Returned.CONCISE_XML: (xml_calls.parse_official_concise, xml_calls.parse_corrected_concise),
 }
 """Both readers of each return format, of what stands between tags."""
 
 _FORMATS: Mapping[str, Syntax] = {
-    "json": read_every_language(Mode.PROMPT, json_calls.official, json_calls.corrected),
+    "json": read_every_language(Mode.PROMPT, json_calls.parse_official, json_calls.parse_corrected),
     "verbose_xml": read_every_language(Mode.PROMPT, *_INSIDE[Returned.VERBOSE_XML]),
     "concise_xml": read_every_language(Mode.PROMPT, *_INSIDE[Returned.CONCISE_XML]),
     **{
         PromptFormat(returned, tagged=True).syntax: read_every_language(
-            Mode.PROMPT, tagged.official(official), tagged.corrected(corrected)
+            Mode.PROMPT, tagged.make_official_reader(official), tagged.make_corrected_reader(corrected)
         )
         for returned, (official, corrected) in _INSIDE.items()
     },
@@ -58,13 +58,13 @@ _PYTHON = Syntax(
     Mode.PROMPT,
     {
         Language.PYTHON: python.official,
-        Language.JAVA: java.official_call,
-        Language.JAVASCRIPT: javascript.official_call,
+        Language.JAVA: java.parse_official,
+        Language.JAVASCRIPT: javascript.parse_official,
     },
     {
         Language.PYTHON: python.corrected,
-        Language.JAVA: java.calls,
-        Language.JAVASCRIPT: javascript.calls,
+        Language.JAVA: java.parse_corrected,
+        Language.JAVASCRIPT: javascript.parse_corrected,
     },
     looks_so=lambda text: text.startswith("[") and not text.startswith('[{"'),
 )
@@ -75,9 +75,9 @@ SYNTAXES: Registry[Syntax | None] = Registry(
     {
         "tool_calls": None,
         "python": _PYTHON,
-        "hermes": hermes.SYNTAX,
-        "xlam": xlam.SYNTAX,
-        "glm": glm.SYNTAX,
+        "hermes": model_syntaxes.HERMES,
+        "xlam": model_syntaxes.XLAM,
+        "glm": model_syntaxes.GLM,
         **_FORMATS,
     },
 )
@@ -94,14 +94,10 @@ def list_run_syntaxes() -> tuple[str, ...]:
 def find_family_syntax(model: str) -> str | None:
     """Return the syntax that a model of this name writes by itself, or None where its family is not known."""
     words = model.casefold()
-    return next(
-        (
-            name
-            for name, syntax in SYNTAXES.items()
-            if syntax and any(family in words for family in syntax.families)
-        ),
-        None,
-    )
+    for name, syntax in SYNTAXES.items():
+        if syntax and any(family in words for family in syntax.families):
+            return name
+    return None
 
 
 def guess_syntax(texts: Sequence[str]) -> str | None:
@@ -117,14 +113,18 @@ def guess_syntax(texts: Sequence[str]) -> str | None:
 
 
 def read_official(completion: Completion, syntax: str, language: Language) -> Calls | Unreadable:
-    """The answer as the official handlers read it (``decode_ast`` of the OpenAI and the OSS handlers)."""
+    """Read an answer as the official handlers do (``decode_ast`` of the OpenAI and the OSS handlers)."""
     reader = SYNTAXES[syntax]
     try:
-        if reader is None:
-            return Calls(_official_tool_calls(completion))
-        if completion.text is None:
-            raise Undecodable("there is no text")
-        return Calls(reader.official[language](completion.text))
+        if reader is not None:
+            if completion.text is None:
+                raise Undecodable("there is no text")
+            return Calls(reader.official[language](completion.text))
+        if completion.tool_calls is None and completion.text != "":
+            raise Undecodable(f"the reply is text, not tool calls: {completion.text!r:.80}")
+        # All arguments are decoded before any is looked at, as the official decoder does.
+        decoded = [_decode_arguments(call) for call in completion.tool_calls or ()]
+        return Calls(tuple(as_call(name, arguments) for name, arguments in decoded))
     except Undecodable as error:
         return Unreadable(str(error))
     except (RecursionError, MemoryError):
@@ -133,17 +133,7 @@ def read_official(completion: Completion, syntax: str, language: Language) -> Ca
         return Unreadable(str(error), WRONG_FORMAT)
 
 
-def _official_tool_calls(completion: Completion) -> tuple[Call, ...]:
-    if completion.tool_calls is not None:
-        # All arguments are decoded before any is looked at, as the official decoder does.
-        decoded = [_decoded(call) for call in completion.tool_calls]
-        return tuple(as_call(name, arguments) for name, arguments in decoded)
-    if completion.text == "":
-        return ()
-    raise Undecodable(f"the reply is text, not tool calls: {completion.text!r:.80}")
-
-
-def _decoded(call: ToolCall | str) -> tuple[str, object]:
+def _decode_arguments(call: ToolCall | str) -> tuple[str, object]:
     if isinstance(call, str):
         raise Undecodable("there is text among the tool calls")
     if isinstance(call.arguments, str):
@@ -151,10 +141,10 @@ def _decoded(call: ToolCall | str) -> tuple[str, object]:
     return call.name, call.arguments
 
 
-def _called(call: ToolCall) -> Call:
+def _read_tool_call(call: ToolCall) -> Call:
     if isinstance(call.arguments, str) and not call.arguments.strip():
         return Call(call.name, {})  # what some endpoints send for a call without arguments
-    return as_call(*_decoded(call))
+    return as_call(*_decode_arguments(call))
 
 
 _QUOTED_NAME = re.compile(r"[\"'](?:name|function)[\"']\s?:\s?[\"']([^\"']+)[\"']")
@@ -163,7 +153,7 @@ _NAME_OF_CALL = re.compile(r"(?<![^\s()\[\],'\"`=])([^\s()\[\],'\"`=]++)\s?\(\s{
 
 @dataclass(frozen=True)
 class Offer:
-    """The functions of an entry under the names that were shown."""
+    """Functions of an entry under the names that a model was shown."""
 
     functions: tuple[FunctionDoc, ...]
     names: Names
@@ -175,7 +165,7 @@ class Offer:
         return {doc.name: doc for doc in reversed(self.functions)} | found
 
     def own(self, call: Call) -> Call:
-        """The call under the function's own name, positional arguments given the names of the doc.
+        """Return a call under the function's own name, its positional arguments named as in the doc.
 
         A call that gives a parameter twice keeps the surplus in ``positional``.
         """
@@ -188,7 +178,7 @@ class Offer:
         return replace(call, name=doc.name, arguments=placed | dict(call.arguments), positional=surplus)
 
     def attempted_in(self, text: str, *, calls_are_text: bool) -> bool:
-        """Whether the text looks like a call of an offered function gone wrong, not like prose about it.
+        """Tell whether a text looks like a broken call of an offered function, not like prose about it.
 
         A tool-call tag or the name in a JSON object; where calls are asked for as text, also a name
         followed by ``(`` and a named argument.
@@ -202,14 +192,14 @@ class Offer:
 
 
 def read_corrected(completion: Completion, syntax: str, language: Language, offer: Offer) -> Reading:
-    """The answer read leniently, names mapped back, abstention kept apart from garbage."""
+    """Read an answer leniently, map names back, and keep abstention apart from garbage."""
     reader = SYNTAXES[syntax]
     parts = completion.tool_calls or ()
     tool_calls = [part for part in parts if isinstance(part, ToolCall)]
     text = "\n".join([completion.text or "", *(part for part in parts if isinstance(part, str))]).strip()
     try:
         if tool_calls:
-            return Calls(tuple(offer.own(_called(call)) for call in tool_calls))
+            return Calls(tuple(offer.own(_read_tool_call(call)) for call in tool_calls))
         if reader is None:
             raise Undecodable("the reply is text, not tool calls")
         found = reader.corrected[language](text) if text else ()
@@ -224,6 +214,6 @@ def read_corrected(completion: Completion, syntax: str, language: Language, offe
 
 
 def _is_remark(text: str, found: tuple[Call, ...], offer: Offer) -> bool:
-    """Words that read as calls only by chance, such as ``Hello (world)``: no bracket, no offered function."""
+    """Tell whether words, such as ``Hello (world)``, read as calls of no offered function by chance."""
     bare = not unfenced(text).startswith(("[", "<tool_call>", "{", "<functions>", OPENING))
     return bare and not any(call.name in offer.by_name or call.arguments for call in found)

@@ -1,4 +1,4 @@
-"""What a call syntax is: how to read calls that are written as text in a certain way."""
+"""A call syntax: how to read calls that are written as text in a certain way."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Call
 
 TextReader: TypeAlias = Callable[[str], tuple[Call, ...]]
-"""Reads the calls of a text. Raises ``Undecodable`` and ``WrongFormat``."""
+"""Read the calls of a text. Raises ``Undecodable`` and ``WrongFormat``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,13 @@ class Syntax:
     """Whether a text without white space around it looks written so; None where that cannot be told."""
 
 
-def read_every_language(mode: Mode, official: TextReader, corrected: TextReader) -> Syntax:
+def read_every_language(
+    mode: Mode,
+    official: TextReader,
+    corrected: TextReader,
+    families: tuple[str, ...] = (),
+    looks_so: Callable[[str], bool] | None = None,
+) -> Syntax:
     """Return a syntax that is read alike whatever the language of the functions is."""
-    return Syntax(mode, dict.fromkeys(Language, official), dict.fromkeys(Language, corrected))
+    readers = dict.fromkeys(Language, official), dict.fromkeys(Language, corrected)
+    return Syntax(mode, *readers, families, looks_so)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.syntax import TextReader
-from pytest_fcbench.codecs.decoders.wrapping import CLOSING, OPENING, between, bracketed
+from pytest_fcbench.codecs.decoders.wrapping import CLOSING, OPENING, add_brackets, find_between
 from pytest_fcbench.domain.transcript import Call
 
 
-def official(read: TextReader) -> TextReader:
-    """Return the official reader: of what stands between the first tags."""
+def make_official_reader(read: TextReader) -> TextReader:
+    """Return a reader that passes what stands between the first tags on to ``read``, as BFCL does."""
 
     def read_first(text: str) -> tuple[Call, ...]:
-        text = bracketed(text)
-        place = between(text, OPENING, CLOSING)
+        text = add_brackets(text)
+        place = find_between(text, OPENING, CLOSING)
         if place is None:
             raise Undecodable(f"there is no {OPENING} tag")
         return read(text[slice(*place)].strip())
@@ -21,8 +21,8 @@ def official(read: TextReader) -> TextReader:
     return read_first
 
 
-def corrected(read: TextReader) -> TextReader:
-    """Return the corrected reader: of what stands between all tags, the last of which may be left open."""
+def make_corrected_reader(read: TextReader) -> TextReader:
+    """Return a reader of what stands between all tags, the last of which may be left open."""
 
     def read_all(text: str) -> tuple[Call, ...]:
         _, *parts = text.split(OPENING)

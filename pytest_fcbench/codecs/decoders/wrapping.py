@@ -1,12 +1,12 @@
-"""What stands around the calls in a text: brackets and code fences."""
+"""Brackets, code fences and tags around the calls of a text."""
 
 from __future__ import annotations
 
 import re
 
 
-def bracketed(text: str) -> str:
-    """The text as a bracketed list, as BFCL repairs it: bare backticks, spaces and line ends go first."""
+def add_brackets(text: str) -> str:
+    """Make a text a bracketed list as BFCL does: bare backticks, spaces and line ends go first."""
     text = text.strip("`\n ")
     if not text.startswith("["):
         text = "[" + text
@@ -14,7 +14,7 @@ def bracketed(text: str) -> str:
 
 
 def unfenced(text: str) -> str:
-    """The text without white space around it and without a code fence that wraps all of it."""
+    """Strip white space and a code fence that wraps all of a text."""
     text = text.strip()
     if text.startswith("```") and text.endswith("```") and len(text) >= 6:
         text = text[3:-3]
@@ -26,8 +26,8 @@ def unfenced(text: str) -> str:
     return text.strip().strip("`").strip()
 
 
-def unbracketed(text: str) -> str:
-    """The inside of a list that may be fenced, without a separator at its end."""
+def strip_brackets(text: str) -> str:
+    """Return the inside of a list that may be fenced, without a separator at its end."""
     text = unfenced(text)
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
@@ -37,8 +37,8 @@ def unbracketed(text: str) -> str:
 OPENING, CLOSING = "<TOOLCALL>", "</TOOLCALL>"
 
 
-def between(text: str, opening: str, closing: str, start: int = 0) -> tuple[int, int] | None:
-    """Where the first text between two marks begins and ends, the marks left out."""
+def find_between(text: str, opening: str, closing: str, start: int = 0) -> tuple[int, int] | None:
+    """Return where the first text between two marks begins and ends, the marks left out."""
     begin = text.find(opening, start)
     if begin < 0:
         return None

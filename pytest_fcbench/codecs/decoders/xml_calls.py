@@ -1,7 +1,7 @@
 """Calls written as XML, values in attributes (*verbose*) or between tags (*concise*; format sensitivity).
 
-``official`` follows ``ast_parse`` and ``parse_verbose_xml_function_call`` or its concise sister, oddities
-included:
+The official readers follow ``ast_parse`` and ``parse_verbose_xml_function_call`` or its concise sister,
+oddities included:
 
 - the first ``<functions>`` element is read, what stands around it is not, nor is a second one;
 - a parameter's ``type`` attribute says how its value is read, not the function doc: without one, or with a
@@ -10,7 +10,7 @@ included:
 - a value that is not of its type makes the whole answer undecodable, and so does a bare ``&``;
 - text between tags is stripped, and ends at the first tag inside of it.
 
-``corrected`` reads every ``<functions>`` element, takes a bare ``&`` for itself, JSON and Python literals,
+The corrected readers take every ``<functions>`` element, a bare ``&`` for itself, JSON and Python literals,
 and common other words for types; a value that is not of its type stays text.
 
 No entity can be declared inside of an element, so none can grow here.
@@ -20,66 +20,65 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from typing import TypeAlias
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from pytest_fcbench.codecs.decoders.json_text import from_json
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.decoders.syntax import TextReader
-from pytest_fcbench.codecs.decoders.wrapping import between
+from pytest_fcbench.codecs.decoders.wrapping import find_between
 from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.transcript import Call
 
 _BEGIN, _END = "<functions>", "</functions>"
 
-Value: TypeAlias = Callable[[str, str], object]
-"""Reads a text of a type."""
-Parameters: TypeAlias = Callable[[Element, Value], Iterator[tuple[str, object]]]
-"""The arguments of a call's element."""
+ReadValue: TypeAlias = Callable[[str, str], object]
+"""Read a text of a type."""
+ReadArguments: TypeAlias = Callable[[Element, ReadValue], Iterator[tuple[str, object]]]
+"""Read the arguments of a call's element."""
 
 
-def _verbose(function: Element, value: Value) -> Iterator[tuple[str, object]]:
+def _read_verbose(function: Element, read: ReadValue) -> Iterator[tuple[str, object]]:
     inside = function.find("params")
     for parameter in (function if inside is None else inside).findall("param"):
-        told = parameter.attrib
-        yield told.get("name", "**"), value(told.get("value", ""), told.get("type", "string"))
+        given = parameter.attrib
+        yield given.get("name", "**"), read(given.get("value", ""), given.get("type", "string"))
 
 
-def _concise(function: Element, value: Value) -> Iterator[tuple[str, object]]:
+def _read_concise(function: Element, read: ReadValue) -> Iterator[tuple[str, object]]:
     for parameter in function.findall("param"):
         text = (parameter.text or "").strip()
-        yield _attribute(parameter, "name"), value(text, parameter.attrib.get("type", "string"))
+        yield _get_attribute(parameter, "name"), read(text, parameter.attrib.get("type", "string"))
 
 
-def _attribute(element: Element, name: str) -> str:
+def _get_attribute(element: Element, name: str) -> str:
     if name not in element.attrib:
         raise Undecodable(f"a <{element.tag}> has no {name!r}")
     return element.attrib[name]
 
 
-def _calls(text: str, parameters: Parameters, value: Value) -> Iterator[Call]:
-    """The calls of one element. Raises ``Undecodable``."""
+def _read_calls(text: str, read_arguments: ReadArguments, read: ReadValue) -> Iterator[Call]:
+    """Yield the calls of one element. Raises ``Undecodable``."""
     try:
         root = ElementTree.fromstring(text)  # noqa: S314 - see above
     except (ElementTree.ParseError, ValueError) as error:
         raise Undecodable(f"not XML: {error}") from None
     for function in root.findall("function"):
-        yield Call(_attribute(function, "name"), dict(parameters(function, value)))
+        yield Call(_get_attribute(function, "name"), dict(read_arguments(function, read)))
 
 
-def _official(parameters: Parameters) -> TextReader:
-    def read(text: str) -> tuple[Call, ...]:
-        """Read a text as BFCL does. Raises ``Undecodable``."""
-        place = between(text, _BEGIN, _END)
-        if place is None:
-            raise Undecodable(f"there is no {_BEGIN} element")
-        return tuple(_calls(f"{_BEGIN}{text[slice(*place)]}{_END}", parameters, _official_value))
-
-    return read
+def _parse_official(read_arguments: ReadArguments, text: str) -> tuple[Call, ...]:
+    """Read a text as BFCL does. Raises ``Undecodable``."""
+    place = find_between(text, _BEGIN, _END)
+    if place is None:
+        raise Undecodable(f"there is no {_BEGIN} element")
+    element = f"{_BEGIN}{text[slice(*place)]}{_END}"
+    return tuple(_read_calls(element, read_arguments, _read_official_value))
 
 
-def _official_value(text: str, kind: str) -> object:
+def _read_official_value(text: str, kind: str) -> object:
     try:
         match kind:
             case "integer":
@@ -91,14 +90,14 @@ def _official_value(text: str, kind: str) -> object:
             case "null":
                 return None
             case "array" | "tuple" | "object" | "dict":
-                return _literal(text)
+                return _read_literal(text)
     except ValueError as error:
         raise Undecodable(f"not of the type {kind}: {error}") from None
     return text
 
 
-def _literal(text: str) -> object:
-    """A Python literal. Raises ``Undecodable``."""
+def _read_literal(text: str) -> object:
+    """Read a Python literal. Raises ``Undecodable``."""
     try:
         return read_literal(text)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
@@ -115,48 +114,39 @@ _TYPES = {
 """Other words for types, among them all whose values are literals."""
 
 _BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-fA-F]{1,6});)")
-
-
-def _corrected(parameters: Parameters) -> TextReader:
-    def read(text: str) -> tuple[Call, ...]:
-        """Read a text leniently. Raises ``Undecodable``."""
-        elements = list(_elements(_BARE.sub("&amp;", text)))
-        if not elements:
-            raise Undecodable(f"there is no {_BEGIN} element")
-        return tuple(call for element in elements for call in _calls(element, parameters, _corrected_value))
-
-    return read
-
-
-def _elements(text: str) -> Iterator[str]:
-    at = 0
-    while place := between(text, _BEGIN, _END, at):
-        yield f"{_BEGIN}{text[slice(*place)]}{_END}"
-        at = place[1]
-
-
 _BOOLEANS = {"true": True, "false": False}
 
 
-def _corrected_value(text: str, kind: str) -> object:
+def _parse_corrected(read_arguments: ReadArguments, text: str) -> tuple[Call, ...]:
+    """Read a text leniently. Raises ``Undecodable``."""
+    text = _BARE.sub("&amp;", text)
+    elements, at = [], 0
+    while place := find_between(text, _BEGIN, _END, at):
+        elements.append(f"{_BEGIN}{text[slice(*place)]}{_END}")
+        at = place[1]
+    if not elements:
+        raise Undecodable(f"there is no {_BEGIN} element")
+    return tuple(
+        call for each in elements for call in _read_calls(each, read_arguments, _read_corrected_value)
+    )
+
+
+def _read_corrected_value(text: str, kind: str) -> object:
     kind = _TYPES.get(kind.lower(), kind.lower())
     try:
         match kind:
             case "boolean":
                 return _BOOLEANS.get(text.strip().lower(), text)
             case "array":
-                return _json_or_literal(text)
-        return _official_value(text, kind)
+                with suppress(Undecodable):
+                    return _read_literal(text)
+                return from_json(text)
+        return _read_official_value(text, kind)
     except Undecodable:
         return text
 
 
-def _json_or_literal(text: str) -> object:
-    try:
-        return _literal(text)
-    except Undecodable:
-        return from_json(text)
-
-
-official_verbose, official_concise = _official(_verbose), _official(_concise)
-corrected_verbose, corrected_concise = _corrected(_verbose), _corrected(_concise)
+parse_official_verbose = partial(_parse_official, _read_verbose)
+parse_official_concise = partial(_parse_official, _read_concise)
+parse_corrected_verbose = partial(_parse_corrected, _read_verbose)
+parse_corrected_concise = partial(_parse_corrected, _read_concise)

@@ -1,10 +1,10 @@
-"""JSON Schema in the words of function docs."""
+"""Convert JSON Schema to the words of function docs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
 
+from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import Schema
 
@@ -16,9 +16,6 @@ _WORDS: Mapping[str, str] = {
     "array": "array",
     "object": "dict",
 }
-Told: TypeAlias = dict[str, object]
-"""A schema in the making."""
-
 _LIMITS: Mapping[str, str] = {
     "format": "format",
     "pattern": "pattern",
@@ -37,77 +34,82 @@ _MOST_PARTS = 100
 """References, alternatives and parts that are followed for one schema."""
 
 
-def in_words(schema: object, root: Mapping[str, object], within: frozenset[str] = frozenset()) -> Told:
-    """A schema as function docs write it; ``root`` is the document that ``$ref`` points into.
+def convert_schema(
+    schema: object, root: Mapping[str, object], within: frozenset[str] = frozenset()
+) -> dict[str, object]:
+    """Write a schema as function docs do; ``root`` is the document that ``$ref`` points into.
 
     Of several alternatives the first that is not null counts; the parts of ``allOf`` are put together. What
     refers to one of the references it stands ``within`` is left open. Raises ``UsageError`` for a reference
     that leads nowhere.
     """
-    told, within = _resolved(schema, root, within)
-    kind = _kind(told)
-    made: Told = {"type": _WORDS[kind] if kind else "any"}
-    if words := _description(told):
-        made["description"] = words
-    if options := _options(told):
-        made["enum"] = options
-    if told.get("default") is not None:
-        made["default"] = told["default"]
+    resolved, within = _resolve(schema, root, within)
+    kind = _infer_type(resolved)
+    converted: dict[str, object] = {"type": _WORDS[kind] if kind else "any"}
+    if description := _describe(resolved):
+        converted["description"] = description
+    if options := _list_options(resolved):
+        converted["enum"] = options
+    if resolved.get("default") is not None:
+        converted["default"] = resolved["default"]
     if kind == "array":
-        made["items"] = in_words(_element(told), root, within)
-    if kind == "object" and isinstance(told.get("properties"), Mapping):
-        made |= _members(told, root, within)
-    return made
+        items, first = resolved.get("items"), resolved.get("prefixItems")
+        element = first[0] if not items and isinstance(first, list) and first else items
+        converted["items"] = convert_schema(element, root, within)
+    if kind == "object" and isinstance(properties := resolved.get("properties"), Mapping):
+        required = resolved.get("required")
+        converted["properties"] = {
+            str(name): convert_schema(value, root, within) for name, value in properties.items()
+        }
+        converted["required"] = [
+            name for name in properties if isinstance(required, list) and name in required
+        ]
+    return converted
 
 
-def parameter(schema: object, root: Mapping[str, object], words: str = "") -> Told:
-    """The schema of a parameter, which always has a description: ``words``, or else its own."""
-    made = in_words(schema, root)
-    return made | {"description": words or made.get("description", "")}
+def convert_parameter(schema: object, root: Mapping[str, object], words: str = "") -> dict[str, object]:
+    """Convert the schema of a parameter, whose description is ``words``, or else its own."""
+    converted = convert_schema(schema, root)
+    return converted | {"description": words or converted.get("description", "")}
 
 
-def parameters(schema: object, root: Mapping[str, object]) -> Schema:
-    """The schema of an object as the parameters of a function doc. Raises ``UsageError``."""
-    made = in_words({"properties": {}, **_mapping(schema), "type": "object"}, root)
-    return {"type": "dict", "properties": described(made), "required": made.get("required", [])}
+def convert_parameters(schema: object, root: Mapping[str, object]) -> Schema:
+    """Convert the schema of an object to the parameters of a function doc. Raises ``UsageError``."""
+    converted = convert_schema({"properties": {}, **as_mapping(schema), "type": "object"}, root)
+    properties = fill_descriptions(converted)
+    return {"type": "dict", "properties": properties, "required": converted.get("required", [])}
 
 
-def described(made: Told) -> Mapping[str, Schema]:
-    """The properties of an object in words, each with a description."""
-    properties = _mapping(made.get("properties"))
-    return {name: {"description": "", **_mapping(member)} for name, member in properties.items()}
+def fill_descriptions(converted: Mapping[str, object]) -> Mapping[str, Schema]:
+    """Return the properties of a converted object, each with a description."""
+    properties = as_mapping(converted.get("properties"))
+    return {name: {"description": "", **as_mapping(member)} for name, member in properties.items()}
 
 
-def _members(told: Mapping[str, object], root: Mapping[str, object], within: frozenset[str]) -> Told:
-    properties, needed = _mapping(told.get("properties")), told.get("required")
-    return {
-        "properties": {str(name): in_words(value, root, within) for name, value in properties.items()},
-        "required": [name for name in properties if isinstance(needed, list) and name in needed],
-    }
-
-
-def _resolved(
+def _resolve(
     schema: object, root: Mapping[str, object], within: frozenset[str]
 ) -> tuple[Mapping[str, object], frozenset[str]]:
-    told = dict(_mapping(schema))
+    """Follow the references of a schema and join its parts; also return the references that were followed."""
+    resolved = dict(as_mapping(schema))
     for _ in range(_MOST_PARTS):
-        if isinstance(reference := told.pop("$ref", None), str):
-            target = pointed(reference, root)
-            told = (dict(target) if reference not in within else {"type": target.get("type")}) | told
+        if isinstance(reference := resolved.pop("$ref", None), str):
+            target = resolve_reference(reference, root)
+            resolved = (dict(target) if reference not in within else {"type": target.get("type")}) | resolved
             within |= {reference}
-        elif isinstance(parts := told.get("allOf"), list) and parts:
-            told["allOf"] = parts[1:]
-            part, within = _resolved(parts[0], root, within)
-            told = _together(told, part)
-        elif chosen := _alternative(told):
-            told = dict(chosen) | {key: value for key, value in told.items() if key not in ("anyOf", "oneOf")}
+        elif isinstance(parts := resolved.get("allOf"), list) and parts:
+            resolved["allOf"] = parts[1:]
+            part, within = _resolve(parts[0], root, within)
+            resolved = _merge(resolved, part)
+        elif chosen := _choose_alternative(resolved):
+            rest = {key: value for key, value in resolved.items() if key not in ("anyOf", "oneOf")}
+            resolved = dict(chosen) | rest
         else:
             break
-    return told, within
+    return resolved, within
 
 
-def _alternative(told: Mapping[str, object]) -> Mapping[str, object] | None:
-    parts = told.get("anyOf", told.get("oneOf"))
+def _choose_alternative(schema: Mapping[str, object]) -> Mapping[str, object] | None:
+    parts = schema.get("anyOf", schema.get("oneOf"))
     if not isinstance(parts, list):
         return None
     kept = [part for part in parts if isinstance(part, Mapping) and part.get("type") != "null"]
@@ -115,10 +117,10 @@ def _alternative(told: Mapping[str, object]) -> Mapping[str, object] | None:
     return next((part for part in kept if part.get("type") == "number"), kept[0] if kept else None)
 
 
-def _together(told: Mapping[str, object], part: Mapping[str, object]) -> dict[str, object]:
-    both = {**part, **told}
+def _merge(schema: Mapping[str, object], part: Mapping[str, object]) -> dict[str, object]:
+    both = {**part, **schema}
     for key in ("properties", "required"):
-        one, other = part.get(key), told.get(key)
+        one, other = part.get(key), schema.get(key)
         if isinstance(one, Mapping) and isinstance(other, Mapping):
             both[key] = {**one, **other}
         elif isinstance(one, list) and isinstance(other, list):
@@ -126,8 +128,8 @@ def _together(told: Mapping[str, object], part: Mapping[str, object]) -> dict[st
     return both
 
 
-def pointed(reference: str, root: Mapping[str, object]) -> Mapping[str, object]:
-    """What a reference within the document points to. Raises ``UsageError``."""
+def resolve_reference(reference: str, root: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the object that a reference within the document points to. Raises ``UsageError``."""
     found: object = root
     for key in reference.removeprefix("#").split("/")[1:]:
         name = key.replace("~1", "/").replace("~0", "~")
@@ -137,35 +139,27 @@ def pointed(reference: str, root: Mapping[str, object]) -> Mapping[str, object]:
     return found
 
 
-def _kind(told: Mapping[str, object]) -> str | None:
-    kind = told.get("type")
+def _infer_type(schema: Mapping[str, object]) -> str | None:
+    kind = schema.get("type")
     if isinstance(kind, Sequence) and not isinstance(kind, str):
         kind = next((word for word in kind if word != "null"), None)
     if kind is None:
-        implied = [key for key in ("properties", "items") if key in told]
-        values = _options(told)
-        if implied:
-            kind = {"properties": "object", "items": "array"}[implied[0]]
-        elif values and all(isinstance(value, str) for value in values):
+        options = _list_options(schema)
+        if "properties" in schema:
+            kind = "object"
+        elif "items" in schema:
+            kind = "array"
+        elif options and all(isinstance(option, str) for option in options):
             kind = "string"
     return kind if isinstance(kind, str) and kind in _WORDS else None
 
 
-def _options(told: Mapping[str, object]) -> list[object]:
-    options = [told["const"]] if "const" in told else told.get("enum")
+def _list_options(schema: Mapping[str, object]) -> list[object]:
+    options = [schema["const"]] if "const" in schema else schema.get("enum")
     return [value for value in options if value is not None] if isinstance(options, list) else []
 
 
-def _element(told: Mapping[str, object]) -> object:
-    items, first = told.get("items"), told.get("prefixItems")
-    return first[0] if not items and isinstance(first, list) and first else items
-
-
-def _description(told: Mapping[str, object]) -> str:
-    words = " ".join(str(told.get("description") or "").split())
-    limits = [f"{said} {told[key]}" for key, said in _LIMITS.items() if key in told]
+def _describe(schema: Mapping[str, object]) -> str:
+    words = " ".join(str(schema.get("description") or "").split())
+    limits = [f"{phrase} {schema[key]}" for key, phrase in _LIMITS.items() if key in schema]
     return f"{words} ({', '.join(limits)})".lstrip() if limits else words
-
-
-def _mapping(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, Mapping) else {}

@@ -1,4 +1,4 @@
-"""Function docs from Python code: signatures and type hints give the types, docstrings the words."""
+"""Read function docs from Python code: types from signatures and type hints, words from docstrings."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Function: TypeAlias = Callable[..., object]
 
 
 def named(source: str, folder: Path) -> Iterator[FunctionDoc]:
-    """The docs of ``module:function``, of the methods of ``module:Class``, of all functions of ``module``.
+    """Yield the docs of ``module:function``, the methods of ``module:Class``, or all functions of ``module``.
 
     Raises ``UsageError``.
     """
     name, _, inner = source.partition(":")
     if not inner:
         module = imported(name, folder)
-        names = [each for each in _names(module) if inspect.isfunction(getattr(module, each))]
+        names = [each for each in _list_own_names(module) if inspect.isfunction(getattr(module, each))]
         if not names:
             raise UsageError(f"{name} has no function of its own; name one as {name}:function")
         for each in names:
@@ -38,7 +38,7 @@ def named(source: str, folder: Path) -> Iterator[FunctionDoc]:
         return
     found = found_in(source, folder)
     if isinstance(found, type):
-        yield from methods(found)
+        yield from document_methods(found)
     elif callable(found):
         yield of_function(found, inner.rpartition(".")[2])
     else:
@@ -46,33 +46,32 @@ def named(source: str, folder: Path) -> Iterator[FunctionDoc]:
 
 
 def found_in(source: str, folder: Path) -> object:
-    """What ``module:name`` names. Raises ``UsageError``."""
+    """Return the object that ``module:name`` names. Raises ``UsageError``."""
     name, _, inner = source.partition(":")
     found: object = imported(name, folder)
     for part in inner.split("."):
         if not hasattr(found, part):
-            raise UsageError(unknown(f"function of {name}", inner, _names(imported(name, folder))))
+            raise UsageError(unknown(f"function of {name}", inner, _list_own_names(imported(name, folder))))
         found = getattr(found, part)
     return found
 
 
-def methods(owner: type) -> Iterator[FunctionDoc]:
-    """The docs of the public methods of a class, in the order in which they are written."""
+def document_methods(owner: type) -> Iterator[FunctionDoc]:
+    """Yield the docs of the public methods of a class, in the order in which they are written."""
     for name, value in vars(owner).items():
         if not name.startswith("_") and callable(getattr(owner, name)) and not isinstance(value, type):
-            yield of_function(
-                getattr(owner, name), name, bound=not isinstance(value, (staticmethod, classmethod))
-            )
+            bound = not isinstance(value, (staticmethod, classmethod))
+            yield of_function(getattr(owner, name), name, bound=bound)
 
 
 def of_function(function: Function, name: str | None = None, *, bound: bool = False) -> FunctionDoc:
-    """The doc of one function; ``bound`` leaves its first parameter out. Raises ``UsageError``."""
+    """Write the doc of one function; ``bound`` leaves its first parameter out. Raises ``UsageError``."""
     called = name or function.__name__
-    said = parse(inspect.getdoc(function) or "")
+    docstring = parse(inspect.getdoc(function) or "")
     described = {
-        param.arg_name.lstrip("*"): " ".join((param.description or "").split()) for param in said.params
+        each.arg_name.lstrip("*"): " ".join((each.description or "").split()) for each in docstring.params
     }
-    hints = _hints(function, called)
+    hints = _read_hints(function, called)
     properties: dict[str, object] = {}
     required: list[str] = []
     for parameter in list(inspect.signature(function).parameters.values())[bound:]:
@@ -80,38 +79,39 @@ def of_function(function: Function, name: str | None = None, *, bound: bool = Fa
             raise UsageError(
                 f"{called}: no call can give {parameter} by its name; write it as a plain parameter"
             )
-        schema = _schema(
-            hints.get(parameter.name), described.get(parameter.name, ""), f"{called}: {parameter.name}"
-        )
+        words = described.get(parameter.name, "")
+        schema = _build_schema(hints.get(parameter.name), words, f"{called}: {parameter.name}")
         if parameter.default is Parameter.empty:
             required.append(parameter.name)
         elif _is_plain(parameter.default):
             schema["default"] = parameter.default
         properties[parameter.name] = schema
-    words = " ".join(filter(None, (said.short_description, said.long_description)))
+    words = " ".join(filter(None, (docstring.short_description, docstring.long_description)))
     whole = {"type": "dict", "properties": properties, "required": required}
     return FunctionDoc(called, " ".join(words.split()), whole)
 
 
-def _schema(hint: object, words: str, where: str) -> dict[str, object]:
+def _build_schema(hint: object, words: str, where: str) -> dict[str, object]:
     if hint is None:
-        return json_schema.parameter({}, {}, words)
+        return json_schema.convert_parameter({}, {}, words)
     try:
-        schema = _plain_schema(hint) if hint in (str, int, float, bool) else _hint_schema(hint)
+        schema = _convert_plain_hint(hint) if hint in (str, int, float, bool) else _convert_hint(hint)
     except PydanticUserError as error:
         why = error.message.splitlines()[0]
         raise UsageError(f"{where}: no JSON can hold {hint}; give it another type hint: {why}") from None
-    return json_schema.parameter(schema, schema, words)
+    return json_schema.convert_parameter(schema, schema, words)
 
 
-def _hint_schema(hint: object) -> Mapping[str, object]:
+def _convert_hint(hint: object) -> Mapping[str, object]:
     return TypeAdapter(cast("type[object]", hint)).json_schema()
 
 
-_plain_schema = cache(_hint_schema)  # half of all hints are among four, and pydantic takes a while for each
+_convert_plain_hint = cache(
+    _convert_hint
+)  # half of all hints are among four, and pydantic takes a while for each
 
 
-def _hints(function: Function, called: str) -> Mapping[str, object]:
+def _read_hints(function: Function, called: str) -> Mapping[str, object]:
     try:
         return get_type_hints(function, include_extras=True)
     except (NameError, AttributeError, TypeError) as error:
@@ -125,7 +125,7 @@ def _is_plain(value: object) -> bool:
 
 
 def imported(name: str, folder: Path) -> object:
-    """A module, looked for in a folder first. Raises ``UsageError``."""
+    """Import a module, looked for in a folder first. Raises ``UsageError``."""
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
     try:
@@ -138,8 +138,8 @@ def imported(name: str, folder: Path) -> object:
     return module
 
 
-def _names(module: object) -> list[str]:
-    """The functions and classes that a module has itself."""
+def _list_own_names(module: object) -> list[str]:
+    """Return the names of the functions and classes that a module defines itself."""
     own = getattr(module, "__name__", None)
     return [
         name

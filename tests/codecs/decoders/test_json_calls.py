@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs.decoders import json_calls
-from pytest_fcbench.codecs.decoders.json_calls import corrected, official, official_inside
+from pytest_fcbench.codecs.decoders.json_calls import parse_corrected, parse_official, parse_official_inside
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
 from pytest_fcbench.codecs.decoders.syntax import TextReader
 from pytest_fcbench.domain.transcript import Call
@@ -40,7 +40,7 @@ NESTED = '[{"function": "f", "parameters": {"x": [{"y": 1}]}}]'
     ],
 )
 def test_officially(text: str, calls: tuple[Call, ...]) -> None:
-    assert official(text) == calls
+    assert parse_official(text) == calls
 
 
 @pytest.mark.parametrize(
@@ -52,19 +52,19 @@ def test_officially(text: str, calls: tuple[Call, ...]) -> None:
 )
 def test_officially_an_object_without_a_key_spoils_all(text: str) -> None:
     with pytest.raises(Undecodable):
-        official(text)
+        parse_official(text)
 
 
 def test_officially_parameters_are_an_object() -> None:
     with pytest.raises(WrongFormat):
-        official('[{"function": "f", "parameters": [1]}]')
+        parse_official('[{"function": "f", "parameters": [1]}]')
 
 
 @pytest.mark.parametrize("text", ["5", "null", "true"])
 def test_between_tags_there_may_be_no_list_at_all(text: str) -> None:
     with pytest.raises(Undecodable):
-        official_inside(text)
-    assert official_inside('"text"') == official_inside('{"function": "f"}') == ()
+        parse_official_inside(text)
+    assert parse_official_inside('"text"') == parse_official_inside('{"function": "f"}') == ()
 
 
 _pieces = st.lists(
@@ -76,12 +76,12 @@ _pieces = st.lists(
 @given(_pieces.map("".join))
 def test_the_place_of_the_list_is_that_of_the_official_pattern(text: str) -> None:
     found = re.search(r"\[\s*{.*?}\s*(?:,\s*{.*?}\s*)*\]", text, re.DOTALL)
-    assert json_calls._list_of_objects(text) == (found[0] if found else None)
+    assert json_calls._find_list_of_objects(text) == (found[0] if found else None)
 
 
 def test_a_list_without_its_end_takes_no_time() -> None:
     """The official pattern would take 2 ** 100,000 steps."""
-    must_end(lambda: official("[" + '{"function": "f"}, ' * 100_000 + "x"))
+    must_end(lambda: parse_official("[" + '{"function": "f"}, ' * 100_000 + "x"))
 
 
 # Corrected
@@ -105,7 +105,7 @@ def test_a_list_without_its_end_takes_no_time() -> None:
     ],
 )
 def test_corrected(text: str, calls: tuple[Call, ...]) -> None:
-    assert corrected(text) == calls
+    assert parse_corrected(text) == calls
 
 
 @pytest.mark.parametrize(
@@ -119,23 +119,23 @@ def test_corrected(text: str, calls: tuple[Call, ...]) -> None:
 )
 def test_corrected_it_cannot_be_read(text: str) -> None:
     with pytest.raises(Undecodable):
-        corrected(text)
+        parse_corrected(text)
 
 
 def test_corrected_parameters_are_an_object() -> None:
     with pytest.raises(WrongFormat):
-        corrected('[{"function": "f", "parameters": [1]}]')
+        parse_corrected('[{"function": "f", "parameters": [1]}]')
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_end(text: str) -> None:
-    for read in (official, corrected):
+    for read in (parse_official, parse_corrected):
         must_end(lambda read=read: _outcome(read, text))  # type: ignore[misc]
 
 
 @given(wild_text)
 def test_any_text_is_read_or_refused(text: str) -> None:
-    for read in (official, corrected):
+    for read in (parse_official, parse_corrected):
         _outcome(read, text)
 
 

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs.decoders import glm, hermes, xlam
+from pytest_fcbench.codecs.decoders import model_syntaxes
 from pytest_fcbench.codecs.decoders.json_text import from_json
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
 from pytest_fcbench.domain.transcript import Call
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 
 READERS = {
-    "hermes": hermes.read,
-    "hermes_texts": hermes.read_as_texts,
-    "xlam": xlam.read,
-    "glm": glm.read,
+    "hermes": model_syntaxes.parse_hermes,
+    "hermes_texts": model_syntaxes.parse_hermes_as_texts,
+    "xlam": model_syntaxes.parse_xlam,
+    "glm": model_syntaxes.parse_glm,
 }
 
 
@@ -32,39 +32,47 @@ def tagged(*lines: str) -> str:
 ONE = '{"name": "f", "arguments": {"x": 1}}'
 
 READ = {
-    "hermes, one": (hermes.read, tagged(ONE), (Call("f", {"x": 1}),)),
+    "hermes, one": (model_syntaxes.parse_hermes, tagged(ONE), (Call("f", {"x": 1}),)),
     "hermes, two": (
-        hermes.read,
+        model_syntaxes.parse_hermes,
         tagged(ONE, '{"name": "g.h", "arguments": {}}'),
         (Call("f", {"x": 1}), Call("g.h", {})),
     ),
     "hermes, two lines in one pair": (
-        hermes.read,
+        model_syntaxes.parse_hermes,
         f"<tool_call>\n{ONE}\n{ONE}\n</tool_call>",
         (Call("f", {"x": 1}), Call("f", {"x": 1})),
     ),
-    "hermes, words around": (hermes.read, f"Well:\n{tagged(ONE)}\nDone.", (Call("f", {"x": 1}),)),
+    "hermes, words around": (
+        model_syntaxes.parse_hermes,
+        f"Well:\n{tagged(ONE)}\nDone.",
+        (Call("f", {"x": 1}),),
+    ),
     "hermes, single quotes": (
-        hermes.read,
+        model_syntaxes.parse_hermes,
         tagged("{'name': 'f', 'arguments': {'x': 'a'}}"),
         (Call("f", {"x": "a"}),),
     ),
-    "hermes, end missing": (hermes.read, f"<tool_call>\n{ONE}", (Call("f", {"x": 1}),)),
-    "hermes, no tags": (hermes.read, ONE, ()),
-    "hermes, tags within a line": (hermes.read, f"<tool_call>{ONE}</tool_call>", ()),
-    "hermes, empty": (hermes.read, "", ()),
+    "hermes, end missing": (model_syntaxes.parse_hermes, f"<tool_call>\n{ONE}", (Call("f", {"x": 1}),)),
+    "hermes, no tags": (model_syntaxes.parse_hermes, ONE, ()),
+    "hermes, tags within a line": (model_syntaxes.parse_hermes, f"<tool_call>{ONE}</tool_call>", ()),
+    "hermes, empty": (model_syntaxes.parse_hermes, "", ()),
     "hermes_texts": (
-        hermes.read_as_texts,
+        model_syntaxes.parse_hermes_as_texts,
         tagged('{"name": "f", "arguments": {"x": 1, "y": [true, null], "z": "a"}}'),
         (Call("f", {"x": "1", "y": "[True, None]", "z": "a"}),),
     ),
-    "xlam, list": (xlam.read, f"[{ONE}, {ONE}]", (Call("f", {"x": 1}), Call("f", {"x": 1}))),
-    "xlam, object": (xlam.read, f'{{"tool_calls": [{ONE}]}}', (Call("f", {"x": 1}),)),
-    "xlam, more keys": (xlam.read, '[{"name": "f", "arguments": {}, "id": 1}]', (Call("f", {}),)),
-    "xlam, no calls": (xlam.read, "[]", ()),
-    "xlam, name is no text": (xlam.read, '[{"name": 5, "arguments": {}}]', (Call("5", {}),)),
-    "glm": (glm.read, 'f\n{"x": 1}', (Call("f", {"x": 1}),)),
-    "glm, more lines": (glm.read, 'f\n{"x": 1}\nDone.', (Call("f", {"x": 1}),)),
+    "xlam, list": (model_syntaxes.parse_xlam, f"[{ONE}, {ONE}]", (Call("f", {"x": 1}), Call("f", {"x": 1}))),
+    "xlam, object": (model_syntaxes.parse_xlam, f'{{"tool_calls": [{ONE}]}}', (Call("f", {"x": 1}),)),
+    "xlam, more keys": (
+        model_syntaxes.parse_xlam,
+        '[{"name": "f", "arguments": {}, "id": 1}]',
+        (Call("f", {}),),
+    ),
+    "xlam, no calls": (model_syntaxes.parse_xlam, "[]", ()),
+    "xlam, name is no text": (model_syntaxes.parse_xlam, '[{"name": 5, "arguments": {}}]', (Call("5", {}),)),
+    "glm": (model_syntaxes.parse_glm, 'f\n{"x": 1}', (Call("f", {"x": 1}),)),
+    "glm, more lines": (model_syntaxes.parse_glm, 'f\n{"x": 1}\nDone.', (Call("f", {"x": 1}),)),
 }
 
 
@@ -74,38 +82,48 @@ def test_read(reader: Callable[[str], tuple[Call, ...]], text: str, expected: tu
 
 
 REFUSED = {
-    "hermes, no JSON": (hermes.read, tagged("f(x=1)"), Undecodable, "not JSON"),
+    "hermes, no JSON": (model_syntaxes.parse_hermes, tagged("f(x=1)"), Undecodable, "not JSON"),
     "hermes, apostrophe": (
-        hermes.read,
+        model_syntaxes.parse_hermes,
         tagged('{"name": "f", "arguments": {"x": "it\'s"}}'),
         Undecodable,
         "not JSON",
     ),
-    "hermes, no object": (hermes.read, tagged("[1]"), Undecodable, 'expected an object with "name"'),
-    "hermes, no name": (hermes.read, tagged('{"arguments": {}}'), Undecodable, 'with "name"'),
-    "hermes, no arguments": (hermes.read, tagged('{"name": "f"}'), Undecodable, "'f' has no"),
+    "hermes, no object": (
+        model_syntaxes.parse_hermes,
+        tagged("[1]"),
+        Undecodable,
+        'expected an object with "name"',
+    ),
+    "hermes, no name": (model_syntaxes.parse_hermes, tagged('{"arguments": {}}'), Undecodable, 'with "name"'),
+    "hermes, no arguments": (model_syntaxes.parse_hermes, tagged('{"name": "f"}'), Undecodable, "'f' has no"),
     "hermes, arguments in a list": (
-        hermes.read,
+        model_syntaxes.parse_hermes,
         tagged('{"name": "f", "arguments": [1]}'),
         WrongFormat,
         "the arguments of 'f' are list",
     ),
-    "xlam, prose": (xlam.read, "I cannot help.", Undecodable, "not JSON"),
-    "xlam, empty": (xlam.read, "", Undecodable, "not JSON"),
-    "xlam, number": (xlam.read, "5", Undecodable, "found int"),
-    "xlam, no list": (xlam.read, '{"tool_calls": 5}', Undecodable, "found int"),
-    "xlam, other object": (xlam.read, "{}", Undecodable, "found NoneType"),
-    "xlam, texts": (xlam.read, '["f"]', Undecodable, 'expected an object with "name"'),
+    "xlam, prose": (model_syntaxes.parse_xlam, "I cannot help.", Undecodable, "not JSON"),
+    "xlam, empty": (model_syntaxes.parse_xlam, "", Undecodable, "not JSON"),
+    "xlam, number": (model_syntaxes.parse_xlam, "5", Undecodable, "found int"),
+    "xlam, no list": (model_syntaxes.parse_xlam, '{"tool_calls": 5}', Undecodable, "found int"),
+    "xlam, other object": (model_syntaxes.parse_xlam, "{}", Undecodable, "found NoneType"),
+    "xlam, texts": (model_syntaxes.parse_xlam, '["f"]', Undecodable, 'expected an object with "name"'),
     "xlam, arguments as text": (
-        xlam.read,
+        model_syntaxes.parse_xlam,
         '[{"name": "f", "arguments": "{}"}]',
         WrongFormat,
         "the arguments of 'f' are str",
     ),
-    "glm, one line": (glm.read, "I cannot help.", WrongFormat, "a name without arguments"),
-    "glm, empty": (glm.read, "", WrongFormat, "a name without arguments"),
-    "glm, prose": (glm.read, "I cannot\nhelp.", Undecodable, "not JSON"),
-    "glm, arguments in a list": (glm.read, "f\n[1]", WrongFormat, "the arguments of 'f' are list"),
+    "glm, one line": (model_syntaxes.parse_glm, "I cannot help.", WrongFormat, "a name without arguments"),
+    "glm, empty": (model_syntaxes.parse_glm, "", WrongFormat, "a name without arguments"),
+    "glm, prose": (model_syntaxes.parse_glm, "I cannot\nhelp.", Undecodable, "not JSON"),
+    "glm, arguments in a list": (
+        model_syntaxes.parse_glm,
+        "f\n[1]",
+        WrongFormat,
+        "the arguments of 'f' are list",
+    ),
 }
 
 
@@ -160,10 +178,10 @@ arguments = st.dictionaries(
 def test_calls_written_as_json_are_read_back(given_arguments: list[dict[str, object]]) -> None:
     calls = tuple(Call(f"f{index}", values) for index, values in enumerate(given_arguments))
     written = [json.dumps({"name": call.name, "arguments": call.arguments}) for call in calls]
-    assert hermes.read(tagged(*written)) == calls
-    assert xlam.read(f"[{', '.join(written)}]") == calls
+    assert model_syntaxes.parse_hermes(tagged(*written)) == calls
+    assert model_syntaxes.parse_xlam(f"[{', '.join(written)}]") == calls
     for call in calls:
-        assert glm.read(f"{call.name}\n{json.dumps(call.arguments)}") == (call,)
+        assert model_syntaxes.parse_glm(f"{call.name}\n{json.dumps(call.arguments)}") == (call,)
 
 
 def read_or_refused(reader: Callable[[str], tuple[Call, ...]], text: str) -> bool:

@@ -18,8 +18,8 @@ from tests.codecs.hostile import must_end
         pytest.param("", "[]", id="empty"),
     ],
 )
-def test_bracketed(text: str, expected: str) -> None:
-    assert wrapping.bracketed(text) == expected
+def test_add_brackets(text: str, expected: str) -> None:
+    assert wrapping.add_brackets(text) == expected
 
 
 @pytest.mark.parametrize(

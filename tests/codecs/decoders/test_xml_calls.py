@@ -8,10 +8,10 @@ from hypothesis import given
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.syntax import TextReader
 from pytest_fcbench.codecs.decoders.xml_calls import (
-    corrected_concise,
-    corrected_verbose,
-    official_concise,
-    official_verbose,
+    parse_corrected_concise,
+    parse_corrected_verbose,
+    parse_official_concise,
+    parse_official_verbose,
 )
 from pytest_fcbench.domain.transcript import Call
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
@@ -19,8 +19,8 @@ from tests.codecs.hostile import HOSTILE, must_end, wild_text
 VERBOSE = '<function name="f"><params><param name="x" value="{}" type="{}"/></params></function>'
 CONCISE = '<function name="f"><param name="x" type="{1}">{0}</param></function>'
 READERS = {
-    "verbose": (VERBOSE, official_verbose, corrected_verbose),
-    "concise": (CONCISE, official_concise, corrected_concise),
+    "verbose": (VERBOSE, parse_official_verbose, parse_corrected_verbose),
+    "concise": (CONCISE, parse_official_concise, parse_corrected_concise),
 }
 each_form = pytest.mark.parametrize(("written", "official", "corrected"), READERS.values(), ids=list(READERS))
 
@@ -137,14 +137,14 @@ def test_no_function_is_no_call(written: str, official: TextReader, corrected: T
 
 def test_parameters_may_stand_without_their_list_and_names() -> None:
     text = '<functions><function name="f"><param value=" 7 " type="integer"/></function></functions>'
-    assert official_verbose(text) == (Call("f", {"**": 7}),)
+    assert parse_official_verbose(text) == (Call("f", {"**": 7}),)
     with pytest.raises(Undecodable):
-        official_concise(text)
+        parse_official_concise(text)
 
 
 def test_text_between_tags_is_stripped_and_ends_at_a_tag() -> None:
-    assert _value(official_concise, _whole(CONCISE, "\n a b <i>c</i> d ", "string")) == "a b"
-    assert _value(official_verbose, _whole(VERBOSE, " a ", "string")) == " a "
+    assert _value(parse_official_concise, _whole(CONCISE, "\n a b <i>c</i> d ", "string")) == "a b"
+    assert _value(parse_official_verbose, _whole(VERBOSE, " a ", "string")) == " a "
 
 
 MORE = {

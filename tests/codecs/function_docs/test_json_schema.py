@@ -4,7 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs.function_docs.json_schema import in_words, parameter, parameters
+from pytest_fcbench.codecs.function_docs.json_schema import (
+    convert_parameter,
+    convert_parameters,
+    convert_schema,
+)
 from pytest_fcbench.domain.conformance import TYPES
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import Language
@@ -40,12 +44,12 @@ from pytest_fcbench.domain.function_doc import Language
     ],
 )
 def test_says_a_schema_in_the_words_of_function_docs(schema: object, made: object) -> None:
-    assert in_words(schema, {}) == made
+    assert convert_schema(schema, {}) == made
 
 
 @pytest.mark.parametrize("schema", [{"properties": None}, {"properties": [1], "required": ["a"]}, None, 3])
 def test_parameters_without_properties_are_none(schema: object) -> None:
-    assert parameters(schema, {}) == {"type": "dict", "properties": {}, "required": []}
+    assert convert_parameters(schema, {}) == {"type": "dict", "properties": {}, "required": []}
 
 
 def test_puts_all_parts_together() -> None:
@@ -57,7 +61,7 @@ def test_puts_all_parts_together() -> None:
         "description": "Both",
     }
 
-    made = in_words(schema, {})
+    made = convert_schema(schema, {})
 
     assert made["properties"] == {"a": {"type": "string"}, "b": {"type": "integer"}}
     assert sorted(map(str, made["required"])) == ["a", "b"]  # type: ignore[call-overload]
@@ -68,7 +72,7 @@ def test_follows_references_and_leaves_what_refers_to_itself_open() -> None:
     pair = {"left": {"$ref": "#/$defs/tree~1node"}, "right": {"$ref": "#/$defs/tree~1node"}}
     root = {"$defs": {"tree/node": {"type": "object", "properties": pair, "required": ["left"]}}}
 
-    made = in_words({"$ref": "#/$defs/tree~1node", "description": "A tree"}, root)
+    made = convert_schema({"$ref": "#/$defs/tree~1node", "description": "A tree"}, root)
 
     assert made == {
         "type": "dict",
@@ -81,13 +85,13 @@ def test_follows_references_and_leaves_what_refers_to_itself_open() -> None:
 @pytest.mark.parametrize("reference", ["#/$defs/missing", "other.json#/a", "https://x.example/a.json", "#"])
 def test_a_reference_must_lead_somewhere(reference: str) -> None:
     with pytest.raises(UsageError, match="points to nothing in this file"):
-        in_words({"$ref": reference}, {"$defs": {}})
+        convert_schema({"$ref": reference}, {"$defs": {}})
 
 
 def test_a_parameter_always_has_a_description() -> None:
-    assert parameter({"type": "string"}, {}) == {"type": "string", "description": ""}
-    assert parameter({"type": "string", "description": "own"}, {}, "other")["description"] == "other"
-    made = parameters({"properties": {"a": {}}, "required": ["a", "gone"]}, {})
+    assert convert_parameter({"type": "string"}, {}) == {"type": "string", "description": ""}
+    assert convert_parameter({"type": "string", "description": "own"}, {}, "other")["description"] == "other"
+    made = convert_parameters({"properties": {"a": {}}, "required": ["a", "gone"]}, {})
     assert made == {
         "type": "dict",
         "properties": {"a": {"description": "", "type": "any"}},
@@ -121,7 +125,7 @@ _SCHEMAS = st.recursive(
 def test_whatever_the_schema_there_is_a_known_type_or_a_told_error(schema: object) -> None:
     root = schema if isinstance(schema, dict) else {}
     try:
-        made = in_words(schema, root)
+        made = convert_schema(schema, root)
     except UsageError:
         return
     assert made["type"] in TYPES[Language.PYTHON]

@@ -1,0 +1,10 @@
+"""Reading JSON values whose types nobody has checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def as_mapping(value: object) -> Mapping[str, object]:
+    """Return a value that is an object, or an empty object."""
+    return value if isinstance(value, Mapping) else {}
