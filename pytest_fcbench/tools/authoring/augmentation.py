@@ -1,4 +1,4 @@
-"""Many entries from a few: all the ways of ``combining`` and ``generalising``, by a seed."""
+"""Many entries from a few: all the ways of ``combination`` and ``generalization``, by a seed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from random import Random
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls, Rule
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.tools.authoring import combination
-from pytest_fcbench.tools.authoring.combination import with_one_call
-from pytest_fcbench.tools.authoring.generalization import variants
+from pytest_fcbench.tools.authoring.combination import get_called_doc, is_answered_by_one_call
+from pytest_fcbench.tools.authoring.generalization import build_variants
 
 _TRIES = 20
 """For each entry that is wanted. What is made twice, or cannot be made, is tried again with others."""
@@ -23,7 +23,7 @@ _FROM_THE_SAME = 3
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What entries are made from."""
+    """What entries are made from; each method draws one entry, or None where the draw came to nothing."""
 
     parents: tuple[Entry, ...]
     """Entries with one call, in Python."""
@@ -34,134 +34,120 @@ class Material:
     alike: Mapping[str, tuple[Entry, ...]]
     """By parent, itself with its variants and the other parents with the same function."""
 
+    def draw_variant(self, draw: Random) -> Entry | None:
+        """Draw a variant of any entry with calls."""
+        return draw.choice(self.variants[draw.choice(list(self.variants))]) if self.variants else None
 
-def material(entries: Sequence[Entry], draw: Random) -> Material:
-    """What entries can be used: those that were not made themselves. Raises ValueError where none can."""
-    written = [entry for entry in entries if not entry.parents]
-    python = [entry for entry in written if entry.category.language is Language.PYTHON]
-    parents = tuple(filter(with_one_call, python))
-    if not parents:
-        raise ValueError("no entry asks one question that one call of a Python function answers")
-    pool = {doc.name: doc for entry in python for doc in entry.functions if _can_distract(entry, doc)}
-    varied = {entry.key: tuple(variants(entry, draw)) for entry in written}
-    alike = {
-        entry.key: tuple(
-            each for other in parents if _doc(other) == _doc(entry) for each in (other, *varied[other.key])
-        )
-        for entry in parents
-    }
-    return Material(parents, tuple(pool.values()), {key: made for key, made in varied.items() if made}, alike)
+    def draw_multiple(self, draw: Random) -> Entry | None:
+        """Draw an entry with one function, and add others.
 
+        Made from one that has several, it would be much the same as a variant of that.
+        """
+        entry = self._draw_entry(draw)
+        if entry.rule is not Rule.SIMPLE:
+            return None
+        return combination.build_multiple(entry, self.pool, draw, draw.randint(1, 3))
 
-def _can_distract(entry: Entry, doc: FunctionDoc) -> bool:
-    """Whether a call of the function can be written as Python, and would be wrong.
+    def draw_parallel(self, draw: Random) -> Entry | None:
+        """Draw several questions about one function."""
+        alike = self.alike[draw.choice(self.parents).key]
+        count = draw.randint(2, 4)
+        return combination.build_parallel(draw.sample(alike, count), draw) if len(alike) >= count else None
 
-    One that asks a database, an API or the web could answer many a question.
-    """
-    asks_anything = entry.category.rule in (Rule.SQL, Rule.REST) or "query" in doc.properties
-    return not asks_anything and not any(map(iskeyword, doc.name.split(".")))
+    def draw_parallel_multiple(self, draw: Random) -> Entry | None:
+        """Draw several questions about different functions."""
+        count = draw.randint(2, 3)
+        if len(self.parents) < count:
+            return None
+        chosen = [draw.choice(self.alike[parent.key]) for parent in draw.sample(self.parents, count)]
+        return combination.build_parallel_multiple(chosen, draw)
 
+    def draw_irrelevance(self, draw: Random) -> Entry | None:
+        """Draw a question with functions that cannot answer it."""
+        entry = self._draw_entry(draw)
+        if draw.random() < 0.5 and (poorer := combination.remove_needed_parameters(entry)):
+            return poorer
+        return combination.build_irrelevance(entry, self.pool, draw, draw.randint(1, 3))
 
-def _variant(given: Material, draw: Random) -> Entry | None:
-    return draw.choice(given.variants[draw.choice(list(given.variants))]) if given.variants else None
-
-
-def _multiple(given: Material, draw: Random) -> Entry | None:
-    """From an entry with one function: with another's functions it would be much the same as its variant."""
-    entry = _any(given, draw)
-    return (
-        combination.multiple(entry, given.pool, draw, draw.randint(1, 3))
-        if entry.rule is Rule.SIMPLE
-        else None
-    )
-
-
-def _parallel(given: Material, draw: Random) -> Entry | None:
-    alike = given.alike[draw.choice(given.parents).key]
-    count = draw.randint(2, 4)
-    return combination.parallel(draw.sample(alike, count), draw) if len(alike) >= count else None
-
-
-def _parallel_multiple(given: Material, draw: Random) -> Entry | None:
-    count = draw.randint(2, 3)
-    if len(given.parents) < count:
-        return None
-    chosen = draw.sample(given.parents, count)
-    return combination.parallel_multiple([draw.choice(given.alike[each.key]) for each in chosen], draw)
-
-
-def _irrelevance(given: Material, draw: Random) -> Entry | None:
-    entry = _any(given, draw)
-    if draw.random() < 0.5 and (poorer := combination.without_parameters(entry)):
-        return poorer
-    return combination.irrelevance(entry, given.pool, draw, draw.randint(1, 3))
-
-
-def _any(given: Material, draw: Random) -> Entry:
-    return draw.choice(given.alike[draw.choice(given.parents).key])
+    def _draw_entry(self, draw: Random) -> Entry:
+        return draw.choice(self.alike[draw.choice(self.parents).key])
 
 
 KINDS: Mapping[str, Callable[[Material, Random], Entry | None]] = {
-    "variants": _variant,
-    "multiple": _multiple,
-    "parallel": _parallel,
-    "parallel_multiple": _parallel_multiple,
-    "irrelevance": _irrelevance,
+    "variants": Material.draw_variant,
+    "multiple": Material.draw_multiple,
+    "parallel": Material.draw_parallel,
+    "parallel_multiple": Material.draw_parallel_multiple,
+    "irrelevance": Material.draw_irrelevance,
 }
-"""What can be made. Each draws one entry, or None where the draw came to nothing."""
+"""What can be made."""
+
+
+def collect_material(entries: Sequence[Entry], draw: Random) -> Material:
+    """Collect the entries that were not made by code themselves. Raises ValueError where none can be used."""
+    written = [entry for entry in entries if not entry.parents]
+    python = [entry for entry in written if entry.category.language is Language.PYTHON]
+    parents = tuple(filter(is_answered_by_one_call, python))
+    if not parents:
+        raise ValueError("no entry asks one question that one call of a Python function answers")
+    pool = {
+        doc.name: doc
+        for entry in python
+        # What asks a database, an API or the web could answer many a question.
+        if entry.category.rule not in (Rule.SQL, Rule.REST)
+        for doc in entry.functions
+        if "query" not in doc.properties and not any(map(iskeyword, doc.name.split(".")))
+    }
+    variants = {entry.key: tuple(build_variants(entry, draw)) for entry in written}
+    alike = {
+        entry.key: tuple(
+            each
+            for other in parents
+            if get_called_doc(other) == get_called_doc(entry)
+            for each in (other, *variants[other.key])
+        )
+        for entry in parents
+    }
+    return Material(
+        parents, tuple(pool.values()), {key: made for key, made in variants.items() if made}, alike
+    )
 
 
 def augmented(
     entries: Sequence[Entry], kinds: Sequence[str], count: int, seed: int, suite: str
 ) -> Iterator[tuple[str, list[Entry]]]:
-    """At most ``count`` new entries of each kind, numbered; fewer where there is not material enough.
+    """Make at most ``count`` new entries of each kind, numbered; fewer where there is not material enough.
 
     The same entries, kinds, count and seed give the same. Raises ValueError where nothing can be used.
     """
-    given = material(entries, Random(f"{seed}:material"))  # noqa: S311 - chance that can be repeated
-    free = _first_free(entries)
-    for kind in kinds:
-        drawn = _drawn(KINDS[kind], given, count, Random(f"{seed}:{kind}"))  # noqa: S311
-        made = combination.numbered(drawn, suite, free)
-        for entry in made:
-            free[entry.category.name] = free.get(entry.category.name, 0) + 1
-        yield kind, made
-
-
-def _drawn(
-    make: Callable[[Material, Random], Entry | None], given: Material, count: int, draw: Random
-) -> list[Entry]:
-    found: dict[object, Entry] = {}
-    families: Counter[tuple[str, ...]] = Counter()
-    for _ in range(_TRIES * min(count, 10 * len(given.parents))):
-        if len(found) == count:
-            break
-        entry = make(given, draw)
-        if entry is None or families[entry.parents] == _FROM_THE_SAME:
-            continue
-        key = _asking(entry), frozenset(doc.name for doc in entry.functions)
-        if key not in found:
-            found[key] = entry
-            families[entry.parents] += 1
-    return list(found.values())
-
-
-def _asking(entry: Entry) -> object:
-    """What two entries have alike that ask for the same, be it in another order."""
-    if isinstance(entry.expectation, ExpectedCalls):
-        return frozenset((call.name, repr(sorted(call.accepted.items()))) for call in entry.expectation.calls)
-    return entry.turns
-
-
-def _first_free(entries: Sequence[Entry]) -> dict[str, int]:
+    draw = Random(f"{seed}:material")  # noqa: S311 - chance that can be repeated
+    material = collect_material(entries, draw)
     free: dict[str, int] = {}
     for entry in entries:
-        number = entry.id.rpartition("_")[2]
-        if number.isdecimal():
+        if (number := entry.id.rpartition("_")[2]).isdecimal():
             free[entry.category.name] = max(free.get(entry.category.name, 0), int(number) + 1)
-    return free
+    for kind in kinds:
+        drawn = _draw_distinct(KINDS[kind], material, count, Random(f"{seed}:{kind}"))  # noqa: S311
+        yield kind, combination.number_entries(drawn, suite, free)
 
 
-def _doc(entry: Entry) -> FunctionDoc | None:
-    assert isinstance(entry.expectation, ExpectedCalls)
-    return entry.function(entry.expectation.calls[0].name)
+def _draw_distinct(
+    make: Callable[[Material, Random], Entry | None], material: Material, count: int, draw: Random
+) -> list[Entry]:
+    found: dict[object, Entry] = {}
+    siblings: Counter[tuple[str, ...]] = Counter()
+    for _ in range(_TRIES * min(count, 10 * len(material.parents))):
+        if len(found) == count:
+            break
+        entry = make(material, draw)
+        if entry is None or siblings[entry.parents] == _FROM_THE_SAME:
+            continue
+        # Two entries that ask for the same, be it in another order, are alike.
+        asked: object = entry.turns
+        if isinstance(truth := entry.expectation, ExpectedCalls):
+            asked = frozenset((call.name, repr(sorted(call.accepted.items()))) for call in truth.calls)
+        key = asked, frozenset(doc.name for doc in entry.functions)
+        if key not in found:
+            found[key] = entry
+            siblings[entry.parents] += 1
+    return list(found.values())

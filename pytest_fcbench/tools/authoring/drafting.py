@@ -11,7 +11,8 @@ needed. A README or a docstring may hold such lines among others.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -39,7 +40,7 @@ class Example:
 
 
 def examples(text: str, where: str) -> Iterator[Example]:
-    """All examples of a text, in its order. Calls without a question above them are none."""
+    """Yield all examples of a text, in its order. Calls without a question above them are none."""
     question, calls = "", list[tuple[str, str]]()
     for number, line in enumerate((*text.splitlines(), ""), 1):
         if (call := line.strip()).startswith(_PROMPT):
@@ -49,77 +50,80 @@ def examples(text: str, where: str) -> Iterator[Example]:
             yield Example(question, tuple(calls))
         if calls:
             question, calls = "", []
-        told = _ORNAMENT.sub("", _ORNAMENT.sub("", line))
-        if re.search(r"\w{2}", told):
-            question = told
+        # Twice, because a list mark can stand before quotes.
+        plain = _ORNAMENT.sub("", _ORNAMENT.sub("", line))
+        if re.search(r"\w{2}", plain):
+            question = plain
 
 
 def drafted(found: Iterable[Example], docs: Sequence[FunctionDoc], suite: str) -> Iterator[Entry]:
-    """An entry for each example, with the functions that it needs; others are for ``augmenting`` to add.
+    """Draft an entry for each example, with the functions that it needs; ``augmentation`` can add others.
 
     What is no call, such as an import, is passed over. Raises ``UsageError`` with the place of a call that
     could not be right.
     """
-    numbers: dict[str, Iterator[int]] = {}
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
     for example in found:
-        calls = [placed for call in example.calls for placed in _calls(*call, docs)]
+        calls = [call for place, text in example.calls for call in _read_calls(place, text, docs)]
         if not calls:
             continue
         offered = {doc.name: doc for _, doc in calls}
         several = "parallel" if len(offered) == 1 else "parallel_multiple"
         category = "simple_python" if len(calls) == 1 else several
-        expected = tuple(ExpectedCall(call.name, _accepted(call, doc)) for call, doc in calls)
         yield Entry(
             suite=suite,
-            id=f"{category}_{next(numbers.setdefault(category, count()))}",
+            id=f"{category}_{next(numbers[category])}",
             category=CATEGORIES[category],
             turns=((Message("user", example.question),),),
             functions=tuple(offered.values()),
-            expectation=ExpectedCalls(expected),
+            expectation=ExpectedCalls(tuple(_expect_call(call, doc) for call, doc in calls)),
         )
 
 
-def _calls(place: str, text: str, docs: Sequence[FunctionDoc]) -> Iterator[tuple[Call, FunctionDoc]]:
-    """The calls of a line, positional arguments under their names; none where the line has none."""
+def _read_calls(place: str, text: str, docs: Sequence[FunctionDoc]) -> Iterator[tuple[Call, FunctionDoc]]:
+    """Yield the calls of a line, positional arguments under their names; none where the line has none."""
     try:
-        found = python.corrected(text)
+        calls = python.corrected(text)
     except Undecodable:
         return
-    for call in found:
-        doc = next((doc for doc in docs if _plain(doc.name) == _plain(call.name)), None)
-        if doc is None:
-            known = [_plain(doc.name) for doc in docs]
-            raise UsageError(f"{place}: {unknown('function', _plain(call.name), known)}")
-        placed = Offer((doc,), Names.DOTTED).own(replace(call, name=doc.name))
-        _check(placed, doc, f"{place}: {doc.name}")
-        yield placed, doc
+    by_name = {_drop_module(doc.name): doc for doc in reversed(docs)}
+    for call in calls:
+        name = _drop_module(call.name)
+        if name not in by_name:
+            known = [_drop_module(doc.name) for doc in docs]
+            raise UsageError(f"{place}: {unknown('function', name, known)}")
+        doc = by_name[name]
+        named = Offer((doc,), Names.DOTTED).own(replace(call, name=doc.name))
+        _require_conformance(named, doc, f"{place}: {doc.name}")
+        yield named, doc
 
 
-def _plain(name: str) -> str:
-    """A function's name without that of its module."""
+def _drop_module(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _check(call: Call, doc: FunctionDoc, where: str) -> None:
+def _require_conformance(call: Call, doc: FunctionDoc, where: str) -> None:
     if call.positional:
         raise UsageError(f"{where} is given a parameter twice, or too many")
     for name, value in call.arguments.items():
         if name not in doc.properties:
             raise UsageError(f"{where}: {unknown('parameter', name, doc.properties)}")
         if not conforms(value, doc.properties[name]):
-            told = doc.properties[name].get("enum") or doc.properties[name].get("type")
-            raise UsageError(f"{where}: {name} is {value!r:.60}, not what the function doc declares ({told})")
+            declared = doc.properties[name].get("enum") or doc.properties[name].get("type")
+            raise UsageError(
+                f"{where}: {name} is {value!r:.60}, not what the function doc declares ({declared})"
+            )
     for name in doc.required:
         if name not in call.arguments:
             raise UsageError(f"{where} needs the parameter {name!r}")
 
 
-def _accepted(call: Call, doc: FunctionDoc) -> Mapping[str, list[object]]:
-    """The value that is given; of a parameter that is not, the default, or nothing."""
-    accepted = {}
+def _expect_call(call: Call, doc: FunctionDoc) -> ExpectedCall:
+    """Accept the value that is given; of a parameter that is not, the default, or nothing."""
+    accepted: dict[str, object] = {}
     for name, schema in doc.properties.items():
         if name in call.arguments:
             accepted[name] = [alternatives(call.arguments[name])]
         elif "default" in schema:
             accepted[name] = [schema["default"], ""]
-    return accepted
+    return ExpectedCall(call.name, accepted)

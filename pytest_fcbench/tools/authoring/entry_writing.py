@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
 
 import yaml
 
@@ -12,82 +12,85 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.suites.formats.multi_turn import UNWORDED
 from pytest_fcbench.tools.authoring.sampling import Walk
 
-Turn: TypeAlias = tuple[int, int]
-"""A walk, and a turn of it."""
-
 
 def written(entries: Sequence[Entry]) -> Mapping[str, str]:
-    """The text of a file for each category, by its name. Raises ValueError for an entry of another shape."""
-    by_category: dict[str, list[Entry]] = {}
+    """Write a file for each category, by its name. Raises ValueError for an entry of another shape."""
+    by_category: defaultdict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
-        by_category.setdefault(entry.category.name, []).append(entry)
-    return {name: _file(name, group) for name, group in by_category.items()}
-
-
-def _file(category: str, entries: Sequence[Entry]) -> str:
-    docs: dict[str, FunctionDoc] = {}
-    for entry in entries:
-        for doc in entry.functions:
+        by_category[entry.category.name].append(entry)
+    files = {}
+    for category, group in by_category.items():
+        docs: dict[str, FunctionDoc] = {}
+        for doc in (doc for entry in group for doc in entry.functions):
             docs.setdefault(doc.name, doc)
-    whole = {
-        "category": category,
-        "functions": list(map(function, docs.values())),
-        "entries": [_entry(entry, docs) for entry in entries],
-    }
-    return yaml.dump(whole, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+        functions = list(map(_convert_doc, docs.values()))
+        files[category] = _dump(
+            category, [_convert_entry(entry, docs) for entry in group], functions=functions
+        )
+    return files
 
 
 def drafted(
-    scene: Scene, walks: Sequence[Walk], parent: str, first: int, questions: Mapping[Turn, str]
+    scene: Scene,
+    walks: Sequence[Walk],
+    parent: str,
+    first: int,
+    questions: Mapping[tuple[int, int], str],
 ) -> str:
-    """Walks as multi-turn entries, numbered from ``first``.
+    """Write walks as multi-turn entries, numbered from ``first``.
 
     A turn without a question, by walk and number, says what one would have to mention; such a file cannot be
-    read until it is worded (``trajectories.UNWORDED``).
+    read until it is worded (``suites.formats.multi_turn.UNWORDED``).
     """
-    entries = [
-        {
-            "id": f"multi_turn_base_{first + at}",
-            "domains": {domain: dict(scene.config.get(domain, {})) for domain in scene.domains},
-            "turns": [
-                {
-                    "user": questions.get((at, number)) or _to_word(walk, number),
-                    "calls": [call.text for call in calls],
-                }
-                for number, calls in enumerate(walk.turns)
-            ],
-            "parents": [parent],
-        }
-        for at, walk in enumerate(walks)
-    ]
-    whole = {"category": "multi_turn_base", "entries": entries}
-    return yaml.dump(whole, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+    entries = []
+    for at, walk in enumerate(walks):
+        turns = []
+        for number, calls in enumerate(walk.turns):
+            mention = ", ".join(map(repr, walk.mention(number))) or "nothing in particular"
+            to_word = f"{UNWORDED} ask for what these calls do; mention: {mention}"
+            question = questions.get((at, number)) or to_word
+            turns.append({"user": question, "calls": [call.text for call in calls]})
+        domains = {domain: dict(scene.config.get(domain, {})) for domain in scene.domains}
+        name = f"multi_turn_base_{first + at}"
+        entries.append({"id": name, "domains": domains, "turns": turns, "parents": [parent]})
+    return _dump("multi_turn_base", entries)
 
 
-def _to_word(walk: Walk, number: int) -> str:
-    says = ", ".join(map(repr, walk.mention(number))) or "nothing in particular"
-    return f"{UNWORDED} ask for what these calls do; mention: {says}"
+class _Dumper(yaml.SafeDumper):
+    """Tuples as lists, and nothing by reference: each entry can be read by itself."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        """Say that nothing is written by reference."""
+        return True
 
 
-def function(doc: FunctionDoc) -> dict[str, object]:
-    """A function doc as the format has it."""
+_Dumper.add_representer(tuple, yaml.SafeDumper.represent_list)
+
+
+def _dump(category: str, entries: Sequence[object], **shared: object) -> str:
+    content = {"category": category, **shared, "entries": entries}
+    return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+
+
+def _convert_doc(doc: FunctionDoc) -> dict[str, object]:
     extra = {"response": doc.extra["response"]} if "response" in doc.extra else {}
     parameters = {key: doc.parameters[key] for key in ("type", "properties", "required")}
     return {"name": doc.name, "description": doc.description, "parameters": parameters, **extra}
 
 
-def _entry(entry: Entry, docs: Mapping[str, FunctionDoc]) -> dict[str, object]:
+def _convert_entry(entry: Entry, docs: Mapping[str, FunctionDoc]) -> dict[str, object]:
     if len(entry.turns) != 1 or entry.scene or entry.tables:
         raise ValueError(f"{entry.key} is not of a single turn")
     (messages,) = entry.turns
-    plain = [message.role for message in messages] == ["user"]
     record: dict[str, object] = {"id": entry.id}
-    if plain:
+    if [message.role for message in messages] == ["user"]:
         record["query"] = messages[0].content
     else:
         record["messages"] = [{"role": message.role, "content": message.content} for message in messages]
     # A doc that differs from the one of that name above stands in the entry itself.
-    record["functions"] = [doc.name if docs[doc.name] == doc else function(doc) for doc in entry.functions]
+    record["functions"] = [
+        doc.name if docs[doc.name] == doc else _convert_doc(doc) for doc in entry.functions
+    ]
     if isinstance(entry.expectation, ExpectedCalls):
         record["expect"] = [{call.name: dict(call.accepted)} for call in entry.expectation.calls]
     if entry.cluster:
@@ -95,14 +98,3 @@ def _entry(entry: Entry, docs: Mapping[str, FunctionDoc]) -> dict[str, object]:
     if entry.parents:
         record["parents"] = list(entry.parents)
     return record
-
-
-class _Dumper(yaml.SafeDumper):
-    """Tuples as lists, and nothing by reference: each entry can be read by itself."""
-
-    def ignore_aliases(self, data: object) -> bool:
-        """Always."""
-        return True
-
-
-_Dumper.add_representer(tuple, yaml.SafeDumper.represent_list)

@@ -30,11 +30,11 @@ _SCRIPTS = {"CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "H
 
 
 def language(text: str) -> str:
-    """The language of a text, guessed: by its script, in Latin script by words that are common in one.
+    """Guess the language of a text: by its script, in Latin script by words that are common in one.
 
     A script that several languages have stands for itself, ``UNKNOWN`` for what words do not tell.
     """
-    scripts = Counter(_script(sign) for sign in text if sign.isalpha())
+    scripts = Counter(unicodedata.name(sign, "OTHER").split()[0] for sign in text if sign.isalpha())
     if not scripts:
         return UNKNOWN
     if scripts["HIRAGANA"] + scripts["KATAKANA"] > 2:
@@ -47,7 +47,3 @@ def language(text: str) -> str:
     votes = {name: sum(words[word] for word in common) for name, common in _WORDS.items()}
     best = max(votes, key=lambda name: votes[name])
     return best if votes[best] else UNKNOWN
-
-
-def _script(sign: str) -> str:
-    return unicodedata.name(sign, "OTHER").split()[0]

@@ -32,9 +32,9 @@ _PHRASES = (
     "Two boxes, one label",
 )
 _NUMBERS = (2, 3, 5, 8, 12, 25, 40, 75, 120, 250)
-_NOBODY_KNOWS = {"string": "fcbench-nothing-of-the-kind", "integer": -918273, "float": -918273.5}
+_IMPROBABLE_VALUES = {"string": "fcbench-nothing-of-the-kind", "integer": -918273, "float": -918273.5}
 
-_IN_VAIN = re.compile(r"\b(?:errors?|invalid|not found|unknown|failed|no such)\b", re.IGNORECASE)
+_FAILURE = re.compile(r"\b(?:errors?|invalid|not found|unknown|failed|no such)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class WalkCall:
     """A call of a walk that was carried out."""
 
     name: str
@@ -60,18 +60,18 @@ class Call:
 
     @property
     def text(self) -> str:
-        """As Python text."""
-        return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"
+        """The call as Python text."""
+        return _format_call(self.name, self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
     """Turns of calls."""
 
-    turns: tuple[tuple[Call, ...], ...]
+    turns: tuple[tuple[WalkCall, ...], ...]
 
     def mention(self, turn: int) -> list[object]:
-        """What the question of a turn has to say, unless an earlier question said it."""
+        """List what the question of a turn has to say, unless an earlier question said it."""
         values = [[value for call in calls for value in call.mention] for calls in self.turns[: turn + 1]]
         said = [value for earlier in values[:-1] for value in earlier]
         return [value for at, value in enumerate(values[-1]) if value not in (*said, *values[-1][:at])]
@@ -90,17 +90,17 @@ class Walk:
 def walks(
     start: Environments, docs: Sequence[FunctionDoc], draw: Random, count: int, turns: int = 3
 ) -> Iterator[Walk]:
-    """At most ``count`` walks of so many turns, no two with the same functions in the same order.
+    """Yield at most ``count`` walks of so many turns, no two with the same functions in the same order.
 
     ``start`` is not changed. A turn has one or two calls; at least one call needs what another returned, and
-    each changes something or tells what was not known.
+    each changes something or returns what was not known.
     """
     seen: set[tuple[str, ...]] = set()
     for _ in range(_TRIES * count):
         if len(seen) == count:
             return
-        walk = _walk(start, docs, draw, turns)
-        if walk is None:
+        walk = _draw_walk(start, docs, draw, turns)
+        if walk is None or not walk.edges or not _has_effect(start, walk):
             continue
         names = tuple(call.name for calls in walk.turns for call in calls)
         if names not in seen:
@@ -108,77 +108,74 @@ def walks(
             yield walk
 
 
-def _walk(start: Environments, docs: Sequence[FunctionDoc], draw: Random, turns: int) -> Walk | None:
-    here = _copied(start)
-    known = [Value(value, None) for value in _leaves(here.snapshot())]
-    docs = [doc for doc in docs if not any(map(_is_open, doc.properties.values()))]
-    made: list[tuple[Call, ...]] = []
-    said: set[str] = set()
+def _draw_walk(start: Environments, docs: Sequence[FunctionDoc], draw: Random, turns: int) -> Walk | None:
+    here = _copy_environments(start)
+    known = [Value(value, None) for value in _iterate_leaves(here.snapshot())]
+    docs = [doc for doc in docs if not any(map(_is_undescribed_dict, doc.properties.values()))]
+    walked: list[tuple[WalkCall, ...]] = []
+    made: set[str] = set()
     for _ in range(turns):
-        calls: list[Call] = []
+        calls: list[WalkCall] = []
         for _ in range(draw.randint(1, 2)):
-            call = _step(here, docs, known, draw, said)
+            tries = (_draw_call(here, draw.choice(docs), known, draw) for _ in range(_TRIES))
+            call = next((call for call in tries if call and call.text not in made), None)
             if call is None:
                 return None
-            said.add(call.text)
-            calls.append(call)
-            known += [Value(value, call.name) for value in _leaves(_parsed(call.result))]
-        made.append(tuple(calls))
-    walk = Walk(tuple(made))
-    return walk if walk.edges and _is_brief(start, walk) else None
-
-
-def _step(
-    here: Environments, docs: Sequence[FunctionDoc], known: Sequence[Value], draw: Random, said: set[str]
-) -> Call | None:
-    """A call that succeeds and was not made before; carried out in ``here``."""
-    for _ in range(_TRIES):
-        call = _tried(here, draw.choice(docs), known, draw)
-        if call and call.text not in said:
             here.perform([call.text])
-            return call
-    return None
+            made.add(call.text)
+            calls.append(call)
+            known += [Value(value, call.name) for value in _iterate_leaves(_parse_result(call.result))]
+        walked.append(tuple(calls))
+    return Walk(tuple(walked))
 
 
-def _tried(here: Environments, doc: FunctionDoc, known: Sequence[Value], draw: Random) -> Call | None:
-    """A call of the function with arguments that make it succeed."""
+def _is_undescribed_dict(schema: Schema) -> bool:
+    return schema.get("type") == "dict" and not schema.get("properties")
+
+
+def _draw_call(here: Environments, doc: FunctionDoc, known: Sequence[Value], draw: Random) -> WalkCall | None:
+    """Draw a call of the function with arguments that make it succeed."""
     given = [name for name in doc.properties if name in doc.required or draw.random() < 0.3]
     for _ in range(_TRIES):
-        drawn = {name: _drawn(doc.properties[name], known, draw) for name in given}
-        arguments = {name: value.value for name, value in drawn.items()}
-        if not _succeeds(here, doc.name, arguments):
+        values = {name: _draw_value(doc.properties[name], known, draw) for name in given}
+        arguments = {name: value.value for name, value in values.items()}
+        if not _does_succeed(_try_call(here, doc.name, arguments)):
             continue
-        arguments, needed = _freed(here, doc, arguments, draw)
-        if not _succeeds(here, doc.name, arguments):
+        arguments, needed = _replace_needless_values(here, doc, arguments, draw)
+        result = _try_call(here, doc.name, arguments)
+        if not _does_succeed(result):
             continue
-        found = {name: source for name in needed if (source := drawn[name].source)}
+        found = {name: source for name in needed if (source := values[name].source)}
         mention = tuple(value for name, value in arguments.items() if name not in found)
-        (result,) = _copied(here).perform([_text(doc.name, arguments)])
-        return Call(doc.name, arguments, found, mention, result)
+        return WalkCall(doc.name, arguments, found, mention, result)
     return None
 
 
-def _freed(
+def _replace_needless_values(
     here: Environments, doc: FunctionDoc, arguments: Mapping[str, object], draw: Random
 ) -> tuple[dict[str, object], list[str]]:
-    """The arguments with plain values where any would do, and the names of those where none other does."""
-    needed, freed = [], dict(arguments)
+    """Put plain values where any would do, and name the parameters where none other does."""
+    needed, replaced = [], dict(arguments)
+
+    def does_succeed_with(name: str, value: object) -> bool:
+        return _does_succeed(_try_call(here, doc.name, {**replaced, name: value}))
+
     for name, value in arguments.items():
         schema = doc.properties[name]
         kind = str(schema.get("type"))
-        if kind not in _NOBODY_KNOWS or "enum" in schema:
+        if kind not in _IMPROBABLE_VALUES or "enum" in schema:
             continue
-        if _succeeds(here, doc.name, {**freed, name: _NOBODY_KNOWS[kind]}):
-            freed[name] = _plain(schema, draw)
-        elif isinstance(value, (int, float)) and _succeeds(here, doc.name, {**freed, name: value + 1}):
-            plain = _plain(schema, draw)
-            freed[name] = plain if _succeeds(here, doc.name, {**freed, name: plain}) else value
+        if does_succeed_with(name, _IMPROBABLE_VALUES[kind]):
+            replaced[name] = _draw_plain_value(schema, draw)
+        elif isinstance(value, (int, float)) and does_succeed_with(name, value + 1):
+            plain = _draw_plain_value(schema, draw)
+            replaced[name] = plain if does_succeed_with(name, plain) else value
         else:
             needed.append(name)
-    return freed, needed
+    return replaced, needed
 
 
-def _drawn(schema: Schema, known: Sequence[Value], draw: Random) -> Value:
+def _draw_value(schema: Schema, known: Sequence[Value], draw: Random) -> Value:
     options = schema.get("enum")
     if isinstance(options, list) and options:
         return Value(draw.choice(options), None)
@@ -190,65 +187,65 @@ def _drawn(schema: Schema, known: Sequence[Value], draw: Random) -> Value:
         return draw.choice(returned)
     if fitting and draw.random() < 0.8:
         return draw.choice(fitting)
-    return Value(_plain(schema, draw), None)
+    return Value(_draw_plain_value(schema, draw), None)
 
 
-def _plain(schema: Schema, draw: Random) -> object:
-    kind, items = schema.get("type"), schema.get("items")
-    if kind == "array":
-        return [_plain(items, draw)] if isinstance(items, Mapping) else []
-    if kind == "dict":
-        properties = schema.get("properties")
-        return (
-            {name: _plain(member, draw) for name, member in properties.items()}
-            if isinstance(properties, Mapping)
-            else {}
-        )
-    if kind == "boolean":
-        return draw.random() < 0.5
-    if kind == "integer":
-        return draw.choice(_NUMBERS)
-    return float(draw.choice(_NUMBERS)) if kind == "float" else draw.choice(_PHRASES)
+def _draw_plain_value(schema: Schema, draw: Random) -> object:
+    items, properties = schema.get("items"), schema.get("properties")
+    match schema.get("type"):
+        case "array":
+            return [_draw_plain_value(items, draw)] if isinstance(items, Mapping) else []
+        case "dict":
+            members = properties.items() if isinstance(properties, Mapping) else ()
+            return {name: _draw_plain_value(member, draw) for name, member in members}
+        case "boolean":
+            return draw.random() < 0.5
+        case "integer":
+            return draw.choice(_NUMBERS)
+        case "float":
+            return float(draw.choice(_NUMBERS))
+    return draw.choice(_PHRASES)
 
 
-def _is_open(schema: Schema) -> bool:
-    """Whether it is a dict of which nobody says what belongs into it."""
-    return schema.get("type") == "dict" and not schema.get("properties")
-
-
-def _is_brief(start: Environments, walk: Walk) -> bool:
-    """Whether each call does something: it changes a state, or tells what was not known before."""
-    here = _copied(start)
-    told: set[str] = set()
+def _has_effect(start: Environments, walk: Walk) -> bool:
+    """Return whether each call changes a state, or returns what was not known before."""
+    here = _copy_environments(start)
+    results: set[str] = set()
     for call in (call for calls in walk.turns for call in calls):
         before = here.snapshot()
         here.perform([call.text])
-        if here.snapshot() == before and (call.result in told or not list(_leaves(_parsed(call.result)))):
+        is_known = call.result in results or not list(_iterate_leaves(_parse_result(call.result)))
+        if is_known and here.snapshot() == before:
             return False
-        told.add(call.result)
+        results.add(call.result)
     return True
 
 
-def _succeeds(here: Environments, name: str, arguments: Mapping[str, object]) -> bool:
-    """Whether a call does what it is for, as far as its result shows."""
-    (result,) = _copied(here).perform([_text(name, arguments)])
-    parsed = _parsed(result)
+def _try_call(here: Environments, name: str, arguments: Mapping[str, object]) -> str:
+    """Return the result of a call; ``here`` is not changed."""
+    (result,) = _copy_environments(here).perform([_format_call(name, arguments)])
+    return result
+
+
+def _does_succeed(result: str) -> bool:
+    """Return whether a call did what it is for, as far as its result shows."""
+    parsed = _parse_result(result)
     if isinstance(parsed, Mapping):
         words = [str(key) for key in parsed] + [value for value in parsed.values() if isinstance(value, str)]
-        nothing = bool(parsed) and all(value in ([], {}, "", None) for value in parsed.values())
-        return not nothing and False not in parsed.values() and not any(map(_IN_VAIN.search, words))
-    return not _IN_VAIN.search(result)
+        is_empty = bool(parsed) and all(value in ([], {}, "", None) for value in parsed.values())
+        return not is_empty and False not in parsed.values() and not any(map(_FAILURE.search, words))
+    return not _FAILURE.search(result)
 
 
-def _text(name: str, arguments: Mapping[str, object]) -> str:
-    return Call(name, arguments, {}, (), "").text
+def _format_call(name: str, arguments: Mapping[str, object]) -> str:
+    return f"{name}({', '.join(f'{name}={value!r}' for name, value in arguments.items())})"
 
 
-def _copied(environments: Environments) -> Environments:
+def _copy_environments(environments: Environments) -> Environments:
     return Environments(copy.deepcopy(environments.by_domain))
 
 
-def _parsed(result: str) -> object:
+def _parse_result(result: str) -> object:
     try:
         value: object = json.loads(result)
     except ValueError:
@@ -256,14 +253,14 @@ def _parsed(result: str) -> object:
     return value
 
 
-def _leaves(value: object) -> Iterator[object]:
-    """The texts and numbers in a value, names of its members too: tables are kept by their keys."""
+def _iterate_leaves(value: object) -> Iterator[object]:
+    """Yield the texts and numbers in a value, names of its members too: tables are kept by their keys."""
     if isinstance(value, Mapping):
         for key, member in value.items():
             yield key
-            yield from _leaves(member)
+            yield from _iterate_leaves(member)
     elif isinstance(value, (list, tuple)):
         for member in value:
-            yield from _leaves(member)
+            yield from _iterate_leaves(member)
     elif isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != "":
         yield value

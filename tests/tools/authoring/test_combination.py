@@ -64,17 +64,17 @@ _TIMER = _asks("Rain in Oslo?", make_doc(), city=["Oslo"])
     ],
 )
 def test_a_function_that_takes_the_same_call_could_solve_it(doc: FunctionDoc, could: bool) -> None:
-    assert combination.solves(doc, ExpectedCall("weather.forecast", {"city": ["Oslo"]})) is could
+    assert combination.can_answer(doc, ExpectedCall("weather.forecast", {"city": ["Oslo"]})) is could
 
 
 def test_what_may_be_left_out_does_not_save_a_function_from_being_a_solution() -> None:
     call = ExpectedCall("weather.forecast", {"city": ["Oslo"], "days": [1, ""]})
 
-    assert combination.solves(_WEATHER, call)
+    assert combination.can_answer(_WEATHER, call)
 
 
 def test_multiple_takes_near_functions_that_are_no_solutions() -> None:
-    made = combination.multiple(_OSLO, [_WEATHER, _SAME, _HISTORY, _LOANS], Random(1), 1)
+    made = combination.build_multiple(_OSLO, [_WEATHER, _SAME, _HISTORY, _LOANS], Random(1), 1)
 
     assert made is not None
     assert made.category.name == "multiple"
@@ -82,36 +82,36 @@ def test_multiple_takes_near_functions_that_are_no_solutions() -> None:
     assert made.function("weather.forecast") == _WEATHER
     assert (made.expectation, made.turns) == (_OSLO.expectation, _OSLO.turns)
     assert made.parents == ("own:simple_python_0",)
-    assert combination.multiple(_OSLO, [_WEATHER, _SAME, _HISTORY], Random(1), 2) is None
+    assert combination.build_multiple(_OSLO, [_WEATHER, _SAME, _HISTORY], Random(1), 2) is None
 
 
 def test_a_function_that_does_the_same_is_not_offered_beside_it() -> None:
     """Whatever its parameters are called."""
     same = replace(_WEATHER, name="forecast", parameters={**_WEATHER.parameters, **_PLACE})
 
-    assert not combination.solves(same, ExpectedCall("weather.forecast", {"city": ["Oslo"]}))
-    assert combination.multiple(_OSLO, [same], Random(1), 1) is None
+    assert not combination.can_answer(same, ExpectedCall("weather.forecast", {"city": ["Oslo"]}))
+    assert combination.build_multiple(_OSLO, [same], Random(1), 1) is None
 
 
 def test_distractors_are_not_alike() -> None:
     twin = replace(_LOANS, name="loan.instalment")
 
-    assert combination.multiple(_OSLO, [_LOANS, twin], Random(1), 1) is not None
-    assert combination.multiple(_OSLO, [_LOANS, twin], Random(1), 2) is None
+    assert combination.build_multiple(_OSLO, [_LOANS, twin], Random(1), 1) is not None
+    assert combination.build_multiple(_OSLO, [_LOANS, twin], Random(1), 2) is None
 
 
 def test_a_name_that_is_the_same_without_dots_is_not_offered_beside_it() -> None:
     twin = replace(_HISTORY, name="weather_forecast")
 
-    assert combination.multiple(_OSLO, [twin], Random(1), 1) is None
+    assert combination.build_multiple(_OSLO, [twin], Random(1), 1) is None
 
 
 def test_irrelevance_takes_functions_about_something_else() -> None:
-    made = combination.irrelevance(_OSLO, [_WEATHER, _HISTORY, _LOANS], Random(1), 1)
+    made = combination.build_irrelevance(_OSLO, [_WEATHER, _HISTORY, _LOANS], Random(1), 1)
 
     assert made is not None
     assert (made.functions, made.expectation) == ((_LOANS,), NoCall())
-    assert combination.irrelevance(_OSLO, [_WEATHER, _HISTORY], Random(1), 1) is None
+    assert combination.build_irrelevance(_OSLO, [_WEATHER, _HISTORY], Random(1), 1) is None
 
 
 def test_irrelevance_takes_no_function_that_the_question_speaks_of() -> None:
@@ -119,8 +119,8 @@ def test_irrelevance_takes_no_function_that_the_question_speaks_of() -> None:
     rows = make_doc("db.rows", {"table": {"type": "string"}}, ["table"])
     league = _asks("Show the league table of Oslo", city=["Oslo"])
 
-    assert combination.irrelevance(_OSLO, [rows], Random(1), 1) is not None
-    assert combination.irrelevance(league, [rows], Random(1), 1) is None
+    assert combination.build_irrelevance(_OSLO, [rows], Random(1), 1) is not None
+    assert combination.build_irrelevance(league, [rows], Random(1), 1) is None
 
 
 def test_all_parameters_are_taken_away_that_a_call_must_have() -> None:
@@ -130,19 +130,19 @@ def test_all_parameters_are_taken_away_that_a_call_must_have() -> None:
     )
     entry = _asks("Where is 4711 of Postnl?", doc, parcel=["4711"], carrier=["postnl"], language=["en", ""])
 
-    made = combination.without_parameters(entry)
+    made = combination.remove_needed_parameters(entry)
 
     assert made is not None
     assert made.expectation == NoCall()
     assert [(list(doc.properties), doc.required) for doc in made.functions] == [(["language"], ())]
-    assert combination.without_parameters(_OSLO) is None  # nothing would be left
+    assert combination.remove_needed_parameters(_OSLO) is None  # nothing would be left
     assert (
-        combination.without_parameters(_asks("Any news?", doc, parcel=["4711", ""])) is None
+        combination.remove_needed_parameters(_asks("Any news?", doc, parcel=["4711", ""])) is None
     )  # nothing is lost
 
 
 def test_parallel_asks_the_same_function_several_times() -> None:
-    made = combination.parallel([_OSLO, _RIGA], Random(1))
+    made = combination.build_parallel([_OSLO, _RIGA], Random(1))
 
     assert made is not None
     assert made.functions == (_WEATHER,)
@@ -157,19 +157,19 @@ def test_what_is_made_of_one_entry_is_in_its_cluster() -> None:
     variant = replace(_OSLO, id="", parents=(_OSLO.key,), cluster=_OSLO.id)
 
     for made in (
-        combination.multiple(variant, [_LOANS], Random(1), 1),
-        combination.without_parameters(_TIMER),
+        combination.build_multiple(variant, [_LOANS], Random(1), 1),
+        combination.remove_needed_parameters(_TIMER),
     ):
         assert made is not None
         assert made.cluster == "simple_python_0"
-    apart = combination.parallel([_OSLO, _RIGA], Random(1))
+    apart = combination.build_parallel([_OSLO, _RIGA], Random(1))
     assert apart is not None
     assert apart.cluster is None
 
 
 def test_parallel_needs_different_calls_of_one_function() -> None:
-    assert combination.parallel([_OSLO, replace(_OSLO, id="simple_python_9")], Random(1)) is None
-    assert combination.parallel([_OSLO, _LOAN], Random(1)) is None
+    assert combination.build_parallel([_OSLO, replace(_OSLO, id="simple_python_9")], Random(1)) is None
+    assert combination.build_parallel([_OSLO, _LOAN], Random(1)) is None
 
 
 def test_calls_that_differ_in_a_whole_number_alone_are_not_asked_for_together() -> None:
@@ -177,8 +177,8 @@ def test_calls_that_differ_in_a_whole_number_alone_are_not_asked_for_together() 
     few, more = (_asks(f"The latest {n} rows", _ROWS, n, table=["orders"], limit=[n]) for n in (20, 40))
     others = _asks("The latest 20 bills", _ROWS, 3, table=["bills"], limit=[20])
 
-    assert combination.parallel([few, more], Random(1)) is None
-    assert combination.parallel([few, others], Random(1)) is not None
+    assert combination.build_parallel([few, more], Random(1)) is None
+    assert combination.build_parallel([few, others], Random(1)) is not None
 
 
 @pytest.mark.parametrize(
@@ -193,16 +193,18 @@ def test_calls_that_differ_in_a_whole_number_alone_are_not_asked_for_together() 
     ],
 )
 def test_only_a_plain_sentence_is_said_again(question: str) -> None:
-    assert combination.parallel([_OSLO, _asks(question, number=1, city=["Riga"])], Random(1)) is None
+    assert combination.build_parallel([_OSLO, _asks(question, number=1, city=["Riga"])], Random(1)) is None
 
 
 @pytest.mark.parametrize("question", ["A loan of 240,000 at 3.75 percent?", "convert 2025-11-03 17:45 thx"])
 def test_numbers_and_times_do_not_break_a_sentence(question: str) -> None:
-    assert combination.parallel([_OSLO, _asks(question, number=1, city=["Riga"])], Random(1)) is not None
+    assert (
+        combination.build_parallel([_OSLO, _asks(question, number=1, city=["Riga"])], Random(1)) is not None
+    )
 
 
 def test_parallel_multiple_asks_different_functions() -> None:
-    made = combination.parallel_multiple([_OSLO, _LOAN], Random(1))
+    made = combination.build_parallel_multiple([_OSLO, _LOAN], Random(1))
 
     assert made is not None
     assert {doc.name for doc in made.functions} == {"weather.forecast", "loan.payment"}
@@ -214,9 +216,9 @@ def test_parallel_multiple_leaves_out_what_could_be_answered_twice_and_other_lan
     german = _asks("Welche Rate hat ein Kredit von 900?", _LOANS, 4, sum=[900.0])
     short, terse = _asks("Bergen 4", city=["Bergen"]), _asks("900", _LOANS, sum=[900.0])
 
-    assert combination.parallel_multiple([_OSLO, other], Random(1)) is None
-    assert combination.parallel_multiple([_OSLO, german], Random(1)) is None
-    assert combination.parallel_multiple([short, terse], Random(1)) is None
+    assert combination.build_parallel_multiple([_OSLO, other], Random(1)) is None
+    assert combination.build_parallel_multiple([_OSLO, german], Random(1)) is None
+    assert combination.build_parallel_multiple([short, terse], Random(1)) is None
 
 
 @pytest.mark.parametrize(
@@ -229,28 +231,28 @@ def test_parallel_multiple_leaves_out_what_could_be_answered_twice_and_other_lan
     ids=["lines", "long", "chat"],
 )
 def test_parallel_multiple_leaves_out_what_does_not_stand_in_a_list(other: Entry) -> None:
-    assert combination.parallel_multiple([_OSLO, other], Random(1)) is None
+    assert combination.build_parallel_multiple([_OSLO, other], Random(1)) is None
 
 
 def test_functions_that_are_alike_are_not_asked_for_together() -> None:
     same = replace(_WEATHER, name="forecast", parameters={**_WEATHER.parameters, **_PLACE})
     riga = _asks("And how is the weather in Riga?", same, 1, place=["Riga"])
 
-    assert combination.parallel_multiple([_OSLO, riga], Random(1)) is None
+    assert combination.build_parallel_multiple([_OSLO, riga], Random(1)) is None
 
 
 def test_parallel_multiple_asks_in_any_one_language() -> None:
     weather = _asks("Wie wird das Wetter in Bergen und in Riga?", city=["Bergen"])
     loan = _asks("Welche Rate hat ein Kredit von 900?", _LOANS, 4, sum=[900.0])
 
-    assert combination.parallel_multiple([weather, loan], Random(1)) is not None
+    assert combination.build_parallel_multiple([weather, loan], Random(1)) is not None
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_questions_are_joined_in_order_and_counted(seed: int) -> None:
     third = _asks("And in Rome?", number=5, city=["Rome"])
 
-    made = combination.parallel([_OSLO, _RIGA, third], Random(seed))
+    made = combination.build_parallel([_OSLO, _RIGA, third], Random(seed))
 
     assert made is not None
     text = made.turns[0][0].content
@@ -264,7 +266,7 @@ def test_questions_are_joined_in_order_and_counted(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_what_ends_without_a_mark_has_a_line_of_its_own(seed: int) -> None:
-    made = combination.parallel(
+    made = combination.build_parallel(
         [replace(_OSLO, turns=((Message("user", "weather in Oslo"),),)), _RIGA], Random(seed)
     )
 
@@ -273,18 +275,18 @@ def test_what_ends_without_a_mark_has_a_line_of_its_own(seed: int) -> None:
 
 
 def test_only_one_question_with_one_call_can_be_built_from() -> None:
-    assert combination.with_one_call(_OSLO)
+    assert combination.is_answered_by_one_call(_OSLO)
     system = replace(_OSLO, turns=((Message("system", "Be brief."), Message("user", "Oslo?")),))
-    assert not combination.with_one_call(system)
-    assert not combination.with_one_call(replace(_OSLO, expectation=NoCall()))
-    assert not combination.with_one_call(replace(_OSLO, functions=()))
+    assert not combination.is_answered_by_one_call(system)
+    assert not combination.is_answered_by_one_call(replace(_OSLO, expectation=NoCall()))
+    assert not combination.is_answered_by_one_call(replace(_OSLO, functions=()))
     twice = ExpectedCalls((ExpectedCall("weather.forecast", {"city": ["Oslo"]}),) * 2)
-    assert not combination.with_one_call(replace(_OSLO, expectation=twice))
+    assert not combination.is_answered_by_one_call(replace(_OSLO, expectation=twice))
 
 
 def test_numbers_go_on_after_those_that_are_taken() -> None:
     made = [replace(_OSLO, id=""), replace(_LOAN, id="")]
 
-    numbered = combination.numbered(made, "mine", {"simple_python": 7})
+    numbered = combination.number_entries(made, "mine", {"simple_python": 7})
 
     assert [entry.key for entry in numbered] == ["mine:simple_python_7", "mine:simple_python_8"]

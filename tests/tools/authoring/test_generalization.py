@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls, Message, NoCall
-from pytest_fcbench.tools.authoring.generalization import variants
+from pytest_fcbench.tools.authoring.generalization import build_variants
 from tests.factories import make_doc, make_entry
 
 
@@ -27,7 +27,7 @@ def _accepted(entry: Entry) -> dict[str, object]:
 def test_numbers_are_swapped_in_question_and_truth() -> None:
     entry = _asks("Boil 12 eggs for 240 seconds, please", eggs=[12], seconds=[240], soft=[True, ""])
 
-    made = variants(entry, Random(1))
+    made = build_variants(entry, Random(1))
 
     assert len(made) == 10
     for variant in made:
@@ -63,7 +63,7 @@ def test_numbers_are_swapped_in_question_and_truth() -> None:
 def test_each_kind_of_value_keeps_its_form(
     question: str, accepted: dict[str, list[object]], shape: str
 ) -> None:
-    made = variants(_asks(question, **accepted), Random(2), 5)
+    made = build_variants(_asks(question, **accepted), Random(2), 5)
 
     assert made
     for variant in made:
@@ -99,14 +99,14 @@ def test_each_kind_of_value_keeps_its_form(
     ],
 )
 def test_what_could_become_wrong_is_left_alone(question: str, accepted: dict[str, list[object]]) -> None:
-    assert variants(_asks(question, **accepted), Random(3)) == []
+    assert build_variants(_asks(question, **accepted), Random(3)) == []
 
 
 def test_a_word_of_an_enum_is_left_alone() -> None:
     doc = make_doc("f", {"city": {"type": "string", "enum": ["Oslo", "Bergen"]}}, ["city"])
     entry = make_entry(functions=[doc], expect=[{"f": {"city": ["Oslo"]}}])
 
-    assert variants(replace(entry, turns=((Message("user", "Fly to Oslo"),),)), Random(3)) == []
+    assert build_variants(replace(entry, turns=((Message("user", "Fly to Oslo"),),)), Random(3)) == []
 
 
 def test_what_has_a_default_is_left_alone() -> None:
@@ -114,7 +114,7 @@ def test_what_has_a_default_is_left_alone() -> None:
     doc = make_doc("f", {"days": {"type": "integer", "default": 7}}, ["days"])
     entry = make_entry(functions=[doc], expect=[{"f": {"days": [3]}}])
 
-    assert variants(replace(entry, turns=((Message("user", "Rain in 3 days?"),),)), Random(3)) == []
+    assert build_variants(replace(entry, turns=((Message("user", "Rain in 3 days?"),),)), Random(3)) == []
 
 
 def test_values_of_several_calls_are_swapped() -> None:
@@ -124,7 +124,7 @@ def test_values_of_several_calls_are_swapped() -> None:
     )
     entry = replace(asked, turns=((Message("user", "Trains 20417 and 20963?"),),))
 
-    for variant in variants(entry, Random(1)):
+    for variant in build_variants(entry, Random(1)):
         found = re.fullmatch(r"Trains (\d{5}) and (\d{5})\?", variant.turns[0][0].content)
         assert found is not None
         assert isinstance(variant.expectation, ExpectedCalls)
@@ -136,7 +136,7 @@ def test_values_of_several_calls_are_swapped() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_a_number_of_more_than_one_digit_stays_near(seed: int) -> None:
     """A room stays warm, a loan dear."""
-    for variant in variants(_asks("Heat to 20.5 degrees", to=[20.5]), Random(seed)):
+    for variant in build_variants(_asks("Heat to 20.5 degrees", to=[20.5]), Random(seed)):
         degrees = float(variant.turns[0][0].content.split()[2])
         assert 14 <= degrees <= 27
 
@@ -144,12 +144,12 @@ def test_a_number_of_more_than_one_digit_stays_near(seed: int) -> None:
 def test_cities_of_one_question_stay_different() -> None:
     entry = _asks("From Oslo to Lyon", origin=["Oslo"], to=["Lyon"])
 
-    for variant in variants(entry, Random(4), 40):
+    for variant in build_variants(entry, Random(4), 40):
         assert _accepted(variant)["origin"] != _accepted(variant)["to"]
 
 
 def test_an_entry_without_a_call_has_no_variants() -> None:
-    assert variants(replace(_asks("12 eggs", eggs=[12]), expectation=NoCall()), Random(1)) == []
+    assert build_variants(replace(_asks("12 eggs", eggs=[12]), expectation=NoCall()), Random(1)) == []
 
 
 @given(st.integers(1, 10**9), st.integers(0, 3), st.integers())
@@ -157,7 +157,7 @@ def test_a_swapped_number_is_the_one_that_is_asked_for(whole: int, decimals: int
     text = f"{whole / 10**decimals:.{decimals}f}"
     value = float(text) if decimals else int(text)
 
-    for variant in variants(_asks(f"Give me {text} of it", n=[value]), Random(seed), 3):
+    for variant in build_variants(_asks(f"Give me {text} of it", n=[value]), Random(seed), 3):
         said = variant.turns[0][0].content.removeprefix("Give me ").removesuffix(" of it")
         assert _accepted(variant) == {"n": [type(value)(said)]}
         assert len(said) == len(text)
