@@ -14,13 +14,13 @@ All text that models and suites write as Python is parsed here. ``ast.parse`` al
 from __future__ import annotations
 
 import ast
-import gc
 import re
 import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Literal
+
+from pytest_fcbench.domain.garbage_collection import pause_collector
 
 _FILENAME = "<unknown>"
 """The default of ``ast.parse``: it is in the messages of errors, which models are shown."""
@@ -106,20 +106,9 @@ def _parse(text: str, mode: Literal["eval", "exec"]) -> ast.AST:
             except (SyntaxError, RecursionError, SystemError) as error:
                 if not left or not _PASSING.search(str(error)):
                     raise
-                # No collection, no Python code while the tree is built, so no other parse in between.
-                undo.enter_context(_pause_collector())
+                # No collection, no Python code while the tree is built, so no other parse in between. Not
+                # always done: it holds for the whole process.
+                undo.enter_context(pause_collector())
             else:
                 return tree
     raise AssertionError("the last attempt neither returned nor raised")  # pragma: no cover
-
-
-@contextmanager
-def _pause_collector() -> Iterator[None]:
-    """Keep the garbage collector from running by itself. Not always done: it holds for the whole process."""
-    was_enabled = gc.isenabled()
-    try:
-        gc.disable()
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

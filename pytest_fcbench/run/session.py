@@ -14,11 +14,11 @@ from pytest_fcbench.conversations import memory
 from pytest_fcbench.conversations.setting import Memories
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Replies
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
-from pytest_fcbench.dispatch.garbage_collection import CalmCollector
 from pytest_fcbench.dispatch.progress import Progress
 from pytest_fcbench.dispatch.worker_link import Link
 from pytest_fcbench.domain.entry import SELECTIONS, Entry, ExpectedResponse, Group, Rule
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.garbage_collection import CalmCollector, pause_collector
 from pytest_fcbench.domain.transcript import Asking, Transcript
 from pytest_fcbench.domain.verdict import Judgement, NotScored
 from pytest_fcbench.environments.execution import Environments
@@ -77,7 +77,8 @@ class Session:
         if self._link is None:
             self.open_models(share)
             _ = self.context.baseline
-        self.context.check()
+        with pause_collector():  # entries stay: looking for garbage among them takes a fifth of the time
+            self.context.check()
 
     def open_models(self, share: float = 1.0) -> ModelStack:
         """Return the models, which are opened by the first call. Raises ``UsageError``."""

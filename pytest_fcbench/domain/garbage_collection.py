@@ -1,8 +1,10 @@
-"""Keeping Python's garbage collector out of the way of the event loop."""
+"""Keeping Python's garbage collector out of the way where it finds no garbage and takes long."""
 
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _THRESHOLDS = (50_000, 20, 1_000)
 
@@ -18,7 +20,7 @@ class CalmCollector:
         self._before: tuple[int, int, int] | None = None
 
     def calm(self) -> None:
-        """From now on; a second call does nothing."""
+        """Freeze all objects that there are and collect rarely; a second call does nothing."""
         if self._before is None:
             self._before = gc.get_threshold()
             gc.collect()
@@ -26,8 +28,20 @@ class CalmCollector:
             gc.set_threshold(*_THRESHOLDS)
 
     def restore(self) -> None:
-        """As it was before."""
+        """Collect as before ``calm``."""
         if self._before is not None:
             gc.set_threshold(*self._before)
             gc.unfreeze()
             self._before = None
+
+
+@contextmanager
+def pause_collector() -> Iterator[None]:
+    """Keep the garbage collector of the whole process from running by itself."""
+    was_enabled = gc.isenabled()
+    try:
+        gc.disable()
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

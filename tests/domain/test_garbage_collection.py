@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 
-from pytest_fcbench.dispatch.garbage_collection import CalmCollector
+import pytest
+
+from pytest_fcbench.domain.garbage_collection import CalmCollector, pause_collector
 
 
 def test_it_is_set_back_as_it_was() -> None:
@@ -27,3 +29,19 @@ def test_without_calm_nothing_is_changed() -> None:
     before = gc.get_threshold(), gc.get_freeze_count()
     CalmCollector().restore()
     assert (gc.get_threshold(), gc.get_freeze_count()) == before
+
+
+def test_a_pause_ends_also_with_an_error_and_leaves_a_stopped_collector_stopped() -> None:
+    def fail_in_a_pause() -> None:
+        with pause_collector():
+            assert not gc.isenabled()
+            raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        fail_in_a_pause()
+    assert gc.isenabled()
+    with pause_collector():
+        with pause_collector():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
