@@ -57,8 +57,10 @@ class Execute(Protocol):
     def __call__(
         self, calls: Sequence[str], recorded: Sequence[PathCall], own: Sequence[str]
     ) -> Sequence[Outcome]:
-        """What became of each; ``recorded`` are the answers of web APIs that are known, ``own`` the functions
-        of a team that calls may name."""
+        """Return what became of each call.
+
+        ``recorded`` are the known answers of web APIs, ``own`` the functions of a team that calls may name.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,4 +88,4 @@ class Perform(Protocol):
     """Sends the request of a call."""
 
     def __call__(self, call: str, /) -> Response:
-        """What became of it; ``Raised`` where it is no call of ``requests.get`` or must not be sent."""
+        """Return what became of it: ``Raised`` if it is no call of ``requests.get`` or must not be sent."""

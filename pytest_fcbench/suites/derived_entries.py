@@ -50,7 +50,7 @@ def missing_function(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
         {
             node.func.id
             for call in calls
-            for node in ast.walk(parse_expression(call))  # also a call inside the arguments of another
+            for node in ast.walk(parse_expression(call))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         }
         for calls in truth.turns

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
+from types import FunctionType
 from typing import Literal
 
 from pytest_fcbench.domain.arithmetic import add_in_order
@@ -107,14 +108,14 @@ def roman_numeral(number: int) -> str:
     """
     if not 0 < number < 4000:
         raise ValueError("only 1 to 3999 can be written in Roman numerals")
-    written = ""
+    numeral = ""
     for value, letters in (
         *((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL")),
         *((10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")),
     ):
         count, number = divmod(number, value)
-        written += letters * count
-    return written
+        numeral += letters * count
+    return numeral
 
 
 def running_totals(amounts: list[float]) -> list[float]:
@@ -170,32 +171,18 @@ def caesar_shift(text: str, shift: int) -> str:
         shift: Places to move each letter on; a negative number moves it back.
     """
 
-    def moved(letter: str) -> str:
+    def move(letter: str) -> str:
         if not (letter.isascii() and letter.isalpha()):
             return letter
         first = ord("a" if letter.islower() else "A")
         return chr((ord(letter) - first + shift) % 26 + first)
 
-    return "".join(map(moved, text))
+    return "".join(map(move, text))
 
 
 EVERYDAY: Mapping[str, Callable[..., object]] = {
-    function.__name__: function
-    for function in (
-        fuel_needed,
-        split_bill,
-        reading_minutes,
-        convert_length,
-        days_between,
-        date_after,
-        weekday,
-        letter_counts,
-        roman_numeral,
-        running_totals,
-        median,
-        savings_plan,
-        simplify_fraction,
-        caesar_shift,
-    )
+    name: value
+    for name, value in list(globals().items())
+    if isinstance(value, FunctionType) and value.__module__ == __name__
 }
-"""By name."""
+"""The functions of this module by name. A call may name each of them, so there are no others here."""

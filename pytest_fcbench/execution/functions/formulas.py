@@ -8,30 +8,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.execution.functions.lambdas import read_function
 
 
 def calculate_triangle_area(base: float, height: float) -> float:
-    """Half of base times height."""
+    """Return half of base times height."""
     return base * height / 2
 
 
 def geometry_area_circle(radius: float) -> float:
-    """Area of a circle."""
+    """Return the area of a circle."""
     return math.pi * radius**2
 
 
 def get_distance(pointA: Sequence[float], pointB: Sequence[float]) -> float:  # noqa: N803 - BFCL's name
-    """Distance of two points of a plane; further coordinates are ignored."""
+    """Return the distance of two points of a plane; further coordinates are ignored."""
     across, up = pointA[0] - pointB[0], pointA[1] - pointB[1]
     distance: float = (across**2 + up**2) ** 0.5
     return distance
 
 
 def polygon_area(vertices: Sequence[Sequence[float]]) -> float:
-    """Area by the shoelace formula, whatever the order of the vertices and whether edges cross."""
+    """Return the area of a polygon by the shoelace formula, in any order of vertices."""
     if len(vertices) < 3:
         raise ValueError("a polygon has three vertices at least")
     pairs = zip(vertices, [*vertices[1:], vertices[0]], strict=True)
@@ -39,7 +40,7 @@ def polygon_area(vertices: Sequence[Sequence[float]]) -> float:
 
 
 def maxPoints(points: Sequence[Sequence[float]]) -> int:  # noqa: N802 - BFCL's name
-    """How many of the points lie on one line."""
+    """Return how many of the points lie on one line."""
     most = min(len(points), 2)
     for index, (x, y) in enumerate(points):
         for other, (u, v) in enumerate(points[:index]):
@@ -49,24 +50,25 @@ def maxPoints(points: Sequence[Sequence[float]]) -> int:  # noqa: N802 - BFCL's 
 
 
 def math_factorial(n: int) -> int:
-    """Product of 1 to ``n``; 1 for a negative number."""
+    """Return the product of 1 to ``n``; 1 for a negative number."""
     return math.prod(range(1, n + 1))
 
 
 def math_gcd(a: int, b: int) -> int:
-    """Greatest common divisor by Euclid's rule, so that it can be negative."""
+    """Return the greatest common divisor by Euclid's rule, so that it can be negative."""
     while b != 0:
         a, b = b, a % b
     return a
 
 
 def math_lcm(a: int, b: int) -> float:
-    """Least common multiple; a float, as officially."""
+    """Return the least common multiple; a float, as officially."""
     return a * b / math_gcd(a, b)
 
 
 def get_prime_factors(number: float) -> list[int]:
-    """Prime factors in rising order. The rest is divided as a float, so large numbers lose digits."""
+    """Return the prime factors in rising order."""
+    # The rest is divided as a float, as officially, so large numbers lose digits.
     factors, divisor = [], 2
     while number > 1:
         while number % divisor == 0:
@@ -77,7 +79,7 @@ def get_prime_factors(number: float) -> list[int]:
 
 
 def get_fibonacci_sequence(n: int) -> list[int]:
-    """The first ``n`` Fibonacci numbers from 0 on, but never fewer than two."""
+    """Return the first ``n`` Fibonacci numbers from 0 on, but never fewer than two."""
     sequence = [0, 1]
     for _ in range(2, n):
         sequence.append(sequence[-1] + sequence[-2])
@@ -85,14 +87,14 @@ def get_fibonacci_sequence(n: int) -> list[int]:
 
 
 def get_fibonacci_number(n: int) -> int:
-    """The Fibonacci number at a place; the first is 0, the second 1."""
+    """Return the Fibonacci number at a place; the first is 0, the second 1."""
     if n <= 0:
         raise ValueError("places are counted from 1 on")
     return get_fibonacci_sequence(n)[n - 1]
 
 
 def quadratic_roots(a: float, b: float, c: float) -> list[object]:
-    """Both roots, that with the positive square root first; complex ones as real and imaginary part."""
+    """Return both roots, the one with the positive square root first; complex ones in two parts."""
     discriminant = b**2 - 4 * a * c
     if discriminant >= 0:
         root = discriminant**0.5
@@ -102,7 +104,7 @@ def quadratic_roots(a: float, b: float, c: float) -> list[object]:
 
 
 def estimate_derivative(function: str, x: float) -> float:
-    """Slope of a function between ``x`` and a point so close (1e-10) that only some digits of it are right.
+    """Return the slope of a function between ``x`` and ``x + 1e-10``; so close, only some digits are right.
 
     The function is Python text, officially evaluated; here it is read (``lambdas``).
     """
@@ -111,13 +113,13 @@ def estimate_derivative(function: str, x: float) -> float:
 
 
 def mat_mul(matA: Sequence[Sequence[float]], matB: Sequence[Sequence[float]]) -> list[list[float]]:  # noqa: N803
-    """Product of two matrices, given by rows; as many elements of a row count as the second has rows."""
+    """Return the product of two matrices; as many elements of a row count as the second has rows."""
     rows, columns, inner = range(len(matA)), range(len(matB[0])), range(len(matB))
     return [[add_in_order(matA[i][k] * matB[k][j] for k in inner) for j in columns] for i in rows]
 
 
 def calculate_cosine_similarity(vectorA: Sequence[float], vectorB: Sequence[float]) -> float:  # noqa: N803
-    """Cosine of the angle between two vectors; surplus elements of the longer one count for its length."""
+    """Return the cosine of two vectors; surplus elements of the longer one count for its length."""
     product = add_in_order(a * b for a, b in zip(vectorA, vectorB, strict=False))
     length_a: float = add_in_order(x**2 for x in vectorA) ** 0.5
     length_b: float = add_in_order(x**2 for x in vectorB) ** 0.5
@@ -125,40 +127,40 @@ def calculate_cosine_similarity(vectorA: Sequence[float], vectorB: Sequence[floa
 
 
 def sort_array(array: Sequence[float], reverse: bool = False) -> list[float]:
-    """The elements in rising or falling order; of a text its characters."""
+    """Return the elements in rising or falling order; of a text its characters."""
     return sorted(array, reverse=reverse)
 
 
 def add_binary_numbers(a: str, b: str) -> str:
-    """Sum of two numbers written in binary, written in binary."""
+    """Return the sum of two numbers written in binary, written in binary."""
     return f"{int(a, 2) + int(b, 2):b}"
 
 
 def calculate_mean(numbers: Sequence[float]) -> float:
-    """Arithmetic mean."""
+    """Return the arithmetic mean."""
     return add_in_order(numbers) / len(numbers)
 
 
 def calculate_standard_deviation(numbers: Sequence[float]) -> float:
-    """Standard deviation of a whole population."""
+    """Return the standard deviation of a whole population."""
     mean = calculate_mean(numbers)
     deviation: float = (add_in_order((number - mean) ** 2 for number in numbers) / len(numbers)) ** 0.5
     return deviation
 
 
 def calc_binomial_probability(n: int, k: int, p: float) -> float:
-    """Probability of exactly ``k`` successes in ``n`` trials."""
+    """Return the probability of exactly ``k`` successes in ``n`` trials."""
     ways = math_factorial(n) / (math_factorial(k) * math_factorial(n - k))
     return ways * (p**k * (1 - p) ** (n - k))
 
 
 def calculate_permutations(n: int, k: int) -> float:
-    """Ways to arrange ``k`` of ``n`` things; a float, as officially."""
+    """Return the ways to arrange ``k`` of ``n`` things; a float, as officially."""
     return math_factorial(n) / math_factorial(n - k)
 
 
 def linear_regression(x: Sequence[float], y: Sequence[float], point: float) -> float:
-    """Value at a point of the line that fits best."""
+    """Return the value at a point of the line that fits best."""
     mean_x, mean_y = calculate_mean(x), calculate_mean(y)
     spread = add_in_order((value - mean_x) ** 2 for value in x)
     slope = add_in_order((x[i] - mean_x) * (y[i] - mean_y) for i in range(len(x))) / spread
@@ -166,34 +168,34 @@ def linear_regression(x: Sequence[float], y: Sequence[float], point: float) -> f
 
 
 def calculate_final_velocity(initial_velocity: float, acceleration: float, time: float) -> float:
-    """Velocity after steady acceleration."""
+    """Return the velocity after steady acceleration."""
     return initial_velocity + acceleration * time
 
 
 def calculate_displacement(initial_velocity: float, acceleration: float, time: float) -> float:
-    """Way covered under steady acceleration."""
+    """Return the distance covered under steady acceleration."""
     return initial_velocity * time + 0.5 * acceleration * time**2
 
 
 def calculate_electrostatic_potential_energy(charge: float, voltage: float) -> float:
-    """Charge times voltage."""
+    """Return charge times voltage."""
     return charge * voltage
 
 
 def calculate_density(mass: float, volume: float) -> float:
-    """Mass by volume."""
+    """Return mass by volume."""
     return mass / volume
 
 
 def mortgage_calculator(loan_amount: float, interest_rate: float, loan_period: int) -> float:
-    """Monthly payment of a loan over years; the rate is that of a year, as a fraction."""
+    """Return the monthly payment of a loan over years; the rate is that of a year, as a fraction."""
     monthly, payments = interest_rate / 12, loan_period * 12
     grown = (1 + monthly) ** payments
     return loan_amount * monthly * grown / (grown - 1)
 
 
 def calculate_future_value(present_value: float, interest_rate: float, periods: int) -> float:
-    """Value after periods of compound interest, the rate as a fraction."""
+    """Return the value after periods of compound interest, the rate as a fraction."""
     return present_value * (1 + interest_rate) ** periods
 
 
@@ -205,7 +207,7 @@ def calculate_investment_value(
     inflation_rate: Sequence[float],
     adjust_for_inflation: bool = True,
 ) -> float:
-    """Value of an investment after years of contributions.
+    """Return the value of an investment after years of contributions.
 
     Only the inflation of the last year is taken off, as officially: that of each year before is forgotten.
     """
@@ -224,8 +226,10 @@ _ACTIVITY = (1.2, 1.375, 1.55, 1.725, 1.9)
 def calculate_nutritional_needs(
     weight: float, height: float, age: float, gender: str, activity_level: int, goal: str
 ) -> dict[str, float]:
-    """Energy by Harris and Benedict, 500 kcal more to gain and less to lose; 30 % protein, 25 % fat, 45 %
-    carbohydrates. Whoever is not "male" counts as female."""
+    """Return the daily energy by Harris and Benedict, with 500 kcal more to gain and less to lose weight.
+
+    30 % are protein, 25 % fat, 45 % carbohydrates. Whoever is not "male" counts as female.
+    """
     if gender == "male":
         basal = 88.362 + 13.397 * weight + 4.799 * height - 5.677 * age
     else:
@@ -247,7 +251,7 @@ def book_room(
     customer_id: str,
     discount_code: str | None = None,
 ) -> dict[str, object]:
-    """A booking; nobody looks whether the dates make sense. DISCOUNT10 takes a tenth off."""
+    """Return a booking; nobody looks whether the dates make sense. DISCOUNT10 takes a tenth off."""
     return {
         "customer_id": customer_id,
         "room_type": room_type,
@@ -258,45 +262,13 @@ def book_room(
 
 
 def order_food(item: Sequence[str], quantity: Sequence[int], price: Sequence[float]) -> float:
-    """What an order costs: quantity times price, added item by item."""
+    """Return what an order costs: quantity times price, added item by item."""
     return add_in_order(quantity[index] * price[index] for index in range(len(item)))
 
 
 FORMULAS: Mapping[str, Callable[..., object]] = {
-    function.__name__: function
-    for function in (
-        calculate_triangle_area,
-        geometry_area_circle,
-        get_distance,
-        polygon_area,
-        maxPoints,
-        math_factorial,
-        math_gcd,
-        math_lcm,
-        get_prime_factors,
-        get_fibonacci_sequence,
-        get_fibonacci_number,
-        quadratic_roots,
-        estimate_derivative,
-        mat_mul,
-        calculate_cosine_similarity,
-        sort_array,
-        add_binary_numbers,
-        calculate_mean,
-        calculate_standard_deviation,
-        calc_binomial_probability,
-        calculate_permutations,
-        linear_regression,
-        calculate_final_velocity,
-        calculate_displacement,
-        calculate_electrostatic_potential_energy,
-        calculate_density,
-        mortgage_calculator,
-        calculate_future_value,
-        calculate_investment_value,
-        calculate_nutritional_needs,
-        book_room,
-        order_food,
-    )
+    name: value
+    for name, value in list(globals().items())
+    if isinstance(value, FunctionType) and value.__module__ == __name__
 }
-"""By name."""
+"""The functions of this module by name. A call may name each of them, so there are no others here."""

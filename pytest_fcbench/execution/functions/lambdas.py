@@ -35,7 +35,7 @@ _BITWISE = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.LShift, ast.RShift)
 
 
 def read_function(text: object) -> Callable[[float], float]:
-    """The function of one number that a text is. Raises ``Undecodable``, also when called."""
+    """Read a function of one number from a text. Raises ``Undecodable``, also when called."""
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise Undecodable("the function must be a short text")
     try:
@@ -49,38 +49,39 @@ def read_function(text: object) -> Callable[[float], float]:
             ),
             body=body,
         ):
-            return lambda x: _number(body, name, x)
+            return lambda x: _compute_number(body, name, x)
     raise Undecodable("not a lambda of one parameter")
 
 
-def _number(node: ast.expr, name: str, x: float) -> float:
-    value = _value(node, name, x)
+def _compute_number(node: ast.expr, name: str, x: float) -> float:
+    value = _compute(node, name, x)
     if not isinstance(value, (int, float)):
         raise Undecodable(f"{type(value).__name__} is not a number")
     return value
 
 
-def _value(node: ast.expr, name: str, x: float) -> object:
+def _compute(node: ast.expr, name: str, x: float) -> object:
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return computed(operator.add, 0, value)  # within bounds
+            # Adding 0 holds a literal to the bounds of every result.
+            return computed(operator.add, 0, value)
         case ast.Name(id=found) if found == name:
             return x
         case ast.Attribute(value=ast.Name(id="math"), attr=attribute) if attribute in _CONSTANTS:
             return _CONSTANTS[attribute]
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_number(operand, name, x)
+            return -_compute_number(operand, name, x)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return _number(operand, name, x)
+            return _compute_number(operand, name, x)
         case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, _BITWISE):
             if compute := OPERATORS.get(type(op)):
-                return computed(compute, _number(left, name, x), _number(right, name, x))
-        case ast.Call(func=called, args=arguments, keywords=[]) if function := _function(called):
-            return function(*(_number(argument, name, x) for argument in arguments))
+                return computed(compute, _compute_number(left, name, x), _compute_number(right, name, x))
+        case ast.Call(func=called, args=arguments, keywords=[]) if function := _find_function(called):
+            return function(*(_compute_number(argument, name, x) for argument in arguments))
     raise Undecodable(f"{write_expression(node):.80} is not arithmetic")
 
 
-def _function(node: ast.expr) -> Callable[..., float] | None:
+def _find_function(node: ast.expr) -> Callable[..., float] | None:
     match node:
         case ast.Attribute(value=ast.Name(id="math"), attr=attribute):
             return _MATH.get(attribute)

@@ -13,8 +13,15 @@ from typing import Protocol, TypeAlias
 from pytest_fcbench.codecs.call_evaluation import carried_out
 from pytest_fcbench.domain.entry import PathCall
 
+_DEFAULTS = {"diffandsplits": "true"}
+
 LOOKUPS: Mapping[str, Signature] = {
-    name: Signature([Parameter(parameter, Parameter.POSITIONAL_OR_KEYWORD) for parameter in parameters])
+    name: Signature(
+        [
+            Parameter(each, Parameter.POSITIONAL_OR_KEYWORD, default=_DEFAULTS.get(each, Parameter.empty))
+            for each in parameters
+        ]
+    )
     for name, parameters in {
         "get_weather_data": ["coordinates"],
         "get_coordinates_from_city": ["city_name"],
@@ -34,12 +41,8 @@ LOOKUPS: Mapping[str, Signature] = {
         "get_time_zone_by_coord": ["long", "lat"],
         "get_movie_rating": ["movie_name"],
         "get_movie_director": ["movie_name"],
+        "get_stock_history": ["stock_name", "interval", "diffandsplits"],
     }.items()
-} | {
-    "get_stock_history": Signature(
-        [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("stock_name", "interval")]
-        + [Parameter("diffandsplits", Parameter.POSITIONAL_OR_KEYWORD, default="true")]
-    )
 }
 """By name, how each is called."""
 
@@ -58,7 +61,7 @@ class Provider(Protocol):
     """Answers in place of web APIs."""
 
     def answer(self, name: str, arguments: Arguments) -> object:
-        """What the function returns; a plain value. Raises ``UnansweredError`` and ``FailedLookupError``."""
+        """Return the result of a function. Raises ``UnansweredError`` and ``FailedLookupError``."""
 
 
 class Recorded:
@@ -69,45 +72,45 @@ class Recorded:
         self._others = others
 
     def answer(self, name: str, arguments: Arguments) -> object:
-        """The reply that was recorded for this call."""
-        asked = _plain(arguments)
+        """Return the reply that was recorded for this call."""
+        wanted = _as_lists(arguments)
         for call in self._calls:
-            if call.name == name and _plain(call.arguments) == asked:
+            if call.name == name and _as_lists(call.arguments) == wanted:
                 return call.reply_value
         if self._others:
             return self._others.answer(name, arguments)
         raise UnansweredError(name)
 
 
-def _plain(value: object) -> object:
+def _as_lists(value: object) -> object:
     if isinstance(value, Mapping):
-        return {key: _plain(member) for key, member in value.items()}
-    return [_plain(member) for member in value] if isinstance(value, (list, tuple)) else value
+        return {key: _as_lists(member) for key, member in value.items()}
+    return [_as_lists(member) for member in value] if isinstance(value, (list, tuple)) else value
 
 
 def functions(ask: Callable[[str, Arguments], object]) -> Mapping[str, Callable[..., object]]:
-    """The functions, each of which puts its arguments under their names and asks. They raise TypeError."""
+    """Return functions that put their arguments under their names and ask. They raise TypeError."""
 
-    def asking(name: str, signature: Signature) -> Callable[..., object]:
-        def called(*positional: object, **named: object) -> object:
+    def make_function(name: str, signature: Signature) -> Callable[..., object]:
+        def call(*positional: object, **named: object) -> object:
             bound = signature.bind(*positional, **named)
             bound.apply_defaults()
             return ask(name, bound.arguments)
 
-        return called
+        return call
 
-    return {name: asking(name, signature) for name, signature in LOOKUPS.items()}
+    return {name: make_function(name, signature) for name, signature in LOOKUPS.items()}
 
 
 def recording(call: str, reply: object) -> PathCall:
-    """A call, written as text, with what the API answered."""
+    """Return a call, written as text, with what the API answered."""
     made = carried_out(call, functions(lambda name, arguments: PathCall.replied(name, arguments, reply)))
     assert isinstance(made, PathCall)
     return made
 
 
 def unanswered(calls: Sequence[str], recorded: Sequence[PathCall]) -> str | None:
-    """The first of the calls that asks for what was not recorded."""
+    """Return the first call that asks for what was not recorded, or None."""
     known = functions(Recorded(recorded).answer)
     for call in calls:
         if call.partition("(")[0].strip() in known:

@@ -108,14 +108,14 @@ class Asked:
 
 
 def asked(host: str, rest: str, params: Params = (), headers: Mapping[str, str] | None = None) -> Asked:
-    """The request to a path and query, with further parameters behind those of the query."""
+    """Return the request to a path and query, with further parameters behind those of the query."""
     path, _, query = rest.partition("?")
-    told = {name.lower(): text for name, text in (headers or {}).items()}
-    return Asked(host, path, (*parse_qsl(query, keep_blank_values=True), *params), told)
+    lowered = {name.lower(): text for name, text in (headers or {}).items()}
+    return Asked(host, path, (*parse_qsl(query, keep_blank_values=True), *params), lowered)
 
 
 def has_key(request: Asked, api: Api) -> bool:
-    """Whether a key, right or wrong, is given where the API wants one; True where it wants none."""
+    """Tell whether a key, right or wrong, is given where the API wants one; True where it wants none."""
     match api.key:
         case None:
             return True
@@ -128,7 +128,7 @@ def has_key(request: Asked, api: Api) -> bool:
 
 
 def with_key(request: Asked, api: Api, key: str) -> Asked:
-    """With this key in the place of what is given; a request without any stays without."""
+    """Return the request with this key in place of the one given; without one it stays as it is."""
     if api.key is None or not has_key(request, api):
         return request
     name = api.key.name
@@ -145,30 +145,30 @@ def with_key(request: Asked, api: Api, key: str) -> Asked:
 
 
 def identity(request: Asked, api: Api) -> str:
-    """A text that two requests share where they ask the same. It holds no key."""
+    """Return a text that two requests share where they ask the same. It holds no key."""
     if api.key and api.key.place is Place.PARAM:
         kept = tuple(pair for pair in request.params if pair[0] != api.key.name)
         request = replace(request, params=kept)
     else:
         request = with_key(request, api, "key")
     path = unquote(request.path).rstrip("/") or "/"
-    return json.dumps([request.host, path, sorted(_params(request.params, api))], ensure_ascii=True)
+    return json.dumps([request.host, path, sorted(_normalise_params(request.params, api))], ensure_ascii=True)
 
 
-def _params(params: Params, api: Api) -> Iterator[tuple[str, list[str]]]:
+def _normalise_params(params: Params, api: Api) -> Iterator[tuple[str, list[str]]]:
     values: dict[str, list[str]] = {}
     for name, value in params:
         several = name in api.sets or name in api.rows
-        values.setdefault(name, []).extend(map(_plain, value.split(",") if several else [value]))
+        values.setdefault(name, []).extend(map(_normalise_value, value.split(",") if several else [value]))
     for name, given in values.items():
-        if name not in api.defaults or given != [_plain(api.defaults[name])]:
+        if name not in api.defaults or given != [_normalise_value(api.defaults[name])]:
             yield name, sorted(given) if name in api.sets else given
 
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,3})?")
 
 
-def _plain(value: str) -> str:
-    """A number in one notation, whatever it was written in; any other text without blanks around it."""
+def _normalise_value(value: str) -> str:
+    """Return a number in one notation, and any other text without blanks around it."""
     text = value.strip()
     return f"{Decimal(text).normalize() + 0}" if _NUMBER.fullmatch(text) else text

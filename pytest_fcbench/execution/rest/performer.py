@@ -1,23 +1,26 @@
 """From a call as a model writes it to what a web API answers.
 
 Where answers are recorded, a server on loopback plays every host; in a live run the APIs themselves are
-asked.
+asked, and the server plays only the services of ``core``. It is asked by real HTTP, by each host's name.
+Where nobody recorded an answer, its reply says so (``NOT_RECORDED``). A request without the key that an API
+wants is turned away (401), as by the API.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from types import MappingProxyType
 
 from pytest_fcbench.domain.entry import ExpectedResponse
 from pytest_fcbench.execution.outcomes import Raised, Response
-from pytest_fcbench.execution.rest.apis import APIS, Asked, asked, identity
-from pytest_fcbench.execution.rest.recorded import player
+from pytest_fcbench.execution.rest.apis import APIS, Asked, asked, has_key, identity
 from pytest_fcbench.execution.rest.request import NoRequestError, Request, read
-from pytest_fcbench.execution.rest.sender import Keep, Sender
+from pytest_fcbench.execution.rest.sender import NOT_RECORDED, Keep, Sender
 from pytest_fcbench.execution.rest.services import SERVICES
 from pytest_fcbench.web.addresses import Refused, checked
-from pytest_fcbench.web.loopback_server import LoopbackServer
+from pytest_fcbench.web.loopback_server import LoopbackServer, Reply
 
 _ALL = {**APIS, **{host: service.api for host, service in SERVICES.items()}}
 
@@ -42,7 +45,7 @@ class Performer:
         self._recorded = recordings(expected)
 
     def __call__(self, call: str) -> Response:
-        """What became of a call."""
+        """Send the request of a call and return what became of it."""
         try:
             request, wanted, scheme = wanted_by(call)
         except (NoRequestError, Refused) as error:
@@ -51,7 +54,9 @@ class Performer:
 
     @cached_property
     def _player(self) -> LoopbackServer:
-        return player(self._recorded)
+        return LoopbackServer(
+            lambda host, target, headers: _play(asked(host, target, headers=headers), self._recorded)
+        )
 
     @cached_property
     def _sender(self) -> Sender:
@@ -59,24 +64,46 @@ class Performer:
         return Sender(_ALL, played=played, instead=self._instead, keep=self._keep)
 
     def close(self) -> None:
-        """Stop the server, where it was begun."""
-        if begun := self.__dict__.pop("_player", None):
-            begun.close()
+        """Stop the server, if it was started."""
+        if player := self.__dict__.pop("_player", None):
+            player.close()
         self.__dict__.pop("_sender", None)
 
 
 def wanted_by(call: str) -> tuple[Request, Asked, str]:
-    """The request of a call, as an API sees it, and its scheme. Raises ``NoRequestError`` and ``Refused``."""
+    """Return the request of a call, what an API sees of it, and its scheme.
+
+    Raises ``NoRequestError`` and ``Refused``.
+    """
     request = read(call)
     target = checked(request.url)
     return request, asked(target.host, target.rest, request.params, request.headers), target.scheme
 
 
 def recordings(expected: Iterable[ExpectedResponse]) -> Mapping[str, str]:
-    """The recorded answers of truths, by ``apis.identity``; of several to one request the first."""
+    """Return the recorded answers of truths by ``apis.identity``; of several to one request the first."""
     found: dict[str, str] = {}
     for truth in expected:
         if truth.recorded is not None:
             _, wanted, _ = wanted_by(truth.call)
             found.setdefault(identity(wanted, _ALL[wanted.host]), truth.recorded)
     return found
+
+
+def _play(request: Asked, recorded: Mapping[str, str]) -> Reply:
+    """Return the answer to a request; ``recorded`` has those of web APIs by ``apis.identity``."""
+    if service := SERVICES.get(request.host):
+        if not has_key(request, service.api):
+            return _make_reply(401, '{"error": "the key is missing"}')
+        status, reply = service.answer(request.path, dict(request.params))
+        return _make_reply(status, json.dumps(reply, ensure_ascii=False))
+    body = None
+    if api := APIS.get(request.host):
+        if not has_key(request, api):
+            return _make_reply(401, '{"message": "the API key is missing"}')
+        body = recorded.get(identity(request, api))
+    return _make_reply(404, "{}", {NOT_RECORDED: "1"}) if body is None else _make_reply(200, body)
+
+
+def _make_reply(status: int, body: str, headers: Mapping[str, str] = MappingProxyType({})) -> Reply:
+    return Reply(status, "application/json; charset=utf-8", body.encode("utf-8", "backslashreplace"), headers)

@@ -37,7 +37,7 @@ class NoRequestError(Exception):
 
 
 def read(call: str) -> Request:
-    """The request of a call. Raises ``NoRequestError``.
+    """Read the request of a call. Raises ``NoRequestError``.
 
     ``requests_get`` is the same function, whose dot some interfaces do not take; officially it is replaced
     wherever it stands in the call.
@@ -45,14 +45,14 @@ def read(call: str) -> Request:
     try:
         if len(call) > LONGEST_CALL:
             raise ValueError(f"the call has more than {LONGEST_CALL:,} characters")
-        made = carried_out(call.replace("requests_get", FUNCTION), {FUNCTION: _get})
+        request = carried_out(call.replace("requests_get", FUNCTION), {FUNCTION: _make_request})
     except Exception as error:  # noqa: BLE001 - a model's text can make anything go wrong
         raise NoRequestError(f"{type(error).__name__}: {error}"[:500]) from None
-    assert isinstance(made, Request)
-    return made
+    assert isinstance(request, Request)
+    return request
 
 
-def _get(
+def _make_request(
     url: object,
     params: object = None,
     *,
@@ -66,7 +66,7 @@ def _get(
     stream: object = False,
     **others: object,
 ) -> Request:
-    """What the function of that name would send. Raises TypeError and ValueError."""
+    """Return what ``requests.get`` would send. Raises TypeError and ValueError."""
     if not isinstance(url, str):
         raise TypeError(f"the url is {type(url).__name__}, not text")
     for name, value in others.items():
@@ -79,12 +79,12 @@ def _get(
     if proxies and (not isinstance(proxies, Mapping) or any(proxies.values())):
         raise ValueError("proxies are not taken here")
     _check_timeout(timeout)
-    told = dict(_pairs("headers", headers))
-    if crumbs := "; ".join(f"{name}={value}" for name, value in _pairs("cookies", cookies)):
-        told.setdefault("Cookie", crumbs)
+    sent = dict(_read_texts("headers", headers))
+    if crumbs := "; ".join(f"{name}={value}" for name, value in _read_texts("cookies", cookies)):
+        sent.setdefault("Cookie", crumbs)
     if auth:
-        told["Authorization"] = _basic(auth)
-    return Request(url, tuple(_params(params)), told, bool(allow_redirects))
+        sent["Authorization"] = _encode_basic_auth(auth)
+    return Request(url, tuple(_read_params(params)), sent, bool(allow_redirects))
 
 
 def _check_timeout(timeout: object) -> None:
@@ -93,7 +93,7 @@ def _check_timeout(timeout: object) -> None:
             raise ValueError(f"a timeout is a number of seconds above 0, not {timeout!r:.80}")
 
 
-def _pairs(what: str, value: object) -> Iterator[tuple[str, str]]:
+def _read_texts(what: str, value: object) -> Iterator[tuple[str, str]]:
     if value is None:
         return
     if not isinstance(value, Mapping):
@@ -104,28 +104,24 @@ def _pairs(what: str, value: object) -> Iterator[tuple[str, str]]:
         yield name, text
 
 
-def _basic(auth: object) -> str:
+def _encode_basic_auth(auth: object) -> str:
     match auth:
         case (str(user), str(password)) if isinstance(auth, tuple):
             return f"Basic {b64encode(f'{user}:{password}'.encode('latin-1')).decode()}"
     raise TypeError(f"auth is a tuple of user name and password, not {auth!r:.80}")
 
 
-def _pair(pair: object) -> tuple[object, object]:
-    match pair:
-        case [name, value]:
-            return name, value
-    raise ValueError("params are a dict or a list of pairs")
-
-
-def _params(params: object) -> Iterator[tuple[str, str]]:
-    """Pairs as they stand in a query: of several values each by itself, None left out."""
+def _read_params(params: object) -> Iterator[tuple[str, str]]:
+    """Yield pairs as they stand in a query: of several values each by itself, None left out."""
     if not params:
         return
     if not isinstance(params, (Mapping, list, tuple)):
         raise TypeError(f"params are {type(params).__name__}, not a dict")
-    pairs = params.items() if isinstance(params, Mapping) else map(_pair, params)
-    for name, value in pairs:
-        for one in value if isinstance(value, (list, tuple, set, dict)) else (value,):
-            if one is not None:
-                yield str(name), str(one)
+    for pair in params.items() if isinstance(params, Mapping) else params:
+        match pair:
+            case [name, value]:
+                for one in value if isinstance(value, (list, tuple, set, dict)) else (value,):
+                    if one is not None:
+                        yield str(name), str(one)
+            case _:
+                raise ValueError("params are a dict or a list of pairs")

@@ -10,6 +10,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Protocol
 from urllib.parse import quote
 
@@ -29,7 +30,7 @@ class Keep(Protocol):
         """Whether nothing may be asked that is not kept."""
 
     def get(self, key: str) -> str | None:
-        """What is kept."""
+        """Return the text under a key, or None."""
 
     def put(self, key: str, host: str, text: str) -> None:
         """Keep a text."""
@@ -57,17 +58,19 @@ class Sender:
         self._pause = pause
         self._asked_at: dict[str, float] = {}
         local = {**self._played, **(instead or {})}
-        hosts = frozenset(apis)
-        self._following = Client(Bounds(hosts=hosts), local, pause=pause)
-        self._staying = Client(Bounds(hosts=hosts, redirects=0), local, pause=pause)
+        bounds = Bounds(hosts=frozenset(apis))
+        self._clients = {
+            follow: Client(bounds if follow else replace(bounds, redirects=0), local, pause=pause)
+            for follow in (True, False)
+        }
 
     def send(self, wanted: Asked, scheme: str = "https", *, follow: bool = True) -> Response:
-        """What came back."""
+        """Send a request, or find its answer among those kept."""
         api = self._apis.get(wanted.host)
         if api is None:
             return Raised(f"{wanted.host} is not among the hosts that may be asked")
         if wanted.host in self._played:
-            return self._sent(wanted, api, scheme, follow, "")
+            return self._request(wanted, api, scheme, follow, "")
         # What has no key is answered otherwise, and so is what does not follow a redirect.
         key = json.dumps([identity(wanted, api), has_key(wanted, api), scheme, follow])
         if self._keep and (kept := self._keep.get(key)):
@@ -79,10 +82,12 @@ class Sender:
         if api.key and has_key(wanted, api):
             secret = os.environ.get(api.key.env, "").strip()
             if not secret:
-                return Unanswered(wanted.host, f"{NO_KEY} {api.key.env}")
-            scheme = scheme if api.plain else "https"  # whatever a model wrote, a key is not for everybody
+                reason = f"no key for it is in the environment variable {api.key.env}"
+                return Unanswered(wanted.host, reason)
+            # A model may have written http. A key goes in the clear only where the API officially wants it so.
+            scheme = scheme if api.plain else "https"
         self._wait(wanted.host, api.pause_s)
-        response = self._sent(with_key(wanted, api, secret), api, scheme, follow, secret)
+        response = self._request(with_key(wanted, api, secret), api, scheme, follow, secret)
         if self._keep and isinstance(response, Responded) and response.status < 400:
             self._keep.put(key, wanted.host, json.dumps([response.status, response.body]))
         return response
@@ -93,31 +98,27 @@ class Sender:
             self._pause(left_s)
         self._asked_at[host] = time.monotonic()
 
-    def _sent(self, wanted: Asked, api: Api, scheme: str, follow: bool, secret: str) -> Response:
+    def _request(self, wanted: Asked, api: Api, scheme: str, follow: bool, secret: str) -> Response:
         url = f"{scheme}://{wanted.host}{wanted.path}"
         try:
-            client = self._following if follow else self._staying
-            reply: Reply = client.get(url, wanted.params, wanted.headers)
+            reply: Reply = self._clients[follow].get(url, wanted.params, wanted.headers)
         except Refused as error:
-            return Raised(_without(str(error), secret))
+            return Raised(_hide(str(error), secret))
         except Unreachable as error:
-            return Unreached(_without(str(error), secret))
+            return Unreached(_hide(str(error), secret))
         if NOT_RECORDED in reply.headers:
             return Unanswered(wanted.host)
-        body = _without(reply.body.decode("utf-8", "replace"), secret)
+        body = _hide(reply.body.decode("utf-8", "replace"), secret)
         return Responded(identity(wanted, api), wanted.host, reply.status, body)
 
 
-NO_KEY = "no key for it is in the environment variable"
-
-
-def _without(text: str, secret: str) -> str:
-    """Without a key, also as it stands in a URL."""
-    for written in (secret, quote(secret, safe="")) if secret else ():
-        text = text.replace(written, "***")
+def _hide(text: str, secret: str) -> str:
+    """Hide a key in a text, also as it stands in a URL."""
+    for form in (secret, quote(secret, safe="")) if secret else ():
+        text = text.replace(form, "***")
     return text
 
 
 def servers_fault(status: int) -> bool:
-    """Whether a status says that the same may be answered another time."""
+    """Tell whether a status says that the same request may be answered another time."""
     return status == 429 or status >= 500

@@ -23,17 +23,20 @@ _NOT_FOUND = 404, {"error": "not found"}
 class Service:
     """A service and what is to be known of its requests."""
 
-    answer: Callable[[str, Params], Answer]
-    """Of a path and its parameters."""
+    route: Callable[[str, Params], Answer]
+    """Answers a path and its parameters. Raises ValueError for what is asked wrongly."""
     api: Api = NO_API
 
+    def answer(self, path: str, params: Params) -> Answer:
+        """Return the status and the reply to a path and its parameters."""
+        try:
+            return self.route(path, params)
+        except ValueError as error:
+            return 400, {"error": str(error)[:200]}
 
-def _wrong(error: str) -> Answer:
-    return 400, {"error": error}
 
-
-def _whole(params: Params, name: str, default: int) -> int:
-    """A parameter as a whole number from 0 to 9999. Raises ValueError."""
+def _read_whole(params: Params, name: str, default: int) -> int:
+    """Return a parameter as a whole number from 0 to 9999. Raises ValueError."""
     number = int(params.get(name, str(default))[:10])
     if not 0 <= number <= 9999:
         raise ValueError(f"{name} is from 0 to 9999")
@@ -58,7 +61,7 @@ _LINES = {
 }
 
 
-def _trams(path: str, params: Params) -> Answer:
+def _answer_trams(path: str, params: Params) -> Answer:
     match path.split("/"):
         case ["", "v1", "stops"]:
             stops = [
@@ -69,13 +72,13 @@ def _trams(path: str, params: Params) -> Answer:
             ]
             return 200, stops
         case ["", "v1", "departures"]:
-            return _departures(params)
+            return _list_departures(params)
         case ["", "v1", "lines", line] if line in _LINES:
             return 200, {"line": line, "stops": list(_LINES[line]), "minutes": 6 * (len(_LINES[line]) - 1)}
     return _NOT_FOUND
 
 
-def _departures(params: Params) -> Answer:
+def _list_departures(params: Params) -> Answer:
     stop = params.get("stop", "")
     if stop not in _STOPS:
         return 404, {"error": f"there is no stop {stop[:80]!r}"}
@@ -86,7 +89,7 @@ def _departures(params: Params) -> Answer:
         if stop in stops[:-1] and params.get("line") in (None, line)
     ]
     coming.sort(key=lambda departure: (departure["minutes"], departure["line"]))
-    return 200, {"stop": stop, "departures": coming[: _whole(params, "limit", 3)]}
+    return 200, {"stop": stop, "departures": coming[: _read_whole(params, "limit", 3)]}
 
 
 # The tide tables of Saltmark
@@ -96,18 +99,18 @@ _PORTS = {"brandel": (4.1, 0), "osterwick": (3.4, 47), "pellhaven": (5.6, 112)}
 _FEET = 3.2808
 
 
-def _tides(path: str, params: Params) -> Answer:
+def _answer_tides(path: str, params: Params) -> Answer:
     match path.split("/"):
         case ["", "tables", port, day] if port in _PORTS:
-            return _table(port, date.fromisoformat(day), params.get("unit", "m"))
+            return _compute_tides(port, date.fromisoformat(day), params.get("unit", "m"))
         case ["", "ports"]:
             return 200, [{"port": port, "mean_high_water": height} for port, (height, _) in _PORTS.items()]
     return _NOT_FOUND
 
 
-def _table(port: str, day: date, unit: str) -> Answer:
+def _compute_tides(port: str, day: date, unit: str) -> Answer:
     if unit not in ("m", "ft"):
-        return _wrong("unit is m or ft")
+        raise ValueError("unit is m or ft")
     mean, delay = _PORTS[port]
     first = (day.toordinal() * 50 + delay) % 372
     swing = abs(day.toordinal() % 15 - 7) / 10
@@ -138,11 +141,11 @@ _OBJECTS = (
 )
 
 
-def _museum(path: str, params: Params) -> Answer:
+def _answer_museum(path: str, params: Params) -> Answer:
     match path.split("/"):
         case ["", "api", "objects"]:
-            found = [item for item in _OBJECTS if _matches(item, params)]
-            limit = _whole(params, "limit", 10)
+            found = [item for item in _OBJECTS if _is_wanted(item, params)]
+            limit = _read_whole(params, "limit", 10)
             shown = [{"number": number, "title": title} for number, title, *_ in found[:limit]]
             return 200, {"total": len(found), "objects": shown}
         case ["", "api", "objects", number]:
@@ -153,13 +156,13 @@ def _museum(path: str, params: Params) -> Answer:
     return _NOT_FOUND
 
 
-def _matches(item: tuple[str, str, str, int, str], params: Params) -> bool:
+def _is_wanted(item: tuple[str, str, str, int, str], params: Params) -> bool:
     _, title, material, year, room = item
     return (
         params.get("q", "").lower() in title.lower()
         and params.get("material") in (None, material)
         and params.get("room") in (None, room)
-        and _whole(params, "from_year", 0) <= year <= _whole(params, "to_year", 9999)
+        and _read_whole(params, "from_year", 0) <= year <= _read_whole(params, "to_year", 9999)
     )
 
 
@@ -174,50 +177,42 @@ _RECIPES = (
 )
 
 
-def _recipes(path: str, params: Params) -> Answer:
+def _answer_recipes(path: str, params: Params) -> Answer:
     full = params.get("detail", "brief") == "full"
     match path.split("/"):
         case ["", "recipes"]:
             return 200, [
-                _recipe(recipe, full=full)
+                _show_recipe(recipe, full=full)
                 for recipe in _RECIPES
                 if params.get("ingredient") in (None, *recipe[4])
-                and recipe[2] <= _whole(params, "max_minutes", 9999)
+                and recipe[2] <= _read_whole(params, "max_minutes", 9999)
                 and (recipe[5] or params.get("vegetarian") != "true")
             ]
         case ["", "recipes", name]:
             for recipe in _RECIPES:
                 if recipe[0] == name:
-                    return 200, _recipe(recipe, full=full)
+                    return 200, _show_recipe(recipe, full=full)
     return _NOT_FOUND
 
 
-def _recipe(recipe: tuple[str, str, int, int, tuple[str, ...], bool], *, full: bool) -> Mapping[str, object]:
+def _show_recipe(
+    recipe: tuple[str, str, int, int, tuple[str, ...], bool], *, full: bool
+) -> Mapping[str, object]:
     name, title, minutes, serves, ingredients, vegetarian = recipe
     brief: Mapping[str, object] = {"id": name, "title": title, "minutes": minutes}
     rest = {"serves": serves, "ingredients": list(ingredients), "vegetarian": vegetarian}
     return {**brief, **rest} if full else brief
 
 
-def _served(answer: Callable[[str, Params], Answer]) -> Callable[[str, Params], Answer]:
-    def answered(path: str, params: Params) -> Answer:
-        try:
-            return answer(path, params)
-        except ValueError as error:
-            return _wrong(str(error)[:200])
-
-    return answered
-
-
 SERVICES: Mapping[str, Service] = MappingProxyType(
     {
-        "trams.varnholm.example": Service(_served(_trams), Api(defaults={"limit": "3"})),
-        "tides.saltmark.example": Service(_served(_tides), Api(defaults={"unit": "m"})),
+        "trams.varnholm.example": Service(_answer_trams, Api(defaults={"limit": "3"})),
+        "tides.saltmark.example": Service(_answer_tides, Api(defaults={"unit": "m"})),
         "museum.greyfen.example": Service(
-            _served(_museum), Api(Key("", Place.HEADER, "x-museum-key"), defaults={"limit": "10"})
+            _answer_museum, Api(Key("", Place.HEADER, "x-museum-key"), defaults={"limit": "10"})
         ),
         "recipes.hearth.example": Service(
-            _served(_recipes), Api(Key("", Place.PARAM, "api_key"), defaults={"detail": "brief"})
+            _answer_recipes, Api(Key("", Place.PARAM, "api_key"), defaults={"detail": "brief"})
         ),
     }
 )

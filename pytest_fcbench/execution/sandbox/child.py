@@ -9,23 +9,22 @@ The limits are those of POSIX. macOS ignores that of memory, and Windows cannot 
 
 from __future__ import annotations
 
+import importlib
 import os
 import resource
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from multiprocessing.connection import Connection
 
 from pytest_fcbench.codecs.call_evaluation import carried_out
 from pytest_fcbench.execution.functions import lookups
-from pytest_fcbench.execution.functions.custom import loaded
 from pytest_fcbench.execution.functions.everyday import EVERYDAY
 from pytest_fcbench.execution.functions.formulas import FORMULAS
-from pytest_fcbench.execution.sandbox.frames import LONGEST, READY, receive, written
+from pytest_fcbench.execution.sandbox.frames import LONGEST, READY, encode, receive
 
 LONGEST_CALL = 1_000_000
 """Characters of a call."""
-_NOT_SMALL = "the result is too large"
 
 
 def main() -> None:
@@ -37,26 +36,28 @@ def main() -> None:
         os.close(descriptor)
     connection = Connection(socket)
     try:
-        functions = {**_functions(connection), **loaded(sys.argv[4:])}
+        functions = {**_builtin_functions(connection), **_load_functions(sys.argv[4:])}
     except Exception as error:  # noqa: BLE001 - a module is a program of the user, which may fail in any way
-        connection.send_bytes(written(("raised", f"{type(error).__name__}: {error}")))
+        connection.send_bytes(encode(("raised", f"{type(error).__name__}: {error}")))
         return
-    _outcome("sort_array(array=[1]", functions)  # what Python imports for an error is imported now
-    _limit(socket + 1, memory)
-    connection.send_bytes(written(READY))
+    # What Python imports to report an error is imported now: later no file can be opened.
+    _carry_out("sort_array(array=[1]", functions)
+    _set_limits(socket + 1, memory)
+    connection.send_bytes(encode(READY))
     while True:
         try:
             text = receive(connection)
-            signal.setitimer(signal.ITIMER_PROF, cpu_s)  # its signal ends the process, whatever it computes
-            outcome = _outcome(text, functions)
+            # The signal of this timer ends the process, whatever it computes.
+            signal.setitimer(signal.ITIMER_PROF, cpu_s)
+            outcome = _carry_out(text, functions)
             signal.setitimer(signal.ITIMER_PROF, 0)
             connection.send_bytes(outcome)
         except (EOFError, OSError):
             return
 
 
-def _limit(descriptors: int, memory: int) -> None:
-    """No file, no socket, no process, no more memory."""
+def _set_limits(descriptors: int, memory: int) -> None:
+    """Forbid the process files, sockets, other processes and more memory."""
     for limit, value in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, 0),
@@ -67,9 +68,9 @@ def _limit(descriptors: int, memory: int) -> None:
         resource.setrlimit(limit, (value, value))
 
 
-def _functions(connection: Connection) -> Mapping[str, Callable[..., object]]:
+def _builtin_functions(connection: Connection) -> Mapping[str, Callable[..., object]]:
     def ask(name: str, arguments: lookups.Arguments) -> object:
-        connection.send_bytes(written(("ask", name, dict(arguments))))
+        connection.send_bytes(encode(("ask", name, dict(arguments))))
         match receive(connection):
             case ("answer", value):
                 return value
@@ -80,19 +81,32 @@ def _functions(connection: Connection) -> Mapping[str, Callable[..., object]]:
     return {**FORMULAS, **EVERYDAY, **lookups.functions(ask)}
 
 
-def _outcome(text: str, functions: Mapping[str, Callable[..., object]]) -> bytes:
+def _load_functions(names: Iterable[str]) -> Mapping[str, Callable[..., object]]:
+    """Import a team's own functions, named ``module.function``. Raises what their modules raise.
+
+    Their folders are on ``sys.path`` since the suite was read that names them. Each is also known by its name
+    without dots, because some interfaces take none.
+    """
+    found = {}
+    for name in names:
+        module, _, function = name.rpartition(".")
+        found[name] = found[name.replace(".", "_")] = getattr(importlib.import_module(module), function)
+    return found
+
+
+def _carry_out(text: str, functions: Mapping[str, Callable[..., object]]) -> bytes:
     try:
         if len(text) > LONGEST_CALL:
             raise ValueError(f"the call has more than {LONGEST_CALL:,} characters")
         value = carried_out(text, functions)
-        frame = written(("returned", list(value) if isinstance(value, tuple) else value))
-        return frame if len(frame) <= LONGEST else written(("memory", _NOT_SMALL))
+        frame = encode(("returned", list(value) if isinstance(value, tuple) else value))
+        return frame if len(frame) <= LONGEST else encode(("memory", "the result is too large"))
     except lookups.UnansweredError as error:
-        return written(("unanswered", str(error)))
+        return encode(("unanswered", str(error)))
     except MemoryError:
-        return written(("memory", "it needs too much memory"))
+        return encode(("memory", "it needs too much memory"))
     except Exception as error:  # noqa: BLE001 - a model's arguments can make anything go wrong
-        return written(("raised", f"{type(error).__name__}: {error}"[:500]))
+        return encode(("raised", f"{type(error).__name__}: {error}"[:500]))
 
 
 if __name__ == "__main__":

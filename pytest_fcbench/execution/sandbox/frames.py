@@ -18,11 +18,11 @@ LONGEST = 64 * 2**20
 """Bytes of what a call returns."""
 
 
-def written(value: Any) -> bytes:
-    """Raises ValueError for what is not plain."""
+def encode(value: Any) -> bytes:
+    """Return a value as a frame. Raises ValueError for what is not plain."""
     return marshal.dumps(value)
 
 
 def receive(connection: Connection) -> Any:
-    """Raises EOFError or OSError where the other side is gone."""
+    """Wait for a frame and return its value. Raises EOFError or OSError where the other side is gone."""
     return marshal.loads(connection.recv_bytes(LONGEST + 1024))  # noqa: S302 - both sides are ours

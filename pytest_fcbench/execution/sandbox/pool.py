@@ -15,7 +15,7 @@ from multiprocessing.connection import Pipe
 from pytest_fcbench.domain.entry import PathCall
 from pytest_fcbench.execution.functions.lookups import FailedLookupError, Provider, Recorded, UnansweredError
 from pytest_fcbench.execution.outcomes import Limit, Outcome, Raised, Returned, Stopped, Unanswered
-from pytest_fcbench.execution.sandbox.frames import READY, receive, written
+from pytest_fcbench.execution.sandbox.frames import READY, encode, receive
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,10 @@ class Pool:
     def __call__(
         self, calls: Sequence[str], recorded: Sequence[PathCall] = (), own: Sequence[str] = ()
     ) -> tuple[Outcome, ...]:
-        """What became of each call (an ``outcomes.Execute``)."""
+        """Carry out calls and return what became of each (an ``outcomes.Execute``)."""
         provider = Recorded(recorded, self._live)
-        self._own.update(own)  # those of all suites together, so that children are seldom replaced
+        # Functions of all suites are kept together, so that children are seldom replaced.
+        self._own.update(own)
         return tuple(self._run(call, provider) for call in calls)
 
     def _run(self, call: str, provider: Provider) -> Outcome:
@@ -81,6 +82,9 @@ class _Child:
         self._limits = limits
         self._own = own
         self._connection, other = Pipe()
+        # What Python needs to start. Keys and tokens of the environment stay out.
+        kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONHOME") if name in os.environ}
+        path = os.pathsep.join(filter(os.path.isabs, sys.path))
         with other:
             self._process = subprocess.Popen(  # noqa: S603 - our own program
                 [
@@ -92,16 +96,16 @@ class _Child:
                 stderr=subprocess.DEVNULL,
                 pass_fds=(other.fileno(),),
                 cwd=os.sep,
-                env=_environment(),
+                env={**kept, "PYTHONPATH": path},
             )
         self.ended = False
         try:
-            told = receive(self._connection) if self._connection.poll(_START_S) else ("", "")
+            first = receive(self._connection) if self._connection.poll(_START_S) else ("", "")
         except (EOFError, OSError):
-            told = "", ""
-        if told != READY:
+            first = "", ""
+        if first != READY:
             self.end()
-            raise RuntimeError(f"the process that carries calls out does not start: {told[1]}".rstrip(": "))
+            raise RuntimeError(f"the process that carries calls out does not start: {first[1]}".rstrip(": "))
 
     def run(self, call: str, provider: Provider) -> Outcome:
         """Carry out one call; the child has ended if it took too much."""
@@ -111,8 +115,8 @@ class _Child:
             while self._connection.poll(max(0.0, deadline - time.monotonic())):
                 message = receive(self._connection)
                 if message[0] != "ask":
-                    return _outcome(message)
-                self._send(_answer(provider, *message[1:]))
+                    return _read_outcome(message)
+                self._send(_ask_provider(provider, *message[1:]))
         except (EOFError, OSError):
             signalled = -self._process.wait()
             self.end()
@@ -123,28 +127,24 @@ class _Child:
         return Stopped(Limit.TIME, f"it takes more than {self._limits.wall_s:g} s")
 
     def knows(self, own: tuple[str, ...]) -> bool:
-        """Whether it waits for a call and has these functions. Somebody else may have ended it, which is no
-        fault of a call."""
+        """Tell whether it waits for a call and has these functions.
+
+        Somebody else may have ended it, which is no fault of a call.
+        """
         return own == self._own and self._process.poll() is None
 
     def _send(self, value: object) -> None:
-        self._connection.send_bytes(written(value))
+        self._connection.send_bytes(encode(value))
 
     def end(self) -> None:
-        """It holds nothing that could be lost."""
+        """Kill the process; it holds no state worth saving."""
         self.ended = True
         self._connection.close()
         self._process.kill()
         self._process.wait()
 
 
-def _environment() -> dict[str, str]:
-    """What Python needs to start; no key goes there."""
-    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONHOME") if name in os.environ}
-    return kept | {"PYTHONPATH": os.pathsep.join(filter(os.path.isabs, sys.path))}
-
-
-def _answer(provider: Provider, name: str, arguments: dict[str, object]) -> tuple[object, ...]:
+def _ask_provider(provider: Provider, name: str, arguments: dict[str, object]) -> tuple[object, ...]:
     try:
         return "answer", provider.answer(name, arguments)
     except UnansweredError:
@@ -153,13 +153,12 @@ def _answer(provider: Provider, name: str, arguments: dict[str, object]) -> tupl
         return "failed", str(error)
 
 
-def _outcome(message: tuple[str, object]) -> Outcome:
-    kind, told = message
-    match kind:
-        case "returned":
-            return Returned(told)
-        case "unanswered":
-            return Unanswered(str(told))
-        case "memory":
-            return Stopped(Limit.MEMORY, str(told))
-    return Raised(str(told))
+def _read_outcome(message: tuple[str, object]) -> Outcome:
+    match message:
+        case "returned", value:
+            return Returned(value)
+        case "unanswered", function:
+            return Unanswered(str(function))
+        case "memory", reason:
+            return Stopped(Limit.MEMORY, str(reason))
+    return Raised(str(message[1]))

@@ -218,7 +218,8 @@ def _expectation(category: Category, answer: Row) -> Expectation:
         return AnyCall() if category.rule is Rule.RELEVANCE else NoCall()
     calls = [item for item in as_list(answer["ground_truth"]) if isinstance(item, Mapping)]
     if category.rule is Rule.SQL:
-        calls = calls[:1]  # one truth has a second, at which nothing looked
+        # One truth has a second call, which the official checker never looked at.
+        calls = calls[:1]
     return ExpectedCalls(
         tuple(ExpectedCall(name, accepted) for item in calls for name, accepted in item.items())
     )

@@ -123,7 +123,8 @@ class Field:
         return field
 
     def _at(self, key: Key, value: object = None) -> Field:
-        if len(self.keys) >= _DEEPEST:  # an alias inside of what it names never ends
+        # A YAML alias inside the value that it names never ends.
+        if len(self.keys) >= _DEEPEST:
             raise self.error("is nested too deep")
         return Field(value, self.path, (*self.keys, key), self.line)
 

@@ -162,7 +162,8 @@ def _docs(name: str) -> tuple[FunctionDoc, ...]:
 def check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
     """A call of a function that is there, with parameters that it has."""
     try:
-        python.official(field.text())  # which is stricter about what a value is
+        # The official decoder is stricter about what a value is; both must read the call.
+        python.official(field.text())
         found = python.corrected(field.text())
     except Undecodable as error:
         raise field.error(str(error)) from None

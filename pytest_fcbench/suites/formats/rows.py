@@ -31,7 +31,8 @@ class Row(BaseModel):
         extra="forbid",
         strict=True,
         frozen=True,
-        defer_build=True,  # building them all takes longer than the commands that read no entry
+        # Building all models takes longer than a command that reads no entry.
+        defer_build=True,
     )
 
     @pydantic.model_validator(mode="before")

@@ -109,7 +109,8 @@ class _Stated:
 def _stated(source: HubSource, revision: str | None) -> _Stated:
     from huggingface_hub import constants, get_hf_file_metadata
 
-    constants.HF_HUB_DISABLE_TELEMETRY = True  # else the headers of a request take a request of their own
+    # With telemetry the hub's client sends a request of its own to build the headers of another.
+    constants.HF_HUB_DISABLE_TELEMETRY = True
     found = get_hf_file_metadata(_url(source, revision), endpoint=source.endpoint)
     commit, etag, size = found.commit_hash or "", found.etag or "", found.size
     if not _COMMIT.fullmatch(commit):
@@ -170,7 +171,8 @@ def _continued(source: HubSource, stated: _Stated, partial: Path, have: int) -> 
     url, timeout = _url(source, stated.revision), constants.HF_HUB_DOWNLOAD_TIMEOUT
     with get_session().stream("GET", url, headers=headers, timeout=timeout) as response:
         hf_raise_for_status(response)
-        if response.status_code != 206:  # the whole file, although the rest was asked for
+        # The server sends the whole file although only the rest was asked for.
+        if response.status_code != 206:
             have = 0
         shown = tqdm(  # type: ignore[no-untyped-call]
             desc=source.file, total=stated.size, initial=have, unit="B", unit_scale=True, disable=None

@@ -70,3 +70,11 @@ def test_dates_go_there_and_back(start: date, days: int) -> None:
 @given(st.text(), st.integers(-100, 100))
 def test_a_shifted_text_can_be_shifted_back(text: str, shift: int) -> None:
     assert everyday.caesar_shift(everyday.caesar_shift(text, shift), -shift) == text
+
+
+def test_calls_can_name_these_functions_and_no_others() -> None:
+    """The table is made of what its module defines, so a function that is added there can be called."""
+    assert " ".join(sorted(EVERYDAY)) == (
+        "caesar_shift convert_length date_after days_between fuel_needed letter_counts median "
+        "reading_minutes roman_numeral running_totals savings_plan simplify_fraction split_bill weekday"
+    )

@@ -141,3 +141,17 @@ def test_sums_have_the_digits_that_they_had_before_python_3_12(
 ) -> None:
     """An answer is compared with what a formula gives to the last digit: exec_simple_93 once turned right."""
     assert repr(FORMULAS[name](*arguments)) == result
+
+
+def test_calls_can_name_these_functions_and_no_others() -> None:
+    """The table is made of what its module defines, so a function that is added there can be called."""
+    assert " ".join(sorted(FORMULAS)) == (
+        "add_binary_numbers book_room calc_binomial_probability calculate_cosine_similarity "
+        "calculate_density calculate_displacement calculate_electrostatic_potential_energy "
+        "calculate_final_velocity calculate_future_value calculate_investment_value calculate_mean "
+        "calculate_nutritional_needs calculate_permutations calculate_standard_deviation "
+        "calculate_triangle_area estimate_derivative geometry_area_circle get_distance "
+        "get_fibonacci_number get_fibonacci_sequence get_prime_factors linear_regression mat_mul "
+        "math_factorial math_gcd math_lcm maxPoints mortgage_calculator order_food polygon_area "
+        "quadratic_roots sort_array"
+    )
