@@ -122,7 +122,6 @@ IMPORTERS: Mapping[str, Set[str]] = {
         "codecs/function_docs/python_code.py",
         *(f"suites/formats/{name}.py" for name in ("function_docs", "golden_paths", "multi_turn", "rows")),
         *(f"suites/formats/{name}.py" for name in ("single_turn", "web_pages", "web_questions")),
-        "suites/core/__init__.py",
         "domain/json_values.py",
         "domain/verdict.py",
         "scorecard/record.py",

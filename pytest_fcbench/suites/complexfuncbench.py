@@ -14,7 +14,6 @@ violates the schema of its function is a flaw which official records have: such 
 
 from __future__ import annotations
 
-import gc
 import io
 import json
 import re
@@ -28,6 +27,7 @@ from pytest_fcbench.domain.conformance import misfit
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, GoldenPath, Lookup, Message, PathCall
 from pytest_fcbench.domain.errors import SuiteError, unknown
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.garbage_collection import pause_collector
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.formats.fields import Field
@@ -82,7 +82,12 @@ OVERLOOKED = frozenset(("pick_up_latitude",))
 def open_suite(cache: Path) -> Suite:
     """The suite. Raises ``PackMissing`` where its pack is not in the cache."""
     pack = installed(SOURCE, cache)
-    path = pack.folder / FILE
+
+    def load(category: Category) -> tuple[Entry, ...]:
+        # The collector would take half the time to find nothing in a million values.
+        with pause_collector():
+            return tuple(read(pack.read(FILE), pack.folder / FILE, category))
+
     return Suite(
         name=NAME,
         version=pack.version,
@@ -90,19 +95,8 @@ def open_suite(cache: Path) -> Suite:
         categories=tuple(DOMAINS.values()),
         wording=core.wording(),
         world=World(),
-        load=lambda category: _load(pack.read(FILE), path, category),
+        load=load,
     )
-
-
-def _load(content: bytes, path: Path, category: Category) -> tuple[Entry, ...]:
-    """Without the garbage collector: it would take half the time to find nothing in a million values."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        return tuple(read(content, path, category))
-    finally:
-        if collects:
-            gc.enable()
 
 
 _ID = re.compile(r"(?P<domain>.{1,40})-(?P<number>0|[1-9][0-9]{0,5})")

@@ -84,7 +84,7 @@ class Sender:
             if not secret:
                 reason = f"no key for it is in the environment variable {api.key.env}"
                 return Unanswered(wanted.host, reason)
-            # A model may have written http. A key goes in the clear only where the API officially wants it so.
+            # A model may have written http. A key goes in the clear only to an API officially asked so.
             scheme = scheme if api.plain else "https"
         self._wait(wanted.host, api.pause_s)
         response = self._request(with_key(wanted, api, secret), api, scheme, follow, secret)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from pydantic import TypeAdapter
-
-from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, Rule
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.environments.world import World, world_from_json
@@ -96,15 +95,18 @@ def _read_trajectories(paths: tuple[Path, ...]) -> Sequence[tuple[Entry, Withhel
 @cache
 def wording() -> Wording:
     """Return our sentences around function docs, also for suites that have none of their own."""
-    top = _read_members(_FOLDER / "wording.yaml")
-    return TypeAdapter(Wording).validate_python({**top, "notes": {each: top[each] for each in Language}})
+    top: Any = yaml_value(_FOLDER / "wording.yaml")
+    prompts = top["prompts"]
+    styles = {name: Sentences(**texts) for name, texts in prompts["styles"].items()}
+    return Wording(
+        prompts=Prompts(**{**prompts, "styles": styles}),
+        notes={language: Notes(**top[language]) for language in Language},
+        **{name: text for name, text in top.items() if name not in ("prompts", *Language)},
+    )
 
 
 @cache
 def world() -> World:
     """Return what the environments of all our entries share."""
-    return replace(world_from_json(_read_members(_FOLDER / "world.yaml")), filler=filler())
-
-
-def _read_members(path: Path) -> Mapping[str, object]:
-    return {name: field.value for name, field in Field(yaml_value(path), path).members().items()}
+    values: Any = yaml_value(_FOLDER / "world.yaml")
+    return replace(world_from_json(values), filler=filler())
