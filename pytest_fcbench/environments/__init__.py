@@ -1,4 +1,4 @@
-"""What calls act on: eight API domains, three memories, the web; each a small class without global state."""
+"""The environments that calls act on: eight API domains, three memories, the web."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DOMAINS: Mapping[str, type[Environment]] = {
 
 
 def opened(entry: Entry, world: World) -> Environments:
-    """Fresh environments of an entry in their initial state; none where its calls are only read."""
+    """Open the environments of an entry in their initial state; none where its calls are only read."""
     scene = entry.scene or Scene((), {})
     domains = {**DOMAINS, **{name: adapted(owner) for name, owner in scene.classes.items()}}
     return Environments(

@@ -12,30 +12,25 @@ from pytest_fcbench.environments.world import World
 
 @cache
 def adapted(owner: type) -> type[Environment]:
-    """A class as an environment: its public methods are the functions, its public attributes the state.
+    """Make an environment of a class: its public methods are the functions, its public attributes the state.
 
     An entry's configuration is given to it as keyword arguments. Raises ValueError where a method has a name
     that environments need for themselves.
     """
-    functions = {name: value for name, value in vars(owner).items() if _is_function(owner, name)}
+    functions = {
+        name: value
+        for name, value in vars(owner).items()
+        if not name.startswith("_") and callable(getattr(owner, name)) and not isinstance(value, type)
+    }
     taken = sorted(vars(Environment).keys() & functions)
     if taken:
         raise ValueError(f"{owner.__name__} has a function {taken[0]!r}, a name that is taken; rename it")
 
-    def begin(
+    def set_up(
         self: Environment, config: Mapping[str, object], world: World, *, long_context: bool = False
     ) -> None:
-        begun: Callable[..., None] = owner.__init__  # type: ignore[misc]  # of this very class
-        begun(self, **copy.deepcopy(dict(config)))
+        own_init: Callable[..., None] = owner.__init__  # type: ignore[misc]  # of this very class
+        own_init(self, **copy.deepcopy(dict(config)))
 
-    return type(
-        owner.__name__, (Environment, owner), {"__doc__": owner.__doc__, "__init__": begin, **functions}
-    )
-
-
-def _is_function(owner: type, name: str) -> bool:
-    return (
-        not name.startswith("_")
-        and callable(getattr(owner, name))
-        and not isinstance(vars(owner)[name], type)
-    )
+    members = {"__doc__": owner.__doc__, "__init__": set_up, **functions}
+    return type(owner.__name__, (Environment, owner), members)

@@ -1,4 +1,4 @@
-"""What an environment is: a small world that calls act on, made for one conversation and thrown away."""
+"""An environment: a small world that calls act on, made for one conversation and thrown away."""
 
 from __future__ import annotations
 
@@ -16,27 +16,29 @@ class Environment:
     """
 
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        """``config`` holds the attributes that differ from the world's default state; it is not changed."""
-        self.long_context = long_context
+        """Set up the state. ``config``, which is not changed, holds what differs from the world's defaults.
+
+        Where ``long_context`` makes a difference, it is an attribute, and so officially compared.
+        """
 
     def state(self) -> Mapping[str, object]:
-        """What the official checker compares: every public attribute by name. Not a copy."""
+        """Return what the official checker compares: every public attribute by name. Not a copy."""
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def hidden(self) -> Mapping[str, object]:
-        """What calls can change and the official checker does not compare."""
+        """Return what calls can change and the official checker does not compare."""
         return {}
 
     def remembered(self) -> str | None:
-        """What a model is shown of it ahead of a conversation: nothing where this is no memory."""
+        """Return what a model is shown ahead of a conversation, or None where this is no memory."""
         return None
 
     def shown(self) -> Mapping[str, object]:
-        """All of this in values that a person can read."""
+        """Return the whole state in values that a person can read."""
         return {**self.state(), **self.hidden()}
 
 
 def functions_of(domain: type[Environment]) -> tuple[str, ...]:
-    """Names of the functions of a domain, in the order in which they are written."""
+    """Return the names of the functions of a domain, in the order in which they are written."""
     base = vars(Environment)
     return tuple(name for name in vars(domain) if not name.startswith("_") and name not in base)

@@ -1,4 +1,4 @@
-"""Carrying out calls in environments.
+"""Carry out calls in environments.
 
 What is no call of a known function is an error text and changes nothing; the official executor, which hands
 each text to ``eval``, would print, or worse.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from pytest_fcbench.codecs.call_evaluation import carried_out
 from pytest_fcbench.environments.environment import Environment, functions_of
@@ -28,36 +29,34 @@ class Environments:
 
     @property
     def functions(self) -> Sequence[str]:
-        """Names of all functions."""
+        """The names of all functions."""
         return list(self._functions)
 
     def snapshot(self) -> Mapping[str, Mapping[str, object]]:
-        """Everything that calls can change, by domain, as it is now and stays."""
+        """Copy everything that calls can change, by domain."""
         return {name: copy.deepcopy(environment.shown()) for name, environment in self.by_domain.items()}
 
     def perform(self, calls: Sequence[str]) -> tuple[str, ...]:
-        """Carry out calls in order; what each returned, or why it could not be, as text.
+        """Carry out calls in order; return what each returned, or why it could not be, as text.
 
         Raises ``Unanswered``, and ``SystemError``, which is a fault of the interpreter and of no call.
         """
-        return tuple(map(self._perform, calls))
-
-    def _perform(self, text: str) -> str:
-        try:
-            return rendered(carried_out(text, self._functions))
-        except (Unanswered, SystemError):
-            raise
-        except Exception as error:  # noqa: BLE001 - a model's arguments can make anything go wrong
-            return f"Error: {str(error) or type(error).__name__}"
+        results = []
+        for call in calls:
+            try:
+                results.append(rendered(carried_out(call, self._functions)))
+            except (Unanswered, SystemError):
+                raise
+            except Exception as error:  # noqa: BLE001 - a model's arguments can make anything go wrong
+                results.append(f"Error: {str(error) or type(error).__name__}")
+        return tuple(results)
 
 
 def rendered(result: object) -> str:
-    """What a function returned, as officially shown: a text as it is, a dict as JSON, else ``str``."""
+    """Write a result as officially shown: a text as it is, a dict as JSON, all else by ``str``."""
     if isinstance(result, str):
         return result
     if isinstance(result, dict):
-        try:
+        with suppress(TypeError, ValueError):
             return json.dumps(result)
-        except (TypeError, ValueError):
-            pass
     return str(result)

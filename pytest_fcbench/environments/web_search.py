@@ -1,4 +1,4 @@
-"""Searching the web and reading its pages (BFCL's ``WebSearchAPI``).
+"""Search the web and read its pages (BFCL's ``WebSearchAPI``).
 
 What the web answers comes from the world (``World.web``). Where this differs from the official class:
 
@@ -26,7 +26,7 @@ class WebSearch(Environment):
     """Finding and reading pages of the web."""
 
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
+        self.long_context = long_context
         self.show_snippet = bool(config.get("show_snippet", True))
         self._web = world.web
 
@@ -40,7 +40,7 @@ class WebSearch(Environment):
             max_results: How many results to give at the most, from 1 to 50.
             region: Region of the results as country and language, such as us-en; wt-wt is the whole world.
         """
-        if wrong := _wrong_search(keywords, max_results, region):
+        if wrong := _describe_search_error(keywords, max_results, region):
             return {"error": wrong}
         try:
             found = self._web.search(keywords, min(max_results, _MOST_RESULTS), region)
@@ -56,7 +56,8 @@ class WebSearch(Environment):
             url: Address of the page; it begins with http:// or https://.
             mode: How the content is given - raw as it is sent, markdown as Markdown, truncate as text alone.
         """
-        if not _is_address(url):
+        # ``str``, as a model gives values of any type.
+        if not str(url).lower().startswith(("http://", "https://")):
             return {"error": f"{str(url)[:200]!r} is no address that begins with http:// or https://."}
         if mode not in MODES:
             return {"error": f"There is no mode {str(mode)[:40]!r}; give {', '.join(MODES)}."}
@@ -66,8 +67,8 @@ class WebSearch(Environment):
             return {"error": f"{url[:2000]} could not be fetched: {error}"}
 
 
-def _wrong_search(keywords: object, max_results: object, region: object) -> str | None:
-    """Why a search cannot be made. A model gives values of any type."""
+def _describe_search_error(keywords: object, max_results: object, region: object) -> str | None:
+    """Describe why a search cannot be made, or return None. A model gives values of any type."""
     if not isinstance(keywords, str) or not keywords.strip():
         return "keywords must be words to search for."
     if len(keywords) > _LONGEST_QUERY:
@@ -77,7 +78,3 @@ def _wrong_search(keywords: object, max_results: object, region: object) -> str 
     if not isinstance(region, str) or len(region) > _LONGEST_REGION:
         return "region must be text such as us-en."
     return None
-
-
-def _is_address(url: object) -> bool:
-    return isinstance(url, str) and url.lower().startswith(("http://", "https://"))

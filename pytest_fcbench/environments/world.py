@@ -1,4 +1,4 @@
-"""What all environments of a suite share: default states, tables, and filler for long contexts."""
+"""The world that all environments of a suite share: default states, tables, filler for long contexts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pytest_fcbench.environments.memory.vectors import Embed, hashed
+from pytest_fcbench.environments.memory.vectors import Embed, embed_by_hash
 
 Table = Mapping[str, Any]
 """JSON values by name."""
@@ -24,11 +24,13 @@ class Web(Protocol):
     """What a search engine and the servers of pages answer."""
 
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
-        """Results with ``title``, ``href`` and, where there is a snippet, ``body``. Raises ``WebError``
-        and ``Unanswered``."""
+        """Return results with ``title``, ``href`` and, where there is a snippet, ``body``.
+
+        Raises ``WebError`` and ``Unanswered``.
+        """
 
     def fetch(self, url: str, mode: str) -> str:
-        """The content of a page as it is shown in a mode. Raises ``WebError`` and ``Unanswered``."""
+        """Return the content of a page in a mode. Raises ``WebError`` and ``Unanswered``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,11 @@ class NoWeb:
     """A world in which there is no web."""
 
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
-        """Fails."""
+        """Raise ``WebError``."""
         raise WebError("there is no web here.")
 
     def fetch(self, url: str, mode: str) -> str:
-        """Fails."""
+        """Raise ``WebError``."""
         raise WebError("there is no web here.")
 
 
@@ -103,7 +105,7 @@ class World:
     """Why a traveler with another passport than one of the United States is not verified."""
     today: str = "2024-09-01"
     """The date that environments go by, ``YYYY-MM-DD``."""
-    embed: Embed = hashed
+    embed: Embed = embed_by_hash
     """What makes vectors of texts, for a memory that finds them by what they mean."""
     web: Web = field(default_factory=NoWeb)
     """What answers searches and has pages."""
@@ -111,7 +113,7 @@ class World:
 
 
 def world_from_json(value: Table) -> World:
-    """A world of JSON values under the names of the fields. Raises TypeError for an unknown name.
+    """Make a world of JSON values under the names of its fields. Raises TypeError for an unknown name.
 
     ``{"__ellipsis__": true}`` in the filler's watch list stands for Python's ``...``, which JSON cannot hold.
     """

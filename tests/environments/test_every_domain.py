@@ -459,7 +459,9 @@ def watched(number: int) -> None:
     random, succeeded = Random(number), set()
     events: list[str] = []
     environments(TOGETHER, long_context=True)
-    datetime.strptime("1", "%d")  # imports what it needs when it first needs it
+    # Both import what they need when they are first called.
+    datetime.strptime("1", "%d")
+    environments(["math"], long_context=False).perform(["logarithm(value=2, base=3, precision=5)"])
 
     def hook(event: str, _: object) -> None:
         if event.startswith(_FORBIDDEN):

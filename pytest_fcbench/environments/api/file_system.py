@@ -42,23 +42,37 @@ class Directory:
     contents: dict[str, File | Directory] = field(default_factory=dict)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Directory) and _alike(self, other)
+        """Compare each pair of folders once, so that it ends where folders share or contain themselves."""
+        if not isinstance(other, Directory):
+            return False
+        todo, begun = [(self, other)], set()
+        while todo:
+            mine, theirs = todo.pop()
+            if mine is theirs or (id(mine), id(theirs)) in begun:
+                continue
+            begun.add((id(mine), id(theirs)))
+            if mine.name != theirs.name or mine.contents.keys() != theirs.contents.keys():
+                return False
+            for name, item in mine.contents.items():
+                twin = theirs.contents[name]
+                if isinstance(item, Directory) and isinstance(twin, Directory):
+                    todo.append((item, twin))
+                elif item != twin:
+                    return False
+        return True
 
     def __repr__(self) -> str:
         return f"Directory({self.name!r}, {list(self.contents)})"  # short: a folder may lie in itself
 
 
-_Contents = dict[str, File | Directory]
-
-
 def tree(directory: Directory) -> dict[str, object]:
-    """What lies in a folder: the content of a file or the tree of a folder by its name.
+    """Return what lies in a folder: the content of a file or the tree of a folder by its name.
 
     Raises ValueError if a folder lies in itself or the tree has more than ``MAX_ITEMS`` items.
     """
     shown: dict[str, object] = {}
     folders: dict[tuple[str, ...], dict[str, object]] = {(): shown}
-    for path, item in _walk(directory):
+    for path, item in _walk_tree(directory):
         if isinstance(item, File):
             folders[path[:-1]][path[-1]] = item.content
         else:
@@ -70,23 +84,23 @@ class FileSystem(Environment):
     """A small file system with a current folder; commands take names in that folder, not paths."""
 
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
+        self.long_context = long_context
         state: dict[str, Any] = deepcopy({**(world.defaults.get("file_system") or {}), **config})
         if "root" not in state:
             self.root = Directory("/")
         elif state["root"]:
             name, root = next(iter(state["root"].items()))  # Official: only the first root counts
-            self.root = _loaded(name, root["contents"], None, world.filler if long_context else None)
+            self.root = _load_folder(name, root["contents"], None, world.filler if long_context else None)
         else:
             raise ValueError("the file system's root has no folder")
         self._here = self.root
 
     def hidden(self) -> Mapping[str, object]:
-        """The current folder, as the names of the folders that lead to it."""
-        return {"current_directory": [folder.name for folder in self._path()]}
+        """Return the current folder, as the names of the folders that lead to it."""
+        return {"current_directory": [folder.name for folder in self._list_path()]}
 
     def shown(self) -> Mapping[str, object]:
-        """With the root as a tree, where it can be one."""
+        """Return the state with the root as a tree, where it can be one."""
         with suppress(ValueError):
             return {**super().shown(), "root": {self.root.name: tree(self.root)}}
         return super().shown()
@@ -97,7 +111,7 @@ class FileSystem(Environment):
         Returns:
             current_working_directory: its full path.
         """
-        return {"current_working_directory": "/" + "/".join(folder.name for folder in self._path())}
+        return {"current_working_directory": "/" + "/".join(folder.name for folder in self._list_path())}
 
     def ls(self, a: bool = False) -> dict[str, object]:
         """List the current folder.
@@ -123,17 +137,17 @@ class FileSystem(Environment):
         name = folder.rstrip("/")
         if name == "..":
             if self._here.parent is None:
-                return _error("cd", "there is no folder above this one")
+                return _make_error("cd", "there is no folder above this one")
             self._here = self._here.parent
             return {}
         if not name:
             self._here = self.root
         elif "/" in name:
-            return _error("cd", f"one step at a time, not {name}")
+            return _make_error("cd", f"one step at a time, not {name}")
         elif name != ".":
             target = self._here.contents.get(name)
             if not isinstance(target, Directory):
-                return _error("cd", f"there is no folder '{name}' here")
+                return _make_error("cd", f"there is no folder '{name}' here")
             self._here = target
         return {"current_working_directory": self._here.name}
 
@@ -146,7 +160,7 @@ class FileSystem(Environment):
         Returns:
             Nothing, or the error.
         """
-        return self._add("mkdir", dir_name, lambda: Directory(dir_name, self._here))
+        return self._add_item("mkdir", dir_name, lambda: Directory(dir_name, self._here))
 
     def touch(self, file_name: str) -> dict[str, object] | None:
         """Make a new empty file in the current folder.
@@ -157,7 +171,7 @@ class FileSystem(Environment):
         Returns:
             Nothing, or the error.
         """
-        return self._add("touch", file_name, lambda: File(file_name))
+        return self._add_item("touch", file_name, lambda: File(file_name))
 
     def echo(self, content: str, file_name: str | None = None) -> dict[str, object] | None:
         """Show a text, or write it over the content of a file that exists in the current folder.
@@ -170,12 +184,12 @@ class FileSystem(Environment):
             terminal_output: the text, if no file was named; otherwise nothing, or the error.
         """
         if file_name is not None and _is_misnamed(file_name):
-            return _misnamed("echo", file_name)
+            return _make_name_error("echo", file_name)
         if not file_name:
             return {"terminal_output": content}
-        item = self._item(file_name)
+        item = self._find_item(file_name)
         if item is None:  # Official: it never makes a file
-            return _no_file("echo", file_name)
+            return _make_file_error("echo", file_name)
         if isinstance(item, Directory):
             raise IsADirectoryError("a folder cannot be written to")
         item.content = content
@@ -191,12 +205,12 @@ class FileSystem(Environment):
             file_content: the whole content.
         """
         if _is_misnamed(file_name):
-            return _misnamed("cat", file_name)
-        item = self._item(file_name)
+            return _make_name_error("cat", file_name)
+        item = self._find_item(file_name)
         if item is None:
-            return _no_file("cat", file_name)
+            return _make_file_error("cat", file_name)
         if isinstance(item, Directory):
-            return _error("cat", f"'{file_name}' is a folder")
+            return _make_error("cat", f"'{file_name}' is a folder")
         return {"file_content": item.content}
 
     def find(self, path: str = ".", name: str | None = None) -> dict[str, object]:
@@ -209,11 +223,11 @@ class FileSystem(Environment):
         Returns:
             matches: paths of what was found, each beginning with the given path.
         """
-        start = self._folder(path)
+        start = self._find_folder(path)
         if start is None:
-            return _error("find", f"there is no folder '{path}' to search in")
+            return _make_error("find", f"there is no folder '{path}' to search in")
         prefix = path.rstrip("/")
-        found = [steps for steps, _ in _walk(start) if name is None or name in steps[-1]]
+        found = [steps for steps, _ in _walk_tree(start) if name is None or name in steps[-1]]
         return {"matches": ["/".join((prefix, *map(str, steps))) for steps in found]}
 
     def wc(self, file_name: str, mode: Literal["l", "w", "c"] = "l") -> dict[str, object]:
@@ -227,10 +241,10 @@ class FileSystem(Environment):
             count: the number; type: what was counted, `lines`, `words` or `characters`.
         """
         if mode not in list(_COUNTS):
-            return _error("wc", f"'{mode}' is nothing to count; use one of {', '.join(_COUNTS)}")
-        file = self._file(file_name)
+            return _make_error("wc", f"'{mode}' is nothing to count; use one of {', '.join(_COUNTS)}")
+        file = self._find_file(file_name)
         if file is None:
-            return _no_file("wc", file_name)
+            return _make_file_error("wc", file_name)
         unit, count = _COUNTS[mode]
         return {"count": count(file.content), "type": unit}
 
@@ -243,9 +257,9 @@ class FileSystem(Environment):
         Returns:
             sorted_content: the sorted lines.
         """
-        file = self._file(file_name)
+        file = self._find_file(file_name)
         if file is None:
-            return _no_file("sort", file_name)
+            return _make_file_error("sort", file_name)
         return {"sorted_content": "\n".join(sorted(file.content.splitlines()))}
 
     def grep(self, file_name: str, pattern: str) -> dict[str, object]:
@@ -258,9 +272,9 @@ class FileSystem(Environment):
         Returns:
             matching_lines: the lines found.
         """
-        file = self._file(file_name)
+        file = self._find_file(file_name)
         if file is None:
-            return _no_file("grep", file_name)
+            return _make_file_error("grep", file_name)
         return {"matching_lines": [line for line in file.content.splitlines() if pattern in line]}
 
     def du(self, human_readable: bool = False) -> dict[str, object]:
@@ -272,9 +286,15 @@ class FileSystem(Environment):
         Returns:
             disk_usage: the size and its unit.
         """
-        files = (item for _, item in _walk(self._here) if isinstance(item, File))
+        files = (item for _, item in _walk_tree(self._here) if isinstance(item, File))
         size = sum(len(file.content.encode("utf-8")) for file in files)
-        return {"disk_usage": _in_units(size) if human_readable else f"{size} bytes"}
+        if not human_readable:
+            return {"disk_usage": f"{size} bytes"}
+        amount, units = float(size), ["B", "KB", "MB", "GB", "TB"]
+        while amount >= 1024 and len(units) > 1:
+            amount /= 1024
+            del units[0]
+        return {"disk_usage": f"{amount:.2f} {units[0]}"}
 
     def tail(self, file_name: str, lines: int = 10) -> dict[str, object]:
         """Show the last lines of a file in the current folder.
@@ -286,9 +306,9 @@ class FileSystem(Environment):
         Returns:
             last_lines: these lines.
         """
-        file = self._file(file_name)
+        file = self._find_file(file_name)
         if file is None:
-            return _no_file("tail", file_name)
+            return _make_file_error("tail", file_name)
         every = file.content.splitlines()
         return {"last_lines": "\n".join(every[-min(lines, len(every)) :])}  # Official: 0 gives every line
 
@@ -302,10 +322,10 @@ class FileSystem(Environment):
         Returns:
             diff_lines: for each line that differs, `- ` and the first file's, then `+ ` and the second's.
         """
-        first = self._item(file_name1)
-        second = None if first is None else self._item(file_name2)
+        first = self._find_item(file_name1)
+        second = None if first is None else self._find_item(file_name2)
         if not (isinstance(first, File) and isinstance(second, File)):
-            return _error("diff", f"this folder lacks the file {file_name1} or {file_name2}")
+            return _make_error("diff", f"this folder lacks the file {file_name1} or {file_name2}")
         pairs = zip(first.content.splitlines(), second.content.splitlines(), strict=False)
         return {"diff_lines": "\n".join(f"- {old}\n+ {new}" for old, new in pairs if old != new)}
 
@@ -320,11 +340,11 @@ class FileSystem(Environment):
         Returns:
             result: the outcome in words.
         """
-        transfer = self._transfer("mv", source, destination)
+        transfer = self._plan_transfer("mv", source, destination)
         if not isinstance(transfer, _Transfer):
             return transfer
         if transfer.name in transfer.folder.contents:
-            return _no_way("mv", source, transfer.path, "exists already")
+            return _make_transfer_error("mv", source, transfer.path, "exists already")
         del self._here.contents[source]
         # Official: a moved folder is a new one with the old contents, where `..` still leads to the old one.
         transfer.carry_out(lambda contents: contents)
@@ -341,7 +361,7 @@ class FileSystem(Environment):
         Returns:
             result: the outcome in words.
         """
-        transfer = self._transfer("cp", source, destination)
+        transfer = self._plan_transfer("cp", source, destination)
         if not isinstance(transfer, _Transfer):
             return transfer
         if transfer.name in transfer.folder.contents:
@@ -363,7 +383,7 @@ class FileSystem(Environment):
             result: the outcome in words.
         """
         if file_name not in self._here.contents:
-            return _nothing("rm", file_name)
+            return _make_item_error("rm", file_name)
         del self._here.contents[file_name]
         return {"result": f"'{file_name}' removed"}
 
@@ -376,32 +396,32 @@ class FileSystem(Environment):
         Returns:
             result: the outcome in words.
         """
-        folder = self._item(dir_name)
+        folder = self._find_item(dir_name)
         if folder is None:
-            return _nothing("rmdir", dir_name)
+            return _make_item_error("rmdir", dir_name)
         if isinstance(folder, File):
-            return _error("rmdir", f"'{dir_name}' is a file, not a folder")
+            return _make_error("rmdir", f"'{dir_name}' is a file, not a folder")
         if folder.contents:
-            return _error("rmdir", f"the folder '{dir_name}' is not empty")
+            return _make_error("rmdir", f"the folder '{dir_name}' is not empty")
         return self.rm(dir_name)
 
-    def _path(self) -> list[Directory]:
-        """The current folder and those above it, outermost first."""
+    def _list_path(self) -> list[Directory]:
+        """Return the current folder and those above it, outermost first."""
         path = [self._here]
         while path[0].parent is not None:
             path.insert(0, path[0].parent)
         return path
 
-    def _item(self, name: str) -> File | Directory | None:
+    def _find_item(self, name: str) -> File | Directory | None:
         item = self._here.contents.get(name)
         # Official: an item named "." counts as there, but stands for the current folder.
         return self._here if item is not None and name == "." else item
 
-    def _file(self, name: str) -> File | None:
-        item = self._item(name)
+    def _find_file(self, name: str) -> File | None:
+        item = self._find_item(name)
         return item if isinstance(item, File) else None
 
-    def _folder(self, path: str) -> Directory | None:
+    def _find_folder(self, path: str) -> Directory | None:
         folder = self.root if path.startswith("/") else self._here
         if path == "/":
             return folder
@@ -412,24 +432,26 @@ class FileSystem(Environment):
             folder = item
         return folder
 
-    def _add(self, command: str, name: str, make: Callable[[], File | Directory]) -> dict[str, object] | None:
+    def _add_item(
+        self, command: str, name: str, make: Callable[[], File | Directory]
+    ) -> dict[str, object] | None:
         if _is_misnamed(name):
-            return _misnamed(command, name)
+            return _make_name_error(command, name)
         if name in self._here.contents:
-            return _error(command, f"there is an item named '{name}' already")
+            return _make_error(command, f"there is an item named '{name}' already")
         self._here.contents[name] = make()
         return None
 
-    def _transfer(self, command: str, source: str, destination: str) -> _Transfer | dict[str, object]:
-        """What a move or copy takes where, or the error why it does not."""
-        item = self._item(source)
+    def _plan_transfer(self, command: str, source: str, destination: str) -> _Transfer | dict[str, object]:
+        """Return what a move or copy takes where, or the error why it does not."""
+        item = self._find_item(source)
         if item is None:
-            return _nothing(command, source)
+            return _make_item_error(command, source)
         if "/" in destination:
-            return _error(command, "the destination must be a name, not a path")
-        target = self._item(destination)
+            return _make_error(command, "the destination must be a name, not a path")
+        target = self._find_item(destination)
         if isinstance(target, File):
-            return _no_way(command, source, destination, "is a file")
+            return _make_transfer_error(command, source, destination, "is a file")
         if target is None:
             return _Transfer(item, self._here, destination, destination)
         return _Transfer(item, target, source, f"{destination}/{source}")
@@ -445,7 +467,7 @@ class _Transfer:
     path: str
     """The same from the current folder."""
 
-    def carry_out(self, share: Callable[[_Contents], _Contents]) -> None:
+    def carry_out(self, share: Callable[[dict[str, File | Directory]], dict[str, File | Directory]]) -> None:
         if isinstance(self.item, File):
             self.folder.contents[self.name] = File(self.name, self.item.content)
         else:
@@ -453,14 +475,14 @@ class _Transfer:
             arrived.contents = share(self.item.contents)
 
 
-def _loaded(
+def _load_folder(
     name: str, described: Mapping[str, Any], parent: Directory | None, filler: Filler | None
 ) -> Directory:
-    """A folder as configurations describe it; with filler, long files and many of them."""
+    """Make a folder as configurations describe it; with filler, long files and many of them."""
     folder = Directory(name, parent)
     for child, item in described.items():
         if item["type"] == "directory":
-            folder.contents[child] = _loaded(child, item["contents"], folder, filler)
+            folder.contents[child] = _load_folder(child, item["contents"], folder, filler)
         elif item["type"] == "file":
             content = item["content"]
             if filler is not None and child not in filler.spared_files:
@@ -472,8 +494,8 @@ def _loaded(
     return folder
 
 
-def _walk(directory: Directory) -> Iterator[tuple[tuple[str, ...], File | Directory]]:
-    """Everything below a folder with the names that lead to it, a folder before what lies in it."""
+def _walk_tree(directory: Directory) -> Iterator[tuple[tuple[str, ...], File | Directory]]:
+    """Yield everything below a folder with the names that lead to it, a folder before what lies in it."""
     met = 0
     start: tuple[str, ...] = ()
     trail = [(start, directory, iter(directory.contents.items()))]
@@ -493,53 +515,26 @@ def _walk(directory: Directory) -> Iterator[tuple[tuple[str, ...], File | Direct
             trail.pop()
 
 
-def _alike(left: Directory, right: Directory) -> bool:
-    """Compares each pair of folders once, so it ends even where folders share or contain themselves."""
-    todo, begun = [(left, right)], set()
-    while todo:
-        one, other = todo.pop()
-        if one is other or (id(one), id(other)) in begun:
-            continue
-        begun.add((id(one), id(other)))
-        if one.name != other.name or one.contents.keys() != other.contents.keys():
-            return False
-        for name, item in one.contents.items():
-            twin = other.contents[name]
-            if isinstance(item, Directory) and isinstance(twin, Directory):
-                todo.append((item, twin))
-            elif item != twin:
-                return False
-    return True
-
-
-def _in_units(size: float) -> str:
-    for unit in ("B", "KB", "MB", "GB"):
-        if size < 1024:
-            return f"{size:.2f} {unit}"
-        size /= 1024
-    return f"{size:.2f} TB"
-
-
 def _is_misnamed(name: str) -> bool:
     return any(mark in name for mark in _FORBIDDEN)
 
 
 # Official: each command words its errors differently from the others, and texts show values as ``str`` does.
-def _error(command: str, problem: str) -> dict[str, object]:
+def _make_error(command: str, problem: str) -> dict[str, object]:
     return {"error": f"{command}: {problem}"}
 
 
-def _misnamed(command: str, name: str) -> dict[str, object]:
-    return _error(command, f"the name '{name}' has one of the characters {_FORBIDDEN}")
+def _make_name_error(command: str, name: str) -> dict[str, object]:
+    return _make_error(command, f"the name '{name}' has one of the characters {_FORBIDDEN}")
 
 
-def _no_file(command: str, name: str) -> dict[str, object]:
-    return _error(command, f"there is no file named '{name}' here")
+def _make_file_error(command: str, name: str) -> dict[str, object]:
+    return _make_error(command, f"there is no file named '{name}' here")
 
 
-def _nothing(command: str, name: str) -> dict[str, object]:
-    return _error(command, f"there is nothing named '{name}' here")
+def _make_item_error(command: str, name: str) -> dict[str, object]:
+    return _make_error(command, f"there is nothing named '{name}' here")
 
 
-def _no_way(command: str, source: str, goal: str, reason: str) -> dict[str, object]:
-    return _error(command, f"no way from '{source}' to '{goal}', which {reason}")
+def _make_transfer_error(command: str, source: str, goal: str, reason: str) -> dict[str, object]:
+    return _make_error(command, f"no way from '{source}' to '{goal}', which {reason}")

@@ -11,7 +11,6 @@ from typing import Any
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.environments.environment import Environment
-from pytest_fcbench.environments.world import World
 
 # These limits are ours. The official functions compute without end, or until memory is gone.
 MAX_DIGITS = 10_000
@@ -52,10 +51,6 @@ _IMPERIAL_SI: Mapping[tuple[str, str], Callable[[float], float]] = {
 class Math(Environment):
     """A calculator: arithmetic, statistics of lists of numbers, and conversions of units. It has no state."""
 
-    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
-        del self.long_context  # not part of this domain's state
-
     def logarithm(self, value: float, base: float, precision: int) -> dict[str, object]:
         """Logarithm of a number to any base, with as many digits as wanted.
 
@@ -73,9 +68,9 @@ class Math(Environment):
                 import mpmath  # takes as long as all other environments together
 
                 context = mpmath.MPContext()
-                context.dps = _digits(int(precision))
+                context.dps = _check_precision(int(precision))
                 # Official: two logarithms and a quotient, each rounded to the precision.
-                return {"result": context.log(_short(value)) / context.log(_short(base))}
+                return {"result": context.log(_check_length(value)) / context.log(_check_length(base))}
         except (TypeError, ValueError, ArithmeticError, AttributeError) as error:
             return {"error": f"no logarithm: {str(error) or 'the base has the logarithm zero'}"}
 
@@ -88,7 +83,7 @@ class Math(Environment):
         Returns:
             result: their mean.
         """
-        return _statistic("mean", _mean, numbers)
+        return _compute_statistic("mean", _compute_mean, numbers)
 
     def standard_deviation(self, numbers: list[float]) -> dict[str, object]:
         """Standard deviation of a list of numbers, taken as the whole population.
@@ -99,7 +94,7 @@ class Math(Environment):
         Returns:
             result: their standard deviation.
         """
-        return _statistic("standard deviation", _deviation, numbers)
+        return _compute_statistic("standard deviation", _compute_deviation, numbers)
 
     def si_unit_conversion(self, value: float, unit_in: str, unit_out: str) -> dict[str, object]:
         """Convert a length from one metric unit to another.
@@ -115,9 +110,9 @@ class Math(Environment):
         if not _is_number(value):
             return {"error": _NO_VALUE}
         if unit_in not in _SI_UNITS or unit_out not in _SI_UNITS:
-            return _unknown_conversion(unit_in, unit_out)
+            return _make_unit_error(unit_in, unit_out)
         # Times the inverse, as the official function does it: a quotient rounds differently.
-        return _converted(lambda: value * _SI_UNITS[unit_in] * (1 / _SI_UNITS[unit_out]))
+        return _convert(lambda: value * _SI_UNITS[unit_in] * (1 / _SI_UNITS[unit_out]))
 
     def imperial_si_conversion(self, value: float, unit_in: str, unit_out: str) -> dict[str, object]:
         """Convert a value from an imperial to a metric unit or back.
@@ -138,8 +133,8 @@ class Math(Environment):
             return {"result": value}
         convert = _IMPERIAL_SI.get((str(unit_in), str(unit_out)))
         if convert is None:
-            return _unknown_conversion(unit_in, unit_out)
-        return _converted(lambda: convert(value))
+            return _make_unit_error(unit_in, unit_out)
+        return _convert(lambda: convert(value))
 
     def add(self, a: float, b: float) -> dict[str, object]:
         """Add two numbers.
@@ -151,7 +146,7 @@ class Math(Environment):
         Returns:
             result: their sum.
         """
-        return _calculated(_NOT_TWO_NUMBERS, operator.add, a, b)  # Official: texts and lists are joined
+        return _compute(_NOT_TWO_NUMBERS, operator.add, a, b)  # Official: texts and lists are joined
 
     def subtract(self, a: float, b: float) -> dict[str, object]:
         """Subtract one number from another.
@@ -163,7 +158,7 @@ class Math(Environment):
         Returns:
             result: the difference.
         """
-        return _calculated(_NOT_TWO_NUMBERS, operator.sub, a, b)
+        return _compute(_NOT_TWO_NUMBERS, operator.sub, a, b)
 
     def multiply(self, a: float, b: float) -> dict[str, object]:
         """Multiply two numbers.
@@ -177,7 +172,7 @@ class Math(Environment):
         """
         if not (_is_number(a) and _is_number(b)):
             return {"error": _NOT_TWO_NUMBERS}
-        return _calculated(_NOT_TWO_NUMBERS, operator.mul, a, b)
+        return _compute(_NOT_TWO_NUMBERS, operator.mul, a, b)
 
     def divide(self, a: float, b: float) -> dict[str, object]:
         """Divide one number by another.
@@ -191,7 +186,7 @@ class Math(Environment):
         """
         if b == 0:
             return {"error": "nothing can be divided by 0"}
-        return _calculated(_NOT_TWO_NUMBERS, operator.truediv, a, b)
+        return _compute(_NOT_TWO_NUMBERS, operator.truediv, a, b)
 
     def power(self, base: float, exponent: float) -> dict[str, object]:
         """Raise a number to a power.
@@ -206,7 +201,7 @@ class Math(Environment):
         whole = isinstance(base, int) and isinstance(exponent, int)
         if whole and abs(base) > 1 and int(base).bit_length() * exponent > MAX_BITS:
             return {"error": f"the power would have more than {MAX_BITS} bits"}
-        return _calculated(_NOT_TWO_NUMBERS, operator.pow, base, exponent)
+        return _compute(_NOT_TWO_NUMBERS, operator.pow, base, exponent)
 
     def square_root(self, number: float, precision: int) -> dict[str, object]:
         """Square root of a number, with as many digits as wanted.
@@ -222,7 +217,7 @@ class Math(Environment):
             if number < 0:
                 return {"error": "a number below 0 has no square root"}
             # A context of its own: the official one changes the precision of the whole process.
-            context = decimal.Context(prec=_digits(precision))
+            context = decimal.Context(prec=_check_precision(precision))
             return {"result": context.sqrt(decimal.Decimal(number))}
         except (TypeError, decimal.InvalidOperation):
             return {"error": "no square root: this takes a number, and a whole number as precision"}
@@ -236,7 +231,7 @@ class Math(Environment):
         Returns:
             result: the number without its sign.
         """
-        return _calculated("this takes one number", operator.abs, number)
+        return _compute("this takes one number", operator.abs, number)
 
     def round_number(self, number: float, decimal_places: int = 0) -> dict[str, object]:
         """Round a number.
@@ -250,7 +245,7 @@ class Math(Environment):
         """
         if _is_number(decimal_places) and decimal_places < -MAX_DIGITS:
             return {"error": f"{decimal_places} decimal places are less than {-MAX_DIGITS}"}
-        return _calculated(
+        return _compute(
             "this takes a number to round and a whole number of places", round, number, decimal_places
         )
 
@@ -266,7 +261,7 @@ class Math(Environment):
         """
         if whole == 0:
             return {"error": "there is no percentage of 0"}
-        return _calculated(_NOT_TWO_NUMBERS, lambda a, b: (a / b) * 100, part, whole)
+        return _compute(_NOT_TWO_NUMBERS, lambda a, b: (a / b) * 100, part, whole)
 
     def min_value(self, numbers: list[float]) -> dict[str, object]:
         """Smallest number of a list.
@@ -277,7 +272,7 @@ class Math(Environment):
         Returns:
             result: the smallest.
         """
-        return _statistic("minimum", min, numbers)
+        return _compute_statistic("minimum", min, numbers)
 
     def max_value(self, numbers: list[float]) -> dict[str, object]:
         """Largest number of a list.
@@ -288,7 +283,7 @@ class Math(Environment):
         Returns:
             result: the largest.
         """
-        return _statistic("maximum", max, numbers)
+        return _compute_statistic("maximum", max, numbers)
 
     def sum_values(self, numbers: list[float]) -> dict[str, object]:
         """Sum of a list of numbers.
@@ -299,31 +294,33 @@ class Math(Environment):
         Returns:
             result: their sum.
         """
-        return _statistic("sum", add_in_order, numbers)
+        return _compute_statistic("sum", add_in_order, numbers)
 
 
-def _calculated(refusal: str, operation: Callable[..., object], *operands: object) -> dict[str, object]:
-    """The result, or the refusal for a wrong type. An overflow goes on, as officially."""
+def _compute(refusal: str, operation: Callable[..., object], *operands: object) -> dict[str, object]:
+    """Return the result, or the refusal for a wrong type. An overflow goes on, as officially."""
     try:
         return {"result": operation(*operands)}
     except TypeError:
         return {"error": refusal}
 
 
-def _statistic(name: str, operation: Callable[[Any], object], numbers: Sequence[float]) -> dict[str, object]:
+def _compute_statistic(
+    name: str, operation: Callable[[Any], object], numbers: Sequence[float]
+) -> dict[str, object]:
     if not numbers:
         return {"error": f"without a number there is no {name}"}
-    return _calculated("this takes a list with nothing but numbers", operation, numbers)
+    return _compute("this takes a list with nothing but numbers", operation, numbers)
 
 
-def _converted(conversion: Callable[[], float]) -> dict[str, object]:
+def _convert(conversion: Callable[[], float]) -> dict[str, object]:
     try:
         return {"result": conversion()}
     except OverflowError:
         return {"error": "the value is too large to be converted"}
 
 
-def _unknown_conversion(unit_in: object, unit_out: object) -> dict[str, object]:
+def _make_unit_error(unit_in: object, unit_out: object) -> dict[str, object]:
     return {"error": f"no conversion from '{unit_in}' to '{unit_out}' is known"}
 
 
@@ -331,23 +328,23 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float)
 
 
-def _short(value: object) -> object:
+def _check_length(value: object) -> object:
     if isinstance(value, str) and len(value) > MAX_TEXT:
         raise ValueError(f"a number of {len(value)} characters is longer than {MAX_TEXT}")
     return value
 
 
-def _digits(precision: int) -> int:
-    """The precision, if it is a whole number (else TypeError) and not too large (else ValueError)."""
+def _check_precision(precision: int) -> int:
+    """Return a precision. Raises TypeError unless it is a whole number, ValueError for too large a one."""
     if operator.index(precision) > MAX_DIGITS:
         raise ValueError(f"a precision of {precision} digits is more than {MAX_DIGITS}")
     return precision
 
 
-def _mean(numbers: Sequence[float]) -> float:
+def _compute_mean(numbers: Sequence[float]) -> float:
     return add_in_order(numbers) / len(numbers)
 
 
-def _deviation(numbers: Sequence[float]) -> float:
-    mean = _mean(numbers)
-    return math.sqrt(_mean([(number - mean) ** 2 for number in numbers]))
+def _compute_deviation(numbers: Sequence[float]) -> float:
+    mean = _compute_mean(numbers)
+    return math.sqrt(_compute_mean([(number - mean) ** 2 for number in numbers]))

@@ -18,8 +18,6 @@ class Messages(Environment):
     """A messaging service of a workspace: its users, and the messages that the logged-in user has sent."""
 
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
-        del self.long_context  # not part of this domain's state
         default = world.defaults["messages"]
         state: dict[str, Any] = deepcopy({**default, **config})
         # No seed would draw from the operating system, hence the default one.
@@ -87,10 +85,13 @@ class Messages(Environment):
             sent_status: whether it was sent; message_id: the id it got; message: the outcome in words.
         """
         if not self.current_user:
-            return _logged_out()
+            return _make_login_error()
         if receiver_id not in self.user_map.values():
             return {"error": f"the receiver '{receiver_id}' is unknown"}
-        message_id = self._fresh_id()
+        message_id = self._random.randint(*_IDS)
+        while message_id in self.generated_ids:
+            message_id = self._random.randint(*_IDS)
+        self.generated_ids.add(message_id)
         self.inbox.append({receiver_id: message})
         self.message_count += 1
         return {
@@ -109,9 +110,9 @@ class Messages(Environment):
             deleted_status: whether it was deleted; receiver_id: that user; message: the outcome in words.
         """
         if not self.current_user:
-            return _logged_out()
+            return _make_login_error()
         for item in reversed(self.inbox):
-            receiver, _ = _first(item)
+            receiver, _ = _split_item(item)
             if receiver == receiver_id:
                 # Official: of equal messages the oldest one goes, and the count of messages stays.
                 self.inbox.remove(item)
@@ -130,10 +131,10 @@ class Messages(Environment):
             messages: for each receiver id the list of messages, oldest first.
         """
         if not self.current_user:
-            return _logged_out()
+            return _make_login_error()
         messages: dict[str, list[str]] = {}
         for item in self.inbox:
-            receiver, message = _first(item)
+            receiver, message = _split_item(item)
             messages.setdefault(receiver, []).append(message)
         return {"messages": messages}
 
@@ -170,9 +171,9 @@ class Messages(Environment):
             results: the messages found, each with receiver_id and message, oldest first.
         """
         if not self.current_user:
-            return _logged_out()
+            return _make_login_error()
         wanted = keyword.lower()
-        found = [_first(item) for item in self.inbox]
+        found = [_split_item(item) for item in self.inbox]
         return {
             "results": [
                 {"receiver_id": receiver, "message": message}
@@ -188,23 +189,16 @@ class Messages(Environment):
             stats: received_count, the number of messages; total_contacts, the number of their receivers.
         """
         if not self.current_user:
-            return _logged_out()
-        receivers = [receiver for receiver, _ in map(_first, self.inbox)]
+            return _make_login_error()
+        receivers = [receiver for receiver, _ in map(_split_item, self.inbox)]
         return {"stats": {"received_count": len(receivers), "total_contacts": len(set(receivers))}}
 
-    def _fresh_id(self) -> int:
-        message_id = self._random.randint(*_IDS)
-        while message_id in self.generated_ids:
-            message_id = self._random.randint(*_IDS)
-        self.generated_ids.add(message_id)
-        return message_id
 
-
-def _logged_out() -> dict[str, object]:
+def _make_login_error() -> dict[str, object]:
     return {"error": "this needs a logged-in user; nobody is logged in"}
 
 
-def _first(item: Mapping[str, str]) -> tuple[str, str]:
-    """Receiver and message of an item of the inbox."""
+def _split_item(item: Mapping[str, str]) -> tuple[str, str]:
+    """Return the receiver and the message of an item of the inbox."""
     first, *_ = item.items()
     return first

@@ -19,19 +19,17 @@ class Posting(Environment):
     """
 
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
-        del self.long_context  # the official class has no such attribute, and it makes no difference here
-        start: dict[str, Any] = deepcopy({**world.defaults["posting"], **config})
-        self.username: str = start["username"]
-        self.password: str = start["password"]
-        self.authenticated: bool = start["authenticated"]
-        self.tweets: dict[int, dict[str, Any]] = {int(key): tweet for key, tweet in start["tweets"].items()}
+        state: dict[str, Any] = deepcopy({**world.defaults["posting"], **config})
+        self.username: str = state["username"]
+        self.password: str = state["password"]
+        self.authenticated: bool = state["authenticated"]
+        self.tweets: dict[int, dict[str, Any]] = {int(key): tweet for key, tweet in state["tweets"].items()}
         # Officially the ids of tweets become numbers and those of comments stay texts: comments of a
         # configuration are never found, and a new comment on the same tweet starts a second list.
-        self.comments: dict[Any, list[dict[str, str]]] = start["comments"]
-        self.retweets: dict[str, list[int]] = start["retweets"]
-        self.following_list: list[str] = start["following_list"]
-        self.tweet_counter: int = start["tweet_counter"]
+        self.comments: dict[Any, list[dict[str, str]]] = state["comments"]
+        self.retweets: dict[str, list[int]] = state["retweets"]
+        self.following_list: list[str] = state["following_list"]
+        self.tweet_counter: int = state["tweet_counter"]
 
     def authenticate_twitter(self, username: str, password: str) -> dict[str, bool]:
         """Log in to the account of the user.
@@ -74,7 +72,7 @@ class Posting(Environment):
             The new tweet: ``id``, ``username``, ``content``, ``tags`` and ``mentions``.
         """
         if not self.authenticated:
-            return _login_needed("post a tweet")
+            return _make_login_error("post a tweet")
         tweet = {
             "id": self.tweet_counter,
             "username": self.username,
@@ -96,9 +94,9 @@ class Posting(Environment):
             ``retweet_status``: whether it is shared now or was before.
         """
         if not self.authenticated:
-            return _login_needed("retweet")
+            return _make_login_error("retweet")
         if tweet_id not in self.tweets:
-            return _no_tweet(tweet_id)
+            return _make_tweet_error(tweet_id)
         shared = self.retweets.setdefault(self.username, [])
         if tweet_id in shared:
             return {"retweet_status": "Already retweeted"}
@@ -116,9 +114,9 @@ class Posting(Environment):
             ``comment_status``: a confirmation.
         """
         if not self.authenticated:
-            return _login_needed("comment")
+            return _make_login_error("comment")
         if tweet_id not in self.tweets:
-            return _no_tweet(tweet_id)
+            return _make_tweet_error(tweet_id)
         comments = self.comments.setdefault(tweet_id, [])
         comments.append({"username": self.username, "content": comment_content})
         return {"comment_status": "Comment added successfully"}
@@ -135,7 +133,7 @@ class Posting(Environment):
         """
         # Needs no login, and works on tweets of others: that is the official behaviour.
         if tweet_id not in self.tweets:
-            return _no_tweet(tweet_id)
+            return _make_tweet_error(tweet_id)
         self.tweets[tweet_id]["mentions"].extend(mentioned_usernames)
         return {"mention_status": "Users mentioned successfully"}
 
@@ -149,7 +147,7 @@ class Posting(Environment):
             ``follow_status``: false if the user followed them already.
         """
         if not self.authenticated:
-            return _login_needed("follow a user")
+            return _make_login_error("follow a user")
         new = username_to_follow not in self.following_list
         if new:
             self.following_list.append(username_to_follow)
@@ -162,7 +160,7 @@ class Posting(Environment):
             ``following_list``: their names.
         """
         if not self.authenticated:
-            return _login_needed("list whom you follow")
+            return _make_login_error("list whom you follow")
         return {"following_list": self.following_list}
 
     def unfollow_user(self, username_to_unfollow: str) -> dict[str, object]:
@@ -175,7 +173,7 @@ class Posting(Environment):
             ``unfollow_status``: false if the user did not follow them.
         """
         if not self.authenticated:
-            return _login_needed("unfollow a user")
+            return _make_login_error("unfollow a user")
         followed = username_to_unfollow in self.following_list
         if followed:
             self.following_list.remove(username_to_unfollow)
@@ -191,7 +189,7 @@ class Posting(Environment):
             The tweet: ``id``, ``username``, ``content``, ``tags`` and ``mentions``.
         """
         if tweet_id not in self.tweets:
-            return _no_tweet(tweet_id)
+            return _make_tweet_error(tweet_id)
         return self.tweets[tweet_id]
 
     def get_user_tweets(self, username: str) -> list[dict[str, object]]:
@@ -214,7 +212,12 @@ class Posting(Environment):
         Returns:
             The tweets that were found.
         """
-        return [tweet for tweet in self.tweets.values() if _is_about(tweet, keyword.lower())]
+        sought = keyword.lower()
+        return [
+            tweet
+            for tweet in self.tweets.values()
+            if sought in tweet["content"].lower() or sought in [tag.lower() for tag in tweet["tags"]]
+        ]
 
     def get_tweet_comments(self, tweet_id: int) -> list[dict[str, str]] | dict[str, object]:
         """List the comments under a tweet.
@@ -226,7 +229,7 @@ class Posting(Environment):
             The comments, each with ``username`` and ``content``.
         """
         if tweet_id not in self.tweets:
-            return _no_tweet(tweet_id)
+            return _make_tweet_error(tweet_id)
         return self.comments.get(tweet_id, [])
 
     def get_user_stats(self, username: str) -> dict[str, int]:
@@ -246,13 +249,9 @@ class Posting(Environment):
         }
 
 
-def _is_about(tweet: Mapping[str, Any], keyword: str) -> bool:
-    return keyword in tweet["content"].lower() or keyword in [tag.lower() for tag in tweet["tags"]]
-
-
-def _login_needed(action: str) -> dict[str, object]:
+def _make_login_error(action: str) -> dict[str, object]:
     return {"error": f"Log in first: nobody is logged in, which is needed to {action}."}
 
 
-def _no_tweet(tweet_id: object) -> dict[str, object]:
+def _make_tweet_error(tweet_id: object) -> dict[str, object]:
     return {"error": f"There is no tweet {tweet_id}."}

@@ -16,12 +16,10 @@ class Tickets(Environment):
     """A support desk where users open tickets, follow them, and have them resolved or closed."""
 
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
-        del self.long_context  # the official class has no such attribute, and it makes no difference here
-        start: dict[str, Any] = deepcopy({**world.defaults["tickets"], **config})
-        self.ticket_queue: list[dict[str, Any]] = start["ticket_queue"]
-        self.ticket_counter: int = start["ticket_counter"]
-        self.current_user: str | None = start["current_user"]
+        state: dict[str, Any] = deepcopy({**world.defaults["tickets"], **config})
+        self.ticket_queue: list[dict[str, Any]] = state["ticket_queue"]
+        self.ticket_counter: int = state["ticket_counter"]
+        self.current_user: str | None = state["current_user"]
 
     def create_ticket(self, title: str, description: str = "", priority: int = 1) -> dict[str, object]:
         """Open a new ticket in the name of the user, who must be logged in.
@@ -35,9 +33,9 @@ class Tickets(Environment):
             The new ticket: ``id``, ``title``, ``description``, ``status``, ``priority`` and ``created_by``.
         """
         if not self.current_user:
-            return _error("Log in first: a ticket needs a user who creates it.")
+            return {"error": "Log in first: a ticket needs a user who creates it."}
         if priority < 1 or priority > 5:
-            return _error("A priority goes from 1 to 5.")
+            return {"error": "A priority goes from 1 to 5."}
         ticket: dict[str, object] = {
             "id": self.ticket_counter,
             "title": title,
@@ -61,8 +59,8 @@ class Tickets(Environment):
         Returns:
             The ticket with all its fields.
         """
-        ticket = self._find(ticket_id)
-        return _no_ticket(ticket_id) if ticket is None else ticket
+        ticket = self._find_ticket(ticket_id)
+        return _make_ticket_error(ticket_id) if ticket is None else ticket
 
     def close_ticket(self, ticket_id: int) -> dict[str, object]:
         """Close a ticket that is not closed yet.
@@ -73,7 +71,7 @@ class Tickets(Environment):
         Returns:
             ``status``: a confirmation.
         """
-        return self._finish(ticket_id, "Closed")
+        return self._finish_ticket(ticket_id, "Closed")
 
     def resolve_ticket(self, ticket_id: int, resolution: str) -> dict[str, object]:
         """Mark a ticket as resolved and note how.
@@ -85,7 +83,7 @@ class Tickets(Environment):
         Returns:
             ``status``: a confirmation.
         """
-        return self._finish(ticket_id, "Resolved", resolution=resolution)
+        return self._finish_ticket(ticket_id, "Resolved", resolution=resolution)
 
     def edit_ticket(self, ticket_id: int, updates: dict[str, object]) -> dict[str, object]:
         """Change fields of a ticket.
@@ -97,16 +95,16 @@ class Tickets(Environment):
         Returns:
             ``status``: a confirmation.
         """
-        ticket = self._find(ticket_id)
+        ticket = self._find_ticket(ticket_id)
         if ticket is None:
-            return _no_ticket(ticket_id)
+            return _make_ticket_error(ticket_id)
         unknown = [field for field in updates.keys() if field not in _EDITABLE]  # noqa: SIM118 - no list
         if unknown:
             # Officially in the order of a set, which the hash seed of the process decides; here sorted.
-            return _error(f"Not a field that can be edited: {', '.join(sorted(unknown, key=str))}.")
+            return {"error": f"Not a field that can be edited: {', '.join(sorted(unknown, key=str))}."}
         # Officially no value is checked here: a priority of 9 passes. None leaves a field as it is.
         ticket.update({field: value for field, value in updates.items() if value is not None})
-        return _done(ticket_id, "updated")
+        return _confirm(ticket_id, "updated")
 
     def ticket_login(self, username: str, password: str) -> dict[str, bool]:
         """Log in to the support desk.
@@ -153,33 +151,29 @@ class Tickets(Environment):
             The tickets with all their fields.
         """
         if not self.current_user:
-            return [_error("Log in first: the tickets of nobody cannot be listed.")]
+            return [{"error": "Log in first: the tickets of nobody cannot be listed."}]
         own = [ticket for ticket in self.ticket_queue if ticket["created_by"] == self.current_user]
         if not status:
             return own
         return [ticket for ticket in own if ticket["status"].lower() == status.lower()]
 
-    def _find(self, ticket_id: int) -> dict[str, Any] | None:
+    def _find_ticket(self, ticket_id: int) -> dict[str, Any] | None:
         return next((ticket for ticket in self.ticket_queue if ticket["id"] == ticket_id), None)
 
-    def _finish(self, ticket_id: int, status: str, **notes: str) -> dict[str, object]:
+    def _finish_ticket(self, ticket_id: int, status: str, **notes: str) -> dict[str, object]:
         # Official: only the same end twice is refused; a resolved ticket can be closed and the reverse.
-        ticket = self._find(ticket_id)
+        ticket = self._find_ticket(ticket_id)
         if ticket is None:
-            return _no_ticket(ticket_id)
+            return _make_ticket_error(ticket_id)
         if ticket["status"] == status:
-            return _error(f"Ticket {ticket_id} was {status.lower()} before.")
+            return {"error": f"Ticket {ticket_id} was {status.lower()} before."}
         ticket.update(status=status, **notes)
-        return _done(ticket_id, status.lower())
+        return _confirm(ticket_id, status.lower())
 
 
-def _done(ticket_id: object, what: str) -> dict[str, object]:
+def _confirm(ticket_id: object, what: str) -> dict[str, object]:
     return {"status": f"Ticket {ticket_id} has been {what} successfully."}
 
 
-def _no_ticket(ticket_id: object) -> dict[str, object]:
-    return _error(f"There is no ticket {ticket_id}.")
-
-
-def _error(text: str) -> dict[str, object]:
-    return {"error": text}
+def _make_ticket_error(ticket_id: object) -> dict[str, object]:
+    return {"error": f"There is no ticket {ticket_id}."}

@@ -16,16 +16,18 @@ Result = dict[str, object]
 _DAY = "%Y-%m-%d"
 _MOMENT = "%Y-%m-%d %H:%M:%S"
 _TIME = "10:30"
-_SECONDS_PER_DAY = 24 * 60 * 60
 
 
 class Trading(Environment):
     """A trading system: look up stocks, place and cancel orders, move money, keep a watch list."""
 
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
+        self.long_context = long_context
         state: dict[str, Any] = deepcopy({**world.defaults.get("trading", {}), **config})
-        self.orders: dict[int | str, Any] = {_order_id(key): order for key, order in state["orders"].items()}
+        # Keys were numbers before they went through JSON. Some configurations have a word among them.
+        self.orders: dict[int | str, Any] = {
+            int(key) if key.isdigit() else key: order for key, order in state["orders"].items()
+        }
         self.account_info: dict[str, Any] = state["account_info"]
         self.authenticated: bool = state["authenticated"]
         self.market_status: str = state["market_status"]
@@ -66,7 +68,7 @@ class Trading(Environment):
             ``price``, ``percent_change``, ``volume``, ``MA(5)`` and ``MA(20)``.
         """
         if symbol not in self.stocks:
-            return _error(f"There is no stock with the symbol {symbol}.")
+            return {"error": f"There is no stock with the symbol {symbol}."}
         info = deepcopy(self.stocks[symbol])
         if self.long_context:
             filler = self._world.filler
@@ -163,7 +165,7 @@ class Trading(Environment):
             ``account_id``, ``balance`` and ``binding_card``.
         """
         if not self.authenticated:
-            return _login_first("see the account")
+            return _make_login_error("see the account")
         return deepcopy(self.account_info)
 
     def fund_account(self, amount: float) -> Result:
@@ -176,11 +178,11 @@ class Trading(Environment):
             ``status`` and ``new_balance``.
         """
         if not self.authenticated:
-            return _login_first("fund the account")
+            return _make_login_error("fund the account")
         if amount <= 0:
-            return _error("An account is funded with more than 0.")
+            return {"error": "An account is funded with more than 0."}
         self.account_info["balance"] += amount
-        self._record("deposit", amount)
+        self._record_transaction("deposit", amount)
         return {"status": "Account funded successfully", "new_balance": self.account_info["balance"]}
 
     def withdraw_funds(self, amount: float) -> Result:
@@ -193,15 +195,15 @@ class Trading(Environment):
             ``status`` and ``new_balance``.
         """
         if not self.authenticated:
-            return _login_first("withdraw money")
+            return _make_login_error("withdraw money")
         if self.market_status != "Open":
-            return _error("Money can be withdrawn only while the market is open.")
+            return {"error": "Money can be withdrawn only while the market is open."}
         if amount <= 0:
-            return _error("A withdrawal takes more than 0.")
+            return {"error": "A withdrawal takes more than 0."}
         if amount > self.account_info["balance"]:
-            return _error("A withdrawal takes no more than the balance.")
+            return {"error": "A withdrawal takes no more than the balance."}
         self.account_info["balance"] -= amount
-        self._record("withdrawal", amount)
+        self._record_transaction("withdrawal", amount)
         return {"status": "Withdrawal successful", "new_balance": self.account_info["balance"]}
 
     def get_transaction_history(
@@ -217,7 +219,7 @@ class Trading(Environment):
             ``transaction_history``: ``type``, ``amount`` and ``timestamp`` of each.
         """
         if not self.authenticated:
-            return [_login_first("see the transactions")]
+            return [_make_login_error("see the transactions")]
         start = datetime.strptime(start_date, _DAY) if start_date else datetime.min
         end = datetime.strptime(end_date, _DAY) if end_date else datetime.max
         chosen = [
@@ -243,18 +245,18 @@ class Trading(Environment):
             ``order_id``, ``order_type``, ``status``, ``price`` and ``amount`` of the new order.
         """
         if not self.authenticated:
-            return _login_first("place an order")
+            return _make_login_error("place an order")
         if symbol not in self.stocks:
-            return _error(f"Nothing to order: {symbol} is no stock.")
+            return {"error": f"Nothing to order: {symbol} is no stock."}
         if price <= 0 or amount <= 0:
-            return _error("Price and amount of an order are more than 0.")
+            return {"error": "Price and amount of an order are more than 0."}
         price = float(price)
         # Official behaviour: any text but "buy" is an order too, only whole shares must be covered, nothing
         # is paid yet, the order is told to be pending though kept as open, and takes over an id in use.
         if order_type.lower() == "buy":
             cost, balance = price * int(amount), self.account_info.get("balance", 0)
             if cost > balance:
-                return _error(f"The order costs ${cost:.2f}, the balance is ${balance:.2f}.")
+                return {"error": f"The order costs ${cost:.2f}, the balance is ${balance:.2f}."}
         order_id = self.order_counter
         self.orders[order_id] = {
             "id": order_id,
@@ -283,10 +285,10 @@ class Trading(Environment):
             ``order_id`` and the new ``status``.
         """
         if order_id not in self.orders:
-            return _error(f"There is no order {order_id} to cancel.")
+            return {"error": f"There is no order {order_id} to cancel."}
         order = self.orders[order_id]
         if order["status"] == "Completed":
-            return _error(f"Order {order_id} is completed and stays so.")
+            return {"error": f"Order {order_id} is completed and stays so."}
         order["status"] = "Cancelled"
         return {"order_id": order_id, "status": "Cancelled"}
 
@@ -300,7 +302,7 @@ class Trading(Environment):
             ``id``, ``order_type``, ``symbol``, ``price``, ``amount`` and ``status``.
         """
         if order_id not in self.orders:
-            return _error(f"There is no order {order_id}, only these: {list(self.orders)}.")
+            return {"error": f"There is no order {order_id}, only these: {list(self.orders)}."}
         order: dict[str, Any] = deepcopy(self.orders[order_id])
         if self.long_context:
             texts = self._world.filler.order_details
@@ -315,7 +317,7 @@ class Trading(Environment):
             ``history``: the numbers.
         """
         if not self.authenticated:
-            return [_login_first("see the orders")]
+            return [_make_login_error("see the orders")]
         return {"history": list(self.orders)}
 
     def add_to_watchlist(self, stock: str) -> Result:
@@ -342,9 +344,9 @@ class Trading(Environment):
             ``status``: that the stock is off the list.
         """
         if not self.authenticated:
-            return _login_first("change the watch list")
+            return _make_login_error("change the watch list")
         if symbol not in self.watch_list:
-            return _error(f"{symbol} is not on the watch list.")
+            return {"error": f"{symbol} is not on the watch list."}
         self.watch_list.remove(symbol)
         return {"status": f"Stock {symbol} removed from watchlist successfully."}
 
@@ -360,22 +362,13 @@ class Trading(Environment):
         watched = deepcopy(self.watch_list)
         return [*watched, *self._world.filler.watch_list] if self.long_context else {"watchlist": watched}
 
-    def _record(self, kind: Literal["deposit", "withdrawal"], amount: float) -> None:
+    def _record_transaction(self, kind: Literal["deposit", "withdrawal"], amount: float) -> None:
         # Official behaviour: some time within a day from now, in no order.
-        moment = self._now + timedelta(seconds=self._random.randint(0, _SECONDS_PER_DAY))
+        moment = self._now + timedelta(seconds=self._random.randint(0, 24 * 60 * 60))
         self.transaction_history.append(
             {"type": kind, "amount": amount, "timestamp": moment.strftime(_MOMENT)}
         )
 
 
-def _order_id(key: str) -> int | str:
-    """The number that the key was before it went through JSON. Some configurations have a word among them."""
-    return int(key) if key.isdigit() else key
-
-
-def _error(text: str) -> Result:
-    return {"error": text}
-
-
-def _login_first(purpose: str) -> Result:
-    return _error(f"Log in to {purpose}.")
+def _make_login_error(purpose: str) -> Result:
+    return {"error": f"Log in to {purpose}."}

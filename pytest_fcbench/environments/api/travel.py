@@ -24,7 +24,7 @@ class Travel(Environment):
     """A travel agency: book flights, register credit cards, buy insurance, keep a budget."""
 
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
+        self.long_context = long_context
         state: dict[str, Any] = deepcopy({**world.defaults.get("travel", {}), **config})
         self.credit_card_list: dict[str, dict[str, Any]] = state["credit_card_list"]
         self.booking_record: dict[str, dict[str, Any]] = state["booking_record"]
@@ -37,18 +37,11 @@ class Travel(Environment):
         self.budget_limit: float | None = state["budget_limit"]
         self._world = world
         self._random = Random(state["random_seed"])  # noqa: S311 - to be repeated, not to be secret
-        if long_context:
-            self._lengthen()
-
-    def _lengthen(self) -> None:
-        """Add the cards and bookings of strangers, except where the configuration has its own."""
-        filler = self._world.filler
-        for own, more in (
-            (self.credit_card_list, filler.credit_cards),
-            (self.booking_record, filler.bookings),
-        ):
-            for key, value in more.items():
-                own.setdefault(key, deepcopy(dict(value)))
+        if long_context:  # the cards and bookings of strangers, except where the configuration has its own
+            for card_id, card in world.filler.credit_cards.items():
+                self.credit_card_list.setdefault(card_id, deepcopy(dict(card)))
+            for booking_id, booking in world.filler.bookings.items():
+                self.booking_record.setdefault(booking_id, deepcopy(dict(booking)))
 
     def authenticate_travel(
         self,
@@ -72,7 +65,7 @@ class Travel(Environment):
         Returns:
             ``access_token``, with ``expires_in``, ``token_type`` and ``scope``.
         """
-        self.access_token = self._number(6)
+        self.access_token = self._draw_number(6)
         self.token_type = "Bearer"  # noqa: S105 - a kind of token
         self.token_expires_in = 2
         self.token_scope = grant_type
@@ -110,16 +103,18 @@ class Travel(Environment):
         """
         if first_name != self.user_first_name or last_name != self.user_last_name:
             expected = f"{self.user_first_name} {self.user_last_name}"
-            return _unverified(f"The user is {expected}, not {first_name} {last_name}.")
+            return _refuse_traveler(f"The user is {expected}, not {first_name} {last_name}.")
         try:
-            born = _day(date_of_birth)
+            born = _parse_day(date_of_birth)
         except ValueError:
-            return _unverified("A birthday is a day of the form YYYY-MM-DD.")
-        if _age(born, _day(self._world.today)) < _ADULT:
-            return _unverified(f"Who is below the age of {_ADULT} is not verified.")
+            return _refuse_traveler("A birthday is a day of the form YYYY-MM-DD.")
+        today = _parse_day(self._world.today)
+        age = today.year - born.year - ((today.month, today.day) < (born.month, born.day))
+        if age < _ADULT:
+            return _refuse_traveler(f"Who is below the age of {_ADULT} is not verified.")
         if not passport_number.startswith("US"):
             # The only one of these texts that recorded official results contain.
-            return _unverified(self._world.foreign_passport)
+            return _refuse_traveler(self._world.foreign_passport)
         return {"verification_status": True}
 
     def register_credit_card(
@@ -144,19 +139,19 @@ class Travel(Environment):
         """
         # Official behaviour: only here, a token without a lifetime is no token.
         if self.token_expires_in is None:
-            return _error("Authenticate first: there is no access token yet.")
-        if refusal := self._refusal(access_token):
-            return _error(refusal)
+            return {"error": "Authenticate first: there is no access token yet."}
+        if refusal := self._check_token(access_token):
+            return {"error": refusal}
         # Official behaviour: the number is looked for among the ids, not the numbers of the cards.
         if card_number in self.credit_card_list:
-            return _error("The card is registered already.")
-        card_id = self._number(12)
+            return {"error": "The card is registered already."}
+        card_id = self._draw_number(12)
         self.credit_card_list[card_id] = {
             "card_number": card_number,
             "expiration_date": expiration_date,
             "cardholder_name": cardholder_name,
             "card_verification_number": card_verification_number,
-            "balance": int(self._number(5)),
+            "balance": int(self._draw_number(5)),
         }
         return {"card_id": card_id}
 
@@ -170,10 +165,10 @@ class Travel(Environment):
         Returns:
             ``card_balance``.
         """
-        if refusal := self._refusal(access_token):
-            return _error(refusal)
+        if refusal := self._check_token(access_token):
+            return {"error": refusal}
         if card_id not in self.credit_card_list:
-            return _error(f"Only these cards are registered: {list(self.credit_card_list)}.")
+            return {"error": f"Only these cards are registered: {list(self.credit_card_list)}."}
         return {"card_balance": self.credit_card_list[card_id]["balance"]}
 
     def get_all_credit_cards(self) -> Result:
@@ -194,8 +189,8 @@ class Travel(Environment):
         Returns:
             ``budget_limit``: the budget that holds now.
         """
-        if refusal := self._refusal(access_token):
-            return _error(refusal)
+        if refusal := self._check_token(access_token):
+            return {"error": refusal}
         self.budget_limit = float(budget_limit)
         return {"budget_limit": self.budget_limit}
 
@@ -266,10 +261,10 @@ class Travel(Environment):
         Returns:
             ``travel_cost_list``: a list with the cost.
         """
-        fare = self._fare(travel_from, travel_to)
+        fare = self._find_fare(travel_from, travel_to)
         if travel_class not in list(_CLASS_FACTORS):  # what cannot be hashed is such a class too
             raise ValueError(f"the classes are {', '.join(_CLASS_FACTORS)}")
-        factor = _factor(travel_date, travel_class)
+        factor = _compute_factor(travel_date, travel_class)
         # Official behaviour: in a long context, the costs of all flights and no word which is which.
         fares = self._world.fares.values() if self.long_context else (fare,)
         return {"travel_cost_list": [float(fare * factor) for fare in fares]}
@@ -296,8 +291,8 @@ class Travel(Environment):
         Returns:
             ``booking_id``, ``transaction_id``, ``booking_status`` and ``booking_history``.
         """
-        refused = partial(_refused, "booking_status")
-        if refusal := self._refusal(access_token):
+        refused = partial(_refuse, "booking_status")
+        if refusal := self._check_token(access_token):
             return refused(refusal)
         if card_id not in self.credit_card_list:
             return refused("The card for the flight is not registered.")
@@ -308,13 +303,13 @@ class Travel(Environment):
             if code not in self._world.airports:
                 return refused(f"There is no airport {code} to {purpose}.")
         try:
-            _day(travel_date)
+            _parse_day(travel_date)
         except ValueError:
             return refused("A flight goes on a day of the form YYYY-MM-DD.")
         if travel_class not in _CLASS_FACTORS:
             return refused(f"A flight has the classes {', '.join(_CLASS_FACTORS)}.")
         try:
-            cost = float(_factor(travel_date, travel_class) * self._fare(travel_from, travel_to))
+            cost = float(_compute_factor(travel_date, travel_class) * self._find_fare(travel_from, travel_to))
         except ValueError as error:
             return refused(str(error))
         if card["balance"] < cost:
@@ -323,7 +318,7 @@ class Travel(Environment):
         if self.budget_limit is not None and card["balance"] < self.budget_limit:
             return refused("The balance of the card is below the budget limit.")
         card["balance"] -= cost
-        booking_id, transaction_id = self._number(7), self._number(8)
+        booking_id, transaction_id = self._draw_number(7), self._draw_number(8)
         self.booking_record[booking_id] = {
             "card_id": card_id,
             "travel_date": travel_date,
@@ -350,8 +345,8 @@ class Travel(Environment):
         Returns:
             ``booking_history``: the bookings by their ids.
         """
-        if refusal := self._refusal(access_token):
-            return _error(refusal)
+        if refusal := self._check_token(access_token):
+            return {"error": refusal}
         return {"booking_history": deepcopy(self.booking_record)}
 
     def retrieve_invoice(
@@ -368,10 +363,10 @@ class Travel(Environment):
             ``invoice``: flight, cost and transaction of the booking.
         """
         # Official behaviour: the insurance makes no difference.
-        if refusal := self._refusal(access_token):
-            return _error(refusal)
+        if refusal := self._check_token(access_token):
+            return {"error": refusal}
         if booking_id is None or booking_id not in self.booking_record:
-            return _error(_NO_BOOKING)
+            return {"error": _NO_BOOKING}
         booking = self.booking_record[booking_id]
         shown = ("travel_date", "travel_from", "travel_to", "travel_class", "travel_cost", "transaction_id")
         return {"invoice": {"booking_id": booking_id, **{name: booking[name] for name in shown}}}
@@ -386,8 +381,8 @@ class Travel(Environment):
         Returns:
             ``cancel_status``: whether it worked.
         """
-        refused = partial(_refused, "cancel_status")
-        if refusal := self._refusal(access_token):
+        refused = partial(_refuse, "cancel_status")
+        if refusal := self._check_token(access_token):
             return refused(refusal)
         if booking_id not in self.booking_record:
             return refused(_NO_BOOKING)
@@ -412,8 +407,8 @@ class Travel(Environment):
             ``insurance_id`` and ``insurance_status``.
         """
         # Official behaviour: the card may go below 0, and the booking never hears of the insurance.
-        refused = partial(_refused, "insurance_status")
-        if refusal := self._refusal(access_token):
+        refused = partial(_refuse, "insurance_status")
+        if refusal := self._check_token(access_token):
             return refused(refusal)
         if self.budget_limit is not None and self.budget_limit < insurance_cost:
             return refused("The insurance costs more than the budget limit.")
@@ -422,7 +417,7 @@ class Travel(Environment):
         if card_id not in self.credit_card_list:
             return refused("The card for the insurance is not registered.")
         self.credit_card_list[card_id]["balance"] -= insurance_cost
-        return {"insurance_id": self._number(9), "insurance_status": True}
+        return {"insurance_id": self._draw_number(9), "insurance_status": True}
 
     def contact_customer_support(self, booking_id: str, message: str) -> Result:
         """Send a message about a booking to customer support.
@@ -435,49 +430,41 @@ class Travel(Environment):
             ``customer_support_message``: their answer.
         """
         if booking_id not in self.booking_record:
-            return _error(_NO_BOOKING)
+            return {"error": _NO_BOOKING}
         return {"customer_support_message": self._world.support_reply}
 
-    def _refusal(self, access_token: str) -> str | None:
-        """Why the token is refused; None if it is not."""
+    def _check_token(self, access_token: str) -> str | None:
+        """Return why the token is refused, or None."""
         if self.token_expires_in == 0:
             return "The access token has expired; authenticate again."
         if access_token != self.access_token:
             return "This is not the access token."
         return None
 
-    def _fare(self, travel_from: str, travel_to: str) -> float:
+    def _find_fare(self, travel_from: str, travel_to: str) -> float:
         fare = self._world.fares.get(f"{travel_from}|{travel_to}")
         if fare is None:
             raise ValueError("no flight goes between these airports")
         return fare
 
-    def _number(self, digits: int) -> str:
+    def _draw_number(self, digits: int) -> str:
         return str(self._random.randint(10 ** (digits - 1), 10**digits - 1))
 
 
-def _factor(travel_date: str, travel_class: str) -> int:
-    """What makes a flight dearer: its class, and a date whose digits have an even sum."""
+def _compute_factor(travel_date: str, travel_class: str) -> int:
+    """Return what makes a flight dearer: its class, and a date whose digits have an even sum."""
     digits = sum(int(character) for character in travel_date if character.isdigit())
     return _CLASS_FACTORS[travel_class] * (2 if digits % 2 == 0 else 1)
 
 
-def _day(text: str) -> date:
-    """Raises ValueError for a text that is no day, TypeError for what is no text."""
+def _parse_day(text: str) -> date:
+    """Parse a day. Raises ValueError for a text that is none, TypeError for what is no text."""
     return datetime.strptime(text, "%Y-%m-%d").date()
 
 
-def _age(born: date, today: date) -> int:
-    return today.year - born.year - ((today.month, today.day) < (born.month, born.day))
-
-
-def _error(text: str) -> Result:
-    return {"error": text}
-
-
-def _refused(status: str, why: str) -> Result:
+def _refuse(status: str, why: str) -> Result:
     return {status: False, "error": why}
 
 
-def _unverified(why: str) -> Result:
+def _refuse_traveler(why: str) -> Result:
     return {"verification_status": False, "verification_failure": why}

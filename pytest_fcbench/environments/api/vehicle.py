@@ -32,38 +32,38 @@ class Vehicle(Environment):
     """A car with engine, fuel, doors, air conditioning, lights, brakes, cruise control and navigation."""
 
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
+        self.long_context = long_context
         defaults = world.defaults["vehicle"]
 
-        def start(attribute: str, key: str = "") -> Any:
+        def get_start(attribute: str, key: str = "") -> Any:
             return deepcopy(config.get(key or attribute, defaults[attribute]))
 
-        self.fuelLevel: float = start("fuelLevel")
-        self.batteryVoltage: float = start("batteryVoltage")
-        self.engine_state: str = start("engine_state", "engineState")
+        self.fuelLevel: float = get_start("fuelLevel")
+        self.batteryVoltage: float = get_start("batteryVoltage")
+        self.engine_state: str = get_start("engine_state", "engineState")
         # Before the doors themselves, as in the official class: score files show attributes in order.
-        doors: dict[str, str] = start("doorStatus")
+        doors: dict[str, str] = get_start("doorStatus")
         self.remainingUnlockedDoors = _DOORS - list(doors.values()).count("locked")
         self.doorStatus = doors
-        self.acTemperature: float = start("acTemperature")
-        self.fanSpeed: int = start("fanSpeed")
-        self.acMode: str = start("acMode")
-        self.humidityLevel: float = start("humidityLevel")
-        self.headLightStatus: str = start("headLightStatus")
-        self.parkingBrakeStatus: str = start("parkingBrakeStatus")
-        self.brakePedalStatus: str = start("brakePedalStatus")
-        self.distanceToNextVehicle: float = start("distanceToNextVehicle")
-        self.cruiseStatus: str = start("cruiseStatus")
-        self.destination: str = start("destination")
-        self.frontLeftTirePressure: float = start("frontLeftTirePressure")
-        self.frontRightTirePressure: float = start("frontRightTirePressure")
-        self.rearLeftTirePressure: float = start("rearLeftTirePressure")
-        self.rearRightTirePressure: float = start("rearRightTirePressure")
+        self.acTemperature: float = get_start("acTemperature")
+        self.fanSpeed: int = get_start("fanSpeed")
+        self.acMode: str = get_start("acMode")
+        self.humidityLevel: float = get_start("humidityLevel")
+        self.headLightStatus: str = get_start("headLightStatus")
+        self.parkingBrakeStatus: str = get_start("parkingBrakeStatus")
+        self.brakePedalStatus: str = get_start("brakePedalStatus")
+        self.distanceToNextVehicle: float = get_start("distanceToNextVehicle")
+        self.cruiseStatus: str = get_start("cruiseStatus")
+        self.destination: str = get_start("destination")
+        self.frontLeftTirePressure: float = get_start("frontLeftTirePressure")
+        self.frontRightTirePressure: float = get_start("frontRightTirePressure")
+        self.rearLeftTirePressure: float = get_start("rearLeftTirePressure")
+        self.rearRightTirePressure: float = get_start("rearRightTirePressure")
         # Private in the official class as well, so its checker does not see them.
-        self._parking_brake_force: float = start("_parkingBrakeForce", "parkingBrakeForce")
-        self._slope_angle: float = start("_slopeAngle", "slopeAngle")
-        self._brake_pedal_force: float = start("brakePedalForce")
-        seed = start("random_seed")
+        self._parking_brake_force: float = get_start("_parkingBrakeForce", "parkingBrakeForce")
+        self._slope_angle: float = get_start("_slopeAngle", "slopeAngle")
+        self._brake_pedal_force: float = get_start("brakePedalForce")
+        seed = get_start("random_seed")
         # Officially a seed of null draws from the entropy of the system; here it is a seed like any other.
         self._random = Random(0 if seed is None else seed)  # noqa: S311 - the draws of the benchmark
         self._world = world
@@ -90,17 +90,17 @@ class Vehicle(Environment):
             self.engine_state = "stopped"
         if self.remainingUnlockedDoors > 0:
             unlocked = [door for door, status in self.doorStatus.items() if status == "unlocked"]
-            return _error(
-                f"Lock all doors before you start the engine; still unlocked: {', '.join(unlocked)}."
-            )
+            return {
+                "error": f"Lock all doors before you start the engine; still unlocked: {', '.join(unlocked)}."
+            }
         if self.brakePedalStatus != "pressed":
-            return _error("Press the brake pedal to start the engine.")
+            return {"error": "Press the brake pedal to start the engine."}
         if self._brake_pedal_force != _FULL_BRAKE:
-            return _error(f"Press the brake pedal fully, with {_FULL_BRAKE} N, to start the engine.")
+            return {"error": f"Press the brake pedal fully, with {_FULL_BRAKE} N, to start the engine."}
         if self.fuelLevel < 0:
-            return _error("There is no fuel to start the engine with.")
+            return {"error": "There is no fuel to start the engine with."}
         if ignitionMode != "START":
-            return _error("Only START starts the engine.")
+            return {"error": "Only START starts the engine."}
         self.engine_state = "running"
         return {
             "engineState": self.engine_state,
@@ -118,12 +118,12 @@ class Vehicle(Environment):
             ``fuelLevel``: gallons in the tank afterwards.
         """
         if fuelAmount < 0:
-            return _error("Fuel cannot be taken out of the tank.")
+            return {"error": "Fuel cannot be taken out of the tank."}
         level = self.fuelLevel + fuelAmount
         if level > _TANK:
-            return _error(f"The tank holds no more than {_TANK} gallons.")
+            return {"error": f"The tank holds no more than {_TANK} gallons."}
         if level < 0:
-            return _error("That is too little: the tank would still be below zero.")
+            return {"error": "That is too little: the tank would still be below zero."}
         self.fuelLevel = level
         return {"fuelLevel": self.fuelLevel}
 
@@ -163,7 +163,7 @@ class Vehicle(Environment):
             ``currentACTemperature``, ``climateMode`` and ``humidityLevel``.
         """
         if not 0 <= fanSpeed <= 100:
-            return _error("The fan goes from 0 to 100.")
+            return {"error": "The fan goes from 0 to 100."}
         self.acTemperature = temperature
         if unit == "fahrenheit":
             self.acTemperature = (temperature - 32) * 5 / 9
@@ -203,7 +203,7 @@ class Vehicle(Environment):
             ``headlightStatus``: ``on`` or ``off``.
         """
         if mode not in ("on", "off", "auto"):
-            return _error("Headlights can be on, off or auto.")
+            return {"error": "Headlights can be on, off or auto."}
         self.headLightStatus = "on" if mode == "on" else "off"
         return {"headlightStatus": self.headLightStatus}
 
@@ -221,41 +221,32 @@ class Vehicle(Environment):
         Returns:
             The values of that part by name.
         """
-        status = {"metadata": self._world.filler.car_status} if self.long_context else {}
-        return {**status, **self._status(option)}
-
-    def _status(self, option: str) -> dict[str, object]:
-        match option:
-            case "fuel":
-                return {"fuelLevel": self.fuelLevel}
-            case "battery":
-                return {"batteryVoltage": self.batteryVoltage}
-            case "doors":
-                return {"doorStatus": self.doorStatus}
-            case "climate":
-                return {
-                    "currentACTemperature": self.acTemperature,
-                    "fanSpeed": self.fanSpeed,
-                    "climateMode": self.acMode,
-                    "humidityLevel": self.humidityLevel,
-                }
-            case "headlights":
-                return {"headlightStatus": self.headLightStatus}
-            case "parkingBrake":
-                return {
-                    "parkingBrakeStatus": self.parkingBrakeStatus,
-                    "parkingBrakeForce": self._parking_brake_force,
-                    "slopeAngle": self._slope_angle,
-                }
-            case "brakePedal":
-                return {
-                    "brakePedalStatus": self.brakePedalStatus,
-                    "brakePedalForce": self._brake_pedal_force,
-                }
-            case "engine":
-                return {"engineState": self.engine_state}
-            case _:
-                return _error("The car has no display for that.")
+        displays: Mapping[str, Mapping[str, object]] = {
+            "fuel": {"fuelLevel": self.fuelLevel},
+            "battery": {"batteryVoltage": self.batteryVoltage},
+            "doors": {"doorStatus": self.doorStatus},
+            "climate": {
+                "currentACTemperature": self.acTemperature,
+                "fanSpeed": self.fanSpeed,
+                "climateMode": self.acMode,
+                "humidityLevel": self.humidityLevel,
+            },
+            "headlights": {"headlightStatus": self.headLightStatus},
+            "parkingBrake": {
+                "parkingBrakeStatus": self.parkingBrakeStatus,
+                "parkingBrakeForce": self._parking_brake_force,
+                "slopeAngle": self._slope_angle,
+            },
+            "brakePedal": {
+                "brakePedalStatus": self.brakePedalStatus,
+                "brakePedalForce": self._brake_pedal_force,
+            },
+            "engine": {"engineState": self.engine_state},
+        }
+        more = {"metadata": self._world.filler.car_status} if self.long_context else {}
+        if option not in list(displays):  # in a list, as a model may give what cannot be hashed
+            return {**more, "error": "The car has no display for that."}
+        return {**more, **displays[option]}
 
     def activateParkingBrake(self, mode: Literal["engage", "release"]) -> dict[str, object]:
         """Engage or release the parking brake.
@@ -267,7 +258,7 @@ class Vehicle(Environment):
             ``parkingBrakeStatus``, ``_parkingBrakeForce`` in newtons and ``_slopeAngle`` in degrees.
         """
         if mode not in ("engage", "release"):
-            return _error("The parking brake can only be engaged or released.")
+            return {"error": "The parking brake can only be engaged or released."}
         engaged = mode == "engage"
         self.parkingBrakeStatus = "engaged" if engaged else "released"
         self._parking_brake_force = _PARKING_BRAKE if engaged else 0.0
@@ -290,7 +281,7 @@ class Vehicle(Environment):
             ``brakePedalStatus`` and ``brakePedalForce`` in newtons.
         """
         if not 0 <= pedalPosition <= 1:
-            return _error("The pedal goes from 0 to 1.")
+            return {"error": "The pedal goes from 0 to 1."}
         if pedalPosition == 0:
             return self.releaseBrakePedal()
         self.brakePedalStatus = "pressed"
@@ -323,11 +314,11 @@ class Vehicle(Environment):
         """
         distance, pace = float(distanceToNextVehicle), float(speed)
         if self.engine_state == "stopped":
-            return _error("Start the engine first: cruise control needs it running.")
+            return {"error": "Start the engine first: cruise control needs it running."}
         # Official: the distance is kept even if the speed is refused.
         self.distanceToNextVehicle = distance
         if activate and (not 0 <= pace <= 120 or pace % 5 != 0):
-            return _error("The speed must be a multiple of 5 from 0 to 120.")
+            return {"error": "The speed must be a multiple of 5 from 0 to 120."}
         self.cruiseStatus = "active" if activate else "inactive"
         return {
             "cruiseStatus": self.cruiseStatus,
@@ -400,10 +391,9 @@ class Vehicle(Environment):
         """
         known = (km for a, b, km in self._world.distances if (a, b) in ((cityA, cityB), (cityB, cityA)))
         km = next(known, None)
-        answer = _error("No distance is known between these cities.") if km is None else {"distance": km}
-        return (
-            {**answer, "intermediaryCities": list(self._world.filler.cities)} if self.long_context else answer
-        )
+        answer = {"error": "No distance is known between these cities."} if km is None else {"distance": km}
+        more = {"intermediaryCities": list(self._world.filler.cities)} if self.long_context else {}
+        return {**answer, **more}
 
     def get_zipcode_based_on_city(self, city: str) -> dict[str, str]:
         """Look up the zip code of a city.
@@ -450,7 +440,3 @@ class Vehicle(Environment):
             ``shopLocation``: its address.
         """
         return {"shopLocation": self._world.tire_shop}
-
-
-def _error(text: str) -> dict[str, object]:
-    return {"error": text}

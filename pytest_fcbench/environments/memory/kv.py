@@ -13,7 +13,7 @@ from copy import deepcopy
 from typing import Any
 
 from pytest_fcbench.environments.environment import Environment
-from pytest_fcbench.environments.memory.ranking import ranked
+from pytest_fcbench.environments.memory.ranking import rank_texts
 from pytest_fcbench.environments.world import World
 
 CORE_SIZE, CORE_LENGTH = 7, 300
@@ -28,14 +28,12 @@ class MemoryKv(Environment):
     """A memory that lasts from one conversation to the next, in which texts are kept under keys."""
 
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
-        del self.long_context  # not part of this domain's state
         state: dict[str, Any] = deepcopy({"core_memory": {}, "archival_memory": {}, **config})
         self.core_memory: dict[str, str] = state["core_memory"]
         self.archival_memory: dict[str, str] = state["archival_memory"]
 
     def remembered(self) -> str:
-        """The core as JSON."""
+        """Return the core as JSON."""
         return json.dumps(self.core_memory, indent=4) if self.core_memory else ""
 
     def core_memory_add(self, key: str, value: str) -> dict[str, object]:
@@ -48,7 +46,7 @@ class MemoryKv(Environment):
         Returns:
             status: that it is kept.
         """
-        return _add(self.core_memory, key, value, CORE_SIZE, CORE_LENGTH)
+        return _add_text(self.core_memory, key, value, CORE_SIZE, CORE_LENGTH)
 
     def core_memory_remove(self, key: str) -> dict[str, object]:
         """Delete a text from the core memory.
@@ -59,7 +57,7 @@ class MemoryKv(Environment):
         Returns:
             status: that it is gone.
         """
-        return _remove(self.core_memory, key)
+        return _remove_text(self.core_memory, key)
 
     def core_memory_replace(self, key: str, value: str) -> dict[str, object]:
         """Put another text in the place of one in the core memory.
@@ -71,7 +69,7 @@ class MemoryKv(Environment):
         Returns:
             status: that it is replaced.
         """
-        return _replace(self.core_memory, key, value, CORE_LENGTH)
+        return _replace_text(self.core_memory, key, value, CORE_LENGTH)
 
     def core_memory_clear(self) -> dict[str, object]:
         """Delete everything from the core memory, for good.
@@ -91,7 +89,7 @@ class MemoryKv(Environment):
         Returns:
             value: the text.
         """
-        return _retrieve(self.core_memory, key)
+        return _retrieve_text(self.core_memory, key)
 
     def core_memory_list_keys(self) -> dict[str, object]:
         """List the keys of the core memory.
@@ -111,7 +109,7 @@ class MemoryKv(Environment):
         Returns:
             ranked_results: pairs of a score and a key, the best first.
         """
-        return {"ranked_results": ranked(query, list(self.core_memory))[:k]}
+        return {"ranked_results": rank_texts(query, list(self.core_memory))[:k]}
 
     def core_memory_retrieve_all(self) -> dict[str, str]:
         """Look up everything in the core memory.
@@ -131,7 +129,7 @@ class MemoryKv(Environment):
         Returns:
             status: that it is kept.
         """
-        return _add(self.archival_memory, key, value, ARCHIVE_SIZE, ARCHIVE_LENGTH)
+        return _add_text(self.archival_memory, key, value, ARCHIVE_SIZE, ARCHIVE_LENGTH)
 
     def archival_memory_remove(self, key: str) -> dict[str, object]:
         """Delete a text from the archival memory.
@@ -142,7 +140,7 @@ class MemoryKv(Environment):
         Returns:
             status: that it is gone.
         """
-        return _remove(self.archival_memory, key)
+        return _remove_text(self.archival_memory, key)
 
     def archival_memory_replace(self, key: str, value: str) -> dict[str, object]:
         """Put another text in the place of one in the archival memory.
@@ -154,7 +152,7 @@ class MemoryKv(Environment):
         Returns:
             status: that it is replaced.
         """
-        return _replace(self.archival_memory, key, value, ARCHIVE_LENGTH)
+        return _replace_text(self.archival_memory, key, value, ARCHIVE_LENGTH)
 
     def archival_memory_clear(self) -> dict[str, object]:
         """Delete everything from the archival memory, for good.
@@ -174,7 +172,7 @@ class MemoryKv(Environment):
         Returns:
             value: the text.
         """
-        return _retrieve(self.archival_memory, key)
+        return _retrieve_text(self.archival_memory, key)
 
     def archival_memory_list_keys(self) -> dict[str, object]:
         """List the keys of the archival memory.
@@ -194,47 +192,47 @@ class MemoryKv(Environment):
         Returns:
             ranked_results: pairs of a score and a key, the best first.
         """
-        return {"ranked_results": ranked(query, list(self.archival_memory))[:k]}
+        return {"ranked_results": rank_texts(query, list(self.archival_memory))[:k]}
 
 
-def _add(held: dict[str, str], key: str, value: str, size: int, length: int) -> dict[str, object]:
+def _add_text(texts: dict[str, str], key: str, value: str, size: int, length: int) -> dict[str, object]:
     key, value = str(key), str(value)
-    if len(held) >= size:
+    if len(texts) >= size:
         return {"error": f"this memory is full: it holds {size} texts"}
     if len(value) > length:
-        return _too_long(length)
+        return _make_length_error(length)
     if not _KEY.match(key):
         return {"error": "a key is written in snake_case, without spaces"}
-    if key in held:
+    if key in texts:
         return {"error": "this key is in use already"}
-    held[key] = value
+    texts[key] = value
     return {"status": "the text is kept"}
 
 
-def _replace(held: dict[str, str], key: str, value: str, length: int) -> dict[str, object]:
+def _replace_text(texts: dict[str, str], key: str, value: str, length: int) -> dict[str, object]:
     key, value = str(key), str(value)
-    if key not in held:
-        return _unknown()
+    if key not in texts:
+        return _make_key_error()
     if len(value) > length:
-        return _too_long(length)
-    held[key] = value
+        return _make_length_error(length)
+    texts[key] = value
     return {"status": "the text is replaced"}
 
 
-def _remove(held: dict[str, str], key: str) -> dict[str, object]:
-    if key not in held:
-        return _unknown()
-    del held[key]
+def _remove_text(texts: dict[str, str], key: str) -> dict[str, object]:
+    if key not in texts:
+        return _make_key_error()
+    del texts[key]
     return {"status": "the text is gone"}
 
 
-def _retrieve(held: dict[str, str], key: str) -> dict[str, object]:
-    return {"value": held[key]} if key in held else _unknown()
+def _retrieve_text(texts: dict[str, str], key: str) -> dict[str, object]:
+    return {"value": texts[key]} if key in texts else _make_key_error()
 
 
-def _unknown() -> dict[str, object]:
+def _make_key_error() -> dict[str, object]:
     return {"error": "there is no such key"}
 
 
-def _too_long(length: int) -> dict[str, object]:
+def _make_length_error(length: int) -> dict[str, object]:
     return {"error": f"a text of this memory has {length} characters at the most"}

@@ -1,4 +1,4 @@
-"""Which texts fit a query best, by the words they share: BM25+.
+"""Rank texts by the words that they share with a query: BM25+.
 
 The formula and its parameters are those of rank_bm25's ``BM25Plus`` (Trotman et al. 2014), which the official
 key-value memory ranks with, number by number. Words go through their own frequencies only, so nothing is
@@ -14,14 +14,14 @@ from collections.abc import Sequence
 _K1, _B, _DELTA = 1.5, 0.75, 1
 
 
-def ranked(query: str, texts: Sequence[str]) -> list[tuple[float, str]]:
-    """Score and text, the best first; ``_`` parts words. Raises ZeroDivisionError without texts."""
-    words = [_words(text) for text in texts]
+def rank_texts(query: str, texts: Sequence[str]) -> list[tuple[float, str]]:
+    """Return score and text, the best first; ``_`` parts words. Raises ZeroDivisionError without texts."""
+    words = [_split_words(text) for text in texts]
     mean = sum(map(len, words)) / len(words)
     counts = [Counter(found) for found in words]
     holding = Counter(word for found in words for word in set(found))
     scores = [0.0] * len(texts)
-    for word in _words(query):
+    for word in _split_words(query):
         if not holding[word]:
             continue
         weight = math.log((len(texts) + 1) / holding[word])
@@ -31,5 +31,5 @@ def ranked(query: str, texts: Sequence[str]) -> list[tuple[float, str]]:
     return sorted(zip(scores, texts, strict=True), key=lambda scored: scored[0], reverse=True)
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return text.replace("_", " ").lower().split()

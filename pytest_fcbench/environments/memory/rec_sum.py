@@ -22,12 +22,10 @@ class MemoryRecSum(Environment):
     """A memory that lasts from one conversation to the next: a text that you keep short and up to date."""
 
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
-        del self.long_context  # not part of this domain's state
         self.memory = str(config.get("memory", ""))
 
     def remembered(self) -> str:
-        """All of it."""
+        """Return all of it."""
         return self.memory
 
     def memory_append(self, text: str) -> dict[str, object]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.memory.kv import ARCHIVE_LENGTH, ARCHIVE_SIZE, CORE_LENGTH, CORE_SIZE
-from pytest_fcbench.environments.memory.vectors import Embed, Vector, likeness
+from pytest_fcbench.environments.memory.vectors import Embed, Vector, measure_likeness
 from pytest_fcbench.environments.world import World
 
 
@@ -19,20 +19,17 @@ class MemoryVector(Environment):
     """A memory that lasts from one conversation to the next, in which texts are found by what they mean."""
 
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
-        del self.long_context  # not part of this domain's state
         state: Mapping[str, Any] = config
         self.core_memory = Texts(CORE_SIZE, CORE_LENGTH, world.embed, state.get("core_memory", {}))
-        self.archival_memory = Texts(
-            ARCHIVE_SIZE, ARCHIVE_LENGTH, world.embed, state.get("archival_memory", {})
-        )
+        archive = state.get("archival_memory", {})
+        self.archival_memory = Texts(ARCHIVE_SIZE, ARCHIVE_LENGTH, world.embed, archive)
 
     def shown(self) -> Mapping[str, object]:
-        """Texts by id, and the next id."""
+        """Return texts by id, and the next id."""
         return {"core_memory": self.core_memory.state(), "archival_memory": self.archival_memory.state()}
 
     def remembered(self) -> str:
-        """The core as JSON, which an empty one is too (official)."""
+        """Return the core as JSON, which an empty one is too (official)."""
         return json.dumps(self.core_memory.texts, indent=4)
 
     def core_memory_add(self, text: str) -> dict[str, object]:
@@ -181,12 +178,12 @@ class Texts:
         return f"Texts({self.state()})"
 
     def state(self) -> dict[str, object]:
-        """All of it, in values."""
+        """Return all of it, in values."""
         return {"next_id": self._next_id, "texts": dict(self.texts)}
 
     def add(self, text: str) -> dict[str, object]:
         """Keep a text."""
-        if error := self._unfit(text):
+        if error := self._check_text(text):
             return error
         if len(self.texts) >= self._size:
             return {"error": f"this memory is full: it holds {self._size} texts"}
@@ -198,15 +195,15 @@ class Texts:
     def remove(self, number: int) -> dict[str, object]:
         """Delete a text; its number is not given again."""
         if number not in self.texts:
-            return _no_text(number)
+            return _make_id_error(number)
         del self.texts[number]
         return {"status": f"text {number} is gone"}
 
     def update(self, number: int, text: str) -> dict[str, object]:
-        """Another text under the same number."""
+        """Put another text under the same number."""
         if number not in self.texts:
-            return _no_text(number)
-        if error := self._unfit(text):
+            return _make_id_error(number)
+        if error := self._check_text(text):
             return error
         self.texts[number] = text
         return {"status": f"text {number} is replaced"}
@@ -218,29 +215,31 @@ class Texts:
         return {"status": "this memory is empty now"}
 
     def retrieve(self, query: str, top_k: int) -> list[dict[str, object]]:
-        """The texts that are most like a query; of those that are equally so, the oldest first."""
+        """Return the texts that are most like a query; of those that are equally so, the oldest first."""
         if not self.texts:
             return []
         if top_k < 1:
             raise ValueError("top_k must be 1 or more")
-        asked = self._vector(str(query))
-        scored = [(-likeness(asked, self._vector(text)), number) for number, text in self.texts.items()]
+        asked = self._get_vector(str(query))
+        scored = [
+            (-measure_likeness(asked, self._get_vector(text)), number) for number, text in self.texts.items()
+        ]
         return [
             {"id": number, "similarity_score": -score, "text": self.texts[number]}
             for score, number in sorted(scored)[:top_k]
         ]
 
     def retrieve_all(self) -> list[dict[str, object]]:
-        """All texts with their numbers."""
+        """Return all texts with their numbers."""
         return [{"id": number, "text": text} for number, text in self.texts.items()]
 
-    def _vector(self, text: str) -> Vector:
+    def _get_vector(self, text: str) -> Vector:
         if text not in self._vectors:
             wanted = [text, *(held for held in self.texts.values() if held not in self._vectors)]
             self._vectors |= zip(wanted, self._embed(wanted), strict=True)
         return self._vectors[text]
 
-    def _unfit(self, text: object) -> dict[str, object] | None:
+    def _check_text(self, text: object) -> dict[str, object] | None:
         if not isinstance(text, str):
             raise TypeError(f"a text is needed, not {type(text).__name__}")
         if len(text) > self._length:
@@ -248,5 +247,5 @@ class Texts:
         return None
 
 
-def _no_text(number: object) -> dict[str, object]:
+def _make_id_error(number: object) -> dict[str, object]:
     return {"error": f"there is no text {number!r:.100}"}

@@ -1,4 +1,4 @@
-"""Texts as vectors without a model: the words and parts of words that two texts share make them alike.
+"""Make vectors of texts without a model: words and parts of words that two texts share make them alike.
 
 Each word, and each three letters of it in a row, falls by its checksum into one of 1,024 places; longer words
 count more. No text changes the vector of another, and every machine makes the same one.
@@ -19,22 +19,22 @@ Vector: TypeAlias = Sequence[float]
 """Of length 1, or all zeros, so that a dot product is a cosine."""
 
 Embed: TypeAlias = Callable[[Sequence[str]], Sequence[Vector]]
-"""Makes a vector of each text, all with as many places."""
+"""Make a vector of each text, all with as many places."""
 
 _PLACES = 1024
 _LONG = 8
 """Letters of a word that counts in full."""
 
 
-def hashed(texts: Sequence[str]) -> Sequence[Vector]:
-    """The vectors of texts."""
-    return [_hashed(text) for text in texts]
+def embed_by_hash(texts: Sequence[str]) -> Sequence[Vector]:
+    """Make the vectors of texts."""
+    return [_embed(text) for text in texts]
 
 
 @lru_cache(512)
-def _hashed(text: str) -> Vector:
+def _embed(text: str) -> Vector:
     vector = [0.0] * _PLACES
-    for feature, weight in Counter(_features(text)).items():
+    for feature, weight in Counter(_extract_features(text)).items():
         part, size = feature
         place = zlib.crc32(part.encode("utf-8", "backslashreplace")) % _PLACES
         vector[place] += size * (1 + math.log(weight))
@@ -42,8 +42,8 @@ def _hashed(text: str) -> Vector:
     return tuple(value / length for value in vector)
 
 
-def _features(text: str) -> Iterator[tuple[str, float]]:
-    """Parts of a text and what each counts: whole words, and three letters for a third of that."""
+def _extract_features(text: str) -> Iterator[tuple[str, float]]:
+    """Yield parts of a text and what each counts: whole words, and three letters for a third of that."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
     for word in re.findall(r"\w+", plain):
         size = min(len(word), _LONG) / _LONG
@@ -52,6 +52,6 @@ def _features(text: str) -> Iterator[tuple[str, float]]:
             yield f" {word} "[at : at + 3], size / 3
 
 
-def likeness(one: Vector, other: Vector) -> float:
-    """The cosine, to four digits: no more is the same on all machines where a model makes the vectors."""
+def measure_likeness(one: Vector, other: Vector) -> float:
+    """Return the cosine to four digits: more differ among machines where a model makes the vectors."""
     return round(math.fsum(a * b for a, b in zip(one, other, strict=True)), 4) + 0.0  # no -0.0

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.environments.memory.vectors import hashed, likeness
+from pytest_fcbench.environments.memory.vectors import embed_by_hash, measure_likeness
 
 
 def alike(one: str, other: str) -> float:
-    first, second = hashed([one, other])
-    return likeness(first, second)
+    first, second = embed_by_hash([one, other])
+    return measure_likeness(first, second)
 
 
 @given(st.text())
 def test_vectors_have_length_1_or_none(text: str) -> None:
-    (vector,) = hashed([text])
+    (vector,) = embed_by_hash([text])
     assert math.hypot(*vector) == pytest.approx(1) or not any(vector)
 
 
@@ -29,7 +29,7 @@ def test_likeness_is_mutual_and_between_0_and_1(one: str, other: str) -> None:
 
 @given(st.lists(st.text(), max_size=4), st.text())
 def test_no_text_changes_the_vector_of_another(others: list[str], text: str) -> None:
-    assert hashed([*others, text])[-1] == hashed([text])[0]
+    assert embed_by_hash([*others, text])[-1] == embed_by_hash([text])[0]
 
 
 def test_what_shares_words_is_nearer() -> None:
@@ -41,7 +41,7 @@ def test_what_shares_words_is_nearer() -> None:
 
 
 def test_every_machine_makes_the_same() -> None:
-    vector = hashed(["ab"])[0]
+    vector = embed_by_hash(["ab"])[0]
     found = {place: round(value, 4) for place, value in enumerate(vector) if value}
     assert len(found) == 3
     assert sorted(found.values()) == [0.3015, 0.3015, 0.9045]
