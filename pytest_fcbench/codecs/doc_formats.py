@@ -22,10 +22,12 @@ def format_docs(docs: Sequence[Mapping[str, object]], form: Docs) -> str:
         case Docs.XML:
             return "\n".join("".join(_write_xml(doc)) for doc in docs)
         case Docs.PYTHON:
+            # Official: line breaks are elements of the list that is joined.
             return "\n\n".join(part for doc in docs for part in ("".join(_write_python(doc)), "\n"))
 
 
 def _describe(schema: Mapping[str, object]) -> str:
+    # Official: in every form the words stand as Python writes a list.
     words = f" Enum values: {schema['enum']}." if "enum" in schema else ""
     return f"{schema.get('description', '')}{words}"
 
@@ -45,6 +47,7 @@ def _write_xml_parameters(owner: Mapping[str, object], indent: str) -> Iterator[
         tag = f'name="{name}" type="{_name_xml_type(schema)}" required="{str(is_required).lower()}"'
         if "default" in schema:
             tag += f' default="{schema["default"]!r}"'
+        # Official: commas are dropped from the whole tag, also those of a default.
         yield f"{indent}<param {tag.replace(',', '')}>\n{indent}  <desc>{_describe(schema)}</desc>\n"
         if "properties" in schema:
             yield f"{indent}  <params>\n"
@@ -74,6 +77,7 @@ def _write_python_parameters(properties: Mapping[str, object], indent: str) -> I
         schema = as_mapping(parameter)
         default = f", default={schema['default']!r}" if "default" in schema else ""
         yield f"{indent}{name} ({_name_python_type(schema)}{default}): {_describe(schema)}\n"
+        # Official: members of objects are shown, those of the elements of a list are not.
         yield from _write_python_parameters(as_mapping(schema.get("properties")), indent + " " * 4)
 
 

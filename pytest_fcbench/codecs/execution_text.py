@@ -26,6 +26,7 @@ def official_texts(calls: Sequence[Call], syntax: str) -> tuple[str, ...]:
     dicts is written as a call: its first member is the function, the others are lost, and an empty dict
     makes the whole answer undecodable. The keys of any other dict become texts.
     """
+    # Official: tool calls are joined without a space (``convert_to_function_call``), texts with one.
     if syntax == "tool_calls":
         return tuple(_write_call(call.name, call.arguments, ",", repr) for call in calls)
     return tuple(_write_call(call.name, call.arguments, ", ", _write_value) for call in calls)
@@ -38,6 +39,7 @@ def _write_call(name: object, arguments: object, between: str, write: Callable[[
 
 
 def _write_value(value: object) -> str:
+    # Official: lists are not looked into, so a nested call in one stays a dict.
     if not isinstance(value, dict):
         return repr(value)
     if not all(isinstance(member, dict) for member in value.values()):

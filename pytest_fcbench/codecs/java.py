@@ -62,6 +62,7 @@ def _read_official_arguments(source: str, nodes: list[Node]) -> Iterator[tuple[s
             name = _slice_by_bytes(source, node.children[0])
             yield name, _write_official(source, node.children[2], nested=False)
         elif node.type in ("identifier", "class_literal", "set"):
+            # The official key of an argument without a name is None.
             yield "**", _write_official(source, node, nested=False)
 
 
@@ -82,6 +83,7 @@ def _write_official(source: str, node: Node, *, nested: bool) -> str:
         case "array_creation_expression":
             return f"new {write(get_field(node, 'type'))}[]{write(get_field(node, 'value'))}"
         case "object_creation_expression":
+            # Official: a class body is left out, {{ put(..); }} with it (simple_java_1, 67 and 68).
             created = write(get_field(node, "type"))
             children = get_field(node, "arguments").children
             arguments = [write(child) for child in children if child.type not in (",", "(", ")")]
@@ -91,6 +93,7 @@ def _write_official(source: str, node: Node, *, nested: bool) -> str:
     return _slice_by_bytes(source, node)
 
 
+# The patterns of the official ``java_type_converter``, which know no nesting.
 _NUMBERS: Mapping[str, tuple[re.Pattern[str], Callable[[str], int | float]]] = {
     **dict.fromkeys(("byte", "short", "integer"), (re.compile(r"^-?\d+$"), int)),
     "long": (re.compile(r"^-?\d+[lL]$"), int),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 @refuse_depth
 def parse_official(text: str) -> tuple[Call, ...]:
     """Read the call statement of a text as BFCL does. Raises ``Undecodable`` or ``WrongFormat``."""
+    # Official: the statement itself must be a call; await, new and const x = make it none.
     for statement in parse_source("javascript", add_brackets(text)[1:-1]).children:
         for node in statement.children if statement.type == "expression_statement" else ():
             if node.type == "call_expression":
@@ -48,6 +49,7 @@ def _read_official_arguments(nodes: list[Node]) -> Iterator[tuple[str, str]]:
         if node.type == "assignment_expression":
             yield get_text(node.children[0]), _unquote(get_text(node.children[2]))
         elif node.type in ("identifier", "true"):
+            # The official key of an argument without a name is None.
             yield "**", get_text(node)
 
 

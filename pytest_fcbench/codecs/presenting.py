@@ -39,15 +39,18 @@ def ask(entry: Entry, wording: Wording, prompting: Prompting, told: str = "") ->
     messages = [as_wire(message) for message in entry.turns[0]]
     answer_format = wording.answer_format if isinstance(entry.expectation, Answers) else ""
     if told := "\n\n".join(filter(None, (told, answer_format))):
-        if messages and messages[0]["role"] == "system":
-            told = f"{told}\n\n{messages.pop(0)['content']}"
-        messages.insert(0, {"role": "system", "content": told})
+        _prepend_system_text(messages, told)
     if prompting.mode is Mode.FC:
         return AskModel(tuple(messages), tuple(tool(doc, wording) for doc in docs))
-    prompt = system_prompt(docs, wording, prompting.format)
+    _prepend_system_text(messages, system_prompt(docs, wording, prompting.format))
+    return AskModel(tuple(messages))
+
+
+def _prepend_system_text(messages: list[Mapping[str, object]], text: str) -> None:
+    # Official: a system message that is there already follows after a blank line.
     if messages and messages[0]["role"] == "system":
-        prompt = f"{prompt}\n\n{messages.pop(0)['content']}"
-    return AskModel(({"role": "system", "content": prompt}, *messages))
+        text = f"{text}\n\n{messages.pop(0)['content']}"
+    messages.insert(0, {"role": "system", "content": text})
 
 
 def system_prompt(docs: Sequence[WireDoc], wording: Wording, chosen: PromptFormat) -> str:
@@ -101,6 +104,7 @@ def results(
             {"role": "tool", "tool_call_id": _make_call_id(turn, step, index), "content": text}
             for index, text in enumerate(texts)
         ]
+    # Official: all results in one message of the user, as Python writes them.
     named = zip(calls, texts, strict=True)
     shown = [{"role": "tool", "name": call, "content": text} for call, text in named]
     return [{"role": "user", "content": repr(shown)}] if shown else []
@@ -131,6 +135,7 @@ def described(doc: FunctionDoc, wording: Wording, language: Language, names: Nam
 
 
 def _build_doc(doc: FunctionDoc, names: Names) -> WireDoc:
+    # Official: OpenAI's interface gets ``response`` as it stands, others in the description.
     return {
         "name": names.shown(doc.name),
         "description": doc.description,
@@ -177,6 +182,7 @@ def _cast_properties(properties: object, wording: Wording) -> dict[str, object]:
 
 def _cast_property(schema: Mapping[str, object], wording: Wording) -> dict[str, object]:
     shown = dict(schema)
+    # Official: JSON Schema has no float, so a number gets a note.
     if shown.get("type") == "float":
         shown["format"] = "float"
         shown["description"] = f"{shown.get('description', '')}{wording.float_note}"

@@ -122,12 +122,8 @@ def _write_sources(call: Call, entry: Entry, *, quoted: bool) -> dict[str, str]:
 
 _JAVA_SUFFIX = {"long": "L", "float": "f"}
 _JAVA_ARRAY = {"integer": "int", "boolean": "boolean", "double": "double", "long": "long", "float": "float"}
-_JAVA_BOXED = {
-    "integer": "Integer",
-    "boolean": "Boolean",
-    "double": "Double",
-    "long": "Long",
-    "any": "Object",
+_JAVA_BOXED = {name: name.capitalize() for name in ("integer", "boolean", "double", "long")} | {
+    "any": "Object"
 }
 
 

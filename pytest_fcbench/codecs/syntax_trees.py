@@ -33,6 +33,7 @@ def parse_source(language: str, source: str) -> Node:
     # A parser of its own for each text: a parser has a state, which threads must not share.
     parser = tree_sitter.Parser(_load_grammar(language))
     root = parser.parse(source.encode("utf-8", "surrogatepass")).root_node
+    # Official: a node of the type ERROR fails the text; has_error also tells of tokens that are missing.
     if root.has_error and any(node.is_error for node in walk(root)):
         raise Undecodable(f"not valid {language} source")
     return root

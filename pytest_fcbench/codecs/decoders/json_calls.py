@@ -42,6 +42,7 @@ def parse_official_inside(text: str) -> tuple[Call, ...]:
     try:
         value: object = json.loads(text)
     except json.JSONDecodeError:
+        # Official: what is no JSON is an answer without calls, not a failure.
         return ()
     except (ValueError, RecursionError) as error:
         raise Undecodable(f"not JSON: {str(error) or type(error).__name__}") from None

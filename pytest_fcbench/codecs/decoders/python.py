@@ -55,6 +55,7 @@ def official(text: str) -> tuple[Call, ...]:
 
 def parse_official_inside(text: str) -> tuple[Call, ...]:
     """Read what stands between tags as BFCL does, without adding brackets. Raises ``Undecodable``."""
+    # Official: single quotes around the text go as well, double ones do not.
     body = _parse_text(text.strip().strip("'"))
     nodes = [body] if isinstance(body, ast.Call) else getattr(body, "elts", None)
     if nodes is None:
@@ -113,6 +114,7 @@ def _join_dotted_name(node: ast.expr) -> str:
 
 
 def _read_official_call(node: ast.Call) -> Call:
+    # Official: positional arguments are dropped, so that the checker misses required ones.
     arguments = {keyword.arg or "**": _read_official_value(keyword.value) for keyword in node.keywords}
     return Call(_join_dotted_name(node.func), arguments)
 
@@ -128,6 +130,7 @@ def _read_official_value(node: ast.expr) -> object:
     match node:
         case ast.Constant(value=value):
             return _read_constant(value)
+        # Official: whatever the operator is, the operand is negated.
         case ast.UnaryOp(operand=ast.Constant(value=value)) if isinstance(value, (int, float, complex)):
             return computed(operator.sub, 0, _read_constant(value))
         case ast.List(elts=elements):
@@ -141,6 +144,7 @@ def _read_official_value(node: ast.expr) -> object:
             return _build_dict(names, [_read_official_value(each) for each in values])
         case ast.BinOp():
             return fold_constants(node)
+        # Official: a bare name is its text, JSON's true, false and null among them.
         case ast.Name(id=name):
             return name
         case ast.Call(keywords=[]):

@@ -120,6 +120,7 @@ def read_official(completion: Completion, syntax: str, language: Language) -> Ca
             if completion.text is None:
                 raise Undecodable("there is no text")
             return Calls(reader.official[language](completion.text))
+        # Official: a text is taken for a list of calls, so that only an empty one can be read.
         if completion.tool_calls is None and completion.text != "":
             raise Undecodable(f"the reply is text, not tool calls: {completion.text!r:.80}")
         # All arguments are decoded before any is looked at, as the official decoder does.
@@ -161,6 +162,7 @@ class Offer:
     @cached_property
     def by_name(self) -> Mapping[str, FunctionDoc]:
         """Docs by shown name and by own name (dots and all); the first doc wins."""
+        # Reversed, because of equal keys the last one stays.
         found = {self.names.shown(doc.name): doc for doc in reversed(self.functions)}
         return {doc.name: doc for doc in reversed(self.functions)} | found
 
@@ -208,12 +210,8 @@ def read_corrected(completion: Completion, syntax: str, language: Language, offe
         return Unreadable(str(error)) if attempted else Prose(text)
     except (RecursionError, MemoryError):
         return Unreadable("the answer is nested too deeply")
-    if _is_remark(text, found, offer):
+    # Words such as ``Hello (world)`` read as calls only by chance: no bracket, no offered function.
+    is_bare = not unfenced(text).startswith(("[", "<tool_call>", "{", "<functions>", OPENING))
+    if is_bare and not any(call.name in offer.by_name or call.arguments for call in found):
         return Prose(text)
     return Calls(tuple(offer.own(call) for call in found))
-
-
-def _is_remark(text: str, found: tuple[Call, ...], offer: Offer) -> bool:
-    """Tell whether words, such as ``Hello (world)``, read as calls of no offered function by chance."""
-    bare = not unfenced(text).startswith(("[", "<tool_call>", "{", "<functions>", OPENING))
-    return bare and not any(call.name in offer.by_name or call.arguments for call in found)

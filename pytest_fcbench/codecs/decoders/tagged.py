@@ -12,6 +12,7 @@ def make_official_reader(read: TextReader) -> TextReader:
     """Return a reader that passes what stands between the first tags on to ``read``, as BFCL does."""
 
     def read_first(text: str) -> tuple[Call, ...]:
+        # Official: brackets are added around the whole text, before its tags are looked for.
         text = add_brackets(text)
         place = find_between(text, OPENING, CLOSING)
         if place is None:

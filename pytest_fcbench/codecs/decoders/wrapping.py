@@ -7,6 +7,7 @@ import re
 
 def add_brackets(text: str) -> str:
     """Make a text a bracketed list as BFCL does: bare backticks, spaces and line ends go first."""
+    # Tabs and carriage returns stay (official), so that such a text gets a bracket too many.
     text = text.strip("`\n ")
     if not text.startswith("["):
         text = "[" + text

@@ -49,6 +49,7 @@ def _read_verbose(function: Element, read: ReadValue) -> Iterator[tuple[str, obj
 
 def _read_concise(function: Element, read: ReadValue) -> Iterator[tuple[str, object]]:
     for parameter in function.findall("param"):
+        # Official: without a name this one fails, while a verbose parameter gets the name None.
         text = (parameter.text or "").strip()
         yield _get_attribute(parameter, "name"), read(text, parameter.attrib.get("type", "string"))
 
