@@ -247,16 +247,31 @@ def count_generator_drivers(root: Path = ROOT) -> int:
     )
 
 
-def count_rule_uses(root: Path = ROOT) -> int:
-    """Return the number of times that package and benchmarks name a rule, ``Rule.SQL`` for example."""
-    return sum(
-        isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "Rule"
-        and node.attr.isupper()
-        for path in (*modules(root).values(), *(root / "benchmarks").glob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    )
+def count_rule_comparisons(root: Path = ROOT) -> int:
+    """Return how often the package asks which rule an entry or a category has.
+
+    Counted are comparisons, ``match`` statements and look-ups by a rule or its name, and members of an
+    enumeration of rules.
+    """
+
+    def has_rule(node: ast.AST | None) -> bool:
+        if isinstance(node, ast.Attribute) and node.attr == "name":
+            node = node.value
+        return isinstance(node, ast.Attribute) and node.attr == "rule"
+
+    found = 0
+    for path in (*modules(root).values(), *(root / "benchmarks").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Compare(left=left, comparators=others):
+                    found += any(map(has_rule, (left, *others)))
+                case ast.Match(subject=subject) | ast.Subscript(slice=subject):
+                    found += has_rule(subject)
+                case ast.Call(func=ast.Attribute(attr="get" | "find"), args=[key, *_]):
+                    found += has_rule(key)
+                case ast.Attribute(value=ast.Name(id="Rule"), attr=name):
+                    found += name.isupper()
+    return found
 
 
 def count_option_places(root: Path = ROOT) -> float:
@@ -290,7 +305,7 @@ def measure(root: Path = ROOT) -> Mapping[str, float]:
         "files in circles": sum(map(len, find_circles(graph))),
         "code lines": sum(map(count_code_lines, modules(root).values())),
         "generator drivers": count_generator_drivers(root),
-        "uses of a rule": count_rule_uses(root),
+        "uses of a rule": count_rule_comparisons(root),
         "places of an option": count_option_places(root),
     }
 

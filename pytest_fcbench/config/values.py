@@ -15,7 +15,6 @@ from typing import TypeAlias
 from pytest_fcbench.codecs.decoders.registry import list_run_syntaxes
 from pytest_fcbench.config.layers import BY_KEY, Given, Layers
 from pytest_fcbench.config.options import OPTIONS, Option
-from pytest_fcbench.domain import entry
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category
 from pytest_fcbench.domain.errors import SuiteError, UsageError, unknown
 from pytest_fcbench.domain.price import Price
@@ -114,7 +113,7 @@ def secret(layers: Layers, option: str, told: str) -> str | None:
     return os.environ.get(name) if name else None
 
 
-_OF_OWN_SUITES = tuple(each for each in CATEGORIES.values() if each.rule is not entry.Rule.VARIATION)
+_OF_OWN_SUITES = tuple(each for each in CATEGORIES.values() if not each.rule.varies_others)
 """What is run of a team's own suites where no category is named: all that they can have."""
 
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.conversations import chat, golden_path, memory, turns, web_questions
 from pytest_fcbench.conversations.setting import Setting
-from pytest_fcbench.domain.entry import Entry, GoldenPath, Rule
+from pytest_fcbench.domain.entry import Entry, GoldenPath
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Asking
@@ -39,4 +39,4 @@ def choose_conversation(entry: Entry) -> Converse:
         return web_questions.converse
     if any(domain in memory.DOMAINS for domain in domains):
         return memory.converse
-    return chat.converse if entry.category.rule is Rule.CHAT else turns.converse
+    return chat.converse if entry.category.rule.asks_judge else turns.converse

@@ -32,35 +32,91 @@ class Group(StrEnum):
     """Entries of other categories, put in many formats."""
 
 
-class Rule(StrEnum):
-    """How the answers of a category are judged."""
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How a kind of entry is written and judged, and what follows from that for its entries.
 
-    SIMPLE = "simple"
-    """Exactly one call of the only function."""
-    MULTIPLE = "multiple"
-    """Exactly one call of the right function among several."""
-    PARALLEL = "parallel"
-    """Several calls in any order."""
-    IRRELEVANCE = "irrelevance"
-    """No call at all."""
-    RELEVANCE = "relevance"
-    """At least one call; its arguments are not compared with a truth."""
-    STATE = "state"
-    """Calls are carried out, turn by turn; what they changed and what they returned is compared."""
-    ANSWER = "answer"
-    """Calls are carried out until words come; these are compared with right answers."""
-    PATH = "path"
-    """Calls are compared, step by step, with those of a golden path, whose recorded replies answer them."""
-    EXECUTION = "execution"
-    """Calls are carried out, each by itself; what they return is compared with what those of the truth do."""
-    REST = "rest"
-    """Exactly one call, which asks a web API; the answer is compared in shape."""
-    SQL = "sql"
-    """Exactly one call, whose arguments are the parts of a statement of SQL."""
-    CHAT = "chat"
-    """No function is offered; words are the answer."""
-    VARIATION = "variation"
-    """As in the category that the entry is taken from."""
+    Other modules ask for the facts below, never which rule it is: a new rule is named nowhere else.
+    """
+
+    name: str
+    matcher: str
+    """The module of ``matchers`` whose ``judge`` judges its answers; empty where other rules judge them."""
+    format: str
+    """The model of its files, as ``module:Model`` of ``suites.formats``; empty where no such file is read."""
+    file_category: str = ""
+    """The category that its files name, where one file holds entries for all categories of the rule."""
+    expects_calls: bool = True
+    """Whether entries carry the calls of a right answer."""
+    single_turn: bool = True
+    """Whether one question gets one answer."""
+    offers_functions: bool = True
+    """Whether an entry must offer a function."""
+    one_function: bool = False
+    """Whether the right function is the only one that is offered."""
+    several_functions: bool = False
+    """Whether exactly one of several offered functions is to be called."""
+    parallel: bool = False
+    """Whether several calls are expected, in any order."""
+    writes_sql: bool = False
+    """Whether the arguments of a call are the parts of a statement of SQL."""
+    asks_web_api: bool = False
+    """Whether a call is a request to a web API."""
+    asks_judge: bool = False
+    """Whether a judge, where one is named, rates the reply."""
+    follows_path: bool = False
+    """Whether recorded replies lead along a golden path."""
+    varies_others: bool = False
+    """Whether its entries are those of other categories, each in a prompt format of its own."""
+    in_score_files: bool = True
+    """Whether official score files hold verdicts on its answers that can be written from the result files."""
+
+    def __str__(self) -> str:
+        return self.name
+
+
+_SIMPLE = Rule("simple", "ast", "single_turn:ExpectingFile", one_function=True)
+"""Exactly one call of the only function."""
+_MULTIPLE = Rule("multiple", "ast", "single_turn:ExpectingFile", several_functions=True)
+"""Exactly one call of the right function among several."""
+_PARALLEL = Rule("parallel", "ast", "single_turn:ExpectingFile", parallel=True)
+"""Several calls in any order."""
+_IRRELEVANCE = Rule(
+    "irrelevance", "relevance", "single_turn:OfferedFile", expects_calls=False, offers_functions=False
+)
+"""No call at all."""
+_RELEVANCE = Rule("relevance", "relevance", "single_turn:OfferedFile", expects_calls=False)
+"""At least one call; its arguments are not compared with a truth."""
+_STATE = Rule("state", "state", "multi_turn:TrajectoryFile", single_turn=False)
+"""Calls are carried out, turn by turn; what they changed and what they returned is compared."""
+_MEMORY, _WEB_SEARCH = (
+    Rule("answer", "answer", *read, expects_calls=False, single_turn=False, in_score_files=False)
+    for read in (("memory:ScenarioFile", "memory"), ("web_questions:QuestionFile", "web_search"))
+)
+"""Calls are carried out until words come; these are compared with right answers."""
+_PATH = Rule(
+    *("path", "golden_path.verdict", "golden_paths:PathFile"),
+    single_turn=False,
+    follows_path=True,
+    in_score_files=False,
+)
+"""Calls are compared, step by step, with those of a golden path, whose recorded replies answer them."""
+_EXECUTION = Rule("execution", "execution", "executable:ExecutableFile")
+"""Calls are carried out, each by itself; what they return is compared with what those of the truth do."""
+_REST = Rule("rest", "rest", "rest:RestFile", asks_web_api=True, in_score_files=False)
+"""Exactly one call, which asks a web API; the answer is compared in shape."""
+_SQL = Rule("sql", "sql", "single_turn:SqlFile", writes_sql=True)
+"""Exactly one call, whose arguments are the parts of a statement of SQL."""
+_CHAT = Rule(
+    *("chat", "chat", "single_turn:ChatFile"),
+    expects_calls=False,
+    offers_functions=False,
+    asks_judge=True,
+    in_score_files=False,
+)
+"""No function is offered; words are the answer."""
+_VARIATION = Rule("variation", "", "", varies_others=True)
+"""As in the category that the entry is taken from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,51 +135,51 @@ class Category:
     @property
     def expects_calls(self) -> bool:
         """Whether entries of this category carry the calls of a right answer."""
-        return self.rule not in (Rule.IRRELEVANCE, Rule.RELEVANCE, Rule.CHAT, Rule.ANSWER)
+        return self.rule.expects_calls
 
     @property
     def single_turn(self) -> bool:
         """Whether one question gets one answer."""
-        return self.rule not in (Rule.STATE, Rule.ANSWER, Rule.PATH)
+        return self.rule.single_turn
 
 
 _ALL = (
-    Category("simple_python", Group.NON_LIVE, Rule.SIMPLE),
-    Category("simple_java", Group.NON_LIVE, Rule.SIMPLE, Language.JAVA),
-    Category("simple_javascript", Group.NON_LIVE, Rule.SIMPLE, Language.JAVASCRIPT),
-    Category("multiple", Group.NON_LIVE, Rule.MULTIPLE),
-    Category("parallel", Group.NON_LIVE, Rule.PARALLEL),
-    Category("parallel_multiple", Group.NON_LIVE, Rule.PARALLEL),
-    Category("irrelevance", Group.NON_LIVE, Rule.IRRELEVANCE),
-    Category("live_simple", Group.LIVE, Rule.SIMPLE),
-    Category("live_multiple", Group.LIVE, Rule.MULTIPLE),
-    Category("live_parallel", Group.LIVE, Rule.PARALLEL),
-    Category("live_parallel_multiple", Group.LIVE, Rule.PARALLEL),
-    Category("live_irrelevance", Group.LIVE, Rule.IRRELEVANCE),
-    Category("live_relevance", Group.LIVE, Rule.RELEVANCE),
-    Category("multi_turn_base", Group.MULTI_TURN, Rule.STATE),
-    Category("multi_turn_miss_func", Group.MULTI_TURN, Rule.STATE),
-    Category("multi_turn_miss_param", Group.MULTI_TURN, Rule.STATE),
-    Category("multi_turn_long_context", Group.MULTI_TURN, Rule.STATE, long_context=True),
-    Category("multi_turn_composite", Group.MULTI_TURN, Rule.STATE, long_context=True, scored=False),
-    Category("memory_kv", Group.AGENTIC, Rule.ANSWER),
-    Category("memory_vector", Group.AGENTIC, Rule.ANSWER),
-    Category("memory_rec_sum", Group.AGENTIC, Rule.ANSWER),
-    Category("web_search_base", Group.AGENTIC, Rule.ANSWER),
-    Category("web_search_no_snippet", Group.AGENTIC, Rule.ANSWER),
-    Category("hotels", Group.COMPLEX, Rule.PATH),
-    Category("flights", Group.COMPLEX, Rule.PATH),
-    Category("car_rental", Group.COMPLEX, Rule.PATH),
-    Category("attraction", Group.COMPLEX, Rule.PATH),
-    Category("cross", Group.COMPLEX, Rule.PATH),
-    Category("exec_simple", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
-    Category("exec_multiple", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
-    Category("exec_parallel", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
-    Category("exec_parallel_multiple", Group.EXECUTABLE, Rule.EXECUTION, scored=False),
-    Category("rest", Group.EXECUTABLE, Rule.REST, scored=False),
-    Category("sql", Group.V1, Rule.SQL, scored=False),
-    Category("chatable", Group.V1, Rule.CHAT, scored=False),
-    Category("format_sensitivity", Group.FORMAT, Rule.VARIATION, scored=False),
+    Category("simple_python", Group.NON_LIVE, _SIMPLE),
+    Category("simple_java", Group.NON_LIVE, _SIMPLE, Language.JAVA),
+    Category("simple_javascript", Group.NON_LIVE, _SIMPLE, Language.JAVASCRIPT),
+    Category("multiple", Group.NON_LIVE, _MULTIPLE),
+    Category("parallel", Group.NON_LIVE, _PARALLEL),
+    Category("parallel_multiple", Group.NON_LIVE, _PARALLEL),
+    Category("irrelevance", Group.NON_LIVE, _IRRELEVANCE),
+    Category("live_simple", Group.LIVE, _SIMPLE),
+    Category("live_multiple", Group.LIVE, _MULTIPLE),
+    Category("live_parallel", Group.LIVE, _PARALLEL),
+    Category("live_parallel_multiple", Group.LIVE, _PARALLEL),
+    Category("live_irrelevance", Group.LIVE, _IRRELEVANCE),
+    Category("live_relevance", Group.LIVE, _RELEVANCE),
+    Category("multi_turn_base", Group.MULTI_TURN, _STATE),
+    Category("multi_turn_miss_func", Group.MULTI_TURN, _STATE),
+    Category("multi_turn_miss_param", Group.MULTI_TURN, _STATE),
+    Category("multi_turn_long_context", Group.MULTI_TURN, _STATE, long_context=True),
+    Category("multi_turn_composite", Group.MULTI_TURN, _STATE, long_context=True, scored=False),
+    Category("memory_kv", Group.AGENTIC, _MEMORY),
+    Category("memory_vector", Group.AGENTIC, _MEMORY),
+    Category("memory_rec_sum", Group.AGENTIC, _MEMORY),
+    Category("web_search_base", Group.AGENTIC, _WEB_SEARCH),
+    Category("web_search_no_snippet", Group.AGENTIC, _WEB_SEARCH),
+    Category("hotels", Group.COMPLEX, _PATH),
+    Category("flights", Group.COMPLEX, _PATH),
+    Category("car_rental", Group.COMPLEX, _PATH),
+    Category("attraction", Group.COMPLEX, _PATH),
+    Category("cross", Group.COMPLEX, _PATH),
+    Category("exec_simple", Group.EXECUTABLE, _EXECUTION, scored=False),
+    Category("exec_multiple", Group.EXECUTABLE, _EXECUTION, scored=False),
+    Category("exec_parallel", Group.EXECUTABLE, _EXECUTION, scored=False),
+    Category("exec_parallel_multiple", Group.EXECUTABLE, _EXECUTION, scored=False),
+    Category("rest", Group.EXECUTABLE, _REST, scored=False),
+    Category("sql", Group.V1, _SQL, scored=False),
+    Category("chatable", Group.V1, _CHAT, scored=False),
+    Category("format_sensitivity", Group.FORMAT, _VARIATION, scored=False),
 )
 
 CATEGORIES: Mapping[str, Category] = {category.name: category for category in _ALL}
@@ -395,7 +451,7 @@ class Entry:
     """The conversation that comes before and whose memory this one begins with. It is held once, whatever
     goes on from it and however often."""
     variation: Variation | None = None
-    """Set in the categories whose rule is ``Rule.VARIATION``."""
+    """Set in the categories whose rule varies others."""
     matcher: str = ""
     """Name of the matcher that another distribution provides for it; empty for the matcher of its rule."""
 

@@ -1,4 +1,8 @@
-"""Which matcher judges an entry: one for each rule, and those that other distributions add.
+"""Which matcher judges an entry: that of its rule, or one that another distribution adds.
+
+The matcher of a rule is the function ``judge`` of the module of this room that the rule names. It is imported
+when the first entry is judged by it, and gets, beside entry and transcript, those resources that its further
+parameters are named after.
 
 A distribution adds a matcher under a name of its own by an entry point of the group ``fcbench.matchers``;
 entries whose ``matcher`` is that name are judged by it.
@@ -6,25 +10,26 @@ entries whose ``matcher`` is that name are judged by it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from functools import cache
+from importlib import import_module
+from typing import Protocol
 
-from pytest_fcbench.domain.entry import Entry, Rule
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Judgement
+from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.outcomes import Execute, Perform
-from pytest_fcbench.matchers import answer, ast, chat, execution, relevance, rest, sql, state
-from pytest_fcbench.matchers.golden_path import verdict
-from pytest_fcbench.matchers.state import Fresh
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
     """What some matchers need beside the entry and its transcript."""
 
-    fresh: Fresh
+    fresh: Callable[[Entry], Environments]
     """Makes the environments of an entry in their initial state."""
     execute: Execute
     """Carries calls out, each by itself."""
@@ -39,31 +44,29 @@ class Matcher(Protocol):
         """Return both verdicts. Raises TypeError for an entry whose expectation is of another kind."""
 
 
-_Plain: TypeAlias = Callable[[Entry, Transcript], Judgement]
+def _matcher_in(module_name: str) -> Matcher:
+    """Return the matcher in a module, which is imported when it first judges."""
 
+    @cache
+    def load() -> tuple[Callable[..., Judgement], Sequence[str]]:
+        judge = import_module(f"pytest_fcbench.matchers.{module_name}").judge
+        return judge, list(inspect.signature(judge).parameters)[2:]
 
-def _without_resources(judge: _Plain) -> Matcher:
-    return lambda entry, transcript, _: judge(entry, transcript)
+    def match(entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
+        judge, needed = load()
+        return judge(entry, transcript, *(getattr(resources, name) for name in needed))
+
+    return match
 
 
 MATCHERS: Registry[Matcher] = Registry(
     "matcher",
     "fcbench.matchers",
-    {
-        **dict.fromkeys((Rule.SIMPLE, Rule.MULTIPLE, Rule.PARALLEL), _without_resources(ast.judge)),
-        **dict.fromkeys((Rule.IRRELEVANCE, Rule.RELEVANCE), _without_resources(relevance.judge)),
-        Rule.STATE: lambda entry, transcript, given: state.judge(entry, transcript, given.fresh),
-        Rule.ANSWER: _without_resources(answer.judge),
-        Rule.PATH: _without_resources(verdict.judge),
-        Rule.EXECUTION: lambda entry, transcript, given: execution.judge(entry, transcript, given.execute),
-        Rule.REST: lambda entry, transcript, given: rest.judge(entry, transcript, given.perform),
-        Rule.SQL: _without_resources(sql.judge),
-        Rule.CHAT: _without_resources(chat.judge),
-    },
+    {each.rule.name: _matcher_in(each.rule.matcher) for each in CATEGORIES.values() if each.rule.matcher},
 )
 """Every matcher by the name of its rule, or by the name that another distribution gave it."""
 
 
 def judge(entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
     """Judge a transcript in both profiles by the matcher of its entry. Raises ``UsageError`` without one."""
-    return MATCHERS.find(entry.matcher or entry.rule)(entry, transcript, resources)
+    return MATCHERS.find(entry.matcher or entry.rule.name)(entry, transcript, resources)

@@ -9,7 +9,7 @@ from functools import cached_property
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Memories, Setting
-from pytest_fcbench.domain.entry import SELECTIONS, Entry, Rule
+from pytest_fcbench.domain.entry import SELECTIONS, Entry
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Manner, Mode
@@ -120,9 +120,9 @@ class RunContext:
         if self.chosen.recorded:
             return frozenset()
         named, rules = registry.named(self.settings), {each.rule for each in self.settings.categories}
-        if Rule.PATH in rules:
+        if any(rule.follows_path for rule in rules):
             return named
-        return named & {Party.JUDGE} if Rule.CHAT in rules else frozenset()
+        return named & {Party.JUDGE} if any(rule.asks_judge for rule in rules) else frozenset()
 
     @property
     def asks_web(self) -> bool:
@@ -147,7 +147,7 @@ class RunContext:
         """Raise ``UsageError`` or ``PackMissing`` if the model, a suite or an entry is wrong."""
         manner = self.manner
         for category in self.settings.categories:
-            if category.rule is Rule.VARIATION and manner.prompting.mode is not Mode.PROMPT:
+            if category.rule.varies_others and manner.prompting.mode is not Mode.PROMPT:
                 raise UsageError(
                     f"{category.name} is about system prompts, so the model has to be asked by prompting: "
                     "add --fcbench-mode=prompt, or run it apart from what is asked by function calling"

@@ -16,7 +16,7 @@ from pytest_fcbench.dispatch.answer_store import AnswerStore, Replies
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.progress import Progress
 from pytest_fcbench.dispatch.worker_link import Link
-from pytest_fcbench.domain.entry import SELECTIONS, Entry, ExpectedResponse, Group, Rule
+from pytest_fcbench.domain.entry import SELECTIONS, Entry, ExpectedResponse, Group
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.garbage_collection import CalmCollector, pause_collector
 from pytest_fcbench.domain.transcript import Asking, Transcript
@@ -175,7 +175,7 @@ class Session:
             entry.expectation
             for suite in self.context.suites.values()
             for category in suite.categories
-            if category.rule is Rule.REST
+            if category.rule.asks_web_api
             for entry in suite.load(category)
             if isinstance(entry.expectation, ExpectedResponse)
         )

@@ -82,7 +82,7 @@ def is_suite(path: Path) -> bool:
     if not path.is_dir():
         return bool(files_of(path))
     found = (_CATEGORY.search(_read_beginning(file)) for file in path.iterdir())
-    return any(match and match[1].decode() in entry_files.KINDS for match in found)
+    return any(match and match[1].decode() in entry_files.file_categories() for match in found)
 
 
 def _walk(path: Path) -> Sequence[Path]:
@@ -123,7 +123,7 @@ def _split_by_category(file: Path) -> Iterator[Field]:
             raise SuiteError(f"{file}:{number}: not valid JSON: {error}") from None
         if not isinstance(value, Mapping):
             raise SuiteError(f"{file}:{number}: must be an object")
-        top = {key: value[key] for key in entry_files.AT_TOP if key in value}
+        top = {key: value[key] for key in entry_files.keys_at_top() if key in value}
         entry = {key: member for key, member in value.items() if key not in top}
         yield Field({**top, "entries": [entry]}, file, (), number)
 

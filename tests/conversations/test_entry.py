@@ -10,7 +10,7 @@ import pytest
 from pytest_fcbench.conversations import chat, golden_path, memory, turns, web_questions
 from pytest_fcbench.conversations.entry import choose_conversation, converse
 from pytest_fcbench.conversations.setting import Setting
-from pytest_fcbench.domain.entry import CATEGORIES, Rule
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import (
     Asking,
@@ -44,7 +44,7 @@ def test_the_profile_drives_along_golden_paths_only(profile: Profile) -> None:
         talk = converse(entry, Setting(manner, CORE, Driven(profile)))
         assert next(talk).party is Party.MODEL
         transcript = _refused(talk)
-        assert transcript.driven == (Driven(profile) if category.rule is Rule.PATH else None)
+        assert transcript.driven == (Driven(profile) if category.rule.follows_path else None)
 
 
 def test_prompt_formats_need_a_prompt() -> None:

@@ -9,17 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import Rule
 from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.suites import core
 from tests.factories import make_entry
 
 CORE = core.open_suite(Path())
 ENTRIES = [
-    entry
-    for category in CORE.categories
-    if category.rule is not Rule.VARIATION
-    for entry in CORE.load(category)
+    entry for category in CORE.categories if not category.rule.varies_others for entry in CORE.load(category)
 ]
 
 

@@ -24,7 +24,6 @@ from pytest_fcbench.domain.entry import (
     Group,
     Message,
     NoCall,
-    Rule,
 )
 from pytest_fcbench.domain.errors import PackError, PackMissing, SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
@@ -434,7 +433,7 @@ def test_official_rows_are_those_of_the_entries(official: Suite, pack_cache: Pat
         for entry_id, (row, truth) in rows.items():
             assert isinstance(row["question"], list)
             assert len(row["question"]) == len(entries[entry_id].turns)
-            assert (truth is not None) is (category.expects_calls or category.rule is Rule.ANSWER)
+            assert (truth is not None) is (category.expects_calls or category.group is Group.AGENTIC)
             assert ("function" in row) is category.single_turn
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, Rule, Trajectory
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group, Trajectory
 from pytest_fcbench.domain.errors import PackError
 from pytest_fcbench.environments import DOMAINS, opened
 from pytest_fcbench.environments.function_docs import documented
@@ -259,7 +259,11 @@ def bfcl(pack_cache: Path) -> Suite:
 @pytest.fixture(scope="module")
 def entries(bfcl: Suite) -> Mapping[str, tuple[Entry, ...]]:
     """The multi-turn entries by category."""
-    return {name: bfcl.load(category) for name, category in CATEGORIES.items() if category.rule is Rule.STATE}
+    return {
+        name: bfcl.load(category)
+        for name, category in CATEGORIES.items()
+        if category.group is Group.MULTI_TURN
+    }
 
 
 def truth(entry: Entry) -> tuple[tuple[str, ...], ...]:

@@ -16,7 +16,7 @@ from pytest_fcbench.cli.commands.show import printable_line
 from pytest_fcbench.cli.run_options import declare, require_at_least, settings_of
 from pytest_fcbench.cli.table_output import split
 from pytest_fcbench.domain import extras
-from pytest_fcbench.domain.entry import Category, Entry, Rule
+from pytest_fcbench.domain.entry import Category, Entry
 from pytest_fcbench.domain.errors import FcbenchError, SuiteError, UsageError, unknown
 from pytest_fcbench.models import sentence_vectors
 from pytest_fcbench.run.context import RunContext
@@ -101,7 +101,7 @@ def _audited(chosen: argparse.Namespace) -> int:
         categories = [
             c
             for c in suite.categories
-            if c.rule is not Rule.VARIATION  # the same entries in other words
+            if not c.rule.varies_others  # the same entries in other words
             and (not chosen.category or c in context.settings.categories)
         ]
         entries, unread = _entries(suite, categories)

@@ -10,7 +10,7 @@ from pathlib import Path
 from pytest_fcbench.cli.judge_options import ENDPOINT, LIMITS, judge_of
 from pytest_fcbench.cli.question_wording import merged
 from pytest_fcbench.cli.run_options import declare, require_at_least, suite_of
-from pytest_fcbench.domain.entry import Entry, Rule
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, unknown
 from pytest_fcbench.domain.text import printable
 from pytest_fcbench.run import output_files
@@ -74,7 +74,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     except ValueError as error:
         raise FcbenchError(f"{chosen.suite}: {error}") from None
     if writer:
-        several = [entry for entry in made if entry.category.rule is Rule.PARALLEL]
+        several = [entry for entry in made if entry.category.rule.parallel]
         wordings, notes = merged(writer, several)
         by_id = {entry.id: entry for entry in wordings}
         made = [by_id.get(entry.id, entry) for entry in made]

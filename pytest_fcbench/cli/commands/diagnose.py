@@ -14,7 +14,7 @@ from pytest_fcbench.cli.held_conversations import entries_of, replayed
 from pytest_fcbench.cli.judge_options import ENDPOINT, LIMITS, agreed, asked, judge_of
 from pytest_fcbench.cli.run_options import declare, require_at_least, settings_of
 from pytest_fcbench.config.loading import Settings
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, Rule
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.text import printable
 from pytest_fcbench.domain.transcript import Transcript
@@ -105,7 +105,7 @@ def _looked_at(chosen: argparse.Namespace) -> Iterator[str]:
 
 
 def _is_conversation(record: Record) -> bool:
-    return record.category in CATEGORIES and CATEGORIES[record.category].rule is Rule.STATE
+    return record.category in CATEGORIES and CATEGORIES[record.category].group is Group.MULTI_TURN
 
 
 _Talk: TypeAlias = tuple[Entry, Transcript]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pytest_fcbench.config.loading import load
-from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Group, Rule
+from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Group
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.text import printable
@@ -28,7 +28,7 @@ from pytest_fcbench.scorecard.record import Record, Usage, by_category
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.bfcl import official_rows
-from pytest_fcbench.tools.official_export.scores import RULES, Answered, Header, line, wrong
+from pytest_fcbench.tools.official_export.scores import Answered, Header, line, wrong
 from pytest_fcbench.tools.official_export.tables import EXECUTABLE, NA, TABLES, Model, table
 
 _SUITE = bfcl.SOURCE.name
@@ -168,7 +168,7 @@ class _Export:
         suite, cache = context.suites[_SUITE], context.settings.cache
         entries = {entry.key: entry for entry in suite.load(category)}
         asked = {f"{_SUITE}:{row[0]}": row[1:] for row in official_rows(cache, category)}
-        judged = category.rule in RULES
+        judged = category.rule.in_score_files
         rows: list[str] = []
         wrongs: list[str] = []
         right: dict[str, list[bool]] = {}
@@ -277,7 +277,7 @@ def _open_session(scorecard: Scorecard) -> Session:
 
 def _exported(category: Category) -> bool:
     """Whether a category had official files once."""
-    known = category.rule in RULES or category.rule is Rule.CHAT
+    known = category.rule.in_score_files or category.rule.asks_judge
     return known and (category.scored or category.group in (Group.EXECUTABLE, Group.V1, Group.FORMAT))
 
 

@@ -18,7 +18,6 @@ from pytest_fcbench.domain.entry import (
     ExpectedResults,
     GoldenPath,
     NoCall,
-    Rule,
     Trajectory,
 )
 from pytest_fcbench.domain.errors import NotScoredError, UsageError, unknown
@@ -81,7 +80,7 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 def _tables(entry: Entry, transcript: Transcript | None, full: bool) -> Iterable[str]:
     """What a statement of SQL acts on."""
-    if entry.category.rule is not Rule.SQL:
+    if not entry.category.rule.writes_sql:
         return ()
     from pytest_fcbench.cli import sql_results as databases
 
@@ -90,7 +89,7 @@ def _tables(entry: Entry, transcript: Transcript | None, full: bool) -> Iterable
 
 def _results(entry: Entry, transcript: Transcript, judgement: Judgement, full: bool) -> Iterable[str]:
     """What a wrong statement of SQL did."""
-    if entry.category.rule is not Rule.SQL or not isinstance(judgement.corrected, Failed):
+    if not entry.category.rule.writes_sql or not isinstance(judgement.corrected, Failed):
         return ()
     from pytest_fcbench.cli import sql_results as databases
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from pytest_fcbench.cli.run_options import suites_known
 from pytest_fcbench.config.loading import cache_folder
-from pytest_fcbench.domain.entry import Rule
 from pytest_fcbench.domain.errors import FcbenchError, PackError
 from pytest_fcbench.suites.suite import Suite
 
@@ -35,7 +34,7 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 def _told(opener: Callable[[Path], Suite], *, categories: bool) -> str:
     suite = opener(cache_folder())
-    sizes = {each.name: len(suite.load(each)) for each in suite.categories if each.rule is not Rule.VARIATION}
+    sizes = {each.name: len(suite.load(each)) for each in suite.categories if not each.rule.varies_others}
     told = f"{suite.version}, {sum(sizes.values()):,} entries in {len(sizes)} categories"
     lines = [f"  {category:<24} {size:>6,}" for category, size in sizes.items()] if categories else []
     return "\n".join([told, *lines])

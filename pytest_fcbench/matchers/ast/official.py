@@ -29,7 +29,7 @@ from typing import TypeAlias
 from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.decoders.outcome import Calls, Unreadable
 from pytest_fcbench.domain.conformance import TYPES, element_type
-from pytest_fcbench.domain.entry import Entry, ExpectedCall, ExpectedCalls, Rule
+from pytest_fcbench.domain.entry import Entry, ExpectedCall, ExpectedCalls
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.text import shorten
@@ -42,9 +42,9 @@ def match(entry: Entry, expectation: ExpectedCalls, reading: Calls | Unreadable,
     """The official verdict on a reading of the answer."""
     if isinstance(reading, Unreadable):
         return Failed(reading.code, f"cannot be read as calls: {reading.reason}")
-    if entry.rule is Rule.PARALLEL:
+    if entry.rule.parallel:
         return _match_greedily(entry, expectation.calls, reading.calls, names)
-    kind = "multiple" if entry.rule is Rule.MULTIPLE else "simple"
+    kind = "multiple" if entry.rule.several_functions else "simple"
     if len(reading.calls) != 1:
         return wrong_count(f"{kind}_function_checker:wrong_count", expectation.calls, reading.calls)
     return _match_call(entry, expectation.calls[0], reading.calls[0], names)
@@ -99,7 +99,7 @@ def no_match(code: str, place: int, wanted: ExpectedCall, misses: Mapping[int, F
 
 def _match_call(entry: Entry, wanted: ExpectedCall, call: Call, names: Names) -> Passed | Failed:
     # The simple categories look at the only function there is, the others at the one of that name.
-    doc = entry.functions[0] if entry.rule is Rule.SIMPLE else entry.function(wanted.name)
+    doc = entry.functions[0] if entry.rule.one_function else entry.function(wanted.name)
     if doc is None:
         return Failed("simple_function_checker:unclear", f"{wanted.name} is not among the entry's functions")
     shown = names.shown(doc.name)

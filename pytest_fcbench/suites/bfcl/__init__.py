@@ -25,7 +25,6 @@ from pytest_fcbench.domain.entry import (
     Group,
     NoCall,
     PathCall,
-    Rule,
     Scene,
     Trajectory,
 )
@@ -77,10 +76,10 @@ def open_suite(cache: Path) -> Suite:
     wording = _read_wording(constants)
 
     def load(category: Category) -> tuple[Entry, ...]:
-        if category.rule is Rule.VARIATION:
+        if category.rule.varies_others:
             hint = wording.notes[category.language].hint
             return tuple(vary_format(_read_varied(pack, category, ledger, hint), category))
-        if category.rule is Rule.ANSWER:
+        if category.group is Group.AGENTIC:
             return tuple(_read_agentic(pack, category, ledger, constants))
         return tuple(_read_entries(pack, category, ledger))
 
@@ -88,7 +87,7 @@ def open_suite(cache: Path) -> Suite:
         name=SOURCE.name,
         version=pack.version,
         pack_sha256=pack.content_sha256,
-        categories=tuple(c for c in CATEGORIES.values() if c.rule is not Rule.PATH),
+        categories=tuple(c for c in CATEGORIES.values() if not c.rule.follows_path),
         wording=wording,
         world=world_from_json(as_mapping(as_mapping(constants).get("world"))),
         load=load,
@@ -119,7 +118,7 @@ def _read_questions(pack: Pack, category: Category) -> Iterator[Row]:
 def _read_entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
     file = _file_of(category)
     try:
-        make_entry = _choose_reader(pack, category.rule)
+        make_entry = _choose_reader(pack, category)
         answers: Mapping[str, Row] = {}
         if category.expects_calls:
             answers = {str(row["id"]): row for row in read_rows(pack, _answer_file_of(category))}
@@ -173,12 +172,12 @@ def _read_agentic(
         raise _foreign_file(agentic.question_file(category), error) from None
 
 
-def _choose_reader(pack: Pack, rule: Rule) -> Callable[[Row, Category, Row], Entry]:
+def _choose_reader(pack: Pack, category: Category) -> Callable[[Row, Category, Row], Entry]:
     """Return what makes an entry of a question, its category and the record of its answer."""
-    match rule:
-        case Rule.STATE:
+    match category.group:
+        case Group.MULTI_TURN:
             return partial(_make_multi_turn, cache(partial(read_docs, pack)))
-        case Rule.EXECUTION:
+        case Group.EXECUTABLE if not category.rule.asks_web_api:
             # What web APIs answered when BFCL checked whether they still do.
             replies = f"{_SANITY_CHECK}_executable.json"
             recorded = tuple(
@@ -189,7 +188,7 @@ def _choose_reader(pack: Pack, rule: Rule) -> Callable[[Row, Category, Row], Ent
                 )
             )
             return partial(_make_executable, recorded)
-        case Rule.REST:
+        case Group.EXECUTABLE:
             # The calls whose answers the truths are, by the numbers of the entries.
             sent = read_rows(pack, f"{_SANITY_CHECK}_rest.json", key="idx")
             calls = {f"rest_{row['idx']}": str(row["ground_truth"]) for row in sent}
@@ -215,9 +214,9 @@ def _make_single_turn(row: Row, category: Category, expectation: Expectation) ->
 
 def _expectation(category: Category, answer: Row) -> Expectation:
     if not category.expects_calls:
-        return AnyCall() if category.rule is Rule.RELEVANCE else NoCall()
+        return AnyCall() if category.rule.offers_functions else NoCall()
     calls = [item for item in as_list(answer["ground_truth"]) if isinstance(item, Mapping)]
-    if category.rule is Rule.SQL:
+    if category.rule.writes_sql:
         # One truth has a second call, which the official checker never looked at.
         calls = calls[:1]
     return ExpectedCalls(
@@ -269,10 +268,10 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Row, o
     Raises ``PackError``.
     """
     pack = installed(SOURCE, cache)
-    if category.rule is Rule.VARIATION:
+    if category.rule.varies_others:
         yield from _official_varied_rows(cache, pack, category)
         return
-    if category.rule is Rule.ANSWER:
+    if category.group is Group.AGENTIC:
         answer_format = _read_wording(json.loads(pack.read(CONSTANTS))).answer_format
         yield from agentic.official_rows(pack, category, answer_format)
         return

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, Rule
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, Group
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.environments.world import World, world_from_json
 from pytest_fcbench.suites.core.filler import filler
@@ -63,11 +63,11 @@ def _find_files(category: Category) -> Sequence[Path]:
 
 def _load(category: Category) -> tuple[Entry, ...]:
     paths = tuple(_find_files(category))
-    if category.rule is Rule.VARIATION:
+    if category.rule.varies_others:
         return tuple(vary_format(_load_named(paths[0]), category))
     if category.name in MADE_OF:
         return tuple(derive_multi_turn(category.name, _read_trajectories(paths)))
-    if category.rule is Rule.STATE:
+    if category.group is Group.MULTI_TURN:
         return tuple(entry for entry, _ in _read_trajectories(paths))
     files = map(_read_file, paths)
     return clustered([entry for file in files for entry in entry_files.entries(file, NAME, category)])

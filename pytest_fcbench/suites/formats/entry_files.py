@@ -3,58 +3,53 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import Protocol, cast
 
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, Rule
+from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Group, Rule
 from pytest_fcbench.domain.errors import unknown
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.suites.derived_entries import Withheld
-from pytest_fcbench.suites.formats import (
-    executable,
-    golden_paths,
-    memory,
-    multi_turn,
-    rest,
-    single_turn,
-    web_questions,
-)
+from pytest_fcbench.suites.formats import multi_turn
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
-from pytest_fcbench.suites.formats.rows import Row
+from pytest_fcbench.suites.formats.rows import Row, read_row
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of entry: what its files hold, and how their entries are made."""
+class Format(Protocol):
+    """A module with the format of a rule's files; it is imported when the first of them is read."""
 
-    file: type[Row]
-    entries: Callable[[Field, str, Category], Iterator[tuple[Field, Entry]]]
-    """Yields each entry of a file for a suite in a category, and where it stands."""
-
-
-def _stateful(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
-    return ((place, entry) for place, entry, _ in multi_turn.entries(file, suite, category, None))
+    def entries(
+        self, row: Row, file: Field, suite: str, category: Category, /
+    ) -> Iterator[tuple[Field, Entry]]:
+        """Yield each entry of a file for a suite in a category, and where it stands."""
 
 
-_BY_RULE: Mapping[Rule, Kind] = {
-    **{rule: Kind(file, single_turn.entries) for rule, file in single_turn.FILES.items()},
-    Rule.STATE: Kind(multi_turn.TrajectoryFile, _stateful),
-    Rule.PATH: Kind(golden_paths.PathFile, golden_paths.entries),
-    Rule.EXECUTION: Kind(executable.ExecutableFile, executable.entries),
-    Rule.REST: Kind(rest.RestFile, rest.entries),
-}
+def _load_format(rule: Rule) -> tuple[Format, type[Row]]:
+    """Import the format that a rule names: its module, and the model of its files."""
+    module_name, _, model_name = rule.format.partition(":")
+    module = import_module(f"pytest_fcbench.suites.formats.{module_name}")
+    return cast("Format", module), getattr(module, model_name)
 
-KINDS: Mapping[str, Kind] = {
-    **{name: _BY_RULE[each.rule] for name, each in CATEGORIES.items() if each.rule in _BY_RULE},
-    "memory": Kind(memory.ScenarioFile, memory.entries),
-    "web_search": Kind(web_questions.QuestionFile, web_questions.entries),
-}
-"""Each kind by the word that stands in a file as its category: those about memories and the web are written
-once for all categories of their kind."""
 
-AT_TOP = {key for kind in KINDS.values() for key in kind.file.model_fields} - {"entries", "functions"}
-"""What is said at the top of a file, and in a line of JSON beside the entry."""
+def file_categories() -> Mapping[str, Rule]:
+    """Return the rule of each word that can stand in a file as its category."""
+    rules = ((each.rule.file_category or each.name, each.rule) for each in CATEGORIES.values())
+    return {word: rule for word, rule in rules if rule.format}
+
+
+def file_models() -> Mapping[str, type[Row]]:
+    """Return the model of the files of each category that a file can name."""
+    return {word: _load_format(rule)[1] for word, rule in file_categories().items()}
+
+
+@cache
+def keys_at_top() -> frozenset[str]:
+    """Return what is said at the top of a file, and in a line of JSON beside the entry."""
+    keys = {key for model in file_models().values() for key in model.model_fields}
+    return frozenset(keys - {"entries", "functions"})
 
 
 def read(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...]:
@@ -66,17 +61,20 @@ def read(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...
 def categories_of(file: Field) -> tuple[Category, ...]:
     """The categories of a file's entries. Raises ``SuiteError``."""
     name = file.member("category").text()
-    if name not in KINDS:
-        raise file.at("category").error(unknown("category", name, KINDS))
-    return tuple(CATEGORIES[each] for each in SELECTIONS.get(name, (name,)))
+    found = tuple(
+        c for c in CATEGORIES.values() if c.rule.format and name == (c.rule.file_category or c.name)
+    )
+    if not found:
+        raise file.at("category").error(unknown("category", name, file_categories()))
+    return found
 
 
 def entries(file: Field, suite: str, category: Category, world: World | None = None) -> tuple[Entry, ...]:
     """The entries of what a file holds in one of its categories. Raises ``SuiteError``."""
-    if category.rule is Rule.STATE:
+    if category.group is Group.MULTI_TURN:
         return tuple(entry for entry, _ in trajectories_of(file, suite, world))
-    kind = KINDS[file.member("category").text()]
-    return tuple(_unique(list(kind.entries(file, suite, category))))
+    module, model = _load_format(category.rule)
+    return tuple(_unique(list(module.entries(read_row(file, model), file, suite, category))))
 
 
 def trajectories_of(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from pytest_fcbench.suites.formats.entry_files import AT_TOP, KINDS
+from pytest_fcbench.suites.formats.entry_files import file_models, keys_at_top
 from pytest_fcbench.suites.formats.rows import json_schemas
 
 Schema: TypeAlias = Mapping[str, Any]
@@ -17,14 +17,16 @@ Schema: TypeAlias = Mapping[str, Any]
 
 def entry_schema(*, lines: bool = False) -> Schema:
     """Return the schema of a file of YAML, or of one of the ``lines`` of a file of JSON lines."""
-    models = {kind.file: [name for name in KINDS if KINDS[name].file is kind.file] for kind in KINDS.values()}
-    schemas = json_schemas(models)
-    files = {model.__name__: names for model, names in models.items()}
+    models = file_models()
+    schemas = json_schemas(set(models.values()))
+    files: dict[str, list[str]] = {}
+    for name, model in models.items():
+        files.setdefault(model.__name__, []).append(name)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "An entry of pytest-fcbench" if lines else "Entries of pytest-fcbench",
         "type": "object",
-        "properties": {"category": {"enum": list(KINDS)}},
+        "properties": {"category": {"enum": list(models)}},
         "required": ["category"],
         "allOf": [
             {
@@ -41,7 +43,7 @@ def _line_schema(schemas: Schema, file: str) -> Schema:
     """Return the schema of an entry with what stands at the top of a file beside it."""
     whole = schemas[file]
     entry = schemas[whole["properties"]["entries"]["items"]["$ref"].rpartition("/")[2]]
-    beside = {name: schema for name, schema in whole["properties"].items() if name in AT_TOP}
+    beside = {name: schema for name, schema in whole["properties"].items() if name in keys_at_top()}
     return {
         **entry,
         "properties": {**entry["properties"], **beside},

@@ -29,7 +29,7 @@ from pytest_fcbench.execution.functions.everyday import EVERYDAY
 from pytest_fcbench.suites.formats import function_docs
 from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.formats.multi_turn import check_call
-from pytest_fcbench.suites.formats.rows import EntryRow, OneOf, Row, Some, TextOr, read_row
+from pytest_fcbench.suites.formats.rows import EntryRow, OneOf, Row, Some, TextOr
 
 
 class ComparedRow(Row):
@@ -58,10 +58,11 @@ class ExecutableFile(Row):
     entries: list[ExecutableRow]
 
 
-def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
-    """The entries of a file and where each stands. Raises ``SuiteError``."""
-    rows = read_row(file, ExecutableFile).entries
-    for row, place in zip(rows, file.at("entries").elements(), strict=True):
+def entries(
+    rows: ExecutableFile, file: Field, suite: str, category: Category
+) -> Iterator[tuple[Field, Entry]]:
+    """Yield the entries of a file and where each stands. Raises ``SuiteError``."""
+    for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
         own = {field.text(): _own(field) for field in place.at("functions").elements() if ":" in field.text()}
         offered = function_docs.choose(row.functions, place.at("functions"), {**_docs(), **own})
         for call, written in zip(row.expect, place.at("expect").elements(), strict=True):

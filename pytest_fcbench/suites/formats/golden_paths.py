@@ -137,9 +137,8 @@ class _Rules:
     judged: frozenset[str]
 
 
-def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
-    """The entries of a file and where each stands. Raises ``SuiteError``."""
-    row = read_row(file, PathFile)
+def entries(row: PathFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+    """Yield the entries of a file and where each stands. Raises ``SuiteError``."""
     rules = _rules([*_used(row, file), (row, file)])
     for entry, place in zip(row.entries, file.at("entries").elements(), strict=True):
         yield place, _entry(entry, place, suite, category, rules)

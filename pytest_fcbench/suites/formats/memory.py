@@ -28,7 +28,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.suites.formats.fields import Field
-from pytest_fcbench.suites.formats.rows import EntryRow, Row, Some, StartsWith, read_row
+from pytest_fcbench.suites.formats.rows import EntryRow, Row, Some, StartsWith
 
 
 class QuestionRow(Row):
@@ -121,11 +121,10 @@ def _plain(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.lower()))
 
 
-def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
-    """The entries of a file in a category and where each stands. Raises ``SuiteError``."""
+def entries(rows: ScenarioFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+    """Yield the entries of a file in a category and where each stands. Raises ``SuiteError``."""
     docs = documented(DOMAINS[category.name])
-    rows = read_row(file, ScenarioFile).entries
-    for row, place in zip(rows, file.at("entries").elements(), strict=True):
+    for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
         for entry in make_scenario(row, place).entries(suite, category, docs):
             yield place, entry
 

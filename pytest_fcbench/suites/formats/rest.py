@@ -29,7 +29,7 @@ from pytest_fcbench.suites.formats import function_docs
 from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.formats.function_docs import ParameterRow
 from pytest_fcbench.suites.formats.multi_turn import check_call
-from pytest_fcbench.suites.formats.rows import EntryRow, Given, Row, read_row
+from pytest_fcbench.suites.formats.rows import EntryRow, Given, Row
 from pytest_fcbench.web.addresses import Refused, checked
 
 
@@ -80,9 +80,8 @@ _REST = {
 }
 
 
-def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
-    """The entries of a file and where each stands. Raises ``SuiteError``."""
-    rows = read_row(file, RestFile)
+def entries(rows: RestFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+    """Yield the entries of a file and where each stands. Raises ``SuiteError``."""
     docs = {
         endpoint.name: _doc(endpoint, place)
         for endpoint, place in zip(rows.endpoints, file.at("endpoints").elements(), strict=True)

@@ -37,7 +37,6 @@ from pytest_fcbench.domain.entry import (
     ExpectedCalls,
     Message,
     NoCall,
-    Rule,
 )
 from pytest_fcbench.domain.errors import unknown
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
@@ -53,7 +52,6 @@ from pytest_fcbench.suites.formats.rows import (
     Some,
     TextOr,
     broken,
-    read_row,
 )
 from pytest_fcbench.suites.formats.tables import TableRow
 
@@ -135,20 +133,10 @@ class SqlFile(ExpectingFile):
     """The tables that the statement acts on."""
 
 
-FILES: Mapping[Rule, type[ChatFile | OfferedFile | ExpectingFile]] = {
-    Rule.SIMPLE: ExpectingFile,
-    Rule.MULTIPLE: ExpectingFile,
-    Rule.PARALLEL: ExpectingFile,
-    Rule.IRRELEVANCE: OfferedFile,
-    Rule.RELEVANCE: OfferedFile,
-    Rule.SQL: SqlFile,
-    Rule.CHAT: ChatFile,
-}
-
-
-def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
-    """The entries of a file and where each stands. Raises ``SuiteError``."""
-    row = read_row(file, FILES[category.rule])
+def entries(
+    row: ChatFile | OfferedFile | ExpectingFile, file: Field, suite: str, category: Category
+) -> Iterator[tuple[Field, Entry]]:
+    """Yield the entries of a file and where each stands. Raises ``SuiteError``."""
     types = TYPES[category.language]
     described = [] if isinstance(row, ChatFile) else row.functions or []
     docs = function_docs.read(described, file.at("functions"), types) if described else {}
@@ -156,7 +144,7 @@ def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field
     for entry, place in zip(row.entries, file.at("entries").elements(), strict=True):
         listed = entry.functions if isinstance(entry, OfferedRow) else []
         offered = function_docs.choose(listed, place.at("functions"), docs, types) if listed else {}
-        if not offered and category.rule not in (Rule.IRRELEVANCE, Rule.CHAT):
+        if not offered and category.rule.offers_functions:
             raise place.at("functions").error("needs a function")
         yield (
             place,
@@ -184,8 +172,8 @@ def _expectation(
     category: Category, entry: AskedRow, at: Field, offered: Mapping[str, FunctionDoc]
 ) -> Expectation:
     if not isinstance(entry, ExpectingRow):
-        return AnyCall() if category.rule is Rule.RELEVANCE else NoCall()
-    if category.rule is not Rule.PARALLEL and len(entry.expect) != 1:
+        return AnyCall() if category.rule.offers_functions else NoCall()
+    if not category.rule.parallel and len(entry.expect) != 1:
         raise at.error(f"{len(entry.expect)} calls; {category.name} takes exactly one")
     language = category.language
     return ExpectedCalls(

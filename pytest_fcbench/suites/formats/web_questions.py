@@ -29,7 +29,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.environments.web_search import WebSearch
 from pytest_fcbench.suites.formats.fields import Field
-from pytest_fcbench.suites.formats.rows import EntryRow, Given, Row, Some, StartsWith, read_row
+from pytest_fcbench.suites.formats.rows import EntryRow, Given, Row, Some, StartsWith
 
 DOMAIN = "web_search"
 
@@ -118,10 +118,9 @@ def scene(category: Category) -> Scene:
     return Scene((DOMAIN,), {DOMAIN: {"show_snippet": category.name != "web_search_no_snippet"}})
 
 
-def entries(file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
-    """The questions of a file in a category and where each stands. Raises ``SuiteError``."""
-    rows = read_row(file, QuestionFile).entries
-    for row, place in zip(rows, file.at("entries").elements(), strict=True):
+def entries(rows: QuestionFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+    """Yield the questions of a file in a category and where each stands. Raises ``SuiteError``."""
+    for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
         yield place, make_question(row, place).entry(suite, category, _docs())
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from pytest_fcbench.domain.entry import Entry, ExpectedCalls, ExpectedResults, GoldenPath, Trajectory
+from pytest_fcbench.domain.entry import AnyCall, Entry, ExpectedCalls, ExpectedResults, GoldenPath, Trajectory
 from pytest_fcbench.tools.audit.facts import join_user_messages
 from pytest_fcbench.tools.audit.function_docs import list_offered_docs
 from pytest_fcbench.tools.authoring.languages import language
@@ -65,7 +65,7 @@ def count_expected_calls(entry: Entry) -> int:
             return len(calls)
         case Trajectory(turns=turns):
             return sum(map(len, turns))
-    return int(entry.category.rule == "relevance")
+    return int(isinstance(entry.expectation, AnyCall))
 
 
 def summarize_counts(counts: Counter[int]) -> str:

@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_fcbench.domain.entry import Entry, ExpectedCalls, ExpectedResults, GoldenPath, NoCall, Rule
+from pytest_fcbench.domain.entry import Entry, ExpectedCalls, ExpectedResults, GoldenPath, Group, NoCall
 from pytest_fcbench.matchers.golden_path.assignment import count_common
 from pytest_fcbench.tools.audit.facts import Facts, join_user_messages
 from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, check, format_value
@@ -159,7 +159,7 @@ def _name_group(entry: Entry) -> str:
 
     Multi-turn categories are made of each other, and what is about memories or the web is put in several.
     """
-    return entry.category.name if entry.category.rule in (Rule.STATE, Rule.ANSWER) else ""
+    return entry.category.name if entry.category.group in (Group.MULTI_TURN, Group.AGENTIC) else ""
 
 
 def _list_docs(entry: Entry) -> Sequence[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from pytest_fcbench.domain.entry import Entry, GoldenPath, Rule, Trajectory
+from pytest_fcbench.domain.entry import AnyCall, Entry, ExpectedCalls, GoldenPath, NoCall, Trajectory
 from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, check
 from pytest_fcbench.tools.audit.truths import list_expected_calls
@@ -34,21 +34,20 @@ def find_misshapen_entries(facts: Facts) -> Iterator[tuple[str, Flaw]]:
 
 
 def _find_wrong_numbers(entry: Entry) -> Iterator[Flaw]:
-    rule, calls, functions = entry.category.rule, len(list_expected_calls(entry)), len(entry.functions)
-    match rule:
-        case Rule.SIMPLE | Rule.MULTIPLE | Rule.SQL if calls != 1:
-            yield Flaw(CERTAIN, f"{calls} calls are expected; {rule} takes exactly one")
-        case Rule.SIMPLE if functions != 1:
-            yield Flaw(CERTAIN, f"{functions} functions are offered; {rule} looks at the first only")
-        case Rule.MULTIPLE if functions < 2:
-            yield Flaw(LIKELY, "only one function is offered, so there is nothing to choose from")
-        case Rule.PARALLEL if calls < 2:
-            yield Flaw(LIKELY, f"{calls} call is expected where several are the point")
-        case Rule.RELEVANCE if not functions:
-            yield Flaw(CERTAIN, "no function is offered, but a call is expected")
-        case Rule.IRRELEVANCE if not functions:
-            yield Flaw(HINT, "no function is offered, so none can be called by mistake")
+    rule, calls, functions = entry.rule, len(list_expected_calls(entry)), len(entry.functions)
     match entry.expectation:
+        case ExpectedCalls() if calls != 1 and not rule.parallel:
+            yield Flaw(CERTAIN, f"{calls} calls are expected; {rule} takes exactly one")
+        case ExpectedCalls() if functions != 1 and rule.one_function:
+            yield Flaw(CERTAIN, f"{functions} functions are offered; {rule} looks at the first only")
+        case ExpectedCalls() if functions < 2 and rule.several_functions:
+            yield Flaw(LIKELY, "only one function is offered, so there is nothing to choose from")
+        case ExpectedCalls() if calls < 2 and rule.parallel:
+            yield Flaw(LIKELY, f"{calls} call is expected where several are the point")
+        case AnyCall() if not functions:
+            yield Flaw(CERTAIN, "no function is offered, but a call is expected")
+        case NoCall() if not functions and not rule.asks_judge:
+            yield Flaw(HINT, "no function is offered, so none can be called by mistake")
         case Trajectory(turns=turns) if len(turns) != len(entry.turns):
             yield Flaw(CERTAIN, f"{len(entry.turns)} turns, but calls for {len(turns)}")
         case Trajectory(turns=turns) if not any(turns):

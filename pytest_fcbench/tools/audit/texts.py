@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from pytest_fcbench.domain.entry import Entry, Rule
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.matchers.text_normalization import standardized
 from pytest_fcbench.tools.audit.facts import Facts, join_user_messages, standardize_turns
 from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, check, entry_check, format_value
@@ -91,7 +91,7 @@ def _excerpt(text: str, place: int) -> str:
 )
 def find_unnamed_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find required texts that no accepted spelling of occurs in the question. Mostly they follow from it."""
-    if entry.category.rule is Rule.SQL:
+    if entry.category.rule.writes_sql:
         return
     question = standardize_turns(entry.turns)
     for accepted in iterate_accepted_values(entry):

@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from pytest_fcbench.domain.conformance import WITH_ELEMENTS, conforms
-from pytest_fcbench.domain.entry import Entry, ExpectedCall, ExpectedCalls, Rule
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompting import Manner
 from pytest_fcbench.domain.transcript import Call
@@ -307,7 +307,7 @@ def _choose_values(
 
 def _expect_only(entry: Entry, call: ExpectedCall) -> Entry:
     """Copy an entry as if this call were all that is expected, so that verdicts name a parameter."""
-    rule = Rule.SIMPLE if entry.category.rule is Rule.SIMPLE else Rule.MULTIPLE
+    rule = entry.category.rule if entry.category.rule.one_function else CATEGORIES["multiple"].rule
     category = replace(entry.category, rule=rule)
     return replace(entry, category=category, expectation=ExpectedCalls((call,)), tables=())
 
@@ -317,7 +317,7 @@ def _expect_only(entry: Entry, call: ExpectedCall) -> Entry:
 )
 def find_broken_sql(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find calls of SQL of which no accepted form can be carried out: answers are compared as written."""
-    if entry.category.rule is not Rule.SQL:
+    if not entry.category.rule.writes_sql:
         return
     from pytest_fcbench.matchers.sql import corrected
 
@@ -338,7 +338,7 @@ def find_greedy_traps(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     It gives each expected call the first that fits. Where a call fits two expected ones and another fits only
     the first of these, the order decides.
     """
-    if entry.category.rule is Rule.PARALLEL:
+    if entry.category.rule.parallel:
         calls = list_expected_calls(entry)
         pairs = combinations(range(len(calls)), 2)
         traps = (_find_trap(facts, entry, a, b) for a, b in pairs if calls[a].name == calls[b].name)

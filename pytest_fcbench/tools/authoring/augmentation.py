@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from keyword import iskeyword
 from random import Random
 
-from pytest_fcbench.domain.entry import Entry, ExpectedCalls, Rule
+from pytest_fcbench.domain.entry import Entry, ExpectedCalls
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.tools.authoring import combination
 from pytest_fcbench.tools.authoring.combination import get_called_doc, is_answered_by_one_call
@@ -44,7 +44,7 @@ class Material:
         Made from one that has several, it would be much the same as a variant of that.
         """
         entry = self._draw_entry(draw)
-        if entry.rule is not Rule.SIMPLE:
+        if not entry.rule.one_function:
             return None
         return combination.build_multiple(entry, self.pool, draw, draw.randint(1, 3))
 
@@ -94,7 +94,7 @@ def collect_material(entries: Sequence[Entry], draw: Random) -> Material:
         doc.name: doc
         for entry in python
         # What asks a database, an API or the web could answer many a question.
-        if entry.category.rule not in (Rule.SQL, Rule.REST)
+        if not (entry.rule.writes_sql or entry.rule.asks_web_api)
         for doc in entry.functions
         if "query" not in doc.properties and not any(map(iskeyword, doc.name.split(".")))
     }

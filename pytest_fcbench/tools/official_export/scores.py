@@ -28,7 +28,16 @@ from dataclasses import dataclass, field, replace
 from pytest_fcbench.codecs.decoders.json_text import from_json
 from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls
 from pytest_fcbench.codecs.decoders.registry import read_official
-from pytest_fcbench.domain.entry import Entry, ExpectedCalls, NoCall, Rule, Trajectory
+from pytest_fcbench.domain.entry import (
+    Answers,
+    AnyCall,
+    Entry,
+    ExpectedCalls,
+    ExpectedResults,
+    Facts,
+    NoCall,
+    Trajectory,
+)
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.transcript import Call, Completion, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed, Profile
@@ -82,31 +91,22 @@ class Answered:
     possible_answer: object
 
 
-RULES = frozenset(
-    [
-        *(Rule.SIMPLE, Rule.MULTIPLE, Rule.PARALLEL, Rule.IRRELEVANCE, Rule.RELEVANCE, Rule.STATE),
-        *(Rule.EXECUTION, Rule.SQL, Rule.VARIATION),
-    ]
-)
-"""Those whose answers have an official verdict in a score file."""
-
-
 def wrong(
     answered: Answered, model: str, fresh: Callable[[Entry], Environments], execute: Execute
 ) -> dict[str, object] | None:
-    """The line on an answer that is officially wrong, None for a right one; its rule is one of ``RULES``.
+    """The line on an answer that is officially wrong, None for a right one; its rule is ``in_score_files``.
 
     Judged is what the result file holds: the error of a call is a text like any other there.
     """
     category = answered.entry.category
-    match category.rule:
-        case Rule.STATE:
+    match answered.entry.expectation:
+        case Trajectory():
             found = _multi_turn(answered, fresh)
-        case Rule.ANSWER:
+        case Answers() | Facts():
             found = _answer(answered)
-        case Rule.IRRELEVANCE | Rule.RELEVANCE:
+        case NoCall() | AnyCall():
             found = _relevance(answered)
-        case Rule.EXECUTION:
+        case ExpectedResults():
             found = _executable(answered, execute)
         case _:
             found = _calls(answered)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Message, NoCall, Rule
+from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Message, NoCall
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, ToolCall
@@ -225,14 +225,14 @@ def test_names_are_shown_in_the_manner_of_the_run() -> None:
     assert answer == Completion(text="[blinds_lower(room='Hall')]")
 
 
-_OFFERING = [category for category in CATEGORIES.values() if category.rule is not Rule.CHAT]
+_OFFERING = [category for category in CATEGORIES.values() if category.rule.name != "chat"]
 """Where no function is offered, it can but say words, which is right."""
 
 
 @pytest.mark.parametrize("category", _OFFERING, ids=lambda category: category.name)
 def test_no_category_of_core_is_too_easy(category: Category, pool: Pool, tmp_path: Path) -> None:
     suite = open_suite("core", tmp_path)
-    model = PROMPT if category.rule is Rule.VARIATION else FC
+    model = PROMPT if category.rule.varies_others else FC
     manner = Manner("lexical", model.prompting)
 
     found = [o.judgement for o in outcomes(model, manner, suite, [category], pool)]

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES, Answers
 from pytest_fcbench.domain.errors import SuiteError
-from pytest_fcbench.suites.formats import web_questions
+from pytest_fcbench.suites.formats import entry_files
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
 
 QUESTION = """category: web_search
@@ -31,7 +31,7 @@ def written(tmp_path: Path, text: str) -> Field:
 
 @pytest.mark.parametrize(("name", "shown"), [("web_search_base", True), ("web_search_no_snippet", False)])
 def test_a_question_in_either_category(tmp_path: Path, name: str, shown: bool) -> None:
-    ((_, entry),) = web_questions.entries(written(tmp_path, QUESTION), "own", CATEGORIES[name])
+    (entry,) = entry_files.entries(written(tmp_path, QUESTION), "own", CATEGORIES[name])
     assert (entry.key, entry.turns[0][0].content) == (f"own:{name}_7", "How tall is it?")
     trail = (
         ("search_engine_query(keywords='tall')",),
@@ -56,8 +56,6 @@ def test_a_question_in_either_category(tmp_path: Path, name: str, shown: bool) -
 )
 def test_what_is_broken_is_named(tmp_path: Path, old: str, new: str, told: str) -> None:
     with pytest.raises(SuiteError, match=told):
-        list(
-            web_questions.entries(
-                written(tmp_path, QUESTION.replace(old, new)), "own", CATEGORIES["web_search_base"]
-            )
+        entry_files.entries(
+            written(tmp_path, QUESTION.replace(old, new)), "own", CATEGORIES["web_search_base"]
         )

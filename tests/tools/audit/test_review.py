@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pytest_fcbench.domain.entry import ExpectedResponse, Rule
+from pytest_fcbench.domain.entry import ExpectedResponse
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
@@ -126,7 +126,7 @@ def reviewed() -> review.Review:
 def findings(pack_cache: Path, reviewed: review.Review, pool: Pool) -> list[Finding]:
     """What the checks find that the review names."""
     suite = open_suite("bfcl", pack_cache)
-    entries = [e for c in suite.categories if c.rule is not Rule.VARIATION for e in suite.load(c)]
+    entries = [e for c in suite.categories if not c.rule.varies_others for e in suite.load(c)]
     names = {item.finding for item in reviewed.decisions}
     expected = [e.expectation for e in entries if isinstance(e.expectation, ExpectedResponse)]
     with closing(Performer(expected)) as performer:

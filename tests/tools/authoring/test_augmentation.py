@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from pytest_fcbench.domain.entry import AnyCall, Entry, ExpectedCall, ExpectedCalls, Rule
+from pytest_fcbench.domain.entry import AnyCall, Entry, ExpectedCall, ExpectedCalls
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.verdict import Passed, Profile
 from pytest_fcbench.matchers import ast, relevance
@@ -42,7 +42,7 @@ def _passes(entry: Entry, mode: Mode, *, of: Entry | None = None) -> set[bool]:
     transcript = make_transcript(
         answer_of(OracleModel(Prompting.usual(mode, names)), of or entry), mode=mode, names=names
     )
-    room = relevance if entry.rule is Rule.IRRELEVANCE else ast
+    room = relevance if entry.rule.name == "irrelevance" else ast
     judgement = room.judge(entry, transcript)
     return {isinstance(judgement.under(profile), Passed) for profile in Profile}
 
