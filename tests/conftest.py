@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import pytest_fcbench
 from pytest_fcbench.domain.errors import PackError
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
@@ -22,6 +23,11 @@ settings.load_profile("untimed")
 """How long an example takes says more about the machine than about the code."""
 
 ROOT = Path(__file__).parents[1]
+
+
+def pytest_report_header() -> str:
+    """Say which package is tested: that of the checkout, or an installed wheel."""
+    return f"tested package: {Path(pytest_fcbench.__file__).parent}"
 
 
 @pytest.fixture(scope="session")

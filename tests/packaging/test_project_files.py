@@ -1,0 +1,117 @@
+"""The files around the code can be read, and agree with ``pyproject.toml`` and with each other."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+from tests.conftest import ROOT
+from tests.packaging.test_files import PROJECT
+
+WORKFLOWS = {path.stem: path for path in (ROOT / ".github" / "workflows").glob("*.yml")}
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PYTHONS = [
+    match[1]
+    for classifier in PROJECT["classifiers"]
+    if (match := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", classifier))
+]
+
+
+def load_jobs(name: str) -> Any:
+    """Return the jobs of a workflow by name."""
+    return yaml.safe_load(WORKFLOWS[name].read_text(encoding="utf-8"))["jobs"]
+
+
+def test_the_wheel_is_tested_on_the_oldest_and_the_newest_python_and_pytest() -> None:
+    matrix = load_jobs("test")["whole"]["strategy"]["matrix"]
+    (pytest_requirement,) = (
+        requirement
+        for requirement in map(Requirement, PROJECT["dependencies"])
+        if requirement.name == "pytest"
+    )
+    (lowest,) = pytest_requirement.specifier
+    assert matrix["python"] == [PYTHONS[0], PYTHONS[-1]]
+    assert lowest.operator == ">="
+    assert [Version(each.removeprefix("==")) for each in matrix["pytest"] if each] == [
+        Version(lowest.version)
+    ]
+    assert "" in matrix["pytest"], "the newest that the index has"
+
+
+def test_the_lowest_python_is_that_of_the_classifiers() -> None:
+    assert PROJECT["requires-python"] == f">={PYTHONS[0]}"
+    assert all(version in CONTRIBUTING for version in PYTHONS)
+
+
+def test_a_release_is_tested_and_published_without_a_token() -> None:
+    jobs = load_jobs("release")
+    assert jobs["test"]["uses"] == "./.github/workflows/test.yml"
+    assert jobs["publish"]["needs"] == "test"
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+    assert "secrets." not in WORKFLOWS["release"].read_text()
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_workflows_may_only_read_the_repository(name: str) -> None:
+    assert yaml.safe_load(WORKFLOWS[name].read_text())["permissions"] == {"contents": "read"}
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")), ids=lambda p: p.stem
+)
+def test_issue_forms_have_what_forms_need(path: Path) -> None:
+    form = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if "blank_issues_enabled" not in form:
+        assert {"name", "description", "body"} <= form.keys()
+        assert len({field["id"] for field in form["body"]}) == len(form["body"])
+
+
+def test_the_citation_names_this_version_and_these_authors() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (citation["cff-version"], citation["title"]) == ("1.2.0", PROJECT["name"])
+    assert citation["version"] == PROJECT["version"]
+    assert citation["license"] == PROJECT["license"]
+    assert citation["authors"] == PROJECT["authors"]
+
+
+def test_hooks_before_a_commit_run_what_the_check_runs() -> None:
+    (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    assert [hook["id"] for hook in repository["hooks"]] == ["ruff-format", "ruff-check", "mypy"]
+    assert {hook["language"] for hook in repository["hooks"]} == {"system"}
+
+
+@pytest.mark.parametrize("step", ["check", "fast", "whole"])
+def test_the_page_for_contributors_names_the_command_of_each_step(step: str) -> None:
+    (command,) = re.findall(
+        rf"^run_{step}\(\) {{ (.+); }}$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE
+    )
+    assert f"| `.ci/run {step}` | `{command}` |" in CONTRIBUTING
+
+
+def test_workflows_run_the_steps() -> None:
+    commands = [step.get("run", "") for job in load_jobs("test").values() for step in job["steps"]]
+    assert ".ci/run check" in commands
+    assert ".ci/run fast" in commands
+    assert any("pytest tests -n auto --dist worksteal" in command for command in commands)
+
+
+def test_the_fast_ring_names_tests_that_exist() -> None:
+    lines = (ROOT / "tests" / "fast-ring.txt").read_text().split()
+    assert len(lines) > 5
+    assert all((ROOT / line).exists() for line in lines)
+
+
+def test_slips_in_marks_and_settings_are_errors() -> None:
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    settings = tools["pytest"]["ini_options"]
+    assert settings["addopts"] == ["--strict-markers", "--strict-config"]
+    assert settings["xfail_strict"] is True
+    assert tools["coverage"]["run"]["branch"] is True
+    assert tools["coverage"]["report"]["fail_under"] > 0
