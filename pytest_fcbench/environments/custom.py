@@ -24,7 +24,7 @@ def adapted(owner: type) -> type[Environment]:
     }
     taken = sorted(vars(Environment).keys() & functions)
     if taken:
-        raise ValueError(f"{owner.__name__} has a function {taken[0]!r}, a name that is taken; rename it")
+        raise ValueError(f"{owner.__name__}.{taken[0]}: environments reserve this name; rename the method")
 
     def set_up(
         self: Environment, config: Mapping[str, object], world: World, *, long_context: bool = False

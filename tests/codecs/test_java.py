@@ -19,45 +19,45 @@ KINDS = (
 )
 
 
-def named(**arguments: str) -> tuple[Call, ...]:
-    """The one call of ``Geo.find`` with these arguments."""
+def make_call(**arguments: str) -> tuple[Call, ...]:
+    """Make the one call of ``Geo.find`` with these arguments."""
     return (Call("Geo.find", arguments),)
 
 
 OFFICIAL_CALLS = {
-    "brackets": ("[Geo.find(x=1)]", named(x="1")),
-    "no brackets": ("Geo.find(x=1)", named(x="1")),
-    "bare fence": ("```\nGeo.find(x=1)\n```", named(x="1")),
-    "semicolon": ("Geo.find(x=1);", named(x="1")),
-    "text loses its quotes": ('Geo.find(x="a b", y=2)', named(x="a b", y="2")),
-    "escapes stay": (r'Geo.find(x="a\"b")', named(x=r"a\"b")),
-    "constants": ("Geo.find(x=true, y=null, z=5L)", named(x="true", y="null", z="5L")),
-    "white space goes": ("Geo.find(x=1 + 2, y=(int) 5)", named(x="1+2", y="(int)5")),
-    "lambda": ("Geo.find(x=(a, b) -> a)", named(x="(a,b)->a")),
-    "array": ("Geo.find(x=new int[]{1, 2})", named(x="new int[]{1,2}")),
+    "brackets": ("[Geo.find(x=1)]", make_call(x="1")),
+    "no brackets": ("Geo.find(x=1)", make_call(x="1")),
+    "bare fence": ("```\nGeo.find(x=1)\n```", make_call(x="1")),
+    "semicolon": ("Geo.find(x=1);", make_call(x="1")),
+    "text loses its quotes": ('Geo.find(x="a b", y=2)', make_call(x="a b", y="2")),
+    "escapes stay": (r'Geo.find(x="a\"b")', make_call(x=r"a\"b")),
+    "constants": ("Geo.find(x=true, y=null, z=5L)", make_call(x="true", y="null", z="5L")),
+    "white space goes": ("Geo.find(x=1 + 2, y=(int) 5)", make_call(x="1+2", y="(int)5")),
+    "lambda": ("Geo.find(x=(a, b) -> a)", make_call(x="(a,b)->a")),
+    "array": ("Geo.find(x=new int[]{1, 2})", make_call(x="new int[]{1,2}")),
     "list": (
         "Geo.find(x=new ArrayList<Integer>(Arrays.asList(1, 2)))",
-        named(x="new ArrayList<Integer>(Arrays.asList(1, 2))"),
+        make_call(x="new ArrayList<Integer>(Arrays.asList(1, 2))"),
     ),
-    "object": ('Geo.find(x=new Foo("a", 1))', named(x='new Foo("a", 1)')),
+    "object": ('Geo.find(x=new Foo("a", 1))', make_call(x='new Foo("a", 1)')),
     "class body is dropped": (
         'Geo.find(x=new HashMap<String, Integer>() {{ put("a", 1); }})',
-        named(x="new HashMap<String,Integer>()"),
+        make_call(x="new HashMap<String,Integer>()"),
     ),
     "text block keeps a class body": (
         'Geo.find(x="""new HashMap<>() {{ put("a", 1); }}""")',
-        named(x='""new HashMap<>() {{ put("a", 1); }}""'),
+        make_call(x='""new HashMap<>() {{ put("a", 1); }}""'),
     ),
-    "call": ("Geo.find(x=b.c())", named(x="b.c()")),
-    "call with named argument": ("Geo.find(x=g(y=1))", named(x="g(y=1)")),
-    "class literal": ("Geo.find(x=String.class)", named(x="String.class")),
+    "call": ("Geo.find(x=b.c())", make_call(x="b.c()")),
+    "call with named argument": ("Geo.find(x=g(y=1))", make_call(x="g(y=1)")),
+    "class literal": ("Geo.find(x=String.class)", make_call(x="String.class")),
     "class literal without a name": ("Geo.find(String.class)", (Call("Geo.find", {"**": "String.class"}),)),
     "identifier without a name": ("Geo.find(flag);", (Call("Geo.find", {"**": "flag"}),)),
-    "literals without a name are dropped": ('Geo.find("text", 5)', named()),
+    "literals without a name are dropped": ('Geo.find("text", 5)', make_call()),
     "unqualified with semicolon": ("f(x=1);", (Call("f", {"x": "1"}),)),
     "method of a call": ("Geo.find().g(x=1)", (Call("Geo.find().g", {"x": "1"}),)),
-    "declaration": ("int y = Geo.find(x=1);", named(x="1")),
-    "only the first of two statements": ("Geo.find(x=1); B.g(y=2);", named(x="1")),
+    "declaration": ("int y = Geo.find(x=1);", make_call(x="1")),
+    "only the first of two statements": ("Geo.find(x=1); B.g(y=2);", make_call(x="1")),
     "offsets count bytes": (
         'Geo.find(x="é", y="long text")',
         (Call("Geo.find", {"x": 'é"', "=": 'ong text"'}),),
@@ -94,23 +94,23 @@ def test_official_call_refuses(text: str, refusal: type[Exception]) -> None:
 CORRECTED_CALLS = {
     "empty": ("", ()),
     "empty list": ("[]", ()),
-    "brackets": ("[Geo.find(x=1)]", named(x="1")),
-    "semicolon": ("Geo.find(x=1);", named(x="1")),
+    "brackets": ("[Geo.find(x=1)]", make_call(x="1")),
+    "semicolon": ("Geo.find(x=1);", make_call(x="1")),
     "semicolon in brackets": ("[f(x=1);]", (Call("f", {"x": "1"}),)),
-    "java fence": ("```java\nGeo.find(x=1)\n```", named(x="1")),
-    "two calls": ("[Geo.find(x=1), B.g(y=2)]", (*named(x="1"), Call("B.g", {"y": "2"}))),
+    "java fence": ("```java\nGeo.find(x=1)\n```", make_call(x="1")),
+    "two calls": ("[Geo.find(x=1), B.g(y=2)]", (*make_call(x="1"), Call("B.g", {"y": "2"}))),
     "unqualified": ("[f(x=1)]", (Call("f", {"x": "1"}),)),
     "package": ("a.b.C.f(x=1)", (Call("a.b.C.f", {"x": "1"}),)),
-    "source text is kept": ('Geo.find(x="a b", y=1 + 2)', named(x='"a b"', y="1 + 2")),
+    "source text is kept": ('Geo.find(x="a b", y=1 + 2)', make_call(x='"a b"', y="1 + 2")),
     "class body": (
         'Geo.find(x=new HashMap<>() {{ put("a", 1); }})',
-        named(x='new HashMap<>() {{ put("a", 1); }}'),
+        make_call(x='new HashMap<>() {{ put("a", 1); }}'),
     ),
-    "not ASCII": ('Geo.find(x="é", y="ü")', named(x='"é"', y='"ü"')),
+    "not ASCII": ('Geo.find(x="é", y="ü")', make_call(x='"é"', y='"ü"')),
     "positional": ('Geo.find("text", 5, y=true)', (Call("Geo.find", {"y": "true"}, ('"text"', "5")),)),
     "identifiers": ("Geo.find(one, two)", (Call("Geo.find", {}, ("one", "two")),)),
-    "repeated argument": ("Geo.find(x=1, x=2)", named(x="2")),
-    "comment": ("Geo.find(x=1) /* done */", named(x="1")),
+    "repeated argument": ("Geo.find(x=1, x=2)", make_call(x="2")),
+    "comment": ("Geo.find(x=1) /* done */", make_call(x="1")),
 }
 
 

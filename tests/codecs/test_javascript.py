@@ -18,31 +18,31 @@ from tests.codecs.hostile import HOSTILE, must_end, source_text, wild_text
 KINDS = ("String", "integer", "float", "Bigint", "Boolean", "dict", "array", "any", "unknown")
 
 
-def named(**arguments: str) -> tuple[Call, ...]:
-    """The one call of ``f`` with these arguments."""
+def make_call(**arguments: str) -> tuple[Call, ...]:
+    """Make the one call of ``f`` with these arguments."""
     return (Call("f", arguments),)
 
 
 OFFICIAL_CALLS = {
-    "brackets": ("[f(x=1)]", named(x="1")),
-    "no brackets": ("f(x=1)", named(x="1")),
-    "semicolon": ("f(x=1);", named(x="1")),
-    "javascript fence": ("```javascript\nf(x=1)\n```", named(x="1")),
+    "brackets": ("[f(x=1)]", make_call(x="1")),
+    "no brackets": ("f(x=1)", make_call(x="1")),
+    "semicolon": ("f(x=1);", make_call(x="1")),
+    "javascript fence": ("```javascript\nf(x=1)\n```", make_call(x="1")),
     "dotted name": ('a.b(x="c")', (Call("a.b", {"x": "c"}),)),
-    "texts lose their quotes": ("""f(x='a', y="b c")""", named(x="a", y="b c")),
-    "template stays": ("f(x=`a`)", named(x="`a`")),
-    "escapes stay": (r"f(x='it\'s')", named(x=r"it\'s")),
-    "not ASCII": ("f(x='é', y='ü')", named(x="é", y="ü")),
-    "object": ("f(x={k: 'v', l: [1, 2]})", named(x="{k: 'v', l: [1, 2]}")),
-    "array": ("f(x=[1, 'a'])", named(x="[1, 'a']")),
-    "function": ("f(x=y => y + 1)", named(x="y => y + 1")),
-    "call": ("f(x=g(y=1))", named(x="g(y=1)")),
-    "no arguments": ("f()", named()),
+    "texts lose their quotes": ("""f(x='a', y="b c")""", make_call(x="a", y="b c")),
+    "template stays": ("f(x=`a`)", make_call(x="`a`")),
+    "escapes stay": (r"f(x='it\'s')", make_call(x=r"it\'s")),
+    "not ASCII": ("f(x='é', y='ü')", make_call(x="é", y="ü")),
+    "object": ("f(x={k: 'v', l: [1, 2]})", make_call(x="{k: 'v', l: [1, 2]}")),
+    "array": ("f(x=[1, 'a'])", make_call(x="[1, 'a']")),
+    "function": ("f(x=y => y + 1)", make_call(x="y => y + 1")),
+    "call": ("f(x=g(y=1))", make_call(x="g(y=1)")),
+    "no arguments": ("f()", make_call()),
     "identifier without a name": ("f(a)", (Call("f", {"**": "a"}),)),
     "true without a name": ("f(true)", (Call("f", {"**": "true"}),)),
-    "literals without a name are dropped": ("f(false, null, 5, 'a', {b: 1})", named()),
-    "only the first of two statements": ("f(x=1)\ng(y=2)", named(x="1")),
-    "after another statement": ("const y = 2; f(x=y)", named(x="y")),
+    "literals without a name are dropped": ("f(false, null, 5, 'a', {b: 1})", make_call()),
+    "only the first of two statements": ("f(x=1)\ng(y=2)", make_call(x="1")),
+    "after another statement": ("const y = 2; f(x=y)", make_call(x="y")),
 }
 
 
@@ -76,19 +76,19 @@ def test_official_call_refuses(text: str, refusal: type[Exception]) -> None:
 CORRECTED_CALLS = {
     "empty": ("", ()),
     "empty list": ("[]", ()),
-    "brackets": ("[f(x=1)]", named(x="1")),
-    "semicolon": ("f(x=1);", named(x="1")),
-    "two calls": ("[f(x=1), g(y=2)]", (*named(x="1"), Call("g", {"y": "2"}))),
-    "two lines": ("f(x=1)\ng(y=2)", (*named(x="1"), Call("g", {"y": "2"}))),
-    "two statements": ("f(x=1); g(y=2);", (*named(x="1"), Call("g", {"y": "2"}))),
-    "fence": ("```js\nf(x=1)\n```", named(x="1")),
-    "await": ("await f(x=1)", named(x="1")),
-    "declaration": ("const r = await f(x=1);", named(x="1")),
-    "parentheses": ("((f(x=1)))", named(x="1")),
-    "source text is kept": ("""f(x='a', y="b c", z=[1])""", named(x="'a'", y='"b c"', z="[1]")),
+    "brackets": ("[f(x=1)]", make_call(x="1")),
+    "semicolon": ("f(x=1);", make_call(x="1")),
+    "two calls": ("[f(x=1), g(y=2)]", (*make_call(x="1"), Call("g", {"y": "2"}))),
+    "two lines": ("f(x=1)\ng(y=2)", (*make_call(x="1"), Call("g", {"y": "2"}))),
+    "two statements": ("f(x=1); g(y=2);", (*make_call(x="1"), Call("g", {"y": "2"}))),
+    "fence": ("```js\nf(x=1)\n```", make_call(x="1")),
+    "await": ("await f(x=1)", make_call(x="1")),
+    "declaration": ("const r = await f(x=1);", make_call(x="1")),
+    "parentheses": ("((f(x=1)))", make_call(x="1")),
+    "source text is kept": ("""f(x='a', y="b c", z=[1])""", make_call(x="'a'", y='"b c"', z="[1]")),
     "positional": ("f(a, 5, y={b: 1})", (Call("f", {"y": "{b: 1}"}, ("a", "5")),)),
-    "repeated argument": ("f(x=1, x=2)", named(x="2")),
-    "comments": ("// first\nf(x=1) /* done */", named(x="1")),
+    "repeated argument": ("f(x=1, x=2)", make_call(x="2")),
+    "comments": ("// first\nf(x=1) /* done */", make_call(x="1")),
 }
 
 
@@ -234,8 +234,8 @@ PLAIN_ROWS = re.compile(
 """The official patterns for an array of rows. Ours take linear time and must accept the same."""
 
 
-def extent(pattern: re.Pattern[str], text: str) -> tuple[int, int] | None:
-    """Where a pattern matches from the start of a text."""
+def find_extent(pattern: re.Pattern[str], text: str) -> tuple[int, int] | None:
+    """Find where a pattern matches from the start of a text."""
     found = pattern.match(text)
     return found.span() if found else None
 
@@ -245,7 +245,7 @@ def test_short_rows_are_found_where_the_plain_pattern_finds_them(start: str) -> 
     for length in range(6):
         for characters in itertools.product("[],1 \n", repeat=length):
             text = start + "".join(characters)
-            assert extent(javascript._ARRAY_2D, text) == extent(PLAIN_ROWS, text), text
+            assert find_extent(javascript._ARRAY_2D, text) == find_extent(PLAIN_ROWS, text), text
 
 
 @given(
@@ -256,7 +256,7 @@ def test_short_rows_are_found_where_the_plain_pattern_finds_them(start: str) -> 
 @settings(deadline=None, max_examples=1_000)
 def test_rows_are_found_where_the_plain_pattern_finds_them(start: str, middle: str, end: str) -> None:
     text = start + middle + end
-    assert extent(javascript._ARRAY_2D, text) == extent(PLAIN_ROWS, text)
+    assert find_extent(javascript._ARRAY_2D, text) == find_extent(PLAIN_ROWS, text)
 
 
 @given(rows=st.lists(st.lists(st.integers(), min_size=1), min_size=1), gap=st.sampled_from(["", " ", "\n"]))

@@ -52,10 +52,10 @@ WORDING = Wording(
 )
 
 
-def tool_of(
+def build_only_tool(
     doc: FunctionDoc, category: str = "simple_python", names: Names = Names.UNDERSCORED
 ) -> dict[str, object]:
-    """The function of the only tool that is shown for a doc."""
+    """Return the function of the only tool that is shown for a doc."""
     asked = ask(make_entry(category, functions=[doc]), WORDING, Prompting.usual(Mode.FC, names))
     (tool,) = asked.tools
     assert tool["type"] == "function"
@@ -64,22 +64,22 @@ def tool_of(
     return function
 
 
-def shown_property(schema: Mapping[str, object]) -> object:
-    """What a tool schema says of a parameter that is declared like this."""
-    parameters = tool_of(make_doc("f", {"x": schema}))["parameters"]
+def build_property(schema: Mapping[str, object]) -> object:
+    """Return what a tool schema says of a parameter that is declared like this."""
+    parameters = build_only_tool(make_doc("f", {"x": schema}))["parameters"]
     assert isinstance(parameters, dict)
     return parameters["properties"]["x"]
 
 
-def prompt_of(asked: AskModel) -> str:
-    """The system prompt of a request."""
+def get_prompt(asked: AskModel) -> str:
+    """Return the system prompt of a request."""
     assert asked.messages[0]["role"] == "system"
     return str(asked.messages[0]["content"])
 
 
-def docs_in(asked: AskModel) -> list[dict[str, object]]:
-    """The docs that stand as JSON in the system prompt of a request."""
-    text = prompt_of(asked).removeprefix("Call these:\n")
+def read_prompt_docs(asked: AskModel) -> list[dict[str, object]]:
+    """Read the docs that stand as JSON in the system prompt of a request."""
+    text = get_prompt(asked).removeprefix("Call these:\n")
     docs, _ = json.JSONDecoder().raw_decode(text)
     assert isinstance(docs, list)
     return docs
@@ -89,7 +89,7 @@ def docs_in(asked: AskModel) -> list[dict[str, object]]:
 
 
 def test_a_tool_has_name_description_and_schema() -> None:
-    assert tool_of(make_doc("weather.forecast")) == {
+    assert build_only_tool(make_doc("weather.forecast")) == {
         "name": "weather_forecast",
         "description": "About weather.forecast. Python, please.",
         "parameters": {
@@ -116,7 +116,7 @@ def test_the_question_goes_as_it_is_with_tools() -> None:
 @pytest.mark.parametrize("mode", Mode)
 def test_dots_are_shown_as_asked(mode: Mode, names: Names, shown: str) -> None:
     asked = ask(make_entry(functions=[make_doc("a.b.c")]), WORDING, Prompting.usual(mode, names))
-    function = asked.tools[0]["function"] if mode is Mode.FC else docs_in(asked)[0]
+    function = asked.tools[0]["function"] if mode is Mode.FC else read_prompt_docs(asked)[0]
     assert isinstance(function, Mapping)
     assert function["name"] == shown
 
@@ -169,7 +169,7 @@ JSON_TYPES = {
     ("declared", "shown"), [(name, shown) for shown, names in JSON_TYPES.items() for name in names]
 )
 def test_a_type_is_shown_in_the_words_of_json_schema(declared: str, shown: str) -> None:
-    assert shown_property({"type": declared, "default": 1}) == {"type": shown, "default": 1}
+    assert build_property({"type": declared, "default": 1}) == {"type": shown, "default": 1}
 
 
 @pytest.mark.parametrize(
@@ -178,11 +178,11 @@ def test_a_type_is_shown_in_the_words_of_json_schema(declared: str, shown: str) 
     ids=["official gap", "unknown", "list of types", "missing"],
 )
 def test_any_other_type_is_shown_as_string(schema: Mapping[str, object]) -> None:
-    assert shown_property(schema) == {"type": "string"}
+    assert build_property(schema) == {"type": "string"}
 
 
 def test_a_float_is_a_number_with_a_note() -> None:
-    assert shown_property({"type": "float", "description": "Height."}) == {
+    assert build_property({"type": "float", "description": "Height."}) == {
         "type": "number",
         "format": "float",
         "description": "Height. (a float)",
@@ -190,7 +190,7 @@ def test_a_float_is_a_number_with_a_note() -> None:
 
 
 def test_a_float_without_a_description_gets_the_note_as_one() -> None:
-    assert shown_property({"type": "float"}) == {
+    assert build_property({"type": "float"}) == {
         "type": "number",
         "format": "float",
         "description": " (a float)",
@@ -238,13 +238,13 @@ NESTED = {
 
 @pytest.mark.parametrize(("declared", "shown"), NESTED.values(), ids=NESTED)
 def test_types_inside_types(declared: Mapping[str, object], shown: object) -> None:
-    assert shown_property(declared) == shown
+    assert build_property(declared) == shown
 
 
 def test_further_keys_of_a_doc_stay() -> None:
     doc = replace(make_doc("f"), extra={"response": {"type": "dict"}})
-    assert tool_of(doc)["response"] == {"type": "dict"}
-    assert docs_in(ask(make_entry(functions=[doc]), WORDING, Prompting.usual(Mode.PROMPT)))[0][
+    assert build_only_tool(doc)["response"] == {"type": "dict"}
+    assert read_prompt_docs(ask(make_entry(functions=[doc]), WORDING, Prompting.usual(Mode.PROMPT)))[0][
         "response"
     ] == {"type": "dict"}
 
@@ -255,15 +255,15 @@ def test_further_keys_of_a_doc_stay() -> None:
 def test_the_docs_stand_in_the_system_prompt() -> None:
     asked = ask(make_entry(query="Bergen?"), WORDING, Prompting.usual(Mode.PROMPT))
     doc = described(make_doc(), WORDING, Language.PYTHON, Names.DOTTED)
-    assert docs_in(asked) == [doc]
-    assert prompt_of(asked) == f"Call these:\n{json.dumps([doc], indent=4)}\nOr say no."
+    assert read_prompt_docs(asked) == [doc]
+    assert get_prompt(asked) == f"Call these:\n{json.dumps([doc], indent=4)}\nOr say no."
     assert asked.messages[1:] == ({"role": "user", "content": "Bergen?"},)
     assert asked.tools == ()
 
 
 def test_types_stay_as_declared_in_a_prompt() -> None:
     doc = make_doc("f", {"x": {"type": "float", "description": "X."}})
-    parameters = docs_in(ask(make_entry(functions=[doc]), WORDING, Prompting.usual(Mode.PROMPT)))[0][
+    parameters = read_prompt_docs(ask(make_entry(functions=[doc]), WORDING, Prompting.usual(Mode.PROMPT)))[0][
         "parameters"
     ]
     assert parameters == {
@@ -277,7 +277,7 @@ def test_the_system_prompt_comes_before_the_entrys_own() -> None:
     entry = make_entry(query="Bergen?")
     entry = replace(entry, turns=((Message("system", "Be brief."), *entry.turns[0]),))
     asked = ask(entry, WORDING, Prompting.usual(Mode.PROMPT))
-    assert prompt_of(asked).endswith("\nOr say no.\n\nBe brief.")
+    assert get_prompt(asked).endswith("\nOr say no.\n\nBe brief.")
     assert [message["role"] for message in asked.messages] == ["system", "user"]
 
 
@@ -290,7 +290,7 @@ def test_a_later_system_message_stays_where_it_is() -> None:
 
 def test_without_functions_the_list_in_the_prompt_is_empty() -> None:
     asked = ask(make_entry("irrelevance", functions=[]), WORDING, Prompting.usual(Mode.PROMPT))
-    assert prompt_of(asked) == "Call these:\n[]\nOr say no."
+    assert get_prompt(asked) == "Call these:\n[]\nOr say no."
 
 
 # Languages
@@ -308,7 +308,7 @@ def test_without_functions_the_list_in_the_prompt_is_empty() -> None:
 @pytest.mark.parametrize("mode", Mode)
 def test_every_description_names_the_language(mode: Mode, category: str, hint: str) -> None:
     asked = ask(make_entry(category, functions=[make_doc("f")]), WORDING, Prompting.usual(mode, Names.DOTTED))
-    function = asked.tools[0]["function"] if mode is Mode.FC else docs_in(asked)[0]
+    function = asked.tools[0]["function"] if mode is Mode.FC else read_prompt_docs(asked)[0]
     assert isinstance(function, Mapping)
     assert function["description"] == f"About f.{hint}"
 
@@ -390,7 +390,7 @@ def test_parameters_of_java_and_javascript_are_asked_for_as_text(
 @pytest.mark.parametrize("category", ["simple_java", "simple_javascript"])
 def test_a_tool_of_java_and_javascript_takes_strings_only(category: str) -> None:
     doc = make_doc("f", {"x": {"type": "float", "description": "X."}})
-    parameters = tool_of(doc, category)["parameters"]
+    parameters = build_only_tool(doc, category)["parameters"]
     assert isinstance(parameters, dict)
     assert parameters["properties"] == {"x": {"type": "string", "description": "X. (a float)"}}
 
@@ -503,8 +503,8 @@ def test_no_result_may_be_missing_in_a_text() -> None:
 # Nothing is changed on the way
 
 
-def elaborate(category: str) -> Entry:
-    """An entry with something of everything that presenting looks at."""
+def make_elaborate_entry(category: str) -> Entry:
+    """Make an entry with something of everything that presenting looks at."""
     doc = make_doc(
         "a.b",
         {
@@ -522,7 +522,7 @@ def elaborate(category: str) -> Entry:
 @pytest.mark.parametrize("category", ["simple_python", "simple_java", "simple_javascript"])
 @pytest.mark.parametrize("mode", Mode)
 def test_an_entry_is_the_same_after_it_was_shown(mode: Mode, category: str) -> None:
-    entry = elaborate(category)
+    entry = make_elaborate_entry(category)
     before = copy.deepcopy(entry)
     first = ask(entry, WORDING, Prompting.usual(mode, Names.UNDERSCORED))
     assert entry == before
@@ -532,7 +532,7 @@ def test_an_entry_is_the_same_after_it_was_shown(mode: Mode, category: str) -> N
 @pytest.mark.parametrize("category", ["simple_python", "simple_java", "simple_javascript"])
 @pytest.mark.parametrize("mode", Mode)
 def test_a_request_can_be_written_as_json(mode: Mode, category: str) -> None:
-    asked = ask(elaborate(category), WORDING, Prompting.usual(mode, Names.UNDERSCORED))
+    asked = ask(make_elaborate_entry(category), WORDING, Prompting.usual(mode, Names.UNDERSCORED))
     assert json.loads(json.dumps([asked.messages, asked.tools]))
 
 

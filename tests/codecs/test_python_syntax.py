@@ -131,15 +131,15 @@ def test_collector_and_lock_are_left_as_they_were(
         assert gc.isenabled() is enabled
     finally:
         set_collector(True)
-    assert done_elsewhere(lambda: ast.dump(parse_expression(CALL))) == TREE
+    assert run_in_thread(lambda: ast.dump(parse_expression(CALL))) == TREE
 
 
 def set_collector(enabled: bool) -> None:
     (gc.enable if enabled else gc.disable)()
 
 
-def done_elsewhere(do: Callable[[], object]) -> object:
-    """What something returns in another thread, or None if it does not end."""
+def run_in_thread(do: Callable[[], object]) -> object:
+    """Return what something returns in another thread, or None if it does not end."""
     found: list[object] = []
     thread = threading.Thread(target=lambda: found.append(do()), daemon=True)
     thread.start()
@@ -171,13 +171,13 @@ def test_python_would_warn_about_it(text: str) -> None:
 def test_rules_that_another_thread_makes_in_between(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     real, times = warnings.filterwarnings, count()
 
-    def interrupted(action: str, module: str) -> None:
+    def filter_and_interrupt(action: str, module: str) -> None:
         real("ignore", module=module)
         if next(times) < 2:
             warnings.simplefilter("error")
 
     with warnings.catch_warnings():
-        monkeypatch.setattr(warnings, "filterwarnings", interrupted)
+        monkeypatch.setattr(warnings, "filterwarnings", filter_and_interrupt)
         parse_expression(text)
     assert next(times) == 3
 
@@ -238,7 +238,7 @@ NESTS: Mapping[str, Callable[[int], str]] = {
 
 
 def read_every_way(text: str) -> Iterator[object]:
-    """What each reader of calls makes of a text."""
+    """Yield what each reader of calls makes of a text."""
     known: Functions = {"f": lambda x: x}
     for read in (python_calls.official, python_calls.corrected, lambda text: carry_out(text, known)):
         try:

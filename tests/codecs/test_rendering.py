@@ -35,16 +35,22 @@ CATEGORY = {
 }
 
 
-def entry_of(language: Language, schema: Mapping[str, object] | None = None, name: str = "A.f") -> Entry:
-    """An entry with one function of one parameter ``x``."""
+def make_language_entry(
+    language: Language, schema: Mapping[str, object] | None = None, name: str = "A.f"
+) -> Entry:
+    """Make an entry with one function of one parameter ``x``."""
     doc = make_doc(name, {"x": schema or {"type": "any"}})
     return make_entry(CATEGORY[language], functions=[doc], expect=[{name: {}}])
 
 
-def source(language: Language, value: object, schema: Mapping[str, object], mode: Mode = Mode.FC) -> str:
-    """How a value is written as an argument: as a text of JSON, or among code."""
+def render_source(
+    language: Language, value: object, schema: Mapping[str, object], mode: Mode = Mode.FC
+) -> str:
+    """Write a value as an argument: as a text of JSON, or among code."""
     completion = render(
-        [Call("A.f", {"x": value})], entry_of(language, schema), Prompting.usual(mode, Names.DOTTED)
+        [Call("A.f", {"x": value})],
+        make_language_entry(language, schema),
+        Prompting.usual(mode, Names.DOTTED),
     )
     if mode is Mode.PROMPT:
         assert completion.text is not None
@@ -57,8 +63,8 @@ def source(language: Language, value: object, schema: Mapping[str, object], mode
     return text
 
 
-def both_readings(completion: Completion, entry: Entry, mode: Mode, names: Names) -> tuple[object, object]:
-    """What the official and the corrected reading make of an answer."""
+def read_both_ways(completion: Completion, entry: Entry, mode: Mode, names: Names) -> tuple[object, object]:
+    """Return what the official and the corrected reading make of an answer."""
     language = entry.category.language
     return (
         read_official(completion, DEFAULT_SYNTAX[mode], language),
@@ -95,9 +101,9 @@ def test_no_calls_are_an_empty_list() -> None:
 def test_no_calls_are_read_back_as_none() -> None:
     entry = make_entry("irrelevance", functions=[])
     by_tools = render([], entry, Prompting.usual(Mode.FC, Names.DOTTED))
-    assert both_readings(by_tools, entry, Mode.FC, Names.DOTTED) == (Calls(()), Prose(""))
+    assert read_both_ways(by_tools, entry, Mode.FC, Names.DOTTED) == (Calls(()), Prose(""))
     prompted = render([], entry, Prompting.usual(Mode.PROMPT))
-    assert both_readings(prompted, entry, Mode.PROMPT, Names.DOTTED) == (Calls(()), Calls(()))
+    assert read_both_ways(prompted, entry, Mode.PROMPT, Names.DOTTED) == (Calls(()), Calls(()))
 
 
 @pytest.mark.parametrize(("names", "shown"), [(Names.DOTTED, "a.b"), (Names.UNDERSCORED, "a_b")])
@@ -131,20 +137,20 @@ literals = st.recursive(
 )
 
 
-def some_calls(values: st.SearchStrategy[object]) -> st.SearchStrategy[list[Call]]:
-    """A few calls with arguments of these values."""
+def draw_calls(values: st.SearchStrategy[object]) -> st.SearchStrategy[list[Call]]:
+    """Draw a few calls with arguments of these values."""
     return st.lists(st.builds(Call, dotted, st.dictionaries(words, values, max_size=3)), max_size=3)
 
 
 @pytest.mark.parametrize("names", Names)
-@given(calls=some_calls(literals))
+@given(calls=draw_calls(literals))
 @settings(deadline=None)
 def test_a_prompted_answer_is_read_back(names: Names, calls: list[Call]) -> None:
     assert_read_back(calls, Mode.PROMPT, names)
 
 
 @pytest.mark.parametrize("names", Names)
-@given(calls=some_calls(json_values).filter(len))
+@given(calls=draw_calls(json_values).filter(len))
 @settings(deadline=None)
 def test_an_answer_by_tools_is_read_back(names: Names, calls: list[Call]) -> None:
     assert_read_back(calls, Mode.FC, names)
@@ -154,7 +160,7 @@ def assert_read_back(calls: list[Call], mode: Mode, names: Names) -> None:
     """Officially under the shown names, corrected under the functions' own."""
     docs = [make_doc(call.name, {name: {"type": "any"} for name in call.arguments}) for call in calls]
     entry = make_entry("parallel", functions=docs, expect=[])
-    official, corrected = both_readings(
+    official, corrected = read_both_ways(
         render(calls, entry, Prompting.usual(mode, names)), entry, mode, names
     )
     shown = [Call(names.shown(call.name), call.arguments) for call in calls]
@@ -178,14 +184,14 @@ def assert_read_back_from(
 @pytest.mark.parametrize(
     "chosen", [form for form in FORMS if form.returned is not Returned.JSON], ids=lambda form: form.syntax
 )
-@given(calls=some_calls(literals))
+@given(calls=draw_calls(literals))
 @settings(deadline=None)
 def test_calls_in_a_return_format_are_read_back(chosen: PromptFormat, calls: list[Call]) -> None:
     assert_read_back_from(in_format(calls, chosen), chosen, calls)
 
 
 @pytest.mark.parametrize("tagged", [True, False])
-@given(calls=some_calls(json_values))
+@given(calls=draw_calls(json_values))
 @settings(deadline=None)
 def test_calls_as_json_are_read_back(calls: list[Call], *, tagged: bool) -> None:
     """Officially not where what looks like the end of an object and of a list comes before both."""
@@ -234,10 +240,10 @@ def test_a_parameter_named_like_a_keyword_can_only_be_given_by_tools(parameter: 
     call = Call("f", {parameter: "a"})
     entry = make_entry(functions=[make_doc("f", {parameter: {"type": "string"}})], expect=[])
     by_tools = render([call], entry, Prompting.usual(Mode.FC, Names.DOTTED))
-    assert both_readings(by_tools, entry, Mode.FC, Names.DOTTED) == (Calls((call,)), Calls((call,)))
+    assert read_both_ways(by_tools, entry, Mode.FC, Names.DOTTED) == (Calls((call,)), Calls((call,)))
     prompted = render([call], entry, Prompting.usual(Mode.PROMPT))
     assert not any(
-        isinstance(reading, Calls) for reading in both_readings(prompted, entry, Mode.PROMPT, Names.DOTTED)
+        isinstance(reading, Calls) for reading in read_both_ways(prompted, entry, Mode.PROMPT, Names.DOTTED)
     )
 
 
@@ -312,14 +318,14 @@ SOURCES = {
 def test_values_of_java_and_javascript_are_written_as_source_text(
     language: Language, value: object, schema: Mapping[str, object], argument: str, code: str
 ) -> None:
-    assert source(language, value, schema) == argument
-    assert source(language, value, schema, Mode.PROMPT) == code
+    assert render_source(language, value, schema) == argument
+    assert render_source(language, value, schema, Mode.PROMPT) == code
 
 
 def test_a_bare_java_call_is_a_statement() -> None:
     completion = render(
         [Call("f", {"x": 1})],
-        entry_of(J, {"type": "integer"}, "f"),
+        make_language_entry(J, {"type": "integer"}, "f"),
         Prompting.usual(Mode.PROMPT, Names.DOTTED),
     )
     assert completion.text == "[f(x=1);]"
@@ -340,11 +346,11 @@ def test_both_profiles_can_read_what_is_written(
 
 @pytest.mark.parametrize("language", [J, JS])
 def test_an_empty_text_is_an_empty_argument(language: Language) -> None:
-    assert source(language, "", {"type": "String"}) == ""
+    assert render_source(language, "", {"type": "String"}) == ""
 
 
 def test_both_profiles_can_read_a_key_that_is_not_ascii() -> None:
-    text = source(J, {"é": 1}, {"type": "HashMap"})
+    text = render_source(J, {"é": 1}, {"type": "HashMap"})
     assert java.value(text) == {"é": 1}
     assert java.official_value(text, "HashMap") == {"é": 1}
 
@@ -394,7 +400,7 @@ def test_a_plain_value_is_read_back_by_grammar_and_by_pattern(
     language: Language, values: st.SearchStrategy[object], schema: Mapping[str, object], data: st.DataObject
 ) -> None:
     value = data.draw(values)
-    text = source(language, value, schema)
+    text = render_source(language, value, schema)
     items = schema.get("items")
     element = str(items["type"]) if isinstance(items, Mapping) else None
     module = java if language is J else javascript
@@ -411,10 +417,10 @@ def test_a_plain_value_is_read_back_by_grammar_and_by_pattern(
 )
 @settings(deadline=None)
 def test_javascript_reads_any_json_back_by_the_grammar(value: object) -> None:
-    assert javascript.value(source(JS, value, {"type": "any"})) == value
+    assert javascript.value(render_source(JS, value, {"type": "any"})) == value
 
 
 @given(value=st.lists(st.text(max_size=12), max_size=4))
 @settings(deadline=None)
 def test_java_reads_any_texts_back_by_the_grammar(value: list[str]) -> None:
-    assert java.value(source(J, value, array_of("String", "ArrayList"))) == value
+    assert java.value(render_source(J, value, array_of("String", "ArrayList"))) == value

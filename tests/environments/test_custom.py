@@ -66,5 +66,5 @@ def test_a_class_without_a_beginning_of_its_own() -> None:
 
 
 def test_a_name_that_is_taken_is_told() -> None:
-    with pytest.raises(ValueError, match="Taken has a function 'state', a name that is taken; rename it"):
+    with pytest.raises(ValueError, match=r"Taken\.state: environments reserve this name; rename the method"):
         adapted(Taken)

@@ -305,8 +305,8 @@ _RAW: Sequence[str] = (
 _NO_CALLS = ("", "ls", "1/0", "print('x')", "open('x', 'w')", "x.cd('docs')", "pwd(*[])", "cd(", "[pwd()]")
 
 
-def value(random: Random, name: str, schema: Schema) -> str:
-    """An argument as text: most often one that fits."""
+def draw_value(random: Random, name: str, schema: Schema) -> str:
+    """Draw an argument as text: most often one that fits."""
     chance = random.random()
     if chance < 0.06:
         return random.choice(_RAW)
@@ -317,13 +317,13 @@ def value(random: Random, name: str, schema: Schema) -> str:
     return repr(random.choice(fitting or _TYPED[str(schema["type"])]))
 
 
-def call(random: Random, docs: Sequence[FunctionDoc]) -> str:
-    """A call of one of the functions, most often with all its parameters."""
+def draw_call(random: Random, docs: Sequence[FunctionDoc]) -> str:
+    """Draw a call of one of the functions, most often with all its parameters."""
     if random.random() < 0.03:
         return random.choice(_NO_CALLS)
     doc = random.choice(docs)
     arguments = [
-        f"{name}={value(random, name, schema)}"
+        f"{name}={draw_value(random, name, schema)}"
         for name, schema in doc.properties.items()
         if random.random() < (0.98 if name in doc.required else 0.5)
     ]
@@ -332,15 +332,15 @@ def call(random: Random, docs: Sequence[FunctionDoc]) -> str:
     return f"{doc.name}({', '.join(arguments)})"
 
 
-def environments(domains: Sequence[str], world: World = WORLD, *, long_context: bool) -> Environments:
+def open_domains(domains: Sequence[str], world: World = WORLD, *, long_context: bool) -> Environments:
     category = CATEGORIES["multi_turn_long_context" if long_context else "multi_turn_base"]
     config = {name: CONFIG.get(name, {}) for name in domains}
     scene = Scene(tuple(domains), config)
     return opened(Entry("test", "t_0", category, (), (), Trajectory(()), scene), world)
 
 
-def snapshot(found: Environments) -> dict[str, tuple[str, str, str]]:
-    """Everything that a conversation can change, as text."""
+def copy_state(found: Environments) -> dict[str, tuple[str, str, str]]:
+    """Write everything that a conversation can change as text."""
     return {
         name: (repr(dict(one.state())), repr(dict(one.hidden())), repr(dict(one.shown())))
         for name, one in found.by_domain.items()
@@ -366,18 +366,18 @@ def test_the_same_calls_do_the_same_and_nothing_else(
     domains: list[str], long_context: bool, random: Random, number: int
 ) -> None:
     docs = [doc for domain in domains for doc in DOCS[domain]]
-    calls = [call(random, docs) for _ in range(number)]
+    calls = [draw_call(random, docs) for _ in range(number)]
     before = deepcopy((CONFIG, WORLD))
-    first, second, other = (environments(domains, long_context=long_context) for _ in range(3))
-    untouched = snapshot(other)
+    first, second, other = (open_domains(domains, long_context=long_context) for _ in range(3))
+    untouched = copy_state(other)
     results = first.perform(calls)
     assert [type(result) for result in results] == [str] * len(calls)
     assert second.perform(calls[:1]) + second.perform(calls[1:]) == results
-    assert snapshot(second) == snapshot(first)
+    assert copy_state(second) == copy_state(first)
     for one, twin in zip(first.by_domain.values(), second.by_domain.values(), strict=True):
         assert lies_in_itself(one) or one.state() == twin.state()
         assert one.hidden() == twin.hidden()
-    assert snapshot(other) == untouched
+    assert copy_state(other) == untouched
     assert before == (CONFIG, WORLD)
 
 
@@ -396,14 +396,14 @@ def test_states_are_told_apart(domain: str) -> None:
         "memory_rec_sum": "memory_append(text='x')",
         "web_search": "search_engine_query(keywords='a')",
     }
-    first, second = (environments([domain], long_context=False) for _ in range(2))
+    first, second = (open_domains([domain], long_context=False) for _ in range(2))
     results = first.perform([changes.get(domain, "add(a=1, b=2)")])
     assert "rror" not in results[0]
-    assert (snapshot(first) == snapshot(second)) == (domain in ("math", "web_search"))
+    assert (copy_state(first) == copy_state(second)) == (domain in ("math", "web_search"))
 
 
 def test_states_hold_every_public_attribute_and_shown_the_hidden_ones_too() -> None:
-    for one in environments(TOGETHER, long_context=True).by_domain.values():
+    for one in open_domains(TOGETHER, long_context=True).by_domain.values():
         assert set(one.state()) == {name for name in vars(one) if not name.startswith("_")}
         assert set(one.shown()) == {*one.state(), *one.hidden()}
         assert {*one.state()}.isdisjoint(one.hidden())
@@ -451,17 +451,17 @@ LEAKS: Mapping[str, Callable[[], object]] = {
 """What no domain may do, by the event that it raises."""
 
 
-def watched(number: int) -> None:
+def report_events(number: int) -> None:
     """Carry out calls under an audit hook and print what happened; for a process of its own, as it stays.
 
     Without calls of the domains, those of what none may do.
     """
     random, succeeded = Random(number), set()
     events: list[str] = []
-    environments(TOGETHER, long_context=True)
+    open_domains(TOGETHER, long_context=True)
     # Both import what they need when they are first called.
     datetime.strptime("1", "%d")
-    environments(["math"], long_context=False).perform(["logarithm(value=2, base=3, precision=5)"])
+    open_domains(["math"], long_context=False).perform(["logarithm(value=2, base=3, precision=5)"])
 
     def hook(event: str, _: object) -> None:
         if event.startswith(_FORBIDDEN):
@@ -474,16 +474,16 @@ def watched(number: int) -> None:
     for turn in range(number):
         domains = TOGETHER if turn % 6 else ["memory_vector"]
         docs = [doc for domain in domains for doc in DOCS[domain]]
-        found = environments(domains, long_context=turn % 2 == 1)
-        calls = [call(random, docs) for _ in range(10)]
+        found = open_domains(domains, long_context=turn % 2 == 1)
+        calls = [draw_call(random, docs) for _ in range(10)]
         for text, result in zip(calls, found.perform(calls), strict=True):
             if "rror" not in result:
                 succeeded.add(text.partition("(")[0])
     print(json.dumps({"events": events, "succeeded": sorted(succeeded)}))
 
 
-def report_of(number: int) -> dict[str, list[str]]:
-    code = f"from tests.environments.test_every_domain import watched; watched({number})"
+def run_report(number: int) -> dict[str, list[str]]:
+    code = f"from tests.environments.test_every_domain import report_events; report_events({number})"
     command = [sys.executable, "-c", code]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode == 0, ended.stderr
@@ -492,11 +492,11 @@ def report_of(number: int) -> dict[str, list[str]]:
 
 
 def test_calls_touch_no_file_no_network_no_process_and_no_module() -> None:
-    report = report_of(1000)
+    report = run_report(1000)
     assert report["events"] == []
     never = {"get_outside_temperature_from_weather_com"}
     assert {*report["succeeded"]} == {doc.name for docs in DOCS.values() for doc in docs} - never
 
 
 def test_the_hook_would_tell() -> None:
-    assert report_of(0)["events"] == list(LEAKS)
+    assert run_report(0)["events"] == list(LEAKS)

@@ -48,16 +48,16 @@ class Shelf(Environment):
         raise SystemError("bad internal call")
 
 
-def performed(*calls: str) -> tuple[dict[object, object], str]:
-    """The jars after some calls, and what the last of them returned."""
+def perform_on_shelf(*calls: str) -> tuple[dict[object, object], str]:
+    """Return the jars after some calls, and what the last of them returned."""
     shelf = Shelf()
     *_, last = Environments({"shelf": shelf}).perform(calls)
     return shelf.jars, last
 
 
-def content(text: str) -> object:
-    """What ``put`` gets for an argument that is written like this."""
-    jars, result = performed(f"put(label='a', content={text})")
+def put_content(text: str) -> object:
+    """Return what ``put`` gets for an argument that is written like this."""
+    jars, result = perform_on_shelf(f"put(label='a', content={text})")
     assert not result.startswith("Error"), result
     return jars["a"]
 
@@ -83,7 +83,7 @@ ARGUMENTS = {
 
 @pytest.mark.parametrize("text", ARGUMENTS.values(), ids=ARGUMENTS)
 def test_ways_to_give_arguments(text: str) -> None:
-    assert performed(text) == ({"a": "b"}, '{"label": "a", "content": "b", "lid": false}')
+    assert perform_on_shelf(text) == ({"a": "b"}, '{"label": "a", "content": "b", "lid": false}')
 
 
 VALUES: Mapping[str, object] = {
@@ -112,7 +112,7 @@ VALUES: Mapping[str, object] = {
 
 @pytest.mark.parametrize(("text", "value"), VALUES.items(), ids=VALUES)
 def test_values(text: str, value: object) -> None:
-    found = content(text)
+    found = put_content(text)
     assert (type(found), found) == (type(value), value)
 
 
@@ -132,7 +132,7 @@ NESTED: Mapping[str, object] = {
 
 @pytest.mark.parametrize(("text", "value"), NESTED.items(), ids=NESTED)
 def test_nested_calls_and_subscripts_of_what_they_return(text: str, value: object) -> None:
-    assert content(text) == value
+    assert put_content(text) == value
 
 
 def test_calls_are_carried_out_in_order() -> None:
@@ -162,8 +162,8 @@ class Odd:
     __repr__ = __str__
 
 
-def loop() -> dict[str, object]:
-    """A dict that lies in itself."""
+def make_loop() -> dict[str, object]:
+    """Make a dict that lies in itself."""
     ring: dict[str, object] = {}
     ring["ring"] = ring
     return ring
@@ -180,7 +180,7 @@ RESULTS: Mapping[str, tuple[object, str]] = {
     "dict with what JSON has no word for": ({"a": Decimal("1.50")}, "{'a': Decimal('1.50')}"),
     "dict with keys that JSON cannot hold": ({(1, 2): 3}, "{(1, 2): 3}"),
     "dict with a set": ({"a": {1}}, "{'a': {1}}"),
-    "dict that lies in itself": (loop(), "{'ring': {...}}"),
+    "dict that lies in itself": (make_loop(), "{'ring': {...}}"),
     "list": ([1, None, "a"], "[1, None, 'a']"),
     "list is not JSON": ([True, {"a": "ä"}], "[True, {'a': 'ä'}]"),
     "nothing": (None, "None"),
@@ -206,8 +206,11 @@ def test_a_number_that_python_does_not_write_is_an_error(stored: object) -> None
 
 
 def test_the_largest_numbers_of_arithmetic_are_written() -> None:
-    assert performed("put(1, 10**4000)")[1].startswith("Error")
-    assert performed(f"put(1, {'9' * 4_000})")[1] == f'{{"label": 1, "content": {"9" * 4_000}, "lid": true}}'
+    assert perform_on_shelf("put(1, 10**4000)")[1].startswith("Error")
+    assert (
+        perform_on_shelf(f"put(1, {'9' * 4_000})")[1]
+        == f'{{"label": 1, "content": {"9" * 4_000}, "lid": true}}'
+    )
 
 
 EXCEPTIONS = {
@@ -228,7 +231,7 @@ EXCEPTIONS = {
 
 @pytest.mark.parametrize(("text", "words"), EXCEPTIONS.values(), ids=EXCEPTIONS)
 def test_exceptions_become_text(text: str, words: str) -> None:
-    result = performed(text)[1]
+    result = perform_on_shelf(text)[1]
     assert result.startswith("Error: ")
     assert words in result
 
@@ -323,7 +326,7 @@ def test_what_is_no_call_is_an_error_and_changes_nothing(text: str) -> None:
     results: list[str] = []
 
     def work() -> None:
-        found, result = performed(text)
+        found, result = perform_on_shelf(text)
         jars.update(found)
         results.append(result)
 
@@ -334,7 +337,7 @@ def test_what_is_no_call_is_an_error_and_changes_nothing(text: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_ends(text: str) -> None:
-    must_end(lambda: performed(text, f"put({text})"))
+    must_end(lambda: perform_on_shelf(text, f"put({text})"))
 
 
 CANARIES = {
@@ -358,7 +361,7 @@ CANARIES = {
 @pytest.mark.parametrize("text", CANARIES.values(), ids=CANARIES)
 def test_nothing_is_evaluated(text: str, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
-    jars, result = performed(text.format(path=str(canary)))
+    jars, result = perform_on_shelf(text.format(path=str(canary)))
     assert (jars, result[:6], canary.exists()) == ({}, "Error:", False)
 
 
@@ -370,7 +373,7 @@ def test_the_canary_would_sing(tmp_path: Path) -> None:
 
 @given(wild_text | st.lists(st.sampled_from([*NO_CALL.values(), *CANARIES.values()])).map("".join))
 def test_any_text_is_answered(text: str) -> None:
-    jars, result = performed(text)
+    jars, result = perform_on_shelf(text)
     if result.startswith(("Error: not a function call", "Error: there is no function")):
         assert jars == {}
 
@@ -400,8 +403,8 @@ def test_calls_of_calls_are_answered_each_time_the_same(calls: list[str]) -> Non
 # Calls can double what other calls return, officially without end
 
 
-def swollen(environments: Environments, call: str) -> str:
-    """What the last of many such calls returns."""
+def swell_result(environments: Environments, call: str) -> str:
+    """Return what the last of many such calls returns."""
     return environments.perform([call] * 21)[-1]
 
 
@@ -413,7 +416,7 @@ def test_a_text_does_not_grow_without_end() -> None:
     files = FileSystem({"root": root}, World())
     text = "cat('a')['file_content']"
     both = Environments({"files": files, "math": Math({}, World())})
-    assert swollen(both, f"echo(add({text}, {text})['result'], 'a')") == TOO_LARGE
+    assert swell_result(both, f"echo(add({text}, {text})['result'], 'a')") == TOO_LARGE
     assert 500_000 < len(str(files.cat("a")["file_content"])) <= 1_000_000
 
 
@@ -428,23 +431,25 @@ def test_a_list_does_not_grow_without_end() -> None:
     }
     more: dict[str, object] = {"comments": {}, "retweets": {}, "following_list": []}
     posting = Posting({}, World(defaults={"posting": {**state, **more}}))
-    assert swollen(Environments({"posting": posting}), "mention(0, get_tweet(0)['mentions'])") == TOO_LARGE
+    assert (
+        swell_result(Environments({"posting": posting}), "mention(0, get_tweet(0)['mentions'])") == TOO_LARGE
+    )
     assert len(posting.tweets[0]["mentions"]) <= 2_000_000
 
 
 @pytest.mark.parametrize("call", ["put('{}')", "put(1, '{}')", "put(label='{}')", "put(1, take('{}'))"])
 def test_the_longest_argument(call: str) -> None:
-    assert performed(call.format("x" * 1_000_001)) == ({}, TOO_LARGE)
-    assert performed(call.format("x" * 1_000_000))[1] != TOO_LARGE
+    assert perform_on_shelf(call.format("x" * 1_000_001)) == ({}, TOO_LARGE)
+    assert perform_on_shelf(call.format("x" * 1_000_000))[1] != TOO_LARGE
 
 
 def test_what_is_in_an_argument_counts_together() -> None:
     half = "x" * 500_000
     for argument in (f"['{half}', '{half}']", f"{{'{half}': '{half}'}}", f"put({{'{half}y', '{half}'}})"):
-        assert performed(f"put(1, {argument})") == ({}, TOO_LARGE)
-    assert performed(f"put('{half}', '{half}')")[0] == {half: half}
+        assert perform_on_shelf(f"put(1, {argument})") == ({}, TOO_LARGE)
+    assert perform_on_shelf(f"put('{half}', '{half}')")[0] == {half: half}
 
 
 def test_a_fault_of_the_interpreter_is_no_result_of_a_call() -> None:
     with pytest.raises(SystemError):
-        performed("crash()")
+        perform_on_shelf("crash()")

@@ -146,27 +146,27 @@ def test_a_function_without_parameters() -> None:
     assert documented(Kiosk)[1].parameters == {"type": "dict", "properties": {}, "required": []}
 
 
-def undescribed_parameters(function: Callable[..., object], doc: FunctionDoc) -> list[str]:
-    """What a docstring leaves out of a function's parameters, and what it describes beside them."""
+def find_undescribed(function: Callable[..., object], doc: FunctionDoc) -> list[str]:
+    """Find what a docstring leaves out of a function's parameters, and what it describes beside them."""
     described = {param.arg_name for param in parse(inspect.getdoc(function) or "").params}
     return sorted({*doc.properties} ^ described)
 
 
-def one(self: object, a: int) -> None: ...
+def take_one(self: object, a: int) -> None: ...
 
 
-def two(self: object, a: int, b: int = 0) -> None: ...
+def take_two(self: object, a: int, b: int = 0) -> None: ...
 
 
 @pytest.mark.parametrize(
     ("function", "text", "left"),
     [
-        (one, "", ["a"]),
-        (one, "Do it.", ["a"]),
-        (two, "Do it.\n\nArgs:\n    a: This.", ["b"]),
-        (one, "Do it.\n\nReturns:\n    a: This.", ["a"]),
-        (one, "Do it.\n\nArgs:\n    a: This.\n    c: That.", ["c"]),
-        (one, "Do it.\n\nArgs:\n    a: This.", []),
+        (take_one, "", ["a"]),
+        (take_one, "Do it.", ["a"]),
+        (take_two, "Do it.\n\nArgs:\n    a: This.", ["b"]),
+        (take_one, "Do it.\n\nReturns:\n    a: This.", ["a"]),
+        (take_one, "Do it.\n\nArgs:\n    a: This.\n    c: That.", ["c"]),
+        (take_one, "Do it.\n\nArgs:\n    a: This.", []),
     ],
 )
 def test_what_a_docstring_leaves_out_would_be_found(
@@ -174,12 +174,12 @@ def test_what_a_docstring_leaves_out_would_be_found(
 ) -> None:
     function.__doc__ = text
     (doc,) = documented(type("Shop", (Environment,), {"__doc__": "A shop.", "f": function}))
-    assert undescribed_parameters(function, doc) == left
+    assert find_undescribed(function, doc) == left
 
 
 def test_an_only_argument_over_several_lines() -> None:
-    one.__doc__ = "Do it.\n\nArgs:\n    a: This\n        and that."
-    (doc,) = documented(type("Shop", (Environment,), {"__doc__": "A shop.", "f": one}))
+    take_one.__doc__ = "Do it.\n\nArgs:\n    a: This\n        and that."
+    (doc,) = documented(type("Shop", (Environment,), {"__doc__": "A shop.", "f": take_one}))
     assert doc.properties["a"]["description"] == "This and that."
 
 
@@ -217,12 +217,12 @@ def test_names_of_domains_are_in_the_order_of_the_alphabet() -> None:
     assert {category.name for category in CATEGORIES.values()} & {*DOMAINS} == {*SELECTIONS["memory"]}
 
 
-def problems(schema: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the schema of a parameter."""
+def find_problems(schema: Mapping[str, Any]) -> list[str]:
+    """Find what is wrong with the schema of a parameter."""
     kind = schema.get("type")
     found = [] if kind in TYPES[Language.PYTHON] else [f"type {kind}"]
     if kind in WITH_ELEMENTS[Language.PYTHON]:
-        found += problems(schema["items"]) if "items" in schema else ["no items"]
+        found += find_problems(schema["items"]) if "items" in schema else ["no items"]
     found += [f"{word!r} in enum" for word in schema.get("enum", ()) if not isinstance(word, str)]
     if "default" in schema and not conforms(schema["default"], schema, Language.PYTHON):
         found.append(f"default {schema['default']!r}")
@@ -232,7 +232,7 @@ def problems(schema: Mapping[str, Any]) -> list[str]:
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
 def test_every_parameter_is_described(domain: type[Environment]) -> None:
     for doc in documented(domain):
-        assert undescribed_parameters(getattr(domain, doc.name), doc) == [], doc.name
+        assert find_undescribed(getattr(domain, doc.name), doc) == [], doc.name
 
 
 @pytest.mark.parametrize("doc", DOCS.values(), ids=DOCS)
@@ -242,7 +242,7 @@ def test_the_doc_of_each_function(doc: FunctionDoc) -> None:
     assert not any(mark in doc.description for mark in ("Args:", "Returns:", "\n", "  "))
     for name, schema in doc.properties.items():
         assert str(schema["description"]).endswith("."), name
-        assert problems(schema) == [], name
+        assert find_problems(schema) == [], name
     assert {*doc.required} <= {*doc.properties}
     assert not any("default" in doc.properties[name] for name in doc.required)
     assert json.loads(json.dumps(doc.parameters)) == doc.parameters
@@ -259,4 +259,4 @@ def test_the_doc_of_each_function(doc: FunctionDoc) -> None:
     ],
 )
 def test_a_wrong_schema_would_be_found(schema: Mapping[str, Any]) -> None:
-    assert problems(schema)
+    assert find_problems(schema)

@@ -38,39 +38,39 @@ class Pages:
         return f"{mode} of {url}"
 
 
-def opened(web: Pages | NoWeb, **config: object) -> WebSearch:
+def open_search(web: Pages | NoWeb, **config: object) -> WebSearch:
     return WebSearch(config, World(web=web))
 
 
-def returned(web: Pages | NoWeb, call: str, **config: object) -> str:
-    (text,) = Environments({"web_search": opened(web, **config)}).perform([call])
+def call_search(web: Pages | NoWeb, call: str, **config: object) -> str:
+    (text,) = Environments({"web_search": open_search(web, **config)}).perform([call])
     return text
 
 
 def test_a_search_is_a_list_of_results_as_python_shows_it() -> None:
     web = Pages()
-    assert returned(web, "search_engine_query(keywords='a b')") == str(RESULTS)
-    assert returned(web, "search_engine_query('a', 1, 'us-en')") == str(RESULTS[:1])
+    assert call_search(web, "search_engine_query(keywords='a b')") == str(RESULTS)
+    assert call_search(web, "search_engine_query('a', 1, 'us-en')") == str(RESULTS[:1])
     assert web.asked == [("a b", 10, "wt-wt"), ("a", 1, "us-en")]
 
 
 def test_without_snippets_title_and_address_are_left() -> None:
     plain = [{"title": r["title"], "href": r["href"]} for r in RESULTS]
-    assert opened(Pages(), show_snippet=False).search_engine_query("a") == plain
+    assert open_search(Pages(), show_snippet=False).search_engine_query("a") == plain
 
 
 def test_results_are_not_endless() -> None:
     web = Pages()
-    opened(web).search_engine_query("a", 10**9)
+    open_search(web).search_engine_query("a", 10**9)
     assert web.asked == [("a", 50, "wt-wt")]
 
 
 def test_a_page_in_each_mode() -> None:
     web = Pages()
     call = "fetch_url_content(url='http://a.example/'{})"
-    assert json.loads(returned(web, call.format(""))) == {"content": "raw of http://a.example/"}
+    assert json.loads(call_search(web, call.format(""))) == {"content": "raw of http://a.example/"}
     for mode in ("raw", "markdown", "truncate"):
-        assert mode in returned(web, call.format(f", mode={mode!r}"))
+        assert mode in call_search(web, call.format(f", mode={mode!r}"))
 
 
 @pytest.mark.parametrize(
@@ -96,29 +96,29 @@ def test_a_page_in_each_mode() -> None:
 )
 def test_what_cannot_be_asked_is_an_error_and_asks_nothing(call: str, told: str) -> None:
     web = Pages()
-    assert told in json.loads(returned(web, call))["error"]
+    assert told in json.loads(call_search(web, call))["error"]
     assert not web.asked
 
 
 def test_what_fails_is_an_error() -> None:
     web = Pages(WebError("it is closed"))
-    assert opened(web).search_engine_query("a") == {"error": "The search failed: it is closed"}
-    told = opened(web).fetch_url_content("HTTP://a.example/")
+    assert open_search(web).search_engine_query("a") == {"error": "The search failed: it is closed"}
+    told = open_search(web).fetch_url_content("HTTP://a.example/")
     assert told == {"error": "HTTP://a.example/ could not be fetched: it is closed"}
 
 
 def test_without_a_web_both_fail() -> None:
-    assert "there is no web here" in returned(NoWeb(), "search_engine_query(keywords='a')")
-    assert "there is no web here" in returned(NoWeb(), "fetch_url_content(url='http://a.example/')")
+    assert "there is no web here" in call_search(NoWeb(), "search_engine_query(keywords='a')")
+    assert "there is no web here" in call_search(NoWeb(), "fetch_url_content(url='http://a.example/')")
 
 
 def test_what_is_still_to_be_answered_is_no_result() -> None:
     with pytest.raises(Unanswered):
-        returned(Pages(Unanswered()), "search_engine_query(keywords='a')")
+        call_search(Pages(Unanswered()), "search_engine_query(keywords='a')")
 
 
 def test_searching_changes_nothing() -> None:
-    environment: Environment = opened(Pages())
+    environment: Environment = open_search(Pages())
     before = dict(environment.shown())
-    opened(Pages()).search_engine_query("a")
+    open_search(Pages()).search_engine_query("a")
     assert environment.shown() == before == {"long_context": False, "show_snippet": True}

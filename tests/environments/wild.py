@@ -20,19 +20,19 @@ JSON_VALUES: st.SearchStrategy[object] = st.recursive(
 )
 
 
-def wild_calls(domain: type[Environment], known: Sequence[object]) -> st.SearchStrategy[list[Call]]:
-    """Calls of any functions; ``known`` are values with which some of them succeed."""
+def draw_wild_calls(domain: type[Environment], known: Sequence[object]) -> st.SearchStrategy[list[Call]]:
+    """Draw calls of any functions; ``known`` are values with which some of them succeed."""
     values = st.sampled_from(known) | JSON_VALUES
 
-    def call(name: str) -> st.SearchStrategy[Call]:
+    def draw_call(name: str) -> st.SearchStrategy[Call]:
         parameters = list(inspect.signature(getattr(domain, name)).parameters)[1:]
         return st.tuples(st.just(name), st.fixed_dictionaries(dict.fromkeys(parameters, values)))
 
-    return st.lists(st.sampled_from(functions_of(domain)).flatmap(call), min_size=1, max_size=12)
+    return st.lists(st.sampled_from(functions_of(domain)).flatmap(draw_call), min_size=1, max_size=12)
 
 
-def stays_inside(make: Callable[[], Environment], shared: object, calls: Sequence[Call]) -> None:
-    """Calls return or raise an Exception, and change neither another instance nor what both are made of."""
+def check_isolation(make: Callable[[], Environment], shared: object, calls: Sequence[Call]) -> None:
+    """Check that calls return or raise an Exception and change nothing outside their instance."""
     environment, other = make(), make()
     before = deepcopy((dict(other.state()), dict(other.hidden()), shared))
     for name, arguments in calls:

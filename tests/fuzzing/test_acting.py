@@ -19,7 +19,15 @@ from pytest_fcbench.server.lookup import read_body
 from pytest_fcbench.web.addresses import Refused, checked, sendable
 from pytest_fcbench.web.client import Reply
 from pytest_fcbench.web.page_content import MOST, Unshown, content
-from tests.environments.test_every_domain import CONFIG, DOCS, KNOWN, TOGETHER, WORLD, environments, snapshot
+from tests.environments.test_every_domain import (
+    CONFIG,
+    DOCS,
+    KNOWN,
+    TOGETHER,
+    WORLD,
+    copy_state,
+    open_domains,
+)
 from tests.fuzzing.strategies import hostile_text, json_values, mutated, mutated_bytes, python_values, words
 from tests.fuzzing.targets import fuzzed
 
@@ -56,13 +64,13 @@ def test_any_calls_are_carried_out(
     domains, calls = given
     calls = [*calls, *noise]
     before = deepcopy((CONFIG, WORLD))
-    first, second, other = (environments(domains, long_context=long_context) for _ in range(3))
-    untouched = snapshot(other)
+    first, second, other = (open_domains(domains, long_context=long_context) for _ in range(3))
+    untouched = copy_state(other)
     results = first.perform(calls)
     assert all(isinstance(result, str) for result in results)
     assert second.perform(calls) == results
-    assert snapshot(second) == snapshot(first)
-    assert snapshot(other) == untouched
+    assert copy_state(second) == copy_state(first)
+    assert copy_state(other) == untouched
     assert before == (CONFIG, WORLD)
     with suppress(ValueError, TypeError):  # a state can lie in itself, and hold a key that is no text
         json.dumps(first.snapshot(), default=repr)

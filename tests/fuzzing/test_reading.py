@@ -25,7 +25,7 @@ from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.execution.functions.lambdas import read_function
 from pytest_fcbench.matchers.golden_path.answers import Reader
 from pytest_fcbench.suites import core
-from tests.codecs.test_rendering import assert_read_back, assert_read_back_from, literals, some_calls
+from tests.codecs.test_rendering import assert_read_back, assert_read_back_from, draw_calls, literals
 from tests.codecs.test_rendering import json_values as readable_values
 from tests.factories import make_doc, make_entry
 from tests.fuzzing.strategies import deep_values, hostile_text, json_values, mutated, python_values, words
@@ -197,17 +197,17 @@ def test_any_text_is_a_function_of_a_number_or_none(text: str, at: float) -> Non
 # Writing
 
 
-@fuzzed(calls=some_calls(literals), named=names)
+@fuzzed(calls=draw_calls(literals), named=names)
 def test_prompted_calls_are_read_back(calls: list[object], named: Names) -> None:
     assert_read_back(calls, Mode.PROMPT, named)  # type: ignore[arg-type]
 
 
-@fuzzed(calls=some_calls(readable_values).filter(len), named=names)
+@fuzzed(calls=draw_calls(readable_values).filter(len), named=names)
 def test_tool_calls_are_read_back(calls: list[object], named: Names) -> None:
     assert_read_back(calls, Mode.FC, named)  # type: ignore[arg-type]
 
 
-@fuzzed(calls=some_calls(literals), returned=st.sampled_from(Returned), tagged=st.booleans())
+@fuzzed(calls=draw_calls(literals), returned=st.sampled_from(Returned), tagged=st.booleans())
 def test_calls_in_a_format_are_read_back(calls: list[object], returned: Returned, tagged: bool) -> None:
     assume(returned is not Returned.JSON)
     chosen = PromptFormat(returned, tagged)

@@ -215,7 +215,7 @@ def test_two_modules_of_one_name_are_told(folder: Path) -> None:
     (other / "turns.yaml").write_text(TURNS)
     for category in ("exec_parallel", "multi_turn_base"):
         with pytest.raises(
-            SuiteError, match=r"there is a module own_shop_of_a_test in .* already; rename one"
+            SuiteError, match=r"a module own_shop_of_a_test is already imported from .*; rename one"
         ):
             open_own("other", other).load(CATEGORIES[category])
 

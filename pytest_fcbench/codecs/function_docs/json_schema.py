@@ -135,7 +135,9 @@ def resolve_reference(reference: str, root: Mapping[str, object]) -> Mapping[str
         name = key.replace("~1", "/").replace("~0", "~")
         found = found.get(name) if isinstance(found, Mapping) else None
     if not reference.startswith("#/") or not isinstance(found, Mapping):
-        raise UsageError(f"the reference {reference!r} points to nothing in this file; put it into one file")
+        raise UsageError(
+            f"the reference {reference!r} is not defined in this file; bundle all definitions into it"
+        )
     return found
 
 

@@ -32,7 +32,7 @@ def named(source: str, folder: Path) -> Iterator[FunctionDoc]:
         module = imported(name, folder)
         names = [each for each in _list_own_names(module) if inspect.isfunction(getattr(module, each))]
         if not names:
-            raise UsageError(f"{name} has no function of its own; name one as {name}:function")
+            raise UsageError(f"{name} defines no functions; to use an imported one, write {name}:function")
         for each in names:
             yield of_function(getattr(module, each))
         return
@@ -42,7 +42,7 @@ def named(source: str, folder: Path) -> Iterator[FunctionDoc]:
     elif callable(found):
         yield of_function(found, inner.rpartition(".")[2])
     else:
-        raise UsageError(f"{source} is no function and no class, it is {type(found).__name__}")
+        raise UsageError(f"{source} is neither a function nor a class but {type(found).__name__}")
 
 
 def found_in(source: str, folder: Path) -> object:
@@ -77,7 +77,7 @@ def of_function(function: Function, name: str | None = None, *, bound: bool = Fa
     for parameter in list(inspect.signature(function).parameters.values())[bound:]:
         if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD, Parameter.POSITIONAL_ONLY):
             raise UsageError(
-                f"{called}: no call can give {parameter} by its name; write it as a plain parameter"
+                f"{called}: parameter {parameter} cannot be given by name; make it a plain parameter"
             )
         words = described.get(parameter.name, "")
         schema = _build_schema(hints.get(parameter.name), words, f"{called}: {parameter.name}")
@@ -98,7 +98,9 @@ def _build_schema(hint: object, words: str, where: str) -> dict[str, object]:
         schema = _convert_plain_hint(hint) if hint in (str, int, float, bool) else _convert_hint(hint)
     except PydanticUserError as error:
         why = error.message.splitlines()[0]
-        raise UsageError(f"{where}: no JSON can hold {hint}; give it another type hint: {why}") from None
+        raise UsageError(
+            f"{where}: {hint} cannot be represented in JSON; use another type hint: {why}"
+        ) from None
     return json_schema.convert_parameter(schema, schema, words)
 
 
@@ -115,7 +117,7 @@ def _read_hints(function: Function, called: str) -> Mapping[str, object]:
     try:
         return get_type_hints(function, include_extras=True)
     except (NameError, AttributeError, TypeError) as error:
-        raise UsageError(f"{called}: a type hint names what its module does not know: {error}") from None
+        raise UsageError(f"{called}: a type hint cannot be resolved: {error}") from None
 
 
 def _is_plain(value: object) -> bool:
@@ -134,7 +136,7 @@ def imported(name: str, folder: Path) -> object:
         raise UsageError(f"{name} cannot be imported: {type(error).__name__}: {error}") from None
     here = folder.joinpath(*name.split(".")).with_suffix(".py")
     if here.is_file() and (loaded := module.__file__) and not here.samefile(loaded):
-        raise UsageError(f"{here}: there is a module {name} in {loaded} already; rename one of them")
+        raise UsageError(f"{here}: a module {name} is already imported from {loaded}; rename one of them")
     return module
 
 

@@ -130,16 +130,16 @@ def test_corrected_parameters_are_an_object() -> None:
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_end(text: str) -> None:
     for read in (parse_official, parse_corrected):
-        must_end(lambda read=read: _outcome(read, text))  # type: ignore[misc]
+        must_end(lambda read=read: _read_outcome(read, text))  # type: ignore[misc]
 
 
 @given(wild_text)
 def test_any_text_is_read_or_refused(text: str) -> None:
     for read in (parse_official, parse_corrected):
-        _outcome(read, text)
+        _read_outcome(read, text)
 
 
-def _outcome(read: TextReader, text: str) -> object:
+def _read_outcome(read: TextReader, text: str) -> object:
     try:
         return read(text)
     except (Undecodable, WrongFormat) as refused:

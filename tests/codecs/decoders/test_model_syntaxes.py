@@ -24,18 +24,18 @@ READERS = {
 }
 
 
-def tagged(*lines: str) -> str:
-    """Lines between tool-call tags, one pair for each."""
+def wrap_in_tags(*lines: str) -> str:
+    """Put lines between tool-call tags, one pair for each."""
     return "\n".join(f"<tool_call>\n{line}\n</tool_call>" for line in lines)
 
 
 ONE = '{"name": "f", "arguments": {"x": 1}}'
 
 READ = {
-    "hermes, one": (model_syntaxes.parse_hermes, tagged(ONE), (Call("f", {"x": 1}),)),
+    "hermes, one": (model_syntaxes.parse_hermes, wrap_in_tags(ONE), (Call("f", {"x": 1}),)),
     "hermes, two": (
         model_syntaxes.parse_hermes,
-        tagged(ONE, '{"name": "g.h", "arguments": {}}'),
+        wrap_in_tags(ONE, '{"name": "g.h", "arguments": {}}'),
         (Call("f", {"x": 1}), Call("g.h", {})),
     ),
     "hermes, two lines in one pair": (
@@ -45,12 +45,12 @@ READ = {
     ),
     "hermes, words around": (
         model_syntaxes.parse_hermes,
-        f"Well:\n{tagged(ONE)}\nDone.",
+        f"Well:\n{wrap_in_tags(ONE)}\nDone.",
         (Call("f", {"x": 1}),),
     ),
     "hermes, single quotes": (
         model_syntaxes.parse_hermes,
-        tagged("{'name': 'f', 'arguments': {'x': 'a'}}"),
+        wrap_in_tags("{'name': 'f', 'arguments': {'x': 'a'}}"),
         (Call("f", {"x": "a"}),),
     ),
     "hermes, end missing": (model_syntaxes.parse_hermes, f"<tool_call>\n{ONE}", (Call("f", {"x": 1}),)),
@@ -59,7 +59,7 @@ READ = {
     "hermes, empty": (model_syntaxes.parse_hermes, "", ()),
     "hermes_texts": (
         model_syntaxes.parse_hermes_as_texts,
-        tagged('{"name": "f", "arguments": {"x": 1, "y": [true, null], "z": "a"}}'),
+        wrap_in_tags('{"name": "f", "arguments": {"x": 1, "y": [true, null], "z": "a"}}'),
         (Call("f", {"x": "1", "y": "[True, None]", "z": "a"}),),
     ),
     "xlam, list": (model_syntaxes.parse_xlam, f"[{ONE}, {ONE}]", (Call("f", {"x": 1}), Call("f", {"x": 1}))),
@@ -82,24 +82,34 @@ def test_read(reader: Callable[[str], tuple[Call, ...]], text: str, expected: tu
 
 
 REFUSED = {
-    "hermes, no JSON": (model_syntaxes.parse_hermes, tagged("f(x=1)"), Undecodable, "not JSON"),
+    "hermes, no JSON": (model_syntaxes.parse_hermes, wrap_in_tags("f(x=1)"), Undecodable, "not JSON"),
     "hermes, apostrophe": (
         model_syntaxes.parse_hermes,
-        tagged('{"name": "f", "arguments": {"x": "it\'s"}}'),
+        wrap_in_tags('{"name": "f", "arguments": {"x": "it\'s"}}'),
         Undecodable,
         "not JSON",
     ),
     "hermes, no object": (
         model_syntaxes.parse_hermes,
-        tagged("[1]"),
+        wrap_in_tags("[1]"),
         Undecodable,
         'expected an object with "name"',
     ),
-    "hermes, no name": (model_syntaxes.parse_hermes, tagged('{"arguments": {}}'), Undecodable, 'with "name"'),
-    "hermes, no arguments": (model_syntaxes.parse_hermes, tagged('{"name": "f"}'), Undecodable, "'f' has no"),
+    "hermes, no name": (
+        model_syntaxes.parse_hermes,
+        wrap_in_tags('{"arguments": {}}'),
+        Undecodable,
+        'with "name"',
+    ),
+    "hermes, no arguments": (
+        model_syntaxes.parse_hermes,
+        wrap_in_tags('{"name": "f"}'),
+        Undecodable,
+        "'f' has no",
+    ),
     "hermes, arguments in a list": (
         model_syntaxes.parse_hermes,
-        tagged('{"name": "f", "arguments": [1]}'),
+        wrap_in_tags('{"name": "f", "arguments": [1]}'),
         WrongFormat,
         "the arguments of 'f' are list",
     ),
@@ -178,7 +188,7 @@ arguments = st.dictionaries(
 def test_calls_written_as_json_are_read_back(given_arguments: list[dict[str, object]]) -> None:
     calls = tuple(Call(f"f{index}", values) for index, values in enumerate(given_arguments))
     written = [json.dumps({"name": call.name, "arguments": call.arguments}) for call in calls]
-    assert model_syntaxes.parse_hermes(tagged(*written)) == calls
+    assert model_syntaxes.parse_hermes(wrap_in_tags(*written)) == calls
     assert model_syntaxes.parse_xlam(f"[{', '.join(written)}]") == calls
     for call in calls:
         assert model_syntaxes.parse_glm(f"{call.name}\n{json.dumps(call.arguments)}") == (call,)
@@ -196,12 +206,17 @@ def read_or_refused(reader: Callable[[str], tuple[Call, ...]], text: str) -> boo
 def test_a_hostile_text_is_read_or_refused_at_once(
     reader: Callable[[str], tuple[Call, ...]], text: str
 ) -> None:
-    hostile = (text, tagged(text), f"f\n{text}", tagged(f'{{"name": "f", "arguments": {{"x": {text}}}}}'))
+    hostile = (
+        text,
+        wrap_in_tags(text),
+        f"f\n{text}",
+        wrap_in_tags(f'{{"name": "f", "arguments": {{"x": {text}}}}}'),
+    )
     must_end(lambda: [read_or_refused(reader, each) for each in hostile])
 
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
-@given(text=st.one_of(wild_text, wild_text.map(tagged), wild_text.map(lambda text: f"f\n{text}")))
+@given(text=st.one_of(wild_text, wild_text.map(wrap_in_tags), wild_text.map(lambda text: f"f\n{text}")))
 @settings(deadline=None)
 def test_any_text_is_read_or_refused(reader: Callable[[str], tuple[Call, ...]], text: str) -> None:
     assert read_or_refused(reader, text)

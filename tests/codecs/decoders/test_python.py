@@ -20,24 +20,24 @@ NO = "undecodable"
 READERS = {"official": python.official, "corrected": python.corrected}
 
 
-def outcome(reader: Callable[[str], tuple[Call, ...]], text: str) -> object:
-    """The calls as ``(name, arguments, *positional)``, or ``NO``."""
+def read_outcome(reader: Callable[[str], tuple[Call, ...]], text: str) -> object:
+    """Return the calls as ``(name, arguments, *positional)``, or ``NO``."""
     try:
         return [(call.name, dict(call.arguments), *call.positional) for call in reader(text)]
     except Undecodable:
         return NO
 
 
-def value_of(reader: Callable[[str], tuple[Call, ...]], source: str) -> object:
-    """What a reader makes of ``source`` as the value of an argument, or ``NO``."""
+def read_value(reader: Callable[[str], tuple[Call, ...]], source: str) -> object:
+    """Read ``source`` as the value of an argument; return ``NO`` where it cannot be read."""
     try:
         return reader(f"f(x={source})")[0].arguments["x"]
     except Undecodable:
         return NO
 
 
-def exactly(value: object) -> tuple[str, object]:
-    """A value that compares unequal to its look-alikes, ``True`` to 1 and ``(1,)`` to ``[1]``."""
+def distinguish(value: object) -> tuple[str, object]:
+    """Return a value that compares unequal to its look-alikes, ``True`` to 1 and ``(1,)`` to ``[1]``."""
     return repr(value), value
 
 
@@ -78,7 +78,7 @@ CALLS_READ_ALIKE = {
 @pytest.mark.parametrize(("text", "expected"), CALLS_READ_ALIKE.values(), ids=CALLS_READ_ALIKE)
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 def test_both_readings_agree(reader: Callable[[str], tuple[Call, ...]], text: str, expected: object) -> None:
-    assert outcome(reader, text) == expected
+    assert read_outcome(reader, text) == expected
 
 
 CALLS_READ_DIFFERENTLY = {
@@ -99,8 +99,8 @@ CALLS_READ_DIFFERENTLY = {
     ("text", "official", "corrected"), CALLS_READ_DIFFERENTLY.values(), ids=CALLS_READ_DIFFERENTLY
 )
 def test_the_corrected_reading_repairs(text: str, official: object, corrected: object) -> None:
-    assert outcome(python.official, text) == official
-    assert outcome(python.corrected, text) == corrected
+    assert read_outcome(python.official, text) == official
+    assert read_outcome(python.corrected, text) == corrected
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_the_corrected_reading_repairs_a_bracket_that_the_official_one_repairs(t
 
 @pytest.mark.parametrize("text", ["[f(x=1)", "f(x=1)]"])
 def test_the_official_reading_adds_a_missing_bracket(text: str) -> None:
-    assert outcome(python.official, text) == [("f", {"x": 1})]
+    assert read_outcome(python.official, text) == [("f", {"x": 1})]
 
 
 VALUES = {
@@ -195,14 +195,14 @@ VALUES = {
 
 @pytest.mark.parametrize(("source", "official", "corrected"), VALUES.values(), ids=VALUES)
 def test_value(source: str, official: object, corrected: object) -> None:
-    assert exactly(value_of(python.official, source)) == exactly(official)
-    assert exactly(value_of(python.corrected, source)) == exactly(corrected)
+    assert distinguish(read_value(python.official, source)) == distinguish(official)
+    assert distinguish(read_value(python.corrected, source)) == distinguish(corrected)
 
 
 def test_an_unreadable_value_spoils_the_whole_official_answer_but_not_the_corrected_one() -> None:
     text = "[f(x=1), g(y=Color.RED)]"
-    assert outcome(python.official, text) == NO
-    assert outcome(python.corrected, text) == [("f", {"x": 1}), ("g", {"y": "Color.RED"})]
+    assert read_outcome(python.official, text) == NO
+    assert read_outcome(python.corrected, text) == [("f", {"x": 1}), ("g", {"y": "Color.RED"})]
 
 
 @pytest.mark.parametrize(
@@ -246,13 +246,13 @@ def test_a_value_is_never_evaluated(
     reader: Callable[[str], tuple[Call, ...]], attack: str, tmp_path: Path
 ) -> None:
     target = tmp_path / "touched"
-    value_of(reader, attack.format(path=target))
+    read_value(reader, attack.format(path=target))
     assert not target.exists()
 
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 def test_a_call_in_a_value_stays_source_text(reader: Callable[[str], tuple[Call, ...]]) -> None:
-    assert value_of(reader, "__import__('os').system('true')") == "__import__('os').system('true')"
+    assert read_value(reader, "__import__('os').system('true')") == "__import__('os').system('true')"
 
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
@@ -260,7 +260,7 @@ def test_the_name_and_the_default_of_a_call_are_never_evaluated(
     reader: Callable[[str], tuple[Call, ...]], tmp_path: Path
 ) -> None:
     target = tmp_path / "touched"
-    outcome(reader, f"[open('{target}', 'w').f(x=1), open('{target}', 'w')]")
+    read_outcome(reader, f"[open('{target}', 'w').f(x=1), open('{target}', 'w')]")
     assert not target.exists()
 
 
@@ -268,7 +268,7 @@ def test_the_name_and_the_default_of_a_call_are_never_evaluated(
 def test_an_odd_escape_in_a_text_gives_no_warning(reader: Callable[[str], tuple[Call, ...]]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert value_of(reader, r"'\d+'") == r"\d+"
+        assert read_value(reader, r"'\d+'") == r"\d+"
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
@@ -276,14 +276,14 @@ def test_an_odd_escape_in_a_text_gives_no_warning(reader: Callable[[str], tuple[
 def test_a_hostile_text_is_read_or_refused_at_once(
     reader: Callable[[str], tuple[Call, ...]], text: str
 ) -> None:
-    must_end(lambda: outcome(reader, text))
+    must_end(lambda: read_outcome(reader, text))
 
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 @given(text=wild_text)
 @settings(deadline=None)
 def test_any_text_is_read_or_refused(reader: Callable[[str], tuple[Call, ...]], text: str) -> None:
-    calls = outcome(reader, text)
+    calls = read_outcome(reader, text)
     assert calls == NO or isinstance(calls, list)
 
 
@@ -296,7 +296,7 @@ HUGE = f"0x{'f' * 5_000}"
 def test_source_text_with_a_huge_integer_is_read_or_refused(
     reader: Callable[[str], tuple[Call, ...]], source: str
 ) -> None:
-    value_of(reader, source)
+    read_value(reader, source)
 
 
 @pytest.mark.parametrize(
@@ -309,4 +309,4 @@ def test_source_text_with_a_huge_integer_is_read_or_refused(
 )
 def test_repetition_inside_repetition_is_refused(source: str) -> None:
     """Ten kilobytes of references to one list are ten billion elements to whoever walks or writes them."""
-    assert value_of(python.official, source) == NO
+    assert read_value(python.official, source) == NO

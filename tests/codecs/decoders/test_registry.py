@@ -30,27 +30,27 @@ from tests.installing import install
 DECODER_FAILED = "ast_decoder:decoder_failed"
 
 
-def offer(*docs: FunctionDoc, names: Names = Names.DOTTED) -> Offer:
-    """An offer of these docs; of the factory's one without any."""
+def make_offer(*docs: FunctionDoc, names: Names = Names.DOTTED) -> Offer:
+    """Make an offer of these docs, or of the factory's one."""
     return Offer(docs or (make_doc(),), names)
 
 
-def official(
+def decode_official(
     completion: Completion | str, syntax: str = "python", language: Language = Language.PYTHON
 ) -> Calls | Unreadable:
-    return read_official(_completion(completion), syntax, language)
+    return read_official(_make_completion(completion), syntax, language)
 
 
-def corrected(
+def decode_corrected(
     completion: Completion | str,
     syntax: str = "python",
     language: Language = Language.PYTHON,
     names: Names = Names.DOTTED,
 ) -> Reading:
-    return read_corrected(_completion(completion), syntax, language, offer(names=names))
+    return read_corrected(_make_completion(completion), syntax, language, make_offer(names=names))
 
 
-def _completion(completion: Completion | str) -> Completion:
+def _make_completion(completion: Completion | str) -> Completion:
     return Completion(text=completion) if isinstance(completion, str) else completion
 
 
@@ -74,7 +74,7 @@ def test_every_text_syntax_reads_every_language_in_both_profiles(name: str) -> N
 
 def test_official_tool_calls_are_read_under_their_shown_names() -> None:
     completion = tool_calls(("weather_forecast", '{"city": "Bergen"}'), ("b", {"x": 1}))
-    assert official(completion, "tool_calls") == Calls(
+    assert decode_official(completion, "tool_calls") == Calls(
         (Call("weather_forecast", {"city": "Bergen"}), Call("b", {"x": 1}))
     )
 
@@ -88,7 +88,7 @@ def test_official_tool_calls_are_read_under_their_shown_names() -> None:
     ],
 )
 def test_official_no_tool_calls_are_no_calls(completion: Completion) -> None:
-    assert official(completion, "tool_calls") == Calls(())
+    assert decode_official(completion, "tool_calls") == Calls(())
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_official_no_tool_calls_are_no_calls(completion: Completion) -> None:
     ],
 )
 def test_official_unreadable_tool_calls(completion: Completion, code: str, words: str) -> None:
-    reading = official(completion, "tool_calls")
+    reading = decode_official(completion, "tool_calls")
     assert isinstance(reading, Unreadable)
     assert reading.code == code
     assert words in reading.reason
@@ -153,12 +153,12 @@ def test_official_unreadable_tool_calls(completion: Completion, code: str, words
 def test_official_text_is_read_by_syntax_and_language(
     syntax: str, language: Language, text: str, call: Call
 ) -> None:
-    assert official(text, syntax, language) == Calls((call,))
+    assert decode_official(text, syntax, language) == Calls((call,))
 
 
 @pytest.mark.parametrize("syntax", [name for name, syntax in SYNTAXES.items() if syntax])
 def test_official_no_text_is_unreadable(syntax: str) -> None:
-    assert official(Completion(), syntax) == Unreadable("there is no text")
+    assert decode_official(Completion(), syntax) == Unreadable("there is no text")
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_official_no_text_is_unreadable(syntax: str) -> None:
     ],
 )
 def test_official_unreadable_java(text: str, code: str) -> None:
-    reading = official(text, "python", Language.JAVA)
+    reading = decode_official(text, "python", Language.JAVA)
     assert isinstance(reading, Unreadable)
     assert reading.code == code
 
@@ -180,35 +180,35 @@ def test_official_unreadable_java(text: str, code: str) -> None:
 @pytest.mark.parametrize("names", Names)
 def test_corrected_tool_calls_get_the_functions_own_names(names: Names) -> None:
     completion = tool_calls((names.shown("weather.forecast"), '{"city": "Bergen"}'))
-    reading = corrected(completion, "tool_calls", names=names)
+    reading = decode_corrected(completion, "tool_calls", names=names)
     assert reading == Calls((Call("weather.forecast", {"city": "Bergen"}),))
 
 
 @pytest.mark.parametrize("arguments", ["", " \n"])
 def test_corrected_empty_arguments_are_no_arguments(arguments: str) -> None:
-    assert corrected(tool_calls(("f", arguments)), "tool_calls") == Calls((Call("f", {}),))
+    assert decode_corrected(tool_calls(("f", arguments)), "tool_calls") == Calls((Call("f", {}),))
 
 
 def test_corrected_tool_calls_count_even_where_text_was_asked_for() -> None:
-    assert corrected(tool_calls(("f", "{}")), "python") == Calls((Call("f", {}),))
+    assert decode_corrected(tool_calls(("f", "{}")), "python") == Calls((Call("f", {}),))
 
 
 def test_corrected_text_beside_tool_calls_does_not_matter() -> None:
     completion = Completion(text="Let me see.", tool_calls=("Well:", ToolCall("f", "{}")))
-    assert corrected(completion, "tool_calls") == Calls((Call("f", {}),))
+    assert decode_corrected(completion, "tool_calls") == Calls((Call("f", {}),))
 
 
 def test_corrected_text_parts_are_the_text() -> None:
-    assert corrected(Completion(tool_calls=("No", "way.")), "tool_calls") == Prose("No\nway.")
+    assert decode_corrected(Completion(tool_calls=("No", "way.")), "tool_calls") == Prose("No\nway.")
 
 
 def test_corrected_positional_arguments_get_the_names_of_the_doc() -> None:
-    reading = corrected("[weather.forecast('Bergen', 3)]")
+    reading = decode_corrected("[weather.forecast('Bergen', 3)]")
     assert reading == Calls((Call("weather.forecast", {"city": "Bergen", "days": 3}),))
 
 
 def test_corrected_several_java_calls_are_read() -> None:
-    reading = corrected('[A.f(x="a"), B.g(y=1)]', language=Language.JAVA)
+    reading = decode_corrected('[A.f(x="a"), B.g(y=1)]', language=Language.JAVA)
     assert reading == Calls((Call("A.f", {"x": '"a"'}), Call("B.g", {"y": "1"})))
 
 
@@ -217,7 +217,7 @@ def test_corrected_several_java_calls_are_read() -> None:
     [pytest.param("[]", id="empty list"), pytest.param("```python\n[]\n```", id="empty list in a fence")],
 )
 def test_corrected_an_empty_list_is_no_calls(text: str) -> None:
-    assert corrected(text) == Calls(())
+    assert decode_corrected(text) == Calls(())
 
 
 # The corrected reading: prose or a call gone wrong
@@ -245,7 +245,7 @@ PROSE = {
 
 @pytest.mark.parametrize(("text", "syntax"), PROSE.values(), ids=PROSE)
 def test_corrected_prose(text: str, syntax: str) -> None:
-    assert corrected(text, syntax) == Prose(text.strip())
+    assert decode_corrected(text, syntax) == Prose(text.strip())
 
 
 GONE_WRONG = {
@@ -266,7 +266,7 @@ GONE_WRONG = {
 
 @pytest.mark.parametrize(("text", "syntax"), GONE_WRONG.values(), ids=GONE_WRONG)
 def test_corrected_a_call_gone_wrong_is_unreadable(text: str, syntax: str) -> None:
-    assert isinstance(corrected(text, syntax, names=Names.UNDERSCORED), Unreadable)
+    assert isinstance(decode_corrected(text, syntax, names=Names.UNDERSCORED), Unreadable)
 
 
 @pytest.mark.parametrize(
@@ -278,17 +278,17 @@ def test_corrected_a_call_gone_wrong_is_unreadable(text: str, syntax: str) -> No
     ],
 )
 def test_corrected_broken_tool_calls_are_unreadable_whatever_their_name(completion: Completion) -> None:
-    assert isinstance(corrected(completion, "tool_calls"), Unreadable)
+    assert isinstance(decode_corrected(completion, "tool_calls"), Unreadable)
 
 
 def test_corrected_words_that_read_as_a_call_of_an_offered_function_are_a_call() -> None:
-    assert corrected("weather.forecast()") == Calls((Call("weather.forecast", {}),))
+    assert decode_corrected("weather.forecast()") == Calls((Call("weather.forecast", {}),))
 
 
 def test_corrected_a_bare_call_of_an_unknown_function_counts_once_it_has_arguments() -> None:
-    assert corrected("climate()") == Prose("climate()")
-    assert corrected("[climate()]") == Calls((Call("climate", {}),))
-    assert corrected("climate(x=1)") == Calls((Call("climate", {"x": 1}),))
+    assert decode_corrected("climate()") == Prose("climate()")
+    assert decode_corrected("[climate()]") == Calls((Call("climate", {}),))
+    assert decode_corrected("climate(x=1)") == Calls((Call("climate", {"x": 1}),))
 
 
 def test_corrected_without_functions_nothing_is_attempted() -> None:
@@ -301,15 +301,15 @@ def test_corrected_without_functions_nothing_is_attempted() -> None:
 
 def test_an_offer_knows_functions_by_shown_and_by_own_name() -> None:
     doc = make_doc("a.b")
-    assert offer(doc, names=Names.UNDERSCORED).by_name == {"a.b": doc, "a_b": doc}
-    assert offer(doc, names=Names.DOTTED).by_name == {"a.b": doc}
+    assert make_offer(doc, names=Names.UNDERSCORED).by_name == {"a.b": doc, "a_b": doc}
+    assert make_offer(doc, names=Names.DOTTED).by_name == {"a.b": doc}
 
 
 def test_the_first_doc_of_a_name_wins() -> None:
     first, second = make_doc("a.b"), make_doc("a.b", {})
-    assert offer(first, second).by_name["a.b"] is first
+    assert make_offer(first, second).by_name["a.b"] is first
     clash = make_doc("a_b", {})
-    assert offer(first, clash, names=Names.UNDERSCORED).by_name["a_b"] is first
+    assert make_offer(first, clash, names=Names.UNDERSCORED).by_name["a_b"] is first
 
 
 OWN = {
@@ -328,22 +328,22 @@ OWN = {
 @pytest.mark.parametrize(("call", "own"), OWN.values(), ids=OWN)
 def test_a_call_gets_its_own_name_and_names_for_its_arguments(call: Call, own: Call) -> None:
     doc = make_doc("a.b", {"x": {"type": "integer"}, "y": {"type": "integer"}})
-    assert offer(doc, names=Names.UNDERSCORED).own(call) == own
+    assert make_offer(doc, names=Names.UNDERSCORED).own(call) == own
 
 
 def test_a_parameter_given_twice_keeps_the_surplus() -> None:
     """``f(5, x=1)`` gives x twice: in Python an error, here it must not become ``f(x=1, y=5)``."""
     doc = make_doc("f", {"x": {"type": "integer"}, "y": {"type": "integer"}})
-    assert offer(doc).own(Call("f", {"x": 1}, (5,))) == Call("f", {"x": 1}, (5,))
+    assert make_offer(doc).own(Call("f", {"x": 1}, (5,))) == Call("f", {"x": 1}, (5,))
 
 
 def test_names_with_special_characters_are_taken_literally() -> None:
-    assert offer(make_doc("a+b")).attempted_in("a+b(x=1", calls_are_text=True)
-    assert not offer(make_doc("a.b")).attempted_in("aXb(x=1", calls_are_text=True)
+    assert make_offer(make_doc("a+b")).attempted_in("a+b(x=1", calls_are_text=True)
+    assert not make_offer(make_doc("a.b")).attempted_in("aXb(x=1", calls_are_text=True)
 
 
 def test_the_longest_name_is_recognised() -> None:
-    assert offer(make_doc("get"), make_doc("get_all")).attempted_in("get_all(x=1", calls_are_text=True)
+    assert make_offer(make_doc("get"), make_doc("get_all")).attempted_in("get_all(x=1", calls_are_text=True)
 
 
 # Whatever a model answers
@@ -356,8 +356,8 @@ def test_a_hostile_answer_is_read_at_once(text: str) -> None:
     def read() -> None:
         for completion in shown:
             for syntax in ("python", "tool_calls", "hermes", "xlam", "glm"):
-                official(completion, syntax)
-                corrected(completion, syntax)
+                decode_official(completion, syntax)
+                decode_corrected(completion, syntax)
 
     must_end(read)
 
@@ -366,8 +366,8 @@ def test_a_hostile_answer_is_read_at_once(text: str) -> None:
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_answer_in_another_language_is_read_at_once(text: str, language: Language) -> None:
     def read() -> None:
-        official(text, "python", language)
-        corrected(text, "python", language)
+        decode_official(text, "python", language)
+        decode_corrected(text, "python", language)
 
     must_end(read)
 
@@ -384,11 +384,11 @@ def test_any_completion_is_read(
     text: str | None, calls: list[ToolCall | str] | None, syntax: str, language: Language, names: Names
 ) -> None:
     completion = Completion(text=text, tool_calls=None if calls is None else tuple(calls))
-    assert isinstance(official(completion, syntax, language), Calls | Unreadable)
-    assert isinstance(corrected(completion, syntax, language, names), Calls | Prose | Unreadable)
+    assert isinstance(decode_official(completion, syntax, language), Calls | Unreadable)
+    assert isinstance(decode_corrected(completion, syntax, language, names), Calls | Prose | Unreadable)
 
 
-@pytest.mark.parametrize("read", [official, corrected])
+@pytest.mark.parametrize("read", [decode_official, decode_corrected])
 def test_source_text_with_a_huge_integer_is_read(read: object) -> None:
     assert callable(read)
     read(f"f(x=g(0x{'f' * 5_000}))")
@@ -410,9 +410,9 @@ WRITTEN = {
 
 
 def in_its_form(text: str, syntax: str) -> tuple[Reading, Reading]:
-    weather = offer(make_doc("get_weather", {"city": {"type": "string"}}))
+    weather = make_offer(make_doc("get_weather", {"city": {"type": "string"}}))
     completion = Completion(text=text)
-    return official(text, syntax), read_corrected(completion, syntax, Language.PYTHON, weather)
+    return decode_official(text, syntax), read_corrected(completion, syntax, Language.PYTHON, weather)
 
 
 @pytest.mark.parametrize(("returned", "text"), WRITTEN.items())
@@ -495,5 +495,7 @@ def test_another_distribution_adds_a_syntax(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.syspath_prepend(tmp_path)
     install(tmp_path, "shouting", {"fcbench.decoders": {"shouted": f"{__name__}:SHOUTED"}})
     assert list_run_syntaxes()[-1] == "shouted"
-    assert official(Completion(text="NOW CLIMB"), "shouted") == Calls((Call("now", {}), Call("climb", {})))
+    assert decode_official(Completion(text="NOW CLIMB"), "shouted") == Calls(
+        (Call("now", {}), Call("climb", {}))
+    )
     assert load({"syntax": "shouted"}, None).syntax == "shouted"

@@ -25,11 +25,11 @@ READERS = {
 each_form = pytest.mark.parametrize(("written", "official", "corrected"), READERS.values(), ids=list(READERS))
 
 
-def _whole(written: str, value: str = "1", kind: str = "integer") -> str:
+def _wrap_function(written: str, value: str = "1", kind: str = "integer") -> str:
     return f"<functions>{written.format(value, kind)}</functions>"
 
 
-def _value(read: TextReader, text: str) -> object:
+def _read_value(read: TextReader, text: str) -> object:
     (call,) = read(text)
     assert call.name == "f"
     return call.arguments["x"]
@@ -48,7 +48,7 @@ def test_values_have_the_type_that_is_written(
     written: str, official: TextReader, corrected: TextReader, value: str, kind: str, meant: object
 ) -> None:
     for read in (official, corrected):
-        found = _value(read, _whole(written, value, kind))
+        found = _read_value(read, _wrap_function(written, value, kind))
         assert (found, type(found)) == (meant, type(meant))
 
 
@@ -70,8 +70,8 @@ def test_what_is_read_differently(
     strictly: object,
     leniently: object,
 ) -> None:
-    text = _whole(written, value, kind)
-    assert (_value(official, text), _value(corrected, text)) == (strictly, leniently)
+    text = _wrap_function(written, value, kind)
+    assert (_read_value(official, text), _read_value(corrected, text)) == (strictly, leniently)
 
 
 @each_form
@@ -85,17 +85,17 @@ def test_what_is_read_differently(
 def test_what_is_officially_no_call_at_all(
     written: str, official: TextReader, corrected: TextReader, value: str, kind: str, leniently: object
 ) -> None:
-    text = _whole(written, value, kind)
+    text = _wrap_function(written, value, kind)
     with pytest.raises(Undecodable):
         official(text)
-    assert _value(corrected, text) == leniently
+    assert _read_value(corrected, text) == leniently
 
 
 @each_form
 def test_words_and_fences_around_do_not_matter(
     written: str, official: TextReader, corrected: TextReader
 ) -> None:
-    text = f"Here <you> are:\n```xml\n{_whole(written)}\n```\nDone & dusted."
+    text = f"Here <you> are:\n```xml\n{_wrap_function(written)}\n```\nDone & dusted."
     assert official(text) == corrected(text) == (Call("f", {"x": 1}),)
 
 
@@ -103,7 +103,7 @@ def test_words_and_fences_around_do_not_matter(
 def test_officially_only_the_first_element_counts(
     written: str, official: TextReader, corrected: TextReader
 ) -> None:
-    text = _whole(written) + _whole(written, "2")
+    text = _wrap_function(written) + _wrap_function(written, "2")
     assert official(text) == (Call("f", {"x": 1}),)
     assert corrected(text) == (Call("f", {"x": 1}), Call("f", {"x": 2}))
 
@@ -143,8 +143,10 @@ def test_parameters_may_stand_without_their_list_and_names() -> None:
 
 
 def test_text_between_tags_is_stripped_and_ends_at_a_tag() -> None:
-    assert _value(parse_official_concise, _whole(CONCISE, "\n a b <i>c</i> d ", "string")) == "a b"
-    assert _value(parse_official_verbose, _whole(VERBOSE, " a ", "string")) == " a "
+    assert (
+        _read_value(parse_official_concise, _wrap_function(CONCISE, "\n a b <i>c</i> d ", "string")) == "a b"
+    )
+    assert _read_value(parse_official_verbose, _wrap_function(VERBOSE, " a ", "string")) == " a "
 
 
 MORE = {
@@ -154,10 +156,10 @@ MORE = {
     "many ampersands": f"<functions>{'&' * 500_000}</functions>",
     "entities": "<!DOCTYPE x [<!ENTITY a 'aa'><!ENTITY b '&a;&a;'>]><functions>&b;</functions>",
     "entities inside": "<functions><!DOCTYPE x [<!ENTITY a 'aa'>]>&a;</functions>",
-    "a deep literal": _whole(VERBOSE, "[" * 50_000, "array"),
-    "a long number": _whole(VERBOSE, "9" * 50_000, "integer"),
-    "a long literal": _whole(VERBOSE, "9" * 50_000, "array"),
-    "signs": _whole(CONCISE, "-" * 50_000 + "1", "dict"),
+    "a deep literal": _wrap_function(VERBOSE, "[" * 50_000, "array"),
+    "a long number": _wrap_function(VERBOSE, "9" * 50_000, "integer"),
+    "a long literal": _wrap_function(VERBOSE, "9" * 50_000, "array"),
+    "signs": _wrap_function(CONCISE, "-" * 50_000 + "1", "dict"),
 }
 
 
@@ -165,19 +167,19 @@ MORE = {
 def test_hostile_texts_end(text: str) -> None:
     for _, *readers in READERS.values():
         for read in readers:
-            must_end(lambda read=read: _outcome(read, text))  # type: ignore[misc]
+            must_end(lambda read=read: _read_outcome(read, text))  # type: ignore[misc]
 
 
 @given(wild_text)
 def test_any_text_is_read_or_refused(text: str) -> None:
     for written, *readers in READERS.values():
         for read in readers:
-            _outcome(read, text)
-            _outcome(read, f"<functions>{text}</functions>")
-            _outcome(read, _whole(written, text, "array"))
+            _read_outcome(read, text)
+            _read_outcome(read, f"<functions>{text}</functions>")
+            _read_outcome(read, _wrap_function(written, text, "array"))
 
 
-def _outcome(read: TextReader, text: str) -> object:
+def _read_outcome(read: TextReader, text: str) -> object:
     try:
         return read(text)
     except Undecodable as refused:

@@ -33,12 +33,12 @@ _HARBOUR = {
 }
 
 
-def _read(value: object) -> list[FunctionDoc]:
+def _read_docs(value: object) -> list[FunctionDoc]:
     return list(openapi.read(value, "f.json"))
 
 
 def test_operations_become_functions() -> None:
-    get, put, post = _read(_HARBOUR)
+    get, put, post = _read_docs(_HARBOUR)
 
     assert (get.name, get.description, get.required) == ("get_berth", "One berth", ("id",))
     assert list(get.properties) == ["id", "dry"]
@@ -58,7 +58,7 @@ def test_the_older_format_has_its_body_among_the_parameters() -> None:
         "paths": {"/berths": {"post": {"operationId": "add", "parameters": [body, length]}}},
     }
 
-    (add,) = _read(swagger)
+    (add,) = _read_docs(swagger)
 
     assert {name: schema["type"] for name, schema in add.properties.items()} == {
         "name": "string",
@@ -79,7 +79,7 @@ def test_tools_become_functions(wrapped: str) -> None:
         "object": {"tools": [bare]},
     }[wrapped]
 
-    assert _read(value) == [
+    assert _read_docs(value) == [
         FunctionDoc(
             "berth.get",
             "One berth",
@@ -93,7 +93,7 @@ def test_tools_become_functions(wrapped: str) -> None:
 
 
 def test_a_tool_without_parameters_has_none() -> None:
-    (doc,) = _read([{"name": "now"}])
+    (doc,) = _read_docs([{"name": "now"}])
 
     assert doc == FunctionDoc("now", "", {"type": "dict", "properties": {}, "required": []})
 
@@ -103,11 +103,14 @@ def test_a_tool_without_parameters_has_none() -> None:
     [
         ({"a": 1}, "has neither the 'paths' of an OpenAPI description nor a list of tools"),
         (3, "has neither"),
-        ([{"function": {}}], "element 1 is no tool with a name"),
-        (["x"], "element 1 is no tool"),
-        ({"paths": {"/a": {"get": {"parameters": [{"$ref": "#/gone"}]}}}}, "'#/gone' points to nothing"),
+        ([{"function": {}}], "element 1 is not a tool with a name"),
+        (["x"], "element 1 is not a tool"),
+        (
+            {"paths": {"/a": {"get": {"parameters": [{"$ref": "#/gone"}]}}}},
+            "'#/gone' is not defined in this file",
+        ),
     ],
 )
 def test_another_file_is_refused(value: object, rule: str) -> None:
     with pytest.raises(UsageError, match=rule):
-        _read(value)
+        _read_docs(value)

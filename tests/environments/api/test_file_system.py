@@ -21,23 +21,23 @@ HOME = {
 }
 
 
-def described(contents: dict[str, Any]) -> dict[str, Any]:
-    """The same tree as configurations write it."""
+def describe_tree(contents: dict[str, Any]) -> dict[str, Any]:
+    """Write a tree as configurations do."""
     return {
         name: {"type": "file", "content": item}
         if isinstance(item, str)
-        else {"type": "directory", "contents": described(item)}
+        else {"type": "directory", "contents": describe_tree(item)}
         for name, item in contents.items()
     }
 
 
-def config(contents: dict[str, Any]) -> dict[str, object]:
-    return {"root": {"home": {"type": "directory", "contents": described(contents)}}}
+def make_config(contents: dict[str, Any]) -> dict[str, object]:
+    return {"root": {"home": {"type": "directory", "contents": describe_tree(contents)}}}
 
 
-def home(contents: dict[str, Any] = HOME, *moves: str) -> FileSystem:
-    """A file system, gone into the folders named."""
-    files = FileSystem(config(contents), World())
+def make_home(contents: dict[str, Any] = HOME, *moves: str) -> FileSystem:
+    """Make a file system whose current folder is the last one named."""
+    files = FileSystem(make_config(contents), World())
     for folder in moves:
         files.cd(folder)
     return files
@@ -48,7 +48,7 @@ def is_refused(answer: object) -> bool:
 
 
 def test_state_and_hidden_state() -> None:
-    files = home(HOME, "docs", "old")
+    files = make_home(HOME, "docs", "old")
     assert list(files.state()) == ["long_context", "root"]
     assert tree(files.root) == HOME
     assert files.hidden() == {"current_directory": ["home", "docs", "old"]}
@@ -70,7 +70,7 @@ def test_only_the_first_root_and_known_types_count() -> None:
 def test_filler_makes_files_long_and_folders_full() -> None:
     filler = Filler(file_text="...", spared_files=["b"], file_names=["x", "y"])
     contents = {"a": "1", "b": "2", "d": {"e": {}, "f": {"x": "3"}}}
-    files = FileSystem(config(contents), World(filler=filler), long_context=True)
+    files = FileSystem(make_config(contents), World(filler=filler), long_context=True)
     full = {"x": "", "y": ""}
     assert tree(files.root) == {"a": "1...", "b": "2", "d": {"e": full, "f": {"x": "3...", "y": ""}}}
     assert files.long_context is True
@@ -91,14 +91,14 @@ def test_filler_makes_files_long_and_folders_full() -> None:
     ],
 )
 def test_cd(folder: str, answer: object, path: str) -> None:
-    files = home(HOME, "docs")
+    files = make_home(HOME, "docs")
     said = files.cd(folder)
     assert is_refused(said) if answer is None else said == answer
     assert files.pwd() == {"current_working_directory": path}
 
 
 def test_nothing_lies_above_the_root() -> None:
-    assert is_refused(home().cd(".."))
+    assert is_refused(make_home().cd(".."))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_nothing_lies_above_the_root() -> None:
     ],
 )
 def test_reading(name: str, arguments: tuple[object, ...], answer: object) -> None:
-    files = home()
+    files = make_home()
     assert getattr(files, name)(*arguments) == answer
     assert tree(files.root) == HOME
 
@@ -169,7 +169,7 @@ def test_reading(name: str, arguments: tuple[object, ...], answer: object) -> No
     ],
 )
 def test_refusals_change_nothing(name: str, arguments: tuple[object, ...]) -> None:
-    files = home()
+    files = make_home()
     assert is_refused(getattr(files, name)(*arguments))
     assert tree(files.root) == HOME
 
@@ -225,7 +225,7 @@ ALIKE: list[list[Failing]] = [
 
 def error_of(name: str, arguments: list[object]) -> str:
     try:
-        return str(getattr(home(SHELF), name)(*arguments)["error"])
+        return str(getattr(make_home(SHELF), name)(*arguments)["error"])
     except OSError as error:
         return str(error)
 
@@ -238,8 +238,8 @@ def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]
 
 
 def test_human_readable_sizes() -> None:
-    assert home({"f": "é" * 3000}).du(True) == {"disk_usage": "5.86 KB"}
-    assert home({"f": "x" * 3_000_000}).du(True) == {"disk_usage": "2.86 MB"}
+    assert make_home({"f": "é" * 3000}).du(True) == {"disk_usage": "5.86 KB"}
+    assert make_home({"f": "x" * 3_000_000}).du(True) == {"disk_usage": "2.86 MB"}
 
 
 @pytest.mark.parametrize(
@@ -259,13 +259,13 @@ def test_human_readable_sizes() -> None:
     ],
 )
 def test_changing(name: str, arguments: tuple[str, ...], answer: object, after: object) -> None:
-    files = home({"a": "1", "d": {}})
+    files = make_home({"a": "1", "d": {}})
     assert getattr(files, name)(*arguments) == answer
     assert tree(files.root) == after
 
 
 def test_what_exists_at_the_goal_stays() -> None:
-    files = home({"a": "1", "d": {"a": "2"}})
+    files = make_home({"a": "1", "d": {"a": "2"}})
     assert is_refused(files.mv("a", "d"))
     with pytest.raises(FileExistsError, match="the folder 'd'"):
         files.cp("a", "d")
@@ -275,7 +275,7 @@ def test_what_exists_at_the_goal_stays() -> None:
 
 
 def test_a_copied_folder_shares_its_children() -> None:
-    files = home({"a": {"f": "1", "in": {}}})
+    files = make_home({"a": {"f": "1", "in": {}}})
     files.cp("a", "b")
     for folder in ("b", "in"):
         files.cd(folder)
@@ -291,14 +291,14 @@ def test_a_copied_folder_shares_its_children() -> None:
 
 
 def test_a_copied_file_is_on_its_own() -> None:
-    files = home({"a": "1"})
+    files = make_home({"a": "1"})
     files.cp("a", "b")
     files.echo("2", "b")
     assert tree(files.root) == {"a": "1", "b": "2"}
 
 
 def test_the_way_up_from_a_moved_folder_is_the_old_one() -> None:
-    files = home({"a": {"in": {}}})
+    files = make_home({"a": {"in": {}}})
     files.mv("a", "b")
     for folder in ("b", "in", ".."):
         files.cd(folder)
@@ -308,7 +308,7 @@ def test_the_way_up_from_a_moved_folder_is_the_old_one() -> None:
 
 
 def test_an_item_named_like_the_current_folder_stands_for_it() -> None:
-    files = home({"a": "1"})
+    files = make_home({"a": "1"})
     files.touch(".")
     assert is_refused(files.cat("."))
     assert files.cp(".", "b") == {"result": "'.' copied to 'b'"}
@@ -320,7 +320,7 @@ def test_an_item_named_like_the_current_folder_stands_for_it() -> None:
     "walk", [lambda files: files.find(), lambda files: files.du(), lambda f: tree(f.root)]
 )
 def test_a_folder_in_itself_is_walked_to_an_end(walk: Any) -> None:
-    files = home({"a": {"f": "1"}})
+    files = make_home({"a": {"f": "1"}})
     files.cp("a", "a")
     with pytest.raises(ValueError, match="a folder lies in itself"):
         walk(files)
@@ -328,20 +328,20 @@ def test_a_folder_in_itself_is_walked_to_an_end(walk: Any) -> None:
 
 
 def test_a_folder_moved_into_itself_is_gone() -> None:
-    files = home({"a": {"f": "1"}})
+    files = make_home({"a": {"f": "1"}})
     assert files.mv("a", "a") == {"result": "'a' moved to 'a/a'"}
     assert tree(files.root) == {}
 
 
 def test_a_tree_that_doubles_is_refused_and_still_compared() -> None:
-    def doubled() -> FileSystem:
-        files = home({"a": {"f": "1"}})
+    def make_doubled() -> FileSystem:
+        files = make_home({"a": {"f": "1"}})
         for number in range(40):
             files.cp("a", f"b{number}")
             files.mv(f"b{number}", "a")
         return files
 
-    files, same = doubled(), doubled()
+    files, same = make_doubled(), make_doubled()
     with pytest.raises(ValueError, match=str(MAX_ITEMS)):
         files.find()
     assert files.root == same.root
@@ -352,16 +352,16 @@ def test_a_tree_that_doubles_is_refused_and_still_compared() -> None:
 
 
 def test_equality_is_of_names_and_contents() -> None:
-    assert home({"a": "1", "d": {"b": "2"}}).root == home({"d": {"b": "2"}, "a": "1"}).root
-    assert home({"a": "1"}).root != home({"a": "2"}).root
-    assert home({"a": "1"}).root != home({"b": "1"}).root
-    assert home({"a": ""}).root != home({"a": {}}).root
-    assert home({"d": {}}, "d")._here == Directory("d")
-    assert home({}).root != "home"
+    assert make_home({"a": "1", "d": {"b": "2"}}).root == make_home({"d": {"b": "2"}, "a": "1"}).root
+    assert make_home({"a": "1"}).root != make_home({"a": "2"}).root
+    assert make_home({"a": "1"}).root != make_home({"b": "1"}).root
+    assert make_home({"a": ""}).root != make_home({"a": {}}).root
+    assert make_home({"d": {}}, "d")._here == Directory("d")
+    assert make_home({}).root != "home"
 
 
 def test_folders_in_themselves_are_compared() -> None:
-    one, other = home({"a": {}}), home({"a": {}})
+    one, other = make_home({"a": {}}), make_home({"a": {}})
     for files in (one, other):
         files.cp("a", "a")
     assert one.root == other.root
@@ -380,7 +380,7 @@ calls = st.tuples(st.sampled_from(functions_of(FileSystem)), st.lists(values, ma
 def test_any_calls_stay_within_their_instance(
     made: list[tuple[str, list[object]]], long_context: bool
 ) -> None:
-    given_config, world = config(HOME), World(filler=Filler(file_text="...", file_names=["x"]))
+    given_config, world = make_config(HOME), World(filler=Filler(file_text="...", file_names=["x"]))
     files, other = (FileSystem(given_config, world, long_context=long_context) for _ in range(2))
     before = tree(other.root)
     for name, arguments in made:
@@ -390,5 +390,5 @@ def test_any_calls_stay_within_their_instance(
             continue
         assert answer is None or isinstance(answer, dict)
     assert files.hidden()["current_directory"]
-    assert (tree(other.root), given_config) == (before, config(HOME))
+    assert (tree(other.root), given_config) == (before, make_config(HOME))
     assert world == World(filler=Filler(file_text="...", file_names=["x"]))

@@ -20,7 +20,7 @@ from pytest_fcbench.environments.world import World
 CALCULATOR = Math({"precision": 3}, World(), long_context=True)
 
 
-def call(name: str, *arguments: object) -> object:
+def call_function(name: str, *arguments: object) -> object:
     return getattr(CALCULATOR, name)(*arguments)
 
 
@@ -65,7 +65,7 @@ def test_a_calculator_has_no_state() -> None:
     ],
 )
 def test_results(name: str, arguments: tuple[object, ...], text: str) -> None:
-    assert str(call(name, *arguments)) == f"{{'result': {text}}}"
+    assert str(call_function(name, *arguments)) == f"{{'result': {text}}}"
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_results(name: str, arguments: tuple[object, ...], text: str) -> None:
     ],
 )
 def test_refusals(name: str, arguments: tuple[object, ...], words: str) -> None:
-    answer = call(name, *arguments)
+    answer = call_function(name, *arguments)
     assert isinstance(answer, dict)
     assert list(answer) == ["error"]
     assert words in answer["error"]
@@ -164,7 +164,7 @@ def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]
 )
 def test_exceptions(name: str, arguments: tuple[object, ...], error: type[Exception]) -> None:
     with pytest.raises(error):
-        call(name, *arguments)
+        call_function(name, *arguments)
 
 
 def test_precision_stays_within_a_call() -> None:
@@ -177,7 +177,7 @@ def test_precision_stays_within_a_call() -> None:
 
 def test_logarithms_in_two_threads() -> None:
     """mpmath keeps ln 2 and its precision apart: with a switch in between, 3.32 was 3.31e+1759."""
-    assert call("logarithm", 10, 2, 5)  # ln 2 is remembered from now on
+    assert call_function("logarithm", 10, 2, 5)  # ln 2 is remembered from now on
     reached, passed, found = threading.Event(), threading.Event(), []
 
     def wait_before_reading(frame: FrameType, event: str, _: object) -> Any:
@@ -195,14 +195,14 @@ def test_logarithms_in_two_threads() -> None:
     def compute_slowly() -> None:
         sys.settrace(wait_before_reading)
         try:
-            found.append(str(call("logarithm", 10, 2, 5)))
+            found.append(str(call_function("logarithm", 10, 2, 5)))
         finally:
             sys.settrace(None)
 
     slow = threading.Thread(target=compute_slowly)
     slow.start()
     assert reached.wait(10)
-    call("logarithm", 10, 2, 5_000)
+    call_function("logarithm", 10, 2, 5_000)
     passed.set()
     slow.join()
     assert found == ["{'result': mpf('3.3219299')}"]

@@ -27,12 +27,12 @@ WORLD = World(
 )
 
 
-def workspace(user: str | None = "USR001", world: World = WORLD, **config: object) -> Messages:
+def make_workspace(user: str | None = "USR001", world: World = WORLD, **config: object) -> Messages:
     return Messages({"current_user": user, **config}, world, long_context=True)
 
 
 def test_state_is_the_default_under_the_configuration() -> None:
-    assert workspace(None, user_count=9).state() == {
+    assert make_workspace(None, user_count=9).state() == {
         **{key: value for key, value in WORLD.defaults["messages"].items() if key != "random_seed"},
         "generated_ids": set(),
         "user_count": 9,
@@ -40,14 +40,14 @@ def test_state_is_the_default_under_the_configuration() -> None:
 
 
 def test_users() -> None:
-    messages = workspace(None)
+    messages = make_workspace(None)
     assert messages.list_users() == {"user_list": ["Ada", "Ben"]}
     assert messages.get_user_id("Ben") == {"user_id": "USR002"}
     assert "'ben'" in str(messages.get_user_id("ben")["error"])
 
 
 def test_login() -> None:
-    messages = workspace(None)
+    messages = make_workspace(None)
     assert messages.message_get_login_status() == {"login_status": False}
     assert messages.message_login("Ada") == {"login_status": False, "message": "User ID 'Ada' not found."}
     assert messages.message_login("USR002") == {
@@ -69,14 +69,14 @@ def test_login() -> None:
     ],
 )
 def test_what_needs_a_login(name: str, arguments: tuple[str, ...]) -> None:
-    messages = workspace("")
+    messages = make_workspace("")
     before = deepcopy(messages.state())
     assert list(getattr(messages, name)(*arguments)) == ["error"]
     assert messages.state() == before
 
 
 def test_a_message_is_sent() -> None:
-    messages = workspace()
+    messages = make_workspace()
     sent = messages.send_message("USR002", "Yes")
     (message_id,) = messages.generated_ids
     assert sent == {
@@ -89,21 +89,21 @@ def test_a_message_is_sent() -> None:
 
 
 def test_ids_come_from_the_seed_and_are_not_given_twice() -> None:
-    first = [workspace().send_message("USR002", "x")["message_id"] for _ in range(2)]
+    first = [make_workspace().send_message("USR002", "x")["message_id"] for _ in range(2)]
     assert first[0] == first[1]
-    assert workspace(random_seed=None).send_message("USR002", "x")["message_id"] == first[0]
-    assert workspace(random_seed=8).send_message("USR002", "x")["message_id"] != first[0]
+    assert make_workspace(random_seed=None).send_message("USR002", "x")["message_id"] == first[0]
+    assert make_workspace(random_seed=8).send_message("USR002", "x")["message_id"] != first[0]
     (taken,) = first[0].values()  # type: ignore[attr-defined]
-    assert workspace(generated_ids=[taken]).send_message("USR002", "x")["message_id"] != first[0]
+    assert make_workspace(generated_ids=[taken]).send_message("USR002", "x")["message_id"] != first[0]
 
 
 def test_the_id_range_of_the_benchmark() -> None:
-    sent = workspace(random_seed=200191).send_message("USR002", "x")
+    sent = make_workspace(random_seed=200191).send_message("USR002", "x")
     assert sent["message_id"] == {"new_id": 67410}
 
 
 def test_of_equal_messages_the_oldest_is_deleted_and_the_count_stays() -> None:
-    messages = workspace(inbox=[{"USR002": "a"}, {"USR001": "b"}, {"USR002": "a"}], message_count=3)
+    messages = make_workspace(inbox=[{"USR002": "a"}, {"USR001": "b"}, {"USR002": "a"}], message_count=3)
     assert messages.delete_message("USR002") == {
         "deleted_status": True,
         "receiver_id": "USR002",
@@ -114,7 +114,7 @@ def test_of_equal_messages_the_oldest_is_deleted_and_the_count_stays() -> None:
 
 
 def test_looking_at_messages() -> None:
-    messages = workspace(inbox=[{"USR002": "Tea?"}, {"USR001": "Note"}, {"USR002": "No tea"}])
+    messages = make_workspace(inbox=[{"USR002": "Tea?"}, {"USR001": "Note"}, {"USR002": "No tea"}])
     assert messages.view_messages_sent() == {"messages": {"USR002": ["Tea?", "No tea"], "USR001": ["Note"]}}
     assert messages.search_messages("TEA") == {
         "results": [
@@ -126,7 +126,7 @@ def test_looking_at_messages() -> None:
 
 
 def test_contacts_need_no_login() -> None:
-    messages = workspace(None)
+    messages = make_workspace(None)
     assert messages.add_contact("Cy") == {
         "added_status": True,
         "user_id": "USR003",
@@ -137,7 +137,7 @@ def test_contacts_need_no_login() -> None:
 
 
 def test_a_taken_id_counts_all_the_same() -> None:
-    messages = workspace(user_count=1)
+    messages = make_workspace(user_count=1)
     assert "'USR002'" in str(messages.add_contact("Cy")["error"])
     assert messages.user_count == 2
     assert "Cy" not in messages.user_map

@@ -45,12 +45,12 @@ JSON = st.recursive(
 CALLS = st.lists(st.tuples(st.sampled_from(functions_of(Posting)), st.lists(JSON, max_size=3)), max_size=12)
 
 
-def network(**config: object) -> Posting:
+def make_network(**config: object) -> Posting:
     return Posting(CONFIG | config, WORLD)
 
 
 def test_the_state_is_the_default_state_with_the_configuration_over_it() -> None:
-    assert network().state() == {
+    assert make_network().state() == {
         "username": "ada",
         "password": "analytical",
         "authenticated": True,
@@ -60,7 +60,7 @@ def test_the_state_is_the_default_state_with_the_configuration_over_it() -> None
         "following_list": ["charles"],
         "tweet_counter": 5,
     }
-    assert network(nonsense=1, username="grace").username == "grace"
+    assert make_network(nonsense=1, username="grace").username == "grace"
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_the_state_is_the_default_state_with_the_configuration_over_it() -> None
     [("ada", "analytical", True), ("ada", "wrong", False), ("eve", "analytical", False)],
 )
 def test_logging_in_takes_name_and_password(username: str, password: str, right: bool) -> None:
-    posting = network(authenticated=False)
+    posting = make_network(authenticated=False)
     assert posting.authenticate_twitter(username, password) == {"authentication_status": right}
     assert posting.posting_get_login_status() == {"login_status": right}
 
 
 def test_a_wrong_attempt_does_not_log_out() -> None:
-    posting = network()
+    posting = make_network()
     posting.authenticate_twitter("eve", "")
     assert posting.posting_get_login_status() == {"login_status": True}
 
@@ -91,7 +91,7 @@ def test_a_wrong_attempt_does_not_log_out() -> None:
     ],
 )
 def test_what_needs_a_login_changes_nothing_without_one(function: str, arguments: list[object]) -> None:
-    posting = network(authenticated=False)
+    posting = make_network(authenticated=False)
     before = deepcopy(posting.state())
     assert "Log in" in getattr(posting, function)(*arguments)["error"]
     assert posting.state() == before
@@ -108,7 +108,7 @@ def test_what_needs_a_login_changes_nothing_without_one(function: str, arguments
     ],
 )
 def test_a_tweet_that_is_not_there_is_named(function: str, arguments: list[object]) -> None:
-    assert getattr(network(), function)(*arguments) == {"error": f"There is no tweet {arguments[0]}."}
+    assert getattr(make_network(), function)(*arguments) == {"error": f"There is no tweet {arguments[0]}."}
 
 
 Failing = tuple[str, list[object], bool]
@@ -133,7 +133,7 @@ ALIKE: list[list[Failing]] = [
 
 
 def error_of(function: str, arguments: list[object], authenticated: bool) -> str:
-    return str(getattr(network(authenticated=authenticated), function)(*arguments)["error"])
+    return str(getattr(make_network(authenticated=authenticated), function)(*arguments)["error"])
 
 
 @pytest.mark.parametrize("calls", ALIKE, ids=str)
@@ -144,7 +144,7 @@ def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]
 
 
 def test_a_posted_tweet_gets_the_next_number() -> None:
-    posting = network()
+    posting = make_network()
     tweet = posting.post_tweet("Note G", tags=["#first"], mentions=["@charles"])
     assert tweet == {
         "id": 5,
@@ -159,7 +159,7 @@ def test_a_posted_tweet_gets_the_next_number() -> None:
 
 def test_tweets_without_mentions_do_not_share_a_list() -> None:
     """The known difference to the official class, where the second tweet would mention grace too."""
-    posting, other = network(), network()
+    posting, other = make_network(), make_network()
     posting.post_tweet("one")
     posting.mention(5, ["grace"])
     assert posting.post_tweet("two")["mentions"] == []
@@ -167,7 +167,7 @@ def test_tweets_without_mentions_do_not_share_a_list() -> None:
 
 
 def test_a_tweet_is_shared_once() -> None:
-    posting = network()
+    posting = make_network()
     assert posting.retweet(4) == {"retweet_status": "Successfully retweeted"}
     assert posting.retweet(4) == {"retweet_status": "Already retweeted"}
     assert posting.retweets == {"ada": [4]}
@@ -175,7 +175,7 @@ def test_a_tweet_is_shared_once() -> None:
 
 def test_comments_of_the_configuration_are_never_found() -> None:
     """Official: their ids stay texts, while those of tweets become numbers."""
-    posting = network(comments={"4": [{"username": "grace", "content": "old"}]})
+    posting = make_network(comments={"4": [{"username": "grace", "content": "old"}]})
     assert posting.get_tweet_comments(4) == []
     assert posting.comment(4, "new") == {"comment_status": "Comment added successfully"}
     assert posting.get_tweet_comments(4) == [{"username": "ada", "content": "new"}]
@@ -183,13 +183,13 @@ def test_comments_of_the_configuration_are_never_found() -> None:
 
 
 def test_mentioning_needs_no_login_and_works_on_tweets_of_others() -> None:
-    posting = network(authenticated=False)
+    posting = make_network(authenticated=False)
     assert posting.mention(4, ["grace"]) == {"mention_status": "Users mentioned successfully"}
     assert posting.tweets[4]["mentions"] == ["grace"]
 
 
 def test_following_and_unfollowing() -> None:
-    posting = network()
+    posting = make_network()
     assert posting.follow_user("grace") == {"follow_status": True}
     assert posting.follow_user("grace") == {"follow_status": False}
     assert posting.list_all_following() == {"following_list": ["charles", "grace"]}
@@ -202,11 +202,11 @@ def test_following_and_unfollowing() -> None:
     ("keyword", "found"), [("engine", True), ("TURNS", True), ("#brass", True), ("brass", False), ("", True)]
 )
 def test_a_search_looks_into_texts_and_for_whole_tags(keyword: str, found: bool) -> None:
-    assert network().search_tweets(keyword) == ([ENGINE] if found else [])
+    assert make_network().search_tweets(keyword) == ([ENGINE] if found else [])
 
 
 def test_tweets_and_counts_of_a_user() -> None:
-    posting = network(retweets={"charles": [1, 2]})
+    posting = make_network(retweets={"charles": [1, 2]})
     assert posting.get_user_tweets("charles") == [ENGINE]
     assert posting.get_user_tweets("ada") == []
     assert posting.get_user_stats("charles") == {"tweet_count": 1, "following_count": 0, "retweet_count": 2}
@@ -215,7 +215,7 @@ def test_tweets_and_counts_of_a_user() -> None:
 
 @given(CALLS)
 def test_no_call_reaches_beyond_its_network(calls: list[tuple[str, list[object]]]) -> None:
-    posting, other = network(), network()
+    posting, other = make_network(), make_network()
     config, world, state = deepcopy(CONFIG), deepcopy(WORLD), deepcopy(other.state())
     posting.mention(4, ["grace"])
     for function, arguments in calls:

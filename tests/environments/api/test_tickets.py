@@ -33,17 +33,17 @@ JSON = st.recursive(
 CALLS = st.lists(st.tuples(st.sampled_from(functions_of(Tickets)), st.lists(JSON, max_size=3)), max_size=12)
 
 
-def desk(**config: object) -> Tickets:
+def make_desk(**config: object) -> Tickets:
     return Tickets(CONFIG | config, WORLD)
 
 
 def test_the_state_is_the_default_state_with_the_configuration_over_it() -> None:
     assert Tickets({"nonsense": 1}, WORLD).state() == WORLD.defaults["tickets"]
-    assert desk().state() == CONFIG
+    assert make_desk().state() == CONFIG
 
 
 def test_a_new_ticket_is_open_and_belongs_to_the_user() -> None:
-    tickets = desk()
+    tickets = make_desk()
     ticket = tickets.create_ticket("Door")
     assert ticket == {
         "id": 8,
@@ -59,13 +59,13 @@ def test_a_new_ticket_is_open_and_belongs_to_the_user() -> None:
 
 @pytest.mark.parametrize("priority", [0, 6, -1, 5.5])
 def test_a_priority_goes_from_1_to_5(priority: Any) -> None:
-    tickets = desk()
+    tickets = make_desk()
     assert "priority" in str(tickets.create_ticket("Door", priority=priority)["error"])
     assert tickets.state() == CONFIG
 
 
 def test_creating_and_listing_tickets_needs_a_login() -> None:
-    tickets = desk(current_user=None)
+    tickets = make_desk(current_user=None)
     assert "Log in" in str(tickets.create_ticket("Door")["error"])
     assert "Log in" in str(tickets.get_user_tickets()[0]["error"])
 
@@ -74,7 +74,7 @@ def test_creating_and_listing_tickets_needs_a_login() -> None:
     ("username", "password", "works"), [("bob", "any", True), ("bob", "", False), ("", "any", False)]
 )
 def test_any_name_and_password_will_do_that_are_not_empty(username: str, password: str, works: bool) -> None:
-    tickets = desk(current_user=None)
+    tickets = make_desk(current_user=None)
     assert tickets.ticket_login(username, password) == {"success": works}
     assert tickets.ticket_get_login_status() == {"login_status": works}
     assert tickets.logout() == {"success": works}
@@ -91,7 +91,7 @@ def test_any_name_and_password_will_do_that_are_not_empty(username: str, passwor
     ],
 )
 def test_a_ticket_that_is_not_there_is_named(function: str, arguments: list[object]) -> None:
-    assert getattr(desk(), function)("7", *arguments) == {"error": "There is no ticket 7."}
+    assert getattr(make_desk(), function)("7", *arguments) == {"error": "There is no ticket 7."}
 
 
 Failing = tuple[str, list[object], str]
@@ -117,7 +117,7 @@ ALIKE: list[list[Failing]] = [
 
 
 def error_of(function: str, arguments: list[object], setting: str) -> str:
-    tickets = desk(
+    tickets = make_desk(
         ticket_queue=[LAMP | {"status": setting}], current_user=None if setting == "nobody" else "ada"
     )
     answer = getattr(tickets, function)(*arguments)
@@ -133,7 +133,7 @@ def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]
 
 def test_closing_and_resolving_are_refused_only_twice_in_a_row() -> None:
     """Official, and without a login, on the ticket of another user."""
-    tickets = desk(current_user=None)
+    tickets = make_desk(current_user=None)
     assert tickets.close_ticket(7) == {"status": "Ticket 7 has been closed successfully."}
     assert "error" in tickets.close_ticket(7)
     assert tickets.resolve_ticket(7, "new bulb") == {"status": "Ticket 7 has been resolved successfully."}
@@ -143,7 +143,7 @@ def test_closing_and_resolving_are_refused_only_twice_in_a_row() -> None:
 
 
 def test_an_edit_sets_fields_without_a_look_at_their_values() -> None:
-    tickets = desk(current_user=None)
+    tickets = make_desk(current_user=None)
     edit = {"title": "Bulb", "priority": 9, "status": "Lost", "description": None}
     assert tickets.edit_ticket(7, edit) == {"status": "Ticket 7 has been updated successfully."}
     assert tickets.ticket_queue == [LAMP | {"title": "Bulb", "priority": 9, "status": "Lost"}]
@@ -151,14 +151,14 @@ def test_an_edit_sets_fields_without_a_look_at_their_values() -> None:
 
 @pytest.mark.parametrize("field", ["id", "created_by", "resolution"])
 def test_an_edit_of_another_field_changes_nothing(field: str) -> None:
-    tickets = desk()
+    tickets = make_desk()
     assert field in str(tickets.edit_ticket(7, {"title": "Bulb", field: 1})["error"])
     assert tickets.state() == CONFIG
 
 
 def test_an_edit_must_be_an_object() -> None:
     with pytest.raises(AttributeError):
-        desk().edit_ticket(7, ["title"])  # type: ignore[arg-type]
+        make_desk().edit_ticket(7, ["title"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_an_edit_must_be_an_object() -> None:
     [(None, ["Door", "Roof"]), ("", ["Door", "Roof"]), ("CLOSED", ["Roof"]), ("Resolved", [])],
 )
 def test_a_user_sees_their_own_tickets(status: str | None, titles: list[str]) -> None:
-    tickets = desk()
+    tickets = make_desk()
     tickets.create_ticket("Door")
     tickets.create_ticket("Roof")
     tickets.close_ticket(9)
@@ -175,7 +175,7 @@ def test_a_user_sees_their_own_tickets(status: str | None, titles: list[str]) ->
 
 @given(CALLS)
 def test_no_call_reaches_beyond_its_desk(calls: list[tuple[str, list[object]]]) -> None:
-    tickets, other = desk(), desk()
+    tickets, other = make_desk(), make_desk()
     config, world, state = deepcopy(CONFIG), deepcopy(WORLD), deepcopy(other.state())
     tickets.close_ticket(7)
     for function, arguments in calls:

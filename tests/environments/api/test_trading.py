@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from pytest_fcbench.environments.api.trading import Trading
 from pytest_fcbench.environments.world import Filler, World
-from tests.environments.wild import Call, stays_inside, wild_calls
+from tests.environments.wild import Call, check_isolation, draw_wild_calls
 
 ACRN = {"price": 40.0, "percent_change": -1.5, "volume": 2.0, "MA(5)": 41.0, "MA(20)": 42.0}
 BRCH = {"price": 90.5, "percent_change": 0.2, "volume": 1.0, "MA(5)": 90.0, "MA(20)": 88.0}
@@ -50,8 +50,8 @@ WORLD = World(
 )
 
 
-def trading(*, long_context: bool = False, **config: object) -> Trading:
-    """An account whose user is logged in, at an open market."""
+def make_account(*, long_context: bool = False, **config: object) -> Trading:
+    """Make an account whose user is logged in, at an open market."""
     open_account = {"authenticated": True, "market_status": "Open"}
     return Trading(open_account | config, WORLD, long_context=long_context)
 
@@ -75,27 +75,27 @@ def test_the_state_is_the_default_overlaid_by_the_configuration() -> None:
 
 
 def test_order_numbers_become_numbers_again_and_words_stay() -> None:
-    orders = trading(orders={"12": BOUGHT, "order_type": "Buy"}).orders
+    orders = make_account(orders={"12": BOUGHT, "order_type": "Buy"}).orders
     assert orders == {12: BOUGHT, "order_type": "Buy"}
 
 
 def test_the_clock_stands_still() -> None:
-    assert trading().get_current_time() == {"current_time": "10:30 AM"}
+    assert make_account().get_current_time() == {"current_time": "10:30 AM"}
 
 
 @pytest.mark.parametrize(("name", "symbol"), [("Acorn Mills", "ACRN"), ("acorn mills", "Stock not found")])
 def test_symbol_by_name(name: str, symbol: str) -> None:
-    assert trading().get_symbol_by_name(name) == {"symbol": symbol}
+    assert make_account().get_symbol_by_name(name) == {"symbol": symbol}
 
 
 def test_stock_info() -> None:
-    account = trading()
+    account = make_account()
     assert account.get_stock_info("ACRN") == ACRN
     assert is_error(account.get_stock_info("acrn"))
 
 
 def test_a_long_context_lists_the_averages_but_does_not_keep_them() -> None:
-    account = trading(long_context=True)
+    account = make_account(long_context=True)
     assert account.get_stock_info("ACRN") == {**ACRN, "MA(5)": [1.0, 2.0], "MA(20)": [3.0]}
     assert account.stocks["ACRN"] == ACRN
 
@@ -104,8 +104,8 @@ def test_a_long_context_lists_the_averages_but_does_not_keep_them() -> None:
     ("sector", "short", "long"), [("Food", ["ACRN"], ["ACRN", "CRMB"]), ("Steel", [], [])]
 )
 def test_stocks_of_a_sector(sector: str, short: list[str], long: list[str]) -> None:
-    assert trading().get_available_stocks(sector) == {"stock_list": short}
-    assert trading(long_context=True).get_available_stocks(sector) == {"stock_list": long}
+    assert make_account().get_available_stocks(sector) == {"stock_list": short}
+    assert make_account(long_context=True).get_available_stocks(sector) == {"stock_list": long}
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_stocks_of_a_sector(sector: str, short: list[str], long: list[str]) -> N
     ],
 )
 def test_filter_by_price(lowest: float, highest: float, left: list[str]) -> None:
-    result = trading().filter_stocks_by_price(["BRCH", "ACRN", "NONE"], lowest, highest)
+    result = make_account().filter_stocks_by_price(["BRCH", "ACRN", "NONE"], lowest, highest)
     assert result == {"filtered_stocks": left}
 
 
@@ -130,7 +130,7 @@ def test_filter_by_price(lowest: float, highest: float, left: list[str]) -> None
     ],
 )
 def test_price_changes_count_in_both_directions(threshold: float, notification: str) -> None:
-    result = trading().notify_price_change(["ACRN", "NONE", "BRCH"], threshold)
+    result = make_account().notify_price_change(["ACRN", "NONE", "BRCH"], threshold)
     assert result == {"notification": notification}
 
 
@@ -166,14 +166,14 @@ def test_login_and_logout() -> None:
     ],
 )
 def test_a_login_is_needed(function: str, arguments: tuple[object, ...]) -> None:
-    account = trading(authenticated=False)
+    account = make_account(authenticated=False)
     before = deepcopy(account.state())
     assert is_error(getattr(account, function)(*arguments))
     assert account.state() == before
 
 
 def test_lists_refuse_in_a_list() -> None:
-    account = trading(authenticated=False)
+    account = make_account(authenticated=False)
     for result in (account.get_order_history(), account.get_transaction_history("no day")):
         assert isinstance(result, list)
         assert [is_error(item) for item in result] == [True]
@@ -181,11 +181,11 @@ def test_lists_refuse_in_a_list() -> None:
 
 
 def test_account_info() -> None:
-    assert trading().get_account_info() == {"account_id": 3, "balance": 100.0, "binding_card": 4000}
+    assert make_account().get_account_info() == {"account_id": 3, "balance": 100.0, "binding_card": 4000}
 
 
 def test_money_in_and_out() -> None:
-    account = trading(transaction_history=[])
+    account = make_account(transaction_history=[])
     assert account.fund_account(50) == {"status": "Account funded successfully", "new_balance": 150.0}
     assert account.withdraw_funds(150) == {"status": "Withdrawal successful", "new_balance": 0.0}
     kinds = [(entry["type"], entry["amount"]) for entry in account.transaction_history]
@@ -196,12 +196,12 @@ def test_money_in_and_out() -> None:
 
 
 def test_moments_of_transactions_follow_from_the_seed() -> None:
-    def moment(seed: int) -> str:
-        account = trading(random_seed=seed)
+    def get_moment(seed: int) -> str:
+        account = make_account(random_seed=seed)
         account.fund_account(1)
         return str(account.transaction_history[-1]["timestamp"])
 
-    assert moment(1) == moment(1) != moment(2)
+    assert get_moment(1) == get_moment(1) != get_moment(2)
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_moments_of_transactions_follow_from_the_seed() -> None:
     ],
 )
 def test_money_stays(function: str, amount: float, market: str) -> None:
-    account = trading(market_status=market)
+    account = make_account(market_status=market)
     assert is_error(getattr(account, function)(amount))
     assert account.account_info["balance"] == 100.0
     assert account.transaction_history == [JANUARY, FEBRUARY]
@@ -233,19 +233,19 @@ def test_money_stays(function: str, amount: float, market: str) -> None:
     ],
 )
 def test_transactions_of_a_period(start: str | None, end: str | None, found: list[object]) -> None:
-    assert trading().get_transaction_history(start, end) == {"transaction_history": found}
-    assert trading(long_context=True).get_transaction_history(start, end) == {
+    assert make_account().get_transaction_history(start, end) == {"transaction_history": found}
+    assert make_account(long_context=True).get_transaction_history(start, end) == {
         "transaction_history": [*found, LONG_AGO]
     }
 
 
 def test_a_day_that_is_none_raises() -> None:
     with pytest.raises(ValueError, match="10 January"):
-        trading().get_transaction_history("10 January")
+        make_account().get_transaction_history("10 January")
 
 
 def test_an_order_is_told_pending_kept_open_and_not_paid() -> None:
-    account = trading(order_counter=20)
+    account = make_account(order_counter=20)
     assert account.place_order("Buy", "ACRN", 50, 2) == {
         "order_id": 20,
         "order_type": "Buy",
@@ -267,7 +267,7 @@ def test_an_order_is_told_pending_kept_open_and_not_paid() -> None:
     ],
 )
 def test_orders_that_are_taken_all_the_same(kind: str, price: float, amount: float) -> None:
-    account: Any = trading()
+    account: Any = make_account()
     assert account.place_order(kind, "ACRN", price, amount)["order_id"] == 8
     assert account.orders[8] != OFFERED  # its number was still the counter's
 
@@ -277,13 +277,13 @@ def test_orders_that_are_taken_all_the_same(kind: str, price: float, amount: flo
     [("NONE", 1, 1), ("ACRN", 0, 1), ("ACRN", 1, 0), ("ACRN", -1, 1), ("ACRN", 50.01, 2)],
 )
 def test_an_order_is_refused(symbol: str, price: float, amount: int) -> None:
-    account = trading()
+    account = make_account()
     assert is_error(account.place_order("Buy", symbol, price, amount))
     assert (account.order_counter, list(account.orders)) == (8, [7, 8])
 
 
 def test_cancel_an_order() -> None:
-    account = trading(authenticated=False)
+    account = make_account(authenticated=False)
     assert account.cancel_order(8) == {"order_id": 8, "status": "Cancelled"}
     assert account.orders[8]["status"] == "Cancelled"
     assert is_error(account.cancel_order(7)), "completed"
@@ -291,24 +291,24 @@ def test_cancel_an_order() -> None:
 
 
 def test_order_details() -> None:
-    account = trading(authenticated=False)
+    account = make_account(authenticated=False)
     assert account.get_order_details(7) == BOUGHT
     assert account.get_order_details(9) == {"error": "There is no order 9, only these: [7, 8]."}
 
 
 def test_a_long_context_tells_more_about_an_order() -> None:
-    account = trading(long_context=True)
+    account = make_account(long_context=True)
     metadata = {"risks": "ACRN may fall. ACRN!"}
     assert account.get_order_details(7) == {**BOUGHT, "metadata": metadata}
     assert account.orders[7] == BOUGHT
 
 
 def test_order_history() -> None:
-    assert trading().get_order_history() == {"history": [7, 8]}
+    assert make_account().get_order_history() == {"history": [7, 8]}
 
 
 def test_watch_list() -> None:
-    account = trading()
+    account = make_account()
     for stock, watched in [
         ("ACRN", ["BRCH", "ACRN"]),
         ("ACRN", ["BRCH", "ACRN"]),
@@ -322,7 +322,7 @@ def test_watch_list() -> None:
 
 
 def test_a_long_context_makes_the_watch_list_bare_and_long() -> None:
-    account = trading(long_context=True)
+    account = make_account(long_context=True)
     assert account.get_watchlist() == ["BRCH", "ZZA", ...]
     assert account.watch_list == ["BRCH"]
 
@@ -364,7 +364,7 @@ ALIKE: list[list[Failing]] = [
 
 
 def error_of(function: str, arguments: list[object], config: dict[str, Any]) -> str:
-    answer = getattr(trading(**config), function)(*arguments)
+    answer = getattr(make_account(**config), function)(*arguments)
     [error] = answer if isinstance(answer, list) else [answer]
     return str(error["error"] if isinstance(error, dict) else error)
 
@@ -377,7 +377,7 @@ def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]
 
 
 def test_results_are_not_the_state() -> None:
-    account: Any = trading()
+    account: Any = make_account()
     before = deepcopy(account.state())
     for result in (account.get_account_info(), account.get_order_details(7), account.get_stock_info("ACRN")):
         result.clear()
@@ -390,6 +390,6 @@ CONFIG = {"authenticated": True, "market_status": "Open", "orders": {"7": BOUGHT
 
 
 @settings(deadline=None)
-@given(wild_calls(Trading, KNOWN))
+@given(draw_wild_calls(Trading, KNOWN))
 def test_no_call_reaches_beyond_its_account(calls: list[Call]) -> None:
-    stays_inside(lambda: Trading(CONFIG, WORLD, long_context=True), (CONFIG, WORLD), calls)
+    check_isolation(lambda: Trading(CONFIG, WORLD, long_context=True), (CONFIG, WORLD), calls)

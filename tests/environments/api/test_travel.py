@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from pytest_fcbench.environments.api.travel import Travel
 from pytest_fcbench.environments.world import Filler, World
-from tests.environments.wild import Call, stays_inside, wild_calls
+from tests.environments.wild import Call, check_isolation, draw_wild_calls
 
 TOKEN = "tok"
 EVEN, ODD = "2030-01-02", "2030-01-03"  # sums of digits: 8 and 9
@@ -62,12 +62,12 @@ CONFIG = {
 }
 
 
-def travel(*, long_context: bool = False, **config: object) -> Travel:
-    """An agency where Ada Lund is logged in, with a card and a booked trip."""
+def make_agency(*, long_context: bool = False, **config: object) -> Travel:
+    """Make an agency where Ada Lund is logged in, with a card and a booked trip."""
     return Travel(CONFIG | config, WORLD, long_context=long_context)
 
 
-def book(agency: Travel, **changes: object) -> dict[str, Any]:
+def book_trip(agency: Travel, **changes: object) -> dict[str, Any]:
     arguments: dict[str, object] = {
         "access_token": TOKEN,
         "card_id": "blue",
@@ -109,15 +109,15 @@ def test_authenticate() -> None:
 
 
 def test_ids_follow_from_the_seed() -> None:
-    def ids(seed: int) -> list[object]:
-        agency = travel(random_seed=seed)
-        booked = book(agency)
+    def draw_ids(seed: int) -> list[object]:
+        agency = make_agency(random_seed=seed)
+        booked = book_trip(agency)
         insured = agency.purchase_insurance(TOKEN, "all", "trip", 1.0, "blue")
         card = agency.register_credit_card(TOKEN, "3", "01/2040", "Ada Lund", 123)
         return [booked["booking_id"], booked["transaction_id"], insured["insurance_id"], card["card_id"]]
 
-    assert ids(1) == ids(1) != ids(2)
-    assert [len(str(number)) for number in ids(1)] == [7, 8, 9, 12]
+    assert draw_ids(1) == draw_ids(1) != draw_ids(2)
+    assert [len(str(number)) for number in draw_ids(1)] == [7, 8, 9, 12]
 
 
 NEED_A_TOKEN: dict[str, tuple[object, ...]] = {
@@ -135,7 +135,7 @@ NEED_A_TOKEN: dict[str, tuple[object, ...]] = {
 @pytest.mark.parametrize("function", NEED_A_TOKEN)
 @pytest.mark.parametrize(("token", "lifetime"), [("other", 60), (TOKEN, 0)], ids=["wrong", "expired"])
 def test_a_token_is_needed(function: str, token: str, lifetime: int) -> None:
-    agency = travel(token_expires_in=lifetime)
+    agency = make_agency(token_expires_in=lifetime)
     before = deepcopy(agency.state())
     result = getattr(agency, function)(token, *NEED_A_TOKEN[function])
     assert "token" in result.pop("error")
@@ -144,7 +144,7 @@ def test_a_token_is_needed(function: str, token: str, lifetime: int) -> None:
 
 
 def test_only_cards_ask_for_a_lifetime_of_the_token() -> None:
-    agency = travel(token_expires_in=None)
+    agency = make_agency(token_expires_in=None)
     assert "error" in agency.register_credit_card(TOKEN, "3", "01/2040", "Ada Lund", 123)
     assert agency.get_credit_card_balance(TOKEN, "blue") == {"card_balance": 500.0}
     assert agency.travel_get_login_status() == {"status": False}
@@ -161,7 +161,7 @@ def test_only_cards_ask_for_a_lifetime_of_the_token() -> None:
     ],
 )
 def test_verify_a_traveler(last_name: str, born: str, passport: str, failure: str | None) -> None:
-    result = travel().verify_traveler_information("Ada", last_name, born, passport)
+    result = make_agency().verify_traveler_information("Ada", last_name, born, passport)
     if failure is None:
         assert result == {"verification_status": True}
     else:
@@ -169,7 +169,7 @@ def test_verify_a_traveler(last_name: str, born: str, passport: str, failure: st
 
 
 def test_register_a_card() -> None:
-    agency = travel()
+    agency = make_agency()
     card_id = agency.register_credit_card(TOKEN, "3", "01/2040", "Ada Lund", 123)["card_id"]
     card = agency.credit_card_list[str(card_id)]
     assert 10_000 <= card.pop("balance") <= 99_999
@@ -182,13 +182,13 @@ def test_register_a_card() -> None:
 
 
 def test_a_card_is_known_by_its_id_not_its_number() -> None:
-    agency = travel()
+    agency = make_agency()
     assert "error" in agency.register_credit_card(TOKEN, "blue", "01/2040", "Ada Lund", 123)
     assert "card_id" in agency.register_credit_card(TOKEN, "1", "01/2040", "Ada Lund", 123)
 
 
 def test_balance_of_a_card() -> None:
-    agency = travel()
+    agency = make_agency()
     assert agency.get_credit_card_balance(TOKEN, "blue") == {"card_balance": 500.0}
     assert agency.get_credit_card_balance(TOKEN, "red") == {
         "error": "Only these cards are registered: ['blue', 'bare']."
@@ -198,11 +198,11 @@ def test_balance_of_a_card() -> None:
 
 
 def test_all_cards() -> None:
-    assert travel().get_all_credit_cards() == {"credit_card_list": CONFIG["credit_card_list"]}
+    assert make_agency().get_all_credit_cards() == {"credit_card_list": CONFIG["credit_card_list"]}
 
 
 def test_budget() -> None:
-    agency = travel()
+    agency = make_agency()
     assert agency.set_budget_limit(TOKEN, 300) == {"budget_limit": 300.0}
     assert isinstance(agency.budget_limit, float)
     assert agency.get_budget_fiscal_year("2020-01-01T00:00:00", "true") == {"budget_fiscal_year": "2018"}
@@ -213,18 +213,18 @@ def test_budget() -> None:
     [("USD", "EUR", 10, 8.0), ("EUR", "USD", 10, 12.5), ("USD", "RMB", 2, 14.0), ("RMB", "USD", 5, 0.71)],
 )
 def test_exchange(base: str, target: str, value: float, exchanged: float) -> None:
-    result = travel().compute_exchange_rate(base, target, value)["exchanged_value"]
+    result = make_agency().compute_exchange_rate(base, target, value)["exchanged_value"]
     assert (type(result), result) == (float, exchanged)
 
 
 @pytest.mark.parametrize(("base", "target"), [("EUR", "RMB"), ("USD", "USD")])
 def test_no_rate_raises(base: str, target: str) -> None:
     with pytest.raises(ValueError, match="no rate"):
-        travel().compute_exchange_rate(base, target, 1)
+        make_agency().compute_exchange_rate(base, target, 1)
 
 
 def test_airports() -> None:
-    agency = travel()
+    agency = make_agency()
     assert agency.list_all_airports() == ["AAA", "BBB", "CCC"]
     assert agency.get_nearest_airport_by_city("Abbey") == {"nearest_airport": "AAA"}
     assert agency.get_nearest_airport_by_city("abbey") == {"nearest_airport": "Unknown"}
@@ -241,12 +241,12 @@ def test_airports() -> None:
     ],
 )
 def test_flight_cost(route: tuple[str, str], day: str, seat: Any, cost: float) -> None:
-    result = travel().get_flight_cost(*route, day, seat)
+    result = make_agency().get_flight_cost(*route, day, seat)
     assert result == {"travel_cost_list": [cost]}
 
 
 def test_a_long_context_lists_the_costs_of_all_flights() -> None:
-    agency = travel(long_context=True)
+    agency = make_agency(long_context=True)
     assert agency.get_flight_cost("BBB", "AAA", EVEN, "economy") == {"travel_cost_list": [120.0, 161.0]}
 
 
@@ -255,12 +255,12 @@ def test_a_long_context_lists_the_costs_of_all_flights() -> None:
 )
 def test_a_flight_that_is_none_raises(target: str, seat: Any, named: str) -> None:
     with pytest.raises(ValueError, match=named):
-        travel().get_flight_cost("AAA", target, ODD, seat)
+        make_agency().get_flight_cost("AAA", target, ODD, seat)
 
 
 def test_book_a_flight() -> None:
-    agency = travel()
-    result = book(agency)
+    agency = make_agency()
+    result = book_trip(agency)
     booking_id, transaction_id = result["booking_id"], result["transaction_id"]
     assert result == {
         "booking_id": booking_id,
@@ -273,8 +273,8 @@ def test_book_a_flight() -> None:
 
 
 def test_a_long_context_shows_the_history_of_bookings() -> None:
-    agency = travel(long_context=True)
-    result = book(agency)
+    agency = make_agency(long_context=True)
+    result = book_trip(agency)
     assert list(result["booking_history"]) == ["trip", "far", result["booking_id"]]
 
 
@@ -293,31 +293,31 @@ def test_a_long_context_shows_the_history_of_bookings() -> None:
     ids=str,
 )
 def test_a_booking_is_refused(wrong: dict[str, object]) -> None:
-    agency = travel()
+    agency = make_agency()
     before = deepcopy(agency.state())
-    result = book(agency, **wrong)
+    result = book_trip(agency, **wrong)
     assert list(result) == ["booking_status", "error"]
     assert result["booking_status"] is False
     assert agency.state() == before
 
 
 def test_a_booking_may_take_the_whole_balance() -> None:
-    agency = travel(credit_card_list={"blue": {"balance": 60.0}})
-    assert book(agency)["booking_status"] is True
+    agency = make_agency(credit_card_list={"blue": {"balance": 60.0}})
+    assert book_trip(agency)["booking_status"] is True
     assert agency.credit_card_list["blue"]["balance"] == 0.0
 
 
 def test_a_booking_measures_the_balance_by_the_budget() -> None:
-    assert book(travel(budget_limit=501.0))["booking_status"] is False
-    assert book(travel(budget_limit=1.0))["booking_status"] is True
+    assert book_trip(make_agency(budget_limit=501.0))["booking_status"] is False
+    assert book_trip(make_agency(budget_limit=1.0))["booking_status"] is True
 
 
 def test_booking_history() -> None:
-    assert travel().get_booking_history(TOKEN) == {"booking_history": {"trip": TRIP}}
+    assert make_agency().get_booking_history(TOKEN) == {"booking_history": {"trip": TRIP}}
 
 
 def test_invoice() -> None:
-    agency = travel()
+    agency = make_agency()
     invoice = {"booking_id": "trip", **{name: TRIP[name] for name in TRIP if name != "card_id"}}
     assert agency.retrieve_invoice(TOKEN, "trip", "an insurance") == {"invoice": invoice}
     for unknown in ("trap", None):
@@ -325,21 +325,21 @@ def test_invoice() -> None:
 
 
 def test_cancel_a_booking() -> None:
-    agency = travel()
+    agency = make_agency()
     assert agency.cancel_booking(TOKEN, "trip") == {"cancel_status": True}
     assert (agency.booking_record, agency.credit_card_list["blue"]["balance"]) == ({}, 560.0)
     assert agency.cancel_booking(TOKEN, "trip")["cancel_status"] is False
 
 
 def test_a_booking_whose_card_is_gone_stays() -> None:
-    agency = travel(credit_card_list={})
+    agency = make_agency(credit_card_list={})
     with pytest.raises(KeyError):
         agency.cancel_booking(TOKEN, "trip")
     assert agency.booking_record == {"trip": TRIP}
 
 
 def test_insurance() -> None:
-    agency = travel(budget_limit=800.0)
+    agency = make_agency(budget_limit=800.0)
     result = agency.purchase_insurance(TOKEN, "all", "trip", 800.0, "blue")
     assert result == {"insurance_id": result["insurance_id"], "insurance_status": True}
     assert agency.credit_card_list["blue"]["balance"] == -300.0  # no funds are asked for
@@ -350,14 +350,14 @@ def test_insurance() -> None:
     ("booking_id", "cost", "card_id"), [("trap", 1.0, "blue"), ("trip", 901.0, "blue"), ("trip", 1.0, "red")]
 )
 def test_an_insurance_is_refused(booking_id: str, cost: float, card_id: str) -> None:
-    agency = travel(budget_limit=900.0)
+    agency = make_agency(budget_limit=900.0)
     result = agency.purchase_insurance(TOKEN, "all", booking_id, cost, card_id)
     assert list(result) == ["insurance_status", "error"]
     assert agency.credit_card_list == CONFIG["credit_card_list"]
 
 
 def test_customer_support() -> None:
-    agency = travel()
+    agency = make_agency()
     assert list(agency.contact_customer_support("trip", "Help!")) == ["customer_support_message"]
     assert list(agency.contact_customer_support("trap", "Help!")) == ["error"]
 
@@ -406,7 +406,7 @@ ALIKE: list[list[Failing]] = [
 
 def error_of(function: str, arguments: list[object], config: dict[str, Any]) -> str:
     try:
-        answer = getattr(travel(**config), function)(*arguments)
+        answer = getattr(make_agency(**config), function)(*arguments)
     except ValueError as error:
         return str(error)
     return str(answer.get("error") or answer["verification_failure"])
@@ -420,21 +420,21 @@ def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]
 
 
 def test_a_long_context_adds_cards_and_bookings_of_others() -> None:
-    agency = travel(long_context=True)
+    agency = make_agency(long_context=True)
     assert list(agency.credit_card_list) == ["blue", "bare", "grey"]
     assert agency.credit_card_list["blue"]["balance"] == 500.0, "the own card stays"
     assert agency.booking_record == {"trip": TRIP, "far": {**TRIP, "card_id": "grey"}}
 
 
 def test_cards_of_others_are_no_one_elses() -> None:
-    first, second = travel(long_context=True), travel(long_context=True)
+    first, second = make_agency(long_context=True), make_agency(long_context=True)
     first.cancel_booking(TOKEN, "far")
     cards = (first.credit_card_list, second.credit_card_list, WORLD.filler.credit_cards)
     assert [card["grey"]["balance"] for card in cards] == [70.0, 10.0, 10.0]
 
 
 def test_results_are_not_the_state() -> None:
-    agency = travel()
+    agency = make_agency()
     before = deepcopy(agency.state())
     for result in (agency.get_all_credit_cards(), agency.get_booking_history(TOKEN)):
         for shown in result.values():
@@ -447,6 +447,6 @@ KNOWN = [TOKEN, "blue", "grey", "trip", "far", "AAA", "BBB", ODD, "economy", "US
 
 
 @settings(deadline=None)
-@given(wild_calls(Travel, KNOWN))
+@given(draw_wild_calls(Travel, KNOWN))
 def test_no_call_reaches_beyond_its_agency(calls: list[Call]) -> None:
-    stays_inside(lambda: travel(long_context=True), (CONFIG, WORLD), calls)
+    check_isolation(lambda: make_agency(long_context=True), (CONFIG, WORLD), calls)

@@ -69,7 +69,7 @@ CALLS = st.lists(
 )
 
 
-def car(
+def make_car(
     config: Mapping[str, object] = MappingProxyType({}), *, long_context: bool = False, **more: object
 ) -> Vehicle:
     return Vehicle({**CONFIG, **config, **more}, WORLD, long_context=long_context)
@@ -79,18 +79,18 @@ def test_the_state_is_the_default_state_with_the_configuration_over_it() -> None
     public = {name: value for name, value in WORLD.defaults["vehicle"].items() if not name.startswith("_")}
     del public["random_seed"], public["brakePedalForce"]
     assert Vehicle({}, WORLD).state() == public | {"long_context": False}
-    assert car(engineState="running", nonsense=1).engine_state == "running"
+    assert make_car(engineState="running", nonsense=1).engine_state == "running"
 
 
 def test_the_unlocked_doors_are_counted_and_not_read() -> None:
-    assert car(remainingUnlockedDoors=9).remainingUnlockedDoors == 0
-    assert car(doorStatus={"driver": "locked"}).remainingUnlockedDoors == 3
+    assert make_car(remainingUnlockedDoors=9).remainingUnlockedDoors == 0
+    assert make_car(doorStatus={"driver": "locked"}).remainingUnlockedDoors == 3
 
 
 def test_forces_and_slope_are_hidden() -> None:
     config = {"parkingBrakeForce": 5.0, "slopeAngle": 6.0, "brakePedalForce": 7.0}
-    assert car(config).hidden() == config
-    assert not {name for name in car().state() if "Force" in name or "slope" in name}
+    assert make_car(config).hidden() == config
+    assert not {name for name in make_car().state() if "Force" in name or "slope" in name}
 
 
 def test_an_engine_starts_with_locked_doors_and_the_brake_fully_pressed() -> None:
@@ -116,28 +116,28 @@ def test_an_engine_starts_with_locked_doors_and_the_brake_fully_pressed() -> Non
     ],
 )
 def test_an_engine_that_does_not_start_says_why(config: dict[str, object], mode: Any, problem: str) -> None:
-    vehicle = car(config)
+    vehicle = make_car(config)
     assert problem in str(vehicle.startEngine(mode)["error"])
     assert vehicle.engine_state == "stopped"
 
 
 @pytest.mark.parametrize("config", [READY, {}])
 def test_stopping_the_engine_works_and_still_answers_with_an_error(config: dict[str, object]) -> None:
-    vehicle = car(config, engineState="running")
+    vehicle = make_car(config, engineState="running")
     assert "error" in vehicle.startEngine("STOP")
     assert vehicle.engine_state == "stopped"
 
 
 @pytest.mark.parametrize(("amount", "level"), [(6, 10.0), (46, 50.0), (46.5, None), (-1, None)])
 def test_the_tank_holds_50_gallons(amount: float, level: float | None) -> None:
-    vehicle = car()
+    vehicle = make_car()
     answer = vehicle.fillFuelTank(amount)
     assert ("error" in answer) if level is None else answer == {"fuelLevel": level}
     assert vehicle.fuelLevel == (4.0 if level is None else level)
 
 
 def test_a_tank_below_zero_must_be_filled_to_zero_at_least() -> None:
-    vehicle = car(fuelLevel=-2.0)
+    vehicle = make_car(fuelLevel=-2.0)
     assert "error" in vehicle.fillFuelTank(1)
     assert vehicle.fillFuelTank(2) == {"fuelLevel": 0.0}
 
@@ -155,7 +155,7 @@ def test_doors_are_locked_one_by_one_up_to_the_unknown_one() -> None:
 
 
 def test_a_temperature_is_kept_in_celsius_and_answered_as_it_came() -> None:
-    vehicle = car()
+    vehicle = make_car()
     assert vehicle.adjustClimateControl(212, "fahrenheit", fanSpeed=100, mode="heat") == {
         "currentACTemperature": 212,
         "climateMode": "heat",
@@ -168,7 +168,7 @@ def test_a_temperature_is_kept_in_celsius_and_answered_as_it_came() -> None:
 
 @pytest.mark.parametrize(("mode", "status"), [("on", "on"), ("off", "off"), ("auto", "off")])
 def test_headlights_on_auto_are_off(mode: Any, status: str) -> None:
-    vehicle = car(headLightStatus="on")
+    vehicle = make_car(headLightStatus="on")
     assert vehicle.setHeadlights(mode) == {"headlightStatus": status}
     assert vehicle.headLightStatus == status
     assert "error" in vehicle.setHeadlights("dim")  # type: ignore[arg-type]
@@ -192,8 +192,8 @@ def test_headlights_on_auto_are_off(mode: Any, status: str) -> None:
     ],
 )
 def test_each_part_has_its_display(option: Any, shown: dict[str, object]) -> None:
-    assert car().displayCarStatus(option) == shown
-    long = car(long_context=True).displayCarStatus(option)
+    assert make_car().displayCarStatus(option) == shown
+    long = make_car(long_context=True).displayCarStatus(option)
     assert list(long.items()) == [("metadata", "Color: red"), *shown.items()]
 
 
@@ -202,16 +202,16 @@ def test_each_part_has_its_display(option: Any, shown: dict[str, object]) -> Non
 )
 def test_the_parking_brake_reports_a_slope_of_10_degrees(mode: Any, status: str, force: float) -> None:
     answer = {"parkingBrakeStatus": status, "_parkingBrakeForce": force, "_slopeAngle": 10.0}
-    vehicle = car(parkingBrakeStatus="?", parkingBrakeForce=1.0)
+    vehicle = make_car(parkingBrakeStatus="?", parkingBrakeForce=1.0)
     assert vehicle.activateParkingBrake(mode) == answer
     assert vehicle.parkingBrakeStatus == status
     assert vehicle.hidden()["parkingBrakeForce"] == force
-    long = car(long_context=True).activateParkingBrake(mode)
+    long = make_car(long_context=True).activateParkingBrake(mode)
     assert list(long.items()) == [("parkingBrakeInstruction", "Pull it."), *answer.items()]
 
 
 def test_the_parking_brake_knows_two_modes() -> None:
-    vehicle = car(long_context=True)
+    vehicle = make_car(long_context=True)
     assert list(vehicle.activateParkingBrake("pull")) == ["error"]  # type: ignore[arg-type]
     assert vehicle.hidden()["slopeAngle"] == 0.0
 
@@ -220,7 +220,7 @@ def test_the_parking_brake_knows_two_modes() -> None:
     ("position", "status", "force"), [(1, "pressed", 1000.0), (0.5, "pressed", 500.0), (0, "released", 0.0)]
 )
 def test_the_brake_pedal_has_a_force(position: float, status: str, force: float) -> None:
-    vehicle = car()
+    vehicle = make_car()
     assert vehicle.pressBrakePedal(position) == {"brakePedalStatus": status, "brakePedalForce": force}
     assert vehicle.hidden()["brakePedalForce"] == force
     assert vehicle.releaseBrakePedal() == {"brakePedalStatus": "released", "brakePedalForce": 0.0}
@@ -229,20 +229,20 @@ def test_the_brake_pedal_has_a_force(position: float, status: str, force: float)
 
 @pytest.mark.parametrize("position", [-0.1, 1.1])
 def test_the_brake_pedal_goes_from_0_to_1(position: float) -> None:
-    vehicle = car(brakePedalStatus="pressed")
+    vehicle = make_car(brakePedalStatus="pressed")
     assert "error" in vehicle.pressBrakePedal(position)
     assert vehicle.brakePedalStatus == "pressed"
 
 
 def test_a_whole_force_is_displayed_as_a_whole_number() -> None:
     """Official: it is text that is compared, and there 1000 is not 1000.0."""
-    vehicle = car()
+    vehicle = make_car()
     assert str(vehicle.pressBrakePedal(1)["brakePedalForce"]) == "1000.0"
     assert str(vehicle.displayCarStatus("brakePedal")["brakePedalForce"]) == "1000"
 
 
 def test_cruise_control_is_switched_on_and_off() -> None:
-    vehicle = car(engineState="running")
+    vehicle = make_car(engineState="running")
     on = {"cruiseStatus": "active", "currentSpeed": 65.0, "distanceToNextVehicle": 30.0}
     assert vehicle.setCruiseControl(65, True, 30) == on
     assert vehicle.setCruiseControl(-1, False, 30) == on | {"cruiseStatus": "inactive", "currentSpeed": -1.0}
@@ -251,13 +251,13 @@ def test_cruise_control_is_switched_on_and_off() -> None:
 
 @pytest.mark.parametrize("speed", [-5, 125, 62])
 def test_cruise_control_refuses_a_speed_and_keeps_the_distance(speed: float) -> None:
-    vehicle = car(engineState="running")
+    vehicle = make_car(engineState="running")
     assert "speed" in str(vehicle.setCruiseControl(speed, True, 30)["error"])
     assert (vehicle.cruiseStatus, vehicle.distanceToNextVehicle) == ("inactive", 30.0)
 
 
 def test_cruise_control_needs_the_engine_and_numbers() -> None:
-    vehicle = car()
+    vehicle = make_car()
     assert "engine" in str(vehicle.setCruiseControl(60, True, 30)["error"])
     with pytest.raises(ValueError, match="near"):
         vehicle.setCruiseControl(60, True, "near")  # type: ignore[arg-type]
@@ -265,18 +265,18 @@ def test_cruise_control_needs_the_engine_and_numbers() -> None:
 
 
 def test_chance_comes_from_the_seed_alone() -> None:
-    def draws(**config: object) -> list[object]:
-        vehicle = car(config)
+    def draw_values(**config: object) -> list[object]:
+        vehicle = make_car(config)
         functions = [vehicle.get_current_speed, vehicle.get_outside_temperature_from_google] * 2
         return [function() for function in functions]
 
-    assert draws() == draws(random_seed=3)
-    assert draws() != draws(random_seed=4)
-    assert draws(random_seed=None) == draws(random_seed=None)
+    assert draw_values() == draw_values(random_seed=3)
+    assert draw_values() != draw_values(random_seed=4)
+    assert draw_values(random_seed=None) == draw_values(random_seed=None)
 
 
 def test_a_speed_and_a_temperature_are_in_their_range() -> None:
-    vehicle = car()
+    vehicle = make_car()
     for _ in range(50):
         assert 0 <= vehicle.get_current_speed()["currentSpeed"] <= 120
         [(name, temperature)] = vehicle.get_outside_temperature_from_google().items()
@@ -286,28 +286,28 @@ def test_a_speed_and_a_temperature_are_in_their_range() -> None:
 
 
 def test_a_long_answer_tells_of_past_weather_first() -> None:
-    answer = car(long_context=True).get_outside_temperature_from_google()
+    answer = make_car(long_context=True).get_outside_temperature_from_google()
     assert list(answer) == ["yesterday", "outsideTemperature"]
     assert answer["yesterday"] == {"rain": 3}
     assert answer["yesterday"] is not WORLD.filler.weather["yesterday"]
 
 
 def test_the_other_weather_site_is_never_there() -> None:
-    assert car().get_outside_temperature_from_weather_com() == {"error": 404}
+    assert make_car().get_outside_temperature_from_weather_com() == {"error": 404}
 
 
 def test_the_log_is_an_echo() -> None:
-    assert car().display_log(["a", "b"]) == {"log": ["a", "b"]}
+    assert make_car().display_log(["a", "b"]) == {"log": ["a", "b"]}
 
 
 @pytest.mark.parametrize(("distance", "feasible"), [(80, True), (80.1, False), (-1, True)])
 def test_a_gallon_is_good_for_20_miles(distance: float, feasible: bool) -> None:
-    assert car().estimate_drive_feasibility_by_mileage(distance) == {"canDrive": feasible}
+    assert make_car().estimate_drive_feasibility_by_mileage(distance) == {"canDrive": feasible}
 
 
 def test_liters_and_gallons() -> None:
-    assert car().liter_to_gallon(10) == {"gallon": pytest.approx(2.64172)}
-    assert car().gallon_to_liter(10) == {"liter": pytest.approx(37.8541)}
+    assert make_car().liter_to_gallon(10) == {"gallon": pytest.approx(2.64172)}
+    assert make_car().gallon_to_liter(10) == {"liter": pytest.approx(37.8541)}
 
 
 @pytest.mark.parametrize(
@@ -315,18 +315,18 @@ def test_liters_and_gallons() -> None:
     [("11111", "22222", 12.5), ("22222", "11111", 12.5), ("11111", "11111", None), ("1", "2", None)],
 )
 def test_distances_are_known_in_both_directions(a: str, b: str, distance: float | None) -> None:
-    answer = car().estimate_distance(a, b)
+    answer = make_car().estimate_distance(a, b)
     assert list(answer) == ["error"] if distance is None else answer == {"distance": distance}
-    assert car(long_context=True).estimate_distance(a, b) == answer | {"intermediaryCities": ["Midtown"]}
+    assert make_car(long_context=True).estimate_distance(a, b) == answer | {"intermediaryCities": ["Midtown"]}
 
 
 @pytest.mark.parametrize(("city", "code"), [("Uptown", "11111"), ("uptown", "00000"), ([], "00000")])
 def test_a_city_has_a_zip_code(city: Any, code: str) -> None:
-    assert car().get_zipcode_based_on_city(city) == {"zipcode": code}
+    assert make_car().get_zipcode_based_on_city(city) == {"zipcode": code}
 
 
 def test_navigation() -> None:
-    vehicle = car()
+    vehicle = make_car()
     assert vehicle.set_navigation("1 High St") == {"status": "Navigating to 1 High St"}
     assert vehicle.destination == "1 High St"
     with pytest.raises(TypeError):
@@ -342,13 +342,13 @@ def test_tires_are_healthy_by_their_mean(first: float, healthy: bool) -> None:
         "rearRightTirePressure": 32.0,
         "healthy_tire_pressure": healthy,
     }
-    assert car(frontLeftTirePressure=first).check_tire_pressure() == answer | {"car_info": {}}
-    long = car(frontLeftTirePressure=first, long_context=True)
+    assert make_car(frontLeftTirePressure=first).check_tire_pressure() == answer | {"car_info": {}}
+    long = make_car(frontLeftTirePressure=first, long_context=True)
     assert long.check_tire_pressure() == answer | {"car_info": "Color: red"}
 
 
 def test_there_is_a_tire_shop() -> None:
-    assert list(car().find_nearest_tire_shop()) == ["shopLocation"]
+    assert list(make_car().find_nearest_tire_shop()) == ["shopLocation"]
 
 
 Failing = tuple[str, list[object], dict[str, Any]]
@@ -381,7 +381,7 @@ ALIKE: list[list[Failing]] = [
 
 def error_of(function: str, arguments: list[object], config: dict[str, Any]) -> str:
     try:
-        return str(getattr(car(config), function)(*arguments)["error"])
+        return str(getattr(make_car(config), function)(*arguments)["error"])
     except ValueError as error:
         return str(error)
 
@@ -395,7 +395,7 @@ def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]
 
 @given(CALLS, st.booleans())
 def test_no_call_reaches_beyond_its_car(calls: list[tuple[str, list[object]]], long: bool) -> None:
-    vehicle, other = car(long_context=long), car()
+    vehicle, other = make_car(long_context=long), make_car()
     config, world = deepcopy(CONFIG), deepcopy(WORLD)
     state, hidden = deepcopy(other.state()), deepcopy(other.hidden())
     vehicle.lockDoors(True, DOORS)

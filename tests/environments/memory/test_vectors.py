@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.environments.memory.vectors import embed_by_hash, measure_likeness
 
 
-def alike(one: str, other: str) -> float:
+def compare_texts(one: str, other: str) -> float:
     first, second = embed_by_hash([one, other])
     return measure_likeness(first, second)
 
@@ -24,7 +24,7 @@ def test_vectors_have_length_1_or_none(text: str) -> None:
 
 @given(st.text(), st.text())
 def test_likeness_is_mutual_and_between_0_and_1(one: str, other: str) -> None:
-    assert 0 <= alike(one, other) == alike(other, one) <= 1
+    assert 0 <= compare_texts(one, other) == compare_texts(other, one) <= 1
 
 
 @given(st.lists(st.text(), max_size=4), st.text())
@@ -34,10 +34,12 @@ def test_no_text_changes_the_vector_of_another(others: list[str], text: str) -> 
 
 def test_what_shares_words_is_nearer() -> None:
     query = "What colour is the wheelbarrow?"
-    assert alike(query, "The wheelbarrow is green.") > alike(query, "The rehearsal is on Wednesday.")
-    assert alike("two bicycles", "a bicycle") > alike("two bicycles", "a car")
-    assert alike("STRASSE café", "Straße cafe") == 1.0
-    assert alike("", "anything") == 0.0
+    assert compare_texts(query, "The wheelbarrow is green.") > compare_texts(
+        query, "The rehearsal is on Wednesday."
+    )
+    assert compare_texts("two bicycles", "a bicycle") > compare_texts("two bicycles", "a car")
+    assert compare_texts("STRASSE café", "Straße cafe") == 1.0
+    assert compare_texts("", "anything") == 0.0
 
 
 def test_every_machine_makes_the_same() -> None:
