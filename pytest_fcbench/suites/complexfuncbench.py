@@ -21,7 +21,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
 
 from pytest_fcbench.domain.conformance import misfit
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, GoldenPath, Lookup, Message, PathCall
@@ -80,7 +79,7 @@ OVERLOOKED = frozenset(("pick_up_latitude",))
 
 
 def open_suite(cache: Path) -> Suite:
-    """The suite. Raises ``PackMissing`` where its pack is not in the cache."""
+    """Open the suite. Raises ``PackMissing`` where its pack is not in the cache."""
     pack = installed(SOURCE, cache)
 
     def load(category: Category) -> tuple[Entry, ...]:
@@ -104,16 +103,13 @@ _BEGINNING = re.compile(rb'\s*\{\s*"id"\s*:\s*"(?P<id>(?P<domain>[A-Za-z-]+)-[0-
 _TEMPLATE = 10
 """Entries that are paraphrases of each other."""
 
-_KnownDocs: TypeAlias = list[tuple[object, FunctionDoc]]
-"""Function docs by the value they were read from: few are different, many are alike."""
-
 
 def read(content: bytes, path: Path, category: Category | None = None) -> Iterator[Entry]:
-    """The entries of a file, or those of a category, in its order. Raises ``SuiteError``.
+    """Yield the entries of a file, or those of a category, in its order. Raises ``SuiteError``.
 
     ``path`` is the file's name in errors. A line that begins with the id of another category is not parsed.
     """
-    known: _KnownDocs = []
+    known: list[tuple[object, FunctionDoc]] = []
     seen: set[str] = set()
     for number, line in enumerate(io.BytesIO(content), 1):
         begins = _BEGINNING.match(line)
@@ -125,7 +121,7 @@ def read(content: bytes, path: Path, category: Category | None = None) -> Iterat
             value: object = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise SuiteError(f"{path}:{number}: not JSON: {error}") from None
-        entry = _entry(Field(value, path, line=number), known)
+        entry = _make_entry(Field(value, path, line=number), known)
         if entry.id in seen or (begins and begins["id"].decode() != entry.id):
             raise SuiteError(f"{path}:{number}: {entry.id}: the id stands twice")
         seen.add(entry.id)
@@ -135,7 +131,7 @@ def read(content: bytes, path: Path, category: Category | None = None) -> Iterat
         raise SuiteError(f"{path}: has no entry")
 
 
-def _entry(record: Field, known: _KnownDocs) -> Entry:
+def _make_entry(record: Field, known: list[tuple[object, FunctionDoc]]) -> Entry:
     entry_id = record.member("id").text()
     found = _ID.fullmatch(entry_id)
     if not found:
@@ -143,10 +139,10 @@ def _entry(record: Field, known: _KnownDocs) -> Entry:
     if found["domain"] not in DOMAINS:
         raise record.member("id").error(unknown("domain", found["domain"], DOMAINS))
     record = replace(record, keys=(entry_id,))
-    docs = tuple(_doc(field, known) for field in record.member("functions").elements())
+    docs = tuple(_read_doc(field, known) for field in record.member("functions").elements())
     if len({doc.name for doc in docs}) < len(docs):
         raise record.member("functions").error("a function stands twice")
-    question, steps = _conversation(record.member("conversations"))
+    question, steps = _read_conversation(record.member("conversations"))
     by_name = {doc.name: doc for doc in docs}
     flaws = (misfit(call.name, call.arguments, by_name) for step in steps for call in step)
     return Entry(
@@ -161,7 +157,8 @@ def _entry(record: Field, known: _KnownDocs) -> Entry:
     )
 
 
-def _doc(field: Field, known: _KnownDocs) -> FunctionDoc:
+def _read_doc(field: Field, known: list[tuple[object, FunctionDoc]]) -> FunctionDoc:
+    # Entries repeat the docs of few functions; each is read once.
     if found := next((doc for value, doc in known if value == field.value), None):
         return found
     name, description = (field.member(key).text() for key in ("name", "description"))
@@ -181,36 +178,36 @@ def _doc(field: Field, known: _KnownDocs) -> FunctionDoc:
     return doc
 
 
-def _conversation(field: Field) -> tuple[str, tuple[tuple[PathCall, ...], ...]]:
-    """The question and the steps."""
+def _read_conversation(field: Field) -> tuple[str, tuple[tuple[PathCall, ...], ...]]:
+    """Return the question and the steps."""
     turns = list(field.elements())
     if len(turns) < 4 or len(turns) % 2:
         raise field.error("must be a question, pairs of calls and observations, and a last message")
-    question = _turn(turns[0], "user", "content").text()
-    _turn(turns[-1], "assistant", "content")
-    return question, tuple(map(_step, turns[1:-1:2], turns[2:-1:2]))
+    question = _read_turn(turns[0], "user", "content").text()
+    _read_turn(turns[-1], "assistant", "content")
+    return question, tuple(map(_read_step, turns[1:-1:2], turns[2:-1:2]))
 
 
-def _turn(field: Field, role: str, key: str) -> Field:
-    """What a turn holds under the key that its role has."""
+def _read_turn(field: Field, role: str, key: str) -> Field:
+    """Return the member of a turn that belongs to its role."""
     found = field.member("role")
     if found.value != role:
         raise found.error(f"must be {role!r}, is {found.value!r:.40}")
     return field.member(key)
 
 
-def _step(calling: Field, observing: Field) -> tuple[PathCall, ...]:
-    called = _turn(calling, "assistant", "function_call")
-    observed = _turn(observing, "observation", "content")
+def _read_step(calling: Field, observing: Field) -> tuple[PathCall, ...]:
+    called = _read_turn(calling, "assistant", "function_call")
+    observed = _read_turn(observing, "observation", "content")
     calls, replies = list(called.elements()), list(observed.elements())
     if not calls:
         raise called.error("needs a call")
     if len(calls) != len(replies):
         raise observed.error(f"must have a reply to each of {len(calls)} calls, has {len(replies)}")
-    return tuple(map(_call, calls, replies))
+    return tuple(map(_read_call, calls, replies))
 
 
-def _call(field: Field, reply: Field) -> PathCall:
+def _read_call(field: Field, reply: Field) -> PathCall:
     arguments = field.member("arguments").members()
     given = {key: value.value for key, value in arguments.items()}
     try:

@@ -53,12 +53,12 @@ def open_suite(name: str, cache: Path, own: Mapping[str, Path] = MappingProxyTyp
 
 
 def word_of(path: Path) -> str:
-    """What a suite is called after its file or folder."""
+    """Return the name of a suite after its file or folder."""
     return re.sub(r"\W+", "_", path.absolute().stem)
 
 
 def name_of(path: Path) -> str:
-    """The name of a suite that is pointed at. Raises ``UsageError``."""
+    """Return the name of the suite at a path. Raises ``UsageError``."""
     if not can_name_a_suite(name := word_of(path)):
         raise UsageError(
             f"{path}: {name!r} cannot be the name of a suite; rename it, "
@@ -68,7 +68,7 @@ def name_of(path: Path) -> str:
 
 
 def can_name_a_suite(name: str) -> bool:
-    """Whether it is a word, because it becomes a mark, and none that is taken."""
+    """Tell whether a name is a word, because it becomes a mark, and none that is taken."""
     return _is_word(name) and name not in (*CATEGORIES, *SELECTIONS) and name not in SUITES
 
 

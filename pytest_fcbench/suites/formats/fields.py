@@ -34,7 +34,7 @@ class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  
 
 
 def yaml_value(path: Path) -> object:
-    """The content of a YAML file. Raises ``SuiteError``."""
+    """Return the content of a YAML file. Raises ``SuiteError``."""
     try:
         value: object = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a safe loader
     except OSError as error:
@@ -45,7 +45,7 @@ def yaml_value(path: Path) -> object:
 
 
 def yaml_line(path: Path, keys: Sequence[Key]) -> int:
-    """The line of the value at ``keys`` (or of the deepest part of them that exists), from 1."""
+    """Return the line of the value at ``keys``, or of the deepest part of them that exists, from 1."""
     node = yaml.compose(path.read_text(encoding="utf-8"), Loader=_Loader)
     line = 1
     for key in keys:
@@ -71,13 +71,13 @@ class Field:
     """Where the record stands in a file of lines; None in YAML, where each field has a line of its own."""
 
     def error(self, rule: str) -> SuiteError:
-        """An error about this field."""
+        """Return an error about this field, with file, line and keys."""
         line = self.line or yaml_line(self.path, self.keys)
         where = ".".join(map(str, self.keys)) or "file"
         return SuiteError(f"{self.path}:{line}: {where}: {rule}")
 
     def members(self, required: Sequence[str] = (), optional: Sequence[str] = ()) -> Mapping[str, Field]:
-        """The members of a mapping; with names given, all required ones are there and no others."""
+        """Return the members of a mapping; with names given, all required ones are there and no others."""
         if not isinstance(self.value, Mapping):
             raise self.error(f"must be a mapping, is {kind_of(self.value)}")
         if required or optional:
@@ -90,7 +90,7 @@ class Field:
         return {str(key): self._at(str(key), value) for key, value in self.value.items()}
 
     def member(self, name: str) -> Field:
-        """One member of a mapping that may have others."""
+        """Return one member of a mapping that may have others."""
         if not isinstance(self.value, Mapping):
             raise self.error(f"must be a mapping, is {kind_of(self.value)}")
         if name not in self.value:
@@ -98,13 +98,13 @@ class Field:
         return self._at(name, self.value[name])
 
     def elements(self) -> Iterator[Field]:
-        """The elements of a list."""
+        """Return the elements of a list."""
         if not isinstance(self.value, list):
             raise self.error(f"must be a list, is {kind_of(self.value)}")
         return (self._at(index, value) for index, value in enumerate(self.value))
 
     def text(self) -> str:
-        """A text."""
+        """Return the value, which has to be text."""
         if not isinstance(self.value, str):
             raise self.error(f"must be text, is {kind_of(self.value)}; put it in quotes")
         return self.value

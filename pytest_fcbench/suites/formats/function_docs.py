@@ -70,7 +70,7 @@ def read(rows: Iterable[FunctionRow], at: Field, types: Mapping[str, type]) -> M
     for row, place in zip(rows, at.elements(), strict=True):
         if row.name in docs:
             raise place.error(f"the function {row.name!r} is described twice")
-        docs[row.name] = _doc(row, place, types)
+        docs[row.name] = _make_doc(row, place, types)
     return docs
 
 
@@ -87,7 +87,7 @@ def choose(
     found: dict[str, FunctionDoc] = {}
     for row, place in zip(listed, at.elements(), strict=True):
         if isinstance(row, FunctionRow):
-            doc = _doc(row, place, types or {})
+            doc = _make_doc(row, place, types or {})
         elif row in docs:
             doc = docs[row]
         else:
@@ -96,12 +96,12 @@ def choose(
     return found
 
 
-def _doc(row: FunctionRow, at: Field, types: Mapping[str, type]) -> FunctionDoc:
+def _make_doc(row: FunctionRow, at: Field, types: Mapping[str, type]) -> FunctionDoc:
     check_object(row.parameters, at.at("parameters"), types)
-    # As they are written: models are shown the keys in this order.
-    written = {key: field.value for key, field in at.at("parameters").members().items()}
+    # Taken from the file, not from the row: models are shown the keys in the order that they were written in.
+    parameters = {key: field.value for key, field in at.at("parameters").members().items()}
     extra = {"response": row.response} if "response" in row.model_fields_set else {}
-    return FunctionDoc(row.name, row.description, written, extra)
+    return FunctionDoc(row.name, row.description, parameters, extra)
 
 
 def check_object(row: _Object, at: Field, types: Mapping[str, type]) -> None:

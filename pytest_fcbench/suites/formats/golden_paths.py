@@ -46,12 +46,12 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.suites.formats import function_docs
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
 from pytest_fcbench.suites.formats.function_docs import FunctionRow
-from pytest_fcbench.suites.formats.listings import KINDS, Listing
+from pytest_fcbench.suites.formats.listings import KINDS, make_listing
 from pytest_fcbench.suites.formats.rows import EntryRow, Given, One, OneOf, Row, Rule, Some, TextOr, read_row
 
-_Made: TypeAlias = tuple[PathCall, object]
+_RecordedCall: TypeAlias = tuple[PathCall, object]
 """A call and its reply as a JSON value."""
-_Steps: TypeAlias = Sequence[Sequence[_Made]]
+_Steps: TypeAlias = Sequence[Sequence[_RecordedCall]]
 
 _TYPES = {
     word: TYPES[Language.PYTHON][word]
@@ -139,12 +139,12 @@ class _Rules:
 
 def entries(row: PathFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     """Yield the entries of a file and where each stands. Raises ``SuiteError``."""
-    rules = _rules([*_used(row, file), (row, file)])
+    rules = _read_rules([*_read_shared_files(row, file), (row, file)])
     for entry, place in zip(row.entries, file.at("entries").elements(), strict=True):
-        yield place, _entry(entry, place, suite, category, rules)
+        yield place, _make_entry(entry, place, suite, category, rules)
 
 
-def _used(row: PathFile, at: Field) -> Iterator[tuple[SharedFile, Field]]:
+def _read_shared_files(row: PathFile, at: Field) -> Iterator[tuple[SharedFile, Field]]:
     beside = {path.name: path for path in sorted(at.path.parent.glob("*.yaml"))}
     for number, name in enumerate(row.uses or ()):
         if name not in beside:
@@ -153,14 +153,15 @@ def _used(row: PathFile, at: Field) -> Iterator[tuple[SharedFile, Field]]:
         yield read_row(used, SharedFile), used
 
 
-def _rules(files: Sequence[tuple[PathFile | SharedFile, Field]]) -> _Rules:
+def _read_rules(files: Sequence[tuple[PathFile | SharedFile, Field]]) -> _Rules:
     docs: dict[str, FunctionDoc] = {}
     for row, at in files:
         described = function_docs.read(row.functions, at.at("functions"), _TYPES) if row.functions else {}
         for place, doc in enumerate(described.values()):
             if doc.name in docs:
                 raise at.at("functions", place).error(f"the function {doc.name!r} is described twice")
-            docs[doc.name] = _checked(at.at("functions", place), doc)
+            _check_doc(at.at("functions", place), doc)
+            docs[doc.name] = doc
     parameters = sorted({name for doc in docs.values() for name in doc.properties})
     for row, at in files:
         for place, name in enumerate(row.judged or ()):
@@ -169,7 +170,7 @@ def _rules(files: Sequence[tuple[PathFile | SharedFile, Field]]) -> _Rules:
     return _Rules(
         docs,
         tuple(
-            _lookup(lookup, at.at("lookups", place), docs)
+            _make_lookup(lookup, at.at("lookups", place), docs)
             for row, at in files
             for place, lookup in enumerate(row.lookups or ())
         ),
@@ -177,41 +178,40 @@ def _rules(files: Sequence[tuple[PathFile | SharedFile, Field]]) -> _Rules:
     )
 
 
-def _checked(at: Field, doc: FunctionDoc) -> FunctionDoc:
-    """Return a doc that is JSON, describes an object and has only defaults that it allows."""
-    _value(at, ())
+def _check_doc(at: Field, doc: FunctionDoc) -> None:
+    """Check that a doc is JSON, describes an object and has only defaults that it allows."""
+    _resolve(at, ())
     if (kind := doc.parameters["type"]) != "object":
         raise at.at("parameters", "type").error(unknown("type", str(kind), ("object",)))
     for name, schema in doc.properties.items():
         if "default" in schema:
             _check_value(at.at("parameters", "properties", name, "default"), schema)
-    return doc
 
 
-def _lookup(row: str | LookupRow, at: Field, docs: Mapping[str, FunctionDoc]) -> Lookup:
+def _make_lookup(row: str | LookupRow, at: Field, docs: Mapping[str, FunctionDoc]) -> Lookup:
     if isinstance(row, str):
-        return Lookup(_doc(at, row, docs).name)
-    doc = _doc(at.at("name"), row.name, docs)
-    where = _arguments(at.at("where"), doc, ()) if row.where is not None else {}
+        return Lookup(_find_doc(at, row, docs).name)
+    doc = _find_doc(at.at("name"), row.name, docs)
+    where = _read_arguments(at.at("where"), doc, ()) if row.where is not None else {}
     return Lookup(doc.name, where, row.forgiven)
 
 
-def _doc(at: Field, name: str, docs: Mapping[str, FunctionDoc]) -> FunctionDoc:
+def _find_doc(at: Field, name: str, docs: Mapping[str, FunctionDoc]) -> FunctionDoc:
     if name not in docs:
         raise at.error(unknown("function", name, docs))
     return docs[name]
 
 
-def _entry(row: PathRow, at: Field, suite: str, category: Category, rules: _Rules) -> Entry:
+def _make_entry(row: PathRow, at: Field, suite: str, category: Category, rules: _Rules) -> Entry:
     listed = row.functions
     offered = rules.docs if listed is None else function_docs.choose(listed, at.at("functions"), rules.docs)
     if not offered:
         raise (at if listed is None else at.at("functions")).error("needs a function")
-    steps: list[list[_Made]] = []
+    steps: list[list[_RecordedCall]] = []
     for step, place in zip(row.steps, at.at("steps").elements(), strict=True):
-        steps.append(_calls(step, place, offered, steps, ()))
+        steps.append(_read_calls(step, place, offered, steps, ()))
     made = [call for step in steps for call, _ in step]
-    recorded = _calls(row.recorded, at.at("recorded"), offered, steps, made) if row.recorded else ()
+    recorded = _read_calls(row.recorded, at.at("recorded"), offered, steps, made) if row.recorded else ()
     path = GoldenPath(
         steps=tuple(tuple(call for call, _ in step) for step in steps),
         lookups=tuple(lookup for lookup in rules.lookups if lookup.name in offered),
@@ -229,17 +229,17 @@ def _entry(row: PathRow, at: Field, suite: str, category: Category, rules: _Rule
     )
 
 
-def _calls(
+def _read_calls(
     rows: Sequence[ReplyRow],
     at: Field,
     offered: Mapping[str, FunctionDoc],
     earlier: _Steps,
     made: Sequence[PathCall],
-) -> list[_Made]:
+) -> list[_RecordedCall]:
     """Return the calls of a list, which are made once: none is equal to another or to those of ``made``."""
-    calls: list[_Made] = []
+    calls: list[_RecordedCall] = []
     for row, place in zip(rows, at.elements(), strict=True):
-        call, reply = _call(row, place, offered, earlier)
+        call, reply = _read_call(row, place, offered, earlier)
         above = (*made, *(other for other, _ in calls))
         if any((call.name, call.arguments) == (other.name, other.arguments) for other in above):
             raise place.error(f"the same call of {call.name} stands above")
@@ -247,24 +247,26 @@ def _calls(
     return calls
 
 
-def _call(row: ReplyRow, at: Field, offered: Mapping[str, FunctionDoc], earlier: _Steps) -> _Made:
+def _read_call(
+    row: ReplyRow, at: Field, offered: Mapping[str, FunctionDoc], earlier: _Steps
+) -> _RecordedCall:
     (name,) = row.call
     given = at.at("call", name)
-    doc = _doc(given, name, offered)
-    arguments = _arguments(given, doc, earlier)
+    doc = _find_doc(given, name, offered)
+    arguments = _read_arguments(given, doc, earlier)
     for parameter in doc.required:
         if parameter not in arguments:
             raise given.error(f"{name} needs the parameter {parameter!r}")
-    reply = _value(at.at("reply"), earlier)
+    reply = _resolve(at.at("reply"), earlier)
     return PathCall.replied(name, arguments, reply), reply
 
 
-def _arguments(field: Field, doc: FunctionDoc, earlier: _Steps) -> Mapping[str, object]:
+def _read_arguments(field: Field, doc: FunctionDoc, earlier: _Steps) -> Mapping[str, object]:
     arguments = {}
     for name, given in field.members().items() if field.value is not None else ():
         if name not in doc.properties:
             raise given.error(unknown("parameter", name, doc.properties))
-        arguments[name] = _value(given, earlier)
+        arguments[name] = _resolve(given, earlier)
         _check_value(replace(given, value=arguments[name]), doc.properties[name])
     return arguments
 
@@ -284,17 +286,17 @@ def _check_value(field: Field, schema: Schema) -> None:
             _check_value(member, properties[name])
 
 
-def _value(field: Field, earlier: _Steps) -> object:
-    """A JSON value, with what stands for other values replaced by them."""
+def _resolve(field: Field, earlier: _Steps) -> object:
+    """Return a JSON value, with what stands for other values replaced by them."""
     match field.value:
         case {"$from": _}:
-            return _from(field.members(("$from",))["$from"], earlier)
+            return _follow(field.members(("$from",))["$from"], earlier)
         case {"$listing": _}:
-            return _listing(field.members(("$listing",))["$listing"], earlier)
+            return _make_listing(field.members(("$listing",))["$listing"], earlier)
         case Mapping():
-            return {name: _value(member, earlier) for name, member in field.members().items()}
+            return _resolve_members(field, earlier)
         case list():
-            return [_value(element, earlier) for element in field.elements()]
+            return [_resolve(element, earlier) for element in field.elements()]
         case None | str() | int():
             return field.value
         case float(number) if math.isfinite(number):
@@ -302,8 +304,12 @@ def _value(field: Field, earlier: _Steps) -> object:
     raise field.error(f"{str(field.value)[:40]} is no JSON value; a text needs quotes")
 
 
-def _from(field: Field, earlier: _Steps) -> object:
-    """What an earlier reply holds."""
+def _resolve_members(field: Field, earlier: _Steps) -> Mapping[str, object]:
+    return {name: _resolve(member, earlier) for name, member in field.members().items()}
+
+
+def _follow(field: Field, earlier: _Steps) -> object:
+    """Return a value of an earlier reply."""
     found: object = [[reply for _, reply in step] for step in earlier]
     way = list(field.elements())
     if len(way) < 2:
@@ -323,27 +329,23 @@ def _from(field: Field, earlier: _Steps) -> object:
     return found
 
 
-def _listing(field: Field, earlier: _Steps) -> object:
+def _make_listing(field: Field, earlier: _Steps) -> object:
     row = read_row(field, ListingRow)
-    each = _members(field.at("each"), earlier) if row.each else {}
+    each = _resolve_members(field.at("each"), earlier) if row.each else {}
     changed = {}
     for place in row.changed or ():
         item = field.at("with", place)
         if place not in map(str, range(row.items)):
             raise item.error(f"must be the place of an item, from 0 to {row.items - 1}")
-        changed[int(place)] = _members(item, earlier)
+        changed[int(place)] = _resolve_members(item, earlier)
         for name in changed[int(place)]:
             if name not in (*KINDS[row.of], *each):
                 raise item.error(unknown("member", name, (*KINDS[row.of], *each)))
-    prices = _prices(field.at("prices")) if row.prices is not None else None
-    return Listing(row.of, row.seed, row.items, prices, each, changed).made()
+    prices = _read_prices(field.at("prices")) if row.prices is not None else None
+    return make_listing(row.of, row.seed, row.items, prices, each, changed)
 
 
-def _members(field: Field, earlier: _Steps) -> Mapping[str, object]:
-    return {name: _value(member, earlier) for name, member in field.members().items()}
-
-
-def _prices(field: Field) -> tuple[float, float]:
+def _read_prices(field: Field) -> tuple[float, float]:
     match field.value:
         case [int() | float() as low, int() | float() as high] if 0 <= low <= high <= _MOST:
             return low, high

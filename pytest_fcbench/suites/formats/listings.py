@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import shake_256
 from pathlib import Path
 from random import Random
+from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -49,13 +50,13 @@ class _Draw:
         return f"{prefix}_{self.number(0, 16**8 - 1):08x}"
 
     def token(self) -> str:
-        """An opaque text of 220 to 560 characters."""
+        """Draw an opaque text of 220 to 560 characters."""
         length = self.number(220, 560)
         drawn = shake_256(f"{self.number(0, 2**48 - 1)}".encode()).digest(length)
         return urlsafe_b64encode(drawn).decode()[:length]
 
     def text(self, sentences: Sequence[str], number: int) -> str:
-        """That many different sentences, a word put into each."""
+        """Draw that many different sentences, a word put into each."""
         start = self.number(0, len(sentences) - 1)
         chosen = (sentences[(start + 3 * index) % len(sentences)] for index in range(number))
         return " ".join(sentence.format(self.one(_WORDS["details"])) for sentence in chosen)
@@ -77,18 +78,18 @@ _OUTINGS = {
 }
 
 
-def _clock(minutes: int) -> str:
+def _format_time(minutes: int) -> str:
     return f"{minutes // 60 % 24:02}:{minutes % 60:02}"
 
 
-def _name(draw: _Draw, kind: str) -> str:
+def _draw_name(draw: _Draw, kind: str) -> str:
     return f"{draw.one(_WORDS['colours'])} {draw.one(_WORDS['things'])} {kind}"
 
 
-def _stay(draw: _Draw) -> Item:
+def _make_stay(draw: _Draw) -> Item:
     return {
         "stay_id": draw.identifier("st"),
-        "name": _name(draw, draw.one(_WORDS["houses"])),
+        "name": _draw_name(draw, draw.one(_WORDS["houses"])),
         "stars": draw.number(1, 5),
         "rating": draw.rating(),
         "reviews": draw.number(12, 2400),
@@ -101,7 +102,7 @@ def _stay(draw: _Draw) -> Item:
     }
 
 
-def _room(draw: _Draw) -> Item:
+def _make_room(draw: _Draw) -> Item:
     return {
         "room": f"{draw.one(_WORDS['rooms'])}, {draw.one(_WORDS['views'])} side",
         "beds": draw.one(_WORDS["beds"]),
@@ -114,15 +115,15 @@ def _room(draw: _Draw) -> Item:
     }
 
 
-def _flight(draw: _Draw) -> Item:
+def _make_flight(draw: _Draw) -> Item:
     stops = draw.one((0, 0, 1, 1, 2))
     departs, lasts = draw.number(300, 1260, 5), draw.number(95, 240, 5) + 130 * stops
     airline = draw.one(_WORDS["airlines"])
     return {
         "airline": airline,
         "flight_no": f"{airline[0]}{airline.split()[-1][0]} {draw.number(100, 989)}",
-        "departs_at": _clock(departs),
-        "arrives_at": _clock(departs + lasts),
+        "departs_at": _format_time(departs),
+        "arrives_at": _format_time(departs + lasts),
         "duration_min": lasts,
         "stops": stops,
         "checked_bags": draw.number(0, 2),
@@ -132,7 +133,7 @@ def _flight(draw: _Draw) -> Item:
     }
 
 
-def _car(draw: _Draw) -> Item:
+def _make_car(draw: _Draw) -> Item:
     return {
         "group": draw.one(_WORDS["groups"]),
         "supplier": draw.one(_WORDS["suppliers"]),
@@ -147,11 +148,11 @@ def _car(draw: _Draw) -> Item:
     }
 
 
-def _sight(draw: _Draw) -> Item:
+def _make_sight(draw: _Draw) -> Item:
     topic = draw.one(_WORDS["topics"])
     return {
         "sight_id": draw.identifier("si"),
-        "name": _name(draw, _OUTINGS[topic]),
+        "name": _draw_name(draw, _OUTINGS[topic]),
         "topic": topic,
         "rating": draw.rating(),
         "reviews": draw.number(5, 5200),
@@ -163,10 +164,10 @@ def _sight(draw: _Draw) -> Item:
     }
 
 
-def _slot(draw: _Draw) -> Item:
+def _make_slot(draw: _Draw) -> Item:
     adult = draw.price()
     return {
-        "starts_at": _clock(draw.number(510, 1080, 15)),
+        "starts_at": _format_time(draw.number(510, 1080, 15)),
         "guide_language": draw.one(_WORDS["languages"]),
         "tickets_left": draw.number(0, 30),
         "price_adult": adult,
@@ -176,7 +177,7 @@ def _slot(draw: _Draw) -> Item:
     }
 
 
-def _review(draw: _Draw) -> Item:
+def _make_review(draw: _Draw) -> Item:
     return {
         "review_id": draw.identifier("rv"),
         "score": draw.number(2, 10),
@@ -187,7 +188,7 @@ def _review(draw: _Draw) -> Item:
     }
 
 
-def _ride(draw: _Draw) -> Item:
+def _make_ride(draw: _Draw) -> Item:
     return {
         "vehicle": draw.one(_WORDS["vehicles"]),
         "seats": draw.number(3, 8),
@@ -200,14 +201,14 @@ def _ride(draw: _Draw) -> Item:
 
 
 _KINDS: Mapping[str, tuple[Callable[[_Draw], Item], Prices]] = {
-    "stays": (_stay, (260, 1400)),
-    "rooms": (_room, (260, 1400)),
-    "flights": (_flight, (90, 780)),
-    "cars": (_car, (120, 900)),
-    "sights": (_sight, (9, 140)),
-    "slots": (_slot, (9, 140)),
-    "reviews": (_review, (0, 0)),
-    "rides": (_ride, (18, 160)),
+    "stays": (_make_stay, (260, 1400)),
+    "rooms": (_make_room, (260, 1400)),
+    "flights": (_make_flight, (90, 780)),
+    "cars": (_make_car, (120, 900)),
+    "sights": (_make_sight, (9, 140)),
+    "slots": (_make_slot, (9, 140)),
+    "reviews": (_make_review, (0, 0)),
+    "rides": (_make_ride, (18, 160)),
 }
 
 KINDS: Mapping[str, tuple[str, ...]] = {
@@ -217,23 +218,19 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 """Of what listings can be made, and the members that an item of each has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """What a list is made of: a name of ``KINDS``, and what differs from chance."""
+def make_listing(
+    kind: str,
+    seed: int,
+    count: int,
+    prices: Prices | None = None,
+    each: Mapping[str, object] = MappingProxyType({}),
+    changed: Mapping[int, Mapping[str, object]] = MappingProxyType({}),
+) -> list[Item]:
+    """Make items of a kind of ``KINDS``, each with the members of its kind first.
 
-    of: str
-    seed: int
-    items: int
-    prices: Prices | None = None
-    """Between which prices are drawn; None for what is usual in euros."""
-    each: Mapping[str, object] = field(default_factory=dict)
-    """Members that are the same in every item."""
-    changed: Mapping[int, Mapping[str, object]] = field(default_factory=dict)
-    """By the place of an item, from 0, members that matter."""
-
-    def made(self) -> list[Item]:
-        """The items, each with the members of its kind first."""
-        make, usual = _KINDS[self.of]
-        draw = _Draw(Random(self.seed).random, self.prices or usual)  # noqa: S311 - as above
-        drawn = [make(draw) for _ in range(self.items)]
-        return [{**item, **self.each, **self.changed.get(place, {})} for place, item in enumerate(drawn)]
+    ``prices`` are usual ones in euros unless given; ``each`` has members that are the same in every item, and
+    ``changed``, by the place of an item, members that matter.
+    """
+    make, usual = _KINDS[kind]
+    draw = _Draw(Random(seed).random, prices or usual)  # noqa: S311 - as above
+    return [{**make(draw), **each, **changed.get(place, {})} for place in range(count)]

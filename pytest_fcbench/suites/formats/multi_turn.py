@@ -85,19 +85,23 @@ class TrajectoryFile(Row):
 def entries(
     file: Field, suite: str, category: Category, world: World | None
 ) -> Iterator[tuple[Field, Entry, Withheld | None]]:
-    """The entries of a file, where each stands and what can be withheld from it. Raises ``SuiteError``.
+    """Yield the entries of a file, where each stands and what can be withheld. Raises ``SuiteError``.
 
     Where the world is known, each entry's environments are opened to see that they can be.
     """
     rows = read_row(file, TrajectoryFile).entries
     for row, place in zip(rows, file.at("entries").elements(), strict=True):
-        entry = _entry(row, place, suite, category)
+        entry = _make_entry(row, place, suite, category)
         if world is not None:
             _check_state(place.at("domains"), entry, world)
-        yield place, entry, _withheld(row.withhold, place.at("withhold"), entry) if row.withhold else None
+        yield (
+            place,
+            entry,
+            _read_withheld(row.withhold, place.at("withhold"), entry) if row.withhold else None,
+        )
 
 
-def _entry(row: TrajectoryRow, at: Field, suite: str, category: Category) -> Entry:
+def _make_entry(row: TrajectoryRow, at: Field, suite: str, category: Category) -> Entry:
     classes = {name: _load_class(name, at.at("domains", name)) for name in row.domains if ":" in name}
     for name in row.domains:
         if name not in (*DOMAINS, *classes):
@@ -160,7 +164,7 @@ def _docs(name: str) -> tuple[FunctionDoc, ...]:
 
 
 def check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
-    """A call of a function that is there, with parameters that it has."""
+    """Check that a text is a call of a known function with its parameters. Raises ``SuiteError``."""
     try:
         # The official decoder is stricter about what a value is; both must read the call.
         python.official(field.text())
@@ -184,7 +188,7 @@ def check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
             raise field.error(f"{call.name} needs the parameter {name!r}")
 
 
-def _withheld(row: WithheldRow, at: Field, entry: Entry) -> Withheld:
+def _read_withheld(row: WithheldRow, at: Field, entry: Entry) -> Withheld:
     if row.turn >= len(entry.turns):
         raise at.at("turn").error(f"must be the index of a turn, from 0 to {len(entry.turns) - 1}")
     for name in row.functions:

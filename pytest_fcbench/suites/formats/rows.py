@@ -37,9 +37,9 @@ class Row(BaseModel):
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _refuse_unknown_keys(cls, value: object) -> object:
+    def _refuse_unknown_list_keys(cls, value: object) -> object:
         if isinstance(value, Mapping) and cls.model_config["extra"] == "forbid":
-            known = _keys(cls)
+            known = _list_keys(cls)
             for key in value:
                 if key not in known:
                     raise broken(unknown("key", str(key), known), str(key))
@@ -47,7 +47,7 @@ class Row(BaseModel):
 
 
 @cache
-def _keys(model: type[Row]) -> Sequence[str]:
+def _list_keys(model: type[Row]) -> Sequence[str]:
     """Return the keys of a record, those first that it has to have."""
     fields = sorted(model.model_fields.items(), key=lambda named: not named[1].is_required())
     return [field.alias or name for name, field in fields]
@@ -148,10 +148,10 @@ def read_row(field: Field, model: type[R]) -> R:
     try:
         return model.model_validate(field.value)
     except ValidationError as error:
-        raise _suite_error(field, error.errors(include_url=False)[0]) from None
+        raise _make_suite_error(field, error.errors(include_url=False)[0]) from None
 
 
-def _suite_error(field: Field, error: ErrorDetails) -> SuiteError:
+def _make_suite_error(field: Field, error: ErrorDetails) -> SuiteError:
     """Return the first error of a record with the line where it stands."""
     keys: list[Key] = [key for key in error["loc"] if not (isinstance(key, str) and key.startswith(":"))]
     details = error.get("ctx", {})

@@ -35,13 +35,13 @@ def read(rows: Mapping[str, TableRow], at: Field) -> tuple[Table, ...]:
         Table(
             name,
             row.columns,
-            tuple(_values(place, len(row.columns)) for place in at.at(name, "rows").elements()),
+            tuple(_read_values(place, len(row.columns)) for place in at.at(name, "rows").elements()),
         )
         for name, row in rows.items()
     )
 
 
-def _values(at: Field, width: int) -> tuple[object, ...]:
+def _read_values(at: Field, width: int) -> tuple[object, ...]:
     values = list(at.elements())
     if len(values) != width:
         raise at.error(f"has {len(values)} values for {width} columns")

@@ -33,13 +33,6 @@ from pytest_fcbench.suites.formats.fields import Field, yaml_value
 from pytest_fcbench.suites.formats.rows import Given, Row, Rule, read_row
 from pytest_fcbench.web.page import Page
 
-
-def of(folders: Iterable[Path | None]) -> Mapping[str, Page]:
-    """The pages of all files of some folders, by URL. Raises ``SuiteError``."""
-    paths = (path for folder in folders if folder for path in sorted(folder.glob("*.yaml")))
-    return {page.url: page for path in paths for page in _host(path)}
-
-
 _HTML = "text/html; charset=utf-8"
 _MOST_LINES = 100_000
 
@@ -86,23 +79,28 @@ class HostFile(Row):
     pages: dict[str, PageRow]
 
 
-def _host(path: Path) -> Iterator[Page]:
-    file = Field(yaml_value(path), path)
-    row = read_row(file, HostFile)
-    for place, page in row.pages.items():
-        yield _page(f"http://{row.host}{place}", row.name, page, file.at("pages", place))
+def of(folders: Iterable[Path | None]) -> Mapping[str, Page]:
+    """Return the pages of all files of some folders, by URL. Raises ``SuiteError``."""
+    pages = {}
+    for path in (path for folder in folders if folder for path in sorted(folder.glob("*.yaml"))):
+        file = Field(yaml_value(path), path)
+        host = read_row(file, HostFile)
+        for place, row in host.pages.items():
+            page = _make_page(f"http://{host.host}{place}", host.name, row, file.at("pages", place))
+            pages[page.url] = page
+    return pages
 
 
-def _page(url: str, site: str, row: PageRow, at: Field) -> Page:
+def _make_page(url: str, site: str, row: PageRow, at: Field) -> Page:
     given = row.model_fields_set
     if row.redirect is not None:
         if len(given) > 1:
             raise at.error("a redirect has nothing else")
-        return Page(url, "", "", _HTML, b"", _target(url, at.at("redirect")))
+        return Page(url, "", "", _HTML, b"", _resolve_redirect(url, at.at("redirect")))
     if row.title is None:
         raise at.error("has no 'title'")
     if "json_value" in given:
-        text = _json(at.at("json"))
+        text = _write_json(at.at("json"))
         return Page(url, row.title, text, "application/json", text.encode())
     if row.plain is not None:
         return Page(url, row.title, row.plain, "text/plain; charset=utf-8", row.plain.encode())
@@ -110,33 +108,31 @@ def _page(url: str, site: str, row: PageRow, at: Field) -> Page:
         return Page(url, row.title, "", "application/pdf", b"%PDF-1.4\n%%EOF\n")
     if row.text is None:
         raise at.error("has no 'text'")
-    table = (
-        [[str(cell) for cell in cells] for cells in (row.table.head, *row.table.rows)] if row.table else []
-    )
-    log = list(_log(row.log, at.at("log"))) if row.log else []
-    body = "\n".join(
-        [*(f"<p>{_marked(paragraph)}</p>" for paragraph in row.text), *_table(table), *_list(log)]
-    )
+    cells = (row.table.head, *row.table.rows) if row.table else ()
+    table = [[str(cell) for cell in line] for line in cells]
+    log = [f"<li>{_link_text(line)}</li>" for line in _write_log(row.log, at.at("log"))] if row.log else []
+    paragraphs = (f"<p>{_link_text(paragraph)}</p>" for paragraph in row.text)
+    body = "\n".join([*paragraphs, *_write_table(table), *(["<ol>", *log, "</ol>"] if log else [])])
     html = _TEMPLATE.format(title=escape(row.title), site=escape(site), body=body)
     said = [*row.text, *(cell for each in table for cell in each)]
     return Page(url, row.title, _LINK.sub(r"\1", "\n".join(said)), row.type, html.encode())
 
 
-def _target(url: str, field: Field) -> str:
+def _resolve_redirect(url: str, field: Field) -> str:
     try:
         return urljoin(url, field.text())
     except ValueError as error:
         raise field.error(f"is no place to go to: {error}") from None
 
 
-def _json(field: Field) -> str:
+def _write_json(field: Field) -> str:
     try:
         return json.dumps(field.value, indent=2, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise field.error(f"must be what JSON can hold: {error}") from None
 
 
-def _log(row: LogRow, at: Field) -> Iterator[str]:
+def _write_log(row: LogRow, at: Field) -> Iterator[str]:
     """Yield lines in which chance chooses the words, the same every time."""
     chance = Random(str(row.seed))  # noqa: S311 - makes text
     for n in range(1, row.lines + 1):
@@ -150,25 +146,18 @@ def _log(row: LogRow, at: Field) -> Iterator[str]:
 _LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")
 
 
-def _marked(text: str) -> str:
-    """A text as HTML, its links as such."""
+def _link_text(text: str) -> str:
+    """Return a text as HTML with its links."""
     return _LINK.sub(r'<a href="\2">\1</a>', escape(text))
 
 
-def _table(rows: list[list[str]]) -> Iterator[str]:
+def _write_table(rows: list[list[str]]) -> Iterator[str]:
     if rows:
         yield "<table>"
         for number, row in enumerate(rows):
             kind = "td" if number else "th"
-            yield f"<tr>{''.join(f'<{kind}>{_marked(cell)}</{kind}>' for cell in row)}</tr>"
+            yield f"<tr>{''.join(f'<{kind}>{_link_text(cell)}</{kind}>' for cell in row)}</tr>"
         yield "</table>"
-
-
-def _list(lines: list[str]) -> Iterator[str]:
-    if lines:
-        yield "<ol>"
-        yield from (f"<li>{_marked(line)}</li>" for line in lines)
-        yield "</ol>"
 
 
 _TEMPLATE = """<!doctype html>

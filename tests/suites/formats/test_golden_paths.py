@@ -15,7 +15,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath, Group, Lo
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.suites.formats.entry_files import read
-from pytest_fcbench.suites.formats.listings import Listing
+from pytest_fcbench.suites.formats.listings import make_listing
 
 SHARED = """\
 functions:
@@ -129,7 +129,7 @@ HIRE = FunctionDoc(
     },
 )
 PONDS = {"ponds": [{"pond_id": "po_7", "depth": 2.5, "deep": False, "note": None}]}
-BOATS = Listing("rides", 7, 3, (2, 3), {"seats": 4}, {1: {"price_total": 1}})
+BOATS = make_listing("rides", 7, 3, (2, 3), {"seats": 4}, {1: {"price_total": 1}})
 FIRST = Entry(
     suite="mine",
     id="hotels_0",
@@ -146,7 +146,7 @@ FIRST = Entry(
                 PathCall.replied(
                     "hire_boat",
                     {"pond_id": "po_7", "stops": [{"place": "east"}, {"place": "west", "minutes": 5}]},
-                    {"boats": BOATS.made()},
+                    {"boats": BOATS},
                 ),
             ),
         ),

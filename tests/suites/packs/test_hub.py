@@ -424,7 +424,7 @@ def test_a_token_that_cannot_be_sent_is_told_and_not_shown(
     source: HubSource, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", f"{TOKEN}ä")
-    assert _refused(source, cache) == "HF_TOKEN holds what no header can; copy it anew"
+    assert _refused(source, cache) == "HF_TOKEN holds characters that no HTTP header can; copy it anew"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
