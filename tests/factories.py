@@ -57,6 +57,9 @@ FACTS = RunFacts(
     syntax="tool_calls",
     profile=Profile.OFFICIAL,
     suites={"core": {"version": "1", "pack_hash": None}},
+    notes=(),
+    price=None,
+    concurrency=None,
 )
 
 

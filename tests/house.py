@@ -124,7 +124,11 @@ IMPORTERS: Mapping[str, Set[str]] = {
         *(f"suites/formats/{name}.py" for name in ("single_turn", "web_pages", "web_questions")),
         "domain/json_values.py",
         "domain/verdict.py",
-        "scorecard/record.py",
+        *(
+            f"scorecard/aggregate/{name}.py"
+            for name in ("format_sensitivity", "golden_paths", "intervals", "ratings", "trials")
+        ),
+        *(f"scorecard/{name}.py" for name in ("record", "render/document", "run_facts", "scorecard_files")),
     },
     "docstring_parser": {"codecs/function_docs/python_code.py", "domain/json_values.py"},
     "sqlglot": {"matchers/sql/statements.py"},

@@ -224,7 +224,6 @@ EXCEPTIONS = {
     "matchers/sql/database.py": ({"sqlite3"}, "puts the rows of a question into a database in memory"),
     "scorecard/scorecard_files.py": ({"pathlib"}, "reads scorecards and baselines"),
     "scorecard/compare/merging.py": ({"pathlib"}, "names the scorecards that it joins by their paths"),
-    "scorecard/render/document.py": ({"pathlib"}, "reads the section's JSON Schema from the package"),
     "scorecard/render/github.py": ({"secrets"}, "ends a long text with a mark that nobody can guess"),
     "scorecard/render/run_end.py": ({"pathlib"}, "adds the summary to the file that GitHub names"),
     "scorecard/render/html/page.py": ({"pathlib"}, "reads templates, style and script from the package"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pytest_fcbench.domain.json_values import DESCRIBED, Number
+
 
 @dataclass(frozen=True, slots=True)
 class Price:
@@ -13,9 +15,11 @@ class Price:
     ``eval_runner_helper``): seconds / 3600 x dollars per hour / calls at once.
     """
 
-    input: float | None = None
-    output: float | None = None
-    hour: float | None = None
+    __pydantic_config__ = DESCRIBED
+
+    input: Number | None = None
+    output: Number | None = None
+    hour: Number | None = None
 
     def of(
         self,

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import Message
+from pytest_fcbench.domain.json_values import DESCRIBED
 from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.verdict import Profile
 
@@ -127,6 +128,8 @@ BUILTIN = "builtin"
 @dataclass(frozen=True, slots=True)
 class Driven:
     """By what means a conversation along a golden path went on; they decide what the model was shown."""
+
+    __pydantic_config__ = DESCRIBED
 
     profile: Profile
     """Whose rules."""

@@ -13,9 +13,10 @@ from pytest_fcbench.dispatch.progress import Screen, Ticker
 from pytest_fcbench.domain.errors import FcbenchError
 from pytest_fcbench.plugin.items import Benchmark
 from pytest_fcbench.run.output_files import write
-from pytest_fcbench.scorecard.gate.gate import Outcome, exit_code
+from pytest_fcbench.scorecard.gate.gate import exit_code
 from pytest_fcbench.scorecard.record import to_json
 from pytest_fcbench.scorecard.render import run_end
+from pytest_fcbench.scorecard.run_facts import Outcome
 
 
 class Showing:

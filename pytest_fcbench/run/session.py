@@ -34,7 +34,7 @@ from pytest_fcbench.scorecard import record as records
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.document import section
-from pytest_fcbench.scorecard.run_facts import RunFacts
+from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
 
 
 class Session:
@@ -275,12 +275,12 @@ class Session:
             context.baseline,
         )
 
-    def outcomes(self, *, interrupted: bool) -> tuple[gate.Outcome, ...]:
+    def outcomes(self, *, interrupted: bool) -> tuple[Outcome, ...]:
         """Return what became of the gate's rules."""
         unfinished = "the run was interrupted" if interrupted else None
         return gate.check(self.context.settings.gate, self.evidence, unfinished=unfinished)
 
-    def section(self, outcomes: Sequence[gate.Outcome]) -> dict[str, object]:
+    def section(self, outcomes: Sequence[Outcome]) -> dict[str, object]:
         """Return the ``fcbench`` section of the JSON report."""
         ordered = records.in_order(self.records.values())
         return section(self.facts, ordered, self.context.selection.size_of, outcomes)

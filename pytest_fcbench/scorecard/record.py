@@ -81,8 +81,8 @@ _COMPLETION: Mapping[str, object] = {
 }
 
 
-def _object(properties: Mapping[str, object]) -> dict[str, Any]:
-    """The JSON Schema of an object with just these keys."""
+def describe_object(properties: Mapping[str, object]) -> dict[str, Any]:
+    """Describe an object with exactly these keys as a JSON Schema."""
     return {
         "type": "object",
         "additionalProperties": False,
@@ -101,13 +101,13 @@ def _write_aside(aside: Aside) -> dict[str, object]:
     return {"party": aside.party, "digest": aside.digest, **completion_to_json(aside.completion)}
 
 
-_Completion: TypeAlias = Annotated[Mapping[str, object], Unwalked(Mapping, _object(_COMPLETION))]
+_Completion: TypeAlias = Annotated[Mapping[str, object], Unwalked(Mapping, describe_object(_COMPLETION))]
 _DIGEST = {"type": "string", "description": "of the question"}
 _Aside: TypeAlias = Annotated[
     Aside,
     PlainValidator(_read_aside),
     PlainSerializer(_write_aside, return_type=JsonObject),
-    WithJsonSchema(_object({"party": {"enum": list(Party)}, "digest": _DIGEST, **_COMPLETION})),
+    WithJsonSchema(describe_object({"party": {"enum": list(Party)}, "digest": _DIGEST, **_COMPLETION})),
 ]
 
 

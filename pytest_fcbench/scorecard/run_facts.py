@@ -1,41 +1,94 @@
-"""What is told of a run with every score."""
+"""What a scorecard states of a run beside its scores; each class is an object of the scorecard's JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Annotated, TypeAlias
 
+from pydantic import BeforeValidator, Field, Strict, TypeAdapter, WithJsonSchema
+
+from pytest_fcbench.domain.json_values import DESCRIBED, one_of
 from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.transcript import Driven
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.scorecard.record import describe_object
 
 SCHEMA = "fcbench-scorecard/1"
 """The form of the section in a scorecard's file."""
 
+_PACK_HASH = {"type": ["string", "null"], "description": "sha256 of the suite's content"}
+SuiteFacts: TypeAlias = Annotated[
+    Mapping[str, str | None],
+    WithJsonSchema(describe_object({"version": {"type": "string"}, "pack_hash": _PACK_HASH})),
+]
 
-@dataclass(frozen=True, slots=True)
+
+def _require_all_keys(told: object) -> object:
+    """Raise KeyError where a key is missing, which the defaults of ``Driven`` would hide."""
+    if isinstance(told, Mapping) and (missing := [f.name for f in fields(Driven) if f.name not in told]):
+        raise KeyError(missing[0])
+    return told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """Model, manner, suites: without them no score says anything."""
+    """Model, manner, suites: without them no score says anything. Older files lack the last four fields."""
 
     fcbench: str
-    """Version of this project."""
+    """Version of pytest-fcbench."""
     model: str
-    mode: str
-    names: str
+    """Name of the model profile, or the model id."""
+    mode: Annotated[str, one_of(*Mode)]
+    names: Annotated[str, one_of(*Names)]
     syntax: str
+    """How calls are written in the answers."""
     profile: Profile
-    suites: Mapping[str, Mapping[str, str | None]]
-    """Version and pack hash of each suite."""
-    notes: tuple[str, ...] = ()
-    price: Price | None = None
-    """What dollars were counted with; None where no price is known."""
-    concurrency: int | None = None
+    """The profile that decided pass or fail."""
+    suites: Mapping[str, SuiteFacts]
+    """Version and content hash of each suite."""
+    notes: tuple[str, ...]
+    """For example parameters that were dropped."""
+    price: Price | None
+    """What dollars were counted with; null where no price is known."""
+    concurrency: Annotated[int, Strict(), Field(ge=1)] | None
     """Calls at once, among which a server's price by the hour is divided."""
-    driven: Driven | None = None
-    """By what means conversations along golden paths went on; None in a run without such."""
+    driven: Annotated[Driven | None, BeforeValidator(_require_all_keys)] = None
+    """By what means conversations along golden paths went on; null in a run without such."""
     rated_by: str | None = None
-    """The judge that rated replies in words, by its label; None where none was asked."""
+    """The judge that rated replies in words, by its label; null where none was asked."""
     search: str | None = None
-    """Who answered searches of the web; None in a run without such."""
-    shard: str | None = None
-    """The part of the entries that was run, such as ``3/10``; None for all."""
+    """Who answered searches of the web; null in a run without such."""
+    shard: Annotated[str | None, Field(json_schema_extra={"pattern": "^[0-9]+/[0-9]+$"})] = None
+    """The part of the entries that was run, such as ``3/10``; null for all."""
+
+
+@cache
+def facts_adapter() -> TypeAdapter[RunFacts]:
+    """Return what reads, writes and describes facts as JSON."""
+    return TypeAdapter(RunFacts)
+
+
+HELD, BROKEN, UNDECIDED = 0, 1, 2
+"""Exit codes of a gated run."""
+WORDS = {HELD: "held", BROKEN: "broken", UNDECIDED: "cannot tell"}
+"""The outcome of a rule by the exit code that it asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a rule of the gate."""
+
+    __pydantic_config__ = DESCRIBED
+
+    rule: str
+    """As it was written."""
+    outcome: Annotated[str, one_of(*WORDS.values())]
+    sentence: str
+
+    @property
+    def code(self) -> int:
+        """The exit code that it asks for."""
+        return next(code for code, word in WORDS.items() if word == self.outcome)

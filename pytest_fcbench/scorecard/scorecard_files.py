@@ -15,29 +15,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+
+from pydantic import TypeAdapter
 
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.json_values import read as read_json
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict, Verdicts
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate
 from pytest_fcbench.scorecard.aggregate.trials import trials_of
 from pytest_fcbench.scorecard.record import Record, from_json, in_order
-from pytest_fcbench.scorecard.run_facts import SCHEMA, RunFacts
+from pytest_fcbench.scorecard.run_facts import SCHEMA, Outcome, RunFacts, facts_adapter
 
 BASELINE = "fcbench-baseline/1"
-
-
-@dataclass(frozen=True, slots=True)
-class RuleTold:
-    """What became of a rule of the gate, in the words of the file."""
-
-    rule: str
-    outcome: str
-    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +46,7 @@ class Scorecard:
     """The test of each Record by item id; none in a baseline."""
     created_s: float | None = None
     """When the run ended, in seconds since 1970; None in a baseline."""
-    gate: tuple[RuleTold, ...] = ()
+    gate: tuple[Outcome, ...] = ()
     """None in a baseline."""
 
     def size_of(self, category: str) -> int:
@@ -91,12 +84,12 @@ def read(path: Path, found: object) -> Scorecard:
         created = found.get("created")
         return Scorecard(
             path,
-            _facts(section),
+            read_json(facts_adapter(), section),
             tuple(in_order({record.item_id: record for record in records}.values())),
             _sizes(section.get("sizes", {})),
             nodeids,
             float(created) if isinstance(created, (int, float)) else None,
-            tuple(_rule_told(told) for told in section.get("gate", [])),
+            tuple(read_json(_outcome_adapter(), told) for told in section.get("gate", [])),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
@@ -114,6 +107,11 @@ def parsed(path: Path) -> object:
     return found
 
 
+@cache
+def _outcome_adapter() -> TypeAdapter[Outcome]:
+    return TypeAdapter(Outcome)
+
+
 def _sizes(told: Mapping[str, object]) -> Mapping[str, int]:
     sizes = {name: size for name, size in told.items() if isinstance(size, int) and size >= 0}
     if len(sizes) < len(told):
@@ -121,58 +119,14 @@ def _sizes(told: Mapping[str, object]) -> Mapping[str, int]:
     return sizes
 
 
-def _rule_told(told: Mapping[str, object]) -> RuleTold:
-    return RuleTold(str(told["rule"]), str(told["outcome"]), str(told["sentence"]))
-
-
 def _told(test: Mapping[str, Mapping[str, Mapping[str, object]]]) -> Mapping[str, object] | None:
     """The Record that a test of the report carries."""
     return test.get("metadata", {}).get("fcbench")
 
 
-def _facts(section: Mapping[str, object]) -> RunFacts:
-    price, notes, suites = section["price"], section["notes"], section["suites"]
-    concurrency = section["concurrency"]
-    if not isinstance(suites, Mapping) or not all(isinstance(suite, Mapping) for suite in suites.values()):
-        raise TypeError("'suites' is an object of objects")
-    if not isinstance(notes, list):
-        raise TypeError("'notes' is a list")
-    return RunFacts(
-        fcbench=str(section["fcbench"]),
-        model=str(section["model"]),
-        mode=str(section["mode"]),
-        names=str(section["names"]),
-        syntax=str(section["syntax"]),
-        profile=Profile(str(section["profile"])),
-        suites=suites,
-        notes=tuple(map(str, notes)),
-        price=Price(**price) if isinstance(price, Mapping) else None,
-        concurrency=concurrency if isinstance(concurrency, int) else None,
-        driven=_driven(section.get("driven")),
-        rated_by=_text(section.get("rated_by")),
-        search=_text(section.get("search")),
-        shard=_text(section.get("shard")),
-    )
-
-
-def _text(told: object) -> str | None:
-    return None if told is None else str(told)
-
-
-def _driven(told: object) -> Driven | None:
-    """None also in files of versions that did not tell."""
-    if told is None:
-        return None
-    if not isinstance(told, Mapping):
-        raise TypeError("'driven' is an object")
-    return Driven(
-        Profile(str(told["profile"])), str(told["judge"]), str(told["similarity"]), bool(told["live"])
-    )
-
-
 def baseline(scorecard: Scorecard) -> str:
     """The text of a baseline."""
-    facts = asdict(scorecard.facts) | {"profile": scorecard.facts.profile.value, "notes": []}
+    facts = facts_adapter().dump_python(scorecard.facts, warnings=False) | {"notes": []}
     entries: dict[str, dict[str, object]] = {}
     for record in scorecard.records:
         both = [word(record.verdict(profile)) for profile in Profile]

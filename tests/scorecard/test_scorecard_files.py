@@ -17,6 +17,7 @@ from pytest_fcbench.domain.transcript import Driven
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.run_facts import Outcome
 from pytest_fcbench.scorecard.scorecard_files import baseline, load
 from tests.factories import (
     FACTS,
@@ -77,10 +78,10 @@ def test_older_files_do_not_tell_how(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("told", "says"),
     [
-        ([], "'driven' is an object"),
+        ([], "driven: Input should be a dictionary or an instance of Driven, found \\[\\]"),
         (
             {"profile": "fixed", "judge": "", "similarity": "", "live": False},
-            "'fixed' is not a valid Profile",
+            "driven.profile: Input should be 'official' or 'corrected', found 'fixed'",
         ),
         ({"profile": "official"}, "'judge' is missing"),
     ],
@@ -114,7 +115,7 @@ def test_what_became_of_the_gate_comes_back(tmp_path: Path) -> None:
     section = told["fcbench"]
     assert isinstance(section, dict)
     found = load(_saved(tmp_path / "scorecard.json", told | {"fcbench": section | {"gate": [rule]}}))
-    assert found.gate == (scorecard_files.RuleTold("overall>=0.2", "held", "overall is 60.00%"),)
+    assert found.gate == (Outcome("overall>=0.2", "held", "overall is 60.00%"),)
     cut = _saved(tmp_path / "scorecard.json", told | {"fcbench": section | {"gate": [{"rule": "x"}]}})
     with pytest.raises(UsageError, match="a broken scorecard: 'outcome' is missing"):
         load(cut)
@@ -212,13 +213,19 @@ def _with(**changes: object) -> dict[str, object]:
         (_with(schema="fcbench-scorecard/9"), "its schema is 'fcbench-scorecard/9'; this version reads"),
         ({"schema": "fcbench-baseline/9", "fcbench": {}}, "its schema is 'fcbench-baseline/9'"),
         ({"fcbench": _SECTION}, "a broken scorecard: 'tests' is missing"),
-        (_with(profile="mine"), "a broken scorecard: 'mine' is not a valid Profile"),
-        (_with(notes="x"), "a broken scorecard: 'notes' is a list"),
+        (
+            _with(profile="mine"),
+            "a broken scorecard: profile: Input should be 'official' or 'corrected', found 'mine'",
+        ),
+        (_with(notes="x"), "a broken scorecard: notes: Input should be a valid list, found 'x'"),
         (_with(sizes={"cross": None}), "a broken scorecard: 'sizes' is an object of numbers of tests"),
         (_with(sizes=[]), "a broken scorecard: "),
         (_GOOD | {"created": 10**400}, "a broken scorecard: int too large to convert to float"),
-        (_with(suites=[]), "a broken scorecard: 'suites' is an object of objects"),
-        (_with(suites={"core": "1"}), "a broken scorecard: 'suites' is an object of objects"),
+        (_with(suites=[]), "a broken scorecard: suites: Input should be a valid dictionary, found []"),
+        (
+            _with(suites={"core": "1"}),
+            "a broken scorecard: suites.core: Input should be a valid dictionary, found '1'",
+        ),
         (
             _GOOD | {"tests": [{"nodeid": "x", "metadata": {"fcbench": {}}}]},
             "a broken scorecard: 'entry' is missing",

@@ -18,6 +18,7 @@ from pytest_fcbench.scorecard.compare.merging import Merged, merge
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.render import run_end
 from pytest_fcbench.scorecard.render.document import section
+from pytest_fcbench.scorecard.run_facts import Outcome
 
 HELP = "join the scorecards of shards; apply the gate to the whole"
 
@@ -65,7 +66,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     return code
 
 
-def _write(path: Path, merged: Merged, outcomes: tuple[gate.Outcome, ...], code: int) -> None:
+def _write(path: Path, merged: Merged, outcomes: tuple[Outcome, ...], code: int) -> None:
     found = section(merged.facts, merged.records, merged.size_of, outcomes)
     root = {"root": os.fspath(Path().absolute())}
     write(path, json.dumps({**merged.report, **root, "exitcode": code, "fcbench": found}))

@@ -8,11 +8,13 @@ correlation of both kinds over models, of categories with entries of their own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 
 from pytest_fcbench.domain.entry import AS_WRITTEN, Group
+from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.verdict import NotScored, Profile
+from pytest_fcbench.scorecard.aggregate.intervals import Share
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores
 from pytest_fcbench.scorecard.record import Record, by_category
 from pytest_fcbench.scorecard.render.tables import Table
@@ -23,27 +25,38 @@ from pytest_fcbench.scorecard.render.wording import number
 class Sides:
     """Entries by which of the two verdicts passed; only those that have both."""
 
-    both: int
-    written: int
+    __pydantic_config__ = DESCRIBED
+
+    both: Count
+    ast_only: Count
     """The call is that of the truth, but does not return what it should."""
-    executed: int
+    execution_only: Count
     """The call is another one, but returns the same."""
-    neither: int
+    neither: Count
+    ast: Share | None = field(default=None, init=False)
+    """Share of the entries that pass as they are written; null of none."""
+    execution: Share | None = field(default=None, init=False)
+    """Share of the entries that pass by what they return."""
+    agreement: Share | None = field(default=None, init=False)
+    """Share of the entries with the same verdict."""
+
+    def __post_init__(self) -> None:
+        ast, execution = self.shares or (None, None)
+        agreement = (self.both + self.neither) / self.n if self.n else None
+        for name, value in (("ast", ast), ("execution", execution), ("agreement", agreement)):
+            object.__setattr__(self, name, value)
 
     @property
     def n(self) -> int:
         """All of them."""
-        return self.both + self.written + self.executed + self.neither
+        return self.both + self.ast_only + self.execution_only + self.neither
 
     @property
     def shares(self) -> tuple[float, float] | None:
-        """Shares of the entries that pass as they are written, and by what they return; None of none."""
-        return ((self.both + self.written) / self.n, (self.both + self.executed) / self.n) if self.n else None
-
-    @property
-    def agreement(self) -> float | None:
-        """Share of the entries with the same verdict."""
-        return (self.both + self.neither) / self.n if self.n else None
+        """``ast`` and ``execution``; None of no entries."""
+        if not self.n:
+            return None
+        return (self.both + self.ast_only) / self.n, (self.both + self.execution_only) / self.n
 
 
 def sides(records: Iterable[Record], profile: Profile) -> Sides:
@@ -73,8 +86,8 @@ LEGEND = "AST: the calls are those of the truth, argument by argument; no verdic
 
 def row(of: Sides) -> tuple[str, ...]:
     """The cells of ``COLUMNS``."""
-    counts = (of.n, of.both, of.written, of.executed, of.neither)
-    shares = (*(of.shares or (None, None)), of.agreement)
+    counts = (of.n, of.both, of.ast_only, of.execution_only, of.neither)
+    shares = (of.ast, of.execution, of.agreement)
     return (*(f"{count:,}" for count in counts), *(number(share, ".2%") for share in shares))
 
 

@@ -11,14 +11,18 @@ formats. Intervals are those of a bootstrap over entries.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from operator import attrgetter
 from statistics import stdev, variance
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
+from pydantic import Field, PlainSerializer
+
+from pytest_fcbench.domain.json_values import DESCRIBED, Count, one_of
 from pytest_fcbench.domain.prompt_format import DIMENSIONS, FORMATS, PLAIN, PromptFormat, told_by
 from pytest_fcbench.domain.verdict import NotScored, Profile
 from pytest_fcbench.scorecard.aggregate import intervals
-from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, Interval
+from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, Interval, within
 from pytest_fcbench.scorecard.aggregate.scores import Score, tally
 from pytest_fcbench.scorecard.record import Record
 
@@ -45,44 +49,61 @@ def spread(accuracies: Sequence[float]) -> Spread:
     )
 
 
-Limits: TypeAlias = tuple[float, float]
+_Points: TypeAlias = Annotated[float, Field(ge=0)]
+Limits: TypeAlias = tuple[_Points, _Points]
 """Of an interval of 95 % confidence, in points."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadLimits:
+    """Low and high limits of 95 % confidence, by a bootstrap over entries."""
+
+    __pydantic_config__ = DESCRIBED
+
+    max_delta: Limits | None
+    std: Limits | None
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What one value of a dimension costs against the usual one, all else equal."""
 
-    dimension: str
+    __pydantic_config__ = DESCRIBED
+
+    dimension: Annotated[str, one_of(*DIMENSIONS)]
     value: str
     usual: str
-    pairs: int
+    pairs: Annotated[int, Field(ge=1)]
     """Of verdicts on the same entry."""
-    gained: int
+    gained: Count
     """Entries right with it only."""
-    lost: int
+    lost: Count
     """Entries right with the usual one only."""
-    interval: Interval | None
+    interval: Annotated[Interval | None, within({}, "linearised mean")]
+    difference: float = field(default=0.0, init=False)
+    """Of the accuracies, as a fraction; less than 0 where it costs."""
 
-    @property
-    def difference(self) -> float:
-        """Of the accuracies, a fraction; less than 0 where it costs."""
-        return (self.gained - self.lost) / self.pairs
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "difference", (self.gained - self.lost) / self.pairs)
 
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """All that is told of format sensitivity under one profile."""
+    """Format sensitivity under one profile; maximum delta, deviation, variance in points, rounded."""
 
-    formats: Mapping[PromptFormat, Score]
-    """Those in which anything was scored, in the official order."""
-    spread: Spread
-    max_delta: Limits | None
-    std: Limits | None
-    by_chance: float | None
-    """What the largest difference of a model that does not care stays below in 95 of 100 runs, in points."""
+    __pydantic_config__ = DESCRIBED
+
+    formats: Mapping[Annotated[PromptFormat, PlainSerializer(attrgetter("name"), return_type=str)], Score]
+    """By official name, those in which anything was scored, in the official order."""
+    max_delta: _Points
+    std: _Points
+    """Of the sample of formats."""
+    variance: _Points
+    intervals: SpreadLimits
+    max_delta_by_chance: float | None
+    """What it stays below in 95 of 100 runs of a model that does not care for the format."""
     costs: tuple[Cost, ...]
-    """The dearest first."""
+    """One value of a dimension against the usual one on the same entries; the dearest first."""
 
 
 def by_format(records: Iterable[Record]) -> Mapping[PromptFormat, Sequence[Record]]:
@@ -104,10 +125,9 @@ def sensitivity(records: Sequence[Record], profile: Profile) -> Sensitivity | No
     max_delta, std, by_chance = _draws(verdicts, list(accuracies))
     return Sensitivity(
         formats={chosen: scores[chosen] for chosen in accuracies},
-        spread=spread(list(accuracies.values())),
-        max_delta=max_delta,
-        std=std,
-        by_chance=by_chance,
+        **asdict(spread(list(accuracies.values()))),
+        intervals=SpreadLimits(max_delta, std),
+        max_delta_by_chance=by_chance,
         costs=tuple(sorted(_costs(verdicts), key=lambda cost: cost.difference)),
     )
 

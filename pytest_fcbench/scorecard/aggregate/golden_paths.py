@@ -15,12 +15,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
 
 from pytest_fcbench.domain.entry import Group
+from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.verdict import SET_ASIDE, CallVerdict, Failed, NotScored, PathScore, Profile
-from pytest_fcbench.scorecard.aggregate.intervals import Interval, of_ratio
+from pytest_fcbench.scorecard.aggregate.intervals import Interval, Share, of_ratio, within
 from pytest_fcbench.scorecard.record import Record, by_category
 
 CLASSES = ("func_error", "param_missing", "hallucination", "value_error", "stop_early")
@@ -64,61 +68,70 @@ OFFICIAL: Mapping[str, int] = {
 _SUITE = "complexfuncbench"
 
 
-@dataclass(frozen=True, slots=True)
-class Rating:
-    """The mean, 0 to 2, of the answers that a judge rated; None of none."""
+_Positive: TypeAlias = Annotated[int, Field(ge=1)]
 
-    mean: float | None
-    judged: int
+
+@dataclass(frozen=True, slots=True)
+class MeanRating:
+    """The mean of the answers that a judge rated."""
+
+    __pydantic_config__ = DESCRIBED
+
+    mean: Annotated[float, Field(ge=0, le=2)] | None
+    """Null of no answers."""
+    judged: Count
+    """Answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
     """How many of several are wrong."""
 
-    wrong: int
-    of: int
+    __pydantic_config__ = DESCRIBED
 
-    @property
-    def rate(self) -> float:
-        """A fraction."""
-        return self.wrong / self.of
+    wrong: Count
+    of: _Positive
+    rate: Share = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rate", self.wrong / self.of)
 
 
 @dataclass(frozen=True, slots=True)
 class PathScores:
     """A category or several under one profile; trials of an entry count like entries."""
 
-    scored: int
+    __pydantic_config__ = DESCRIBED
+
+    scored: Count
     """Entries with a verdict."""
-    passed: int
-    calls: int
-    """Of the golden paths of all that were scored."""
-    right: int
-    interval: Interval | None
-    """Of call accuracy, by clusters."""
-    completeness: Rating
-    correctness: Rating
-    failures: Mapping[str, int]
-    """Failed entries by class of error, the paper's first; none that did not happen."""
-    errors: Mapping[str, int]
-    """The same of wrong calls."""
+    passed: Count
+    """Entries."""
+    success: Share | None
+    """Share of the entries with a verdict that passed."""
+    calls: Count
+    """Of the golden paths of all entries that were scored."""
+    right: Count
+    """Right calls; officially a repeated lookup counts again, so that there may be more than ``calls``."""
+    accuracy: Annotated[float, Field(ge=0)] | None
+    """Right calls of all calls."""
+    interval: Annotated[Interval | None, within({"minimum": 0}, "wilson, cluster-robust", "linearised ratio")]
+    """Of the accuracy, by clusters."""
+    completeness: MeanRating
+    correctness: MeanRating
+    failures: Mapping[str, _Positive]
+    """Failed entries by class of error, the paper's first."""
+    errors: Mapping[str, _Positive]
+    """Wrong calls by class of error."""
     parameters: Mapping[str, Wrong]
-    """By role, of the expected arguments of calls that were paired with one of the same function: those that
-    came with another value, or not at all, in a call that was wrong. Each try counts."""
-    beyond: Mapping[str, int]
+    """By role of the parameter, of the expected arguments of calls that were paired with one of the same
+    function: those that came with another value, or not at all, in a wrong call. Each try counts."""
+    beyond: Annotated[
+        Mapping[str, _Positive], Field(json_schema_extra={"propertyNames": {"enum": [*BEYOND]}})
+    ]
     """Successful entries by steps beyond the golden path."""
     beyond_mean: float | None
-
-    @property
-    def success(self) -> float | None:
-        """Share of the entries; None of none."""
-        return self.passed / self.scored if self.scored else None
-
-    @property
-    def accuracy(self) -> float | None:
-        """Share of the calls; above 1 where lookups were repeated, which the official profile counts."""
-        return self.right / self.calls if self.calls else None
+    """Of the successful entries."""
 
 
 def golden(records: Iterable[Record]) -> list[Record]:
@@ -142,18 +155,22 @@ def path_scores(records: Iterable[Record], profile: Profile) -> PathScores:
         for record, verdict in scored
         if verdict.passed and (path := record.path(profile))
     ]
-    calls = [verdict for _, path in told for verdict in path.verdicts]
+    verdicts = [verdict for _, path in told for verdict in path.verdicts]
+    passed = sum(verdict.passed for _, verdict in scored)
+    calls, right = sum(path.calls for _, path in told), sum(path.right for _, path in told)
     return PathScores(
         scored=len(scored),
-        passed=sum(verdict.passed for _, verdict in scored),
-        calls=sum(path.calls for _, path in told),
-        right=sum(path.right for _, path in told),
+        passed=passed,
+        success=passed / len(scored) if scored else None,
+        calls=calls,
+        right=right,
+        accuracy=right / calls if calls else None,
         interval=of_ratio(list(_by_unit(told).values())),
         completeness=_rating(path.completeness for _, path in told),
         correctness=_rating(path.correctness for _, path in told),
         failures=_classes(verdict.code for _, verdict in scored if isinstance(verdict, Failed)),
-        errors=_classes(verdict.code or verdict.stage for verdict in calls if not verdict.right),
-        parameters=_parameters(calls),
+        errors=_classes(verdict.code or verdict.stage for verdict in verdicts if not verdict.right),
+        parameters=_parameters(verdicts),
         beyond=dict(Counter(map(_beyond, beyond))),
         beyond_mean=fmean(beyond) if beyond else None,
     )
@@ -168,9 +185,9 @@ def _by_unit(told: Iterable[tuple[Record, PathScore]]) -> Mapping[str, tuple[int
     return found
 
 
-def _rating(values: Iterable[int | None]) -> Rating:
+def _rating(values: Iterable[int | None]) -> MeanRating:
     known = [value for value in values if value is not None]
-    return Rating(fmean(known) if known else None, len(known))
+    return MeanRating(fmean(known) if known else None, len(known))
 
 
 def _classes(codes: Iterable[str]) -> Mapping[str, int]:

@@ -10,24 +10,43 @@ weighted distances.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
+from pydantic.config import JsonDict
+from pydantic.fields import FieldInfo
 
 from pytest_fcbench.domain.arithmetic import add_in_order
+from pytest_fcbench.domain.json_values import DESCRIBED
 
 CONFIDENCE = 0.95
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
+Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+"""A fraction."""
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Limits as fractions, and how they were found."""
+    """The limits of 95 % confidence, and the method that found them."""
+
+    __pydantic_config__ = DESCRIBED
 
     low: float
     high: float
     method: str
+
+
+def within(limit: Mapping[str, float], *methods: str) -> FieldInfo:
+    """Narrow the JSON Schema of an interval to limits and methods that it can have where it stands."""
+    limits: JsonDict = dict(limit)
+    narrowed: JsonDict = {"low": limits, "high": limits, "method": {"enum": list(methods)}}
+    found: FieldInfo = Field(json_schema_extra={"properties": narrowed})
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import Annotated
 
-from pytest_fcbench.scorecard.aggregate.intervals import Interval, of_clusters
+from pydantic import Field
+
+from pytest_fcbench.domain.json_values import DESCRIBED, Count
+from pytest_fcbench.scorecard.aggregate.intervals import Interval, of_clusters, within
 from pytest_fcbench.scorecard.record import Record, by_category
 from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.scorecard.render.wording import number
@@ -19,37 +23,36 @@ MOST = 2
 class Ratings:
     """The replies of a category about which a judge was asked."""
 
-    counts: tuple[int, ...]
-    """How many have the score 0, 1, 2."""
-    unrated: int
-    """Of which the judge gave no score; they are not in the mean."""
-    mean: float | None
-    interval: Interval | None
-    """Of 95 % confidence, with limits from 0 to 2. Each score counts as so many of two points, those of an
-    entry's trials as a cluster."""
+    __pydantic_config__ = DESCRIBED
 
-    @property
-    def rated(self) -> int:
-        """Replies with a score."""
-        return sum(self.counts)
+    rated: Count
+    """Replies with a score."""
+    not_rated: Count
+    """Replies of which the judge gave no score; they are not in the mean."""
+    counts: Annotated[tuple[Count, ...], Field(min_length=MOST + 1, max_length=MOST + 1)]
+    """Replies with the score 0, 1, 2."""
+    mean: Annotated[float, Field(ge=0, le=MOST)] | None
+    interval: Annotated[Interval | None, within({"minimum": 0, "maximum": MOST}, "wilson, cluster-robust")]
+    """Of the mean. Each score counts as so many of two points, those of an entry's trials as a cluster."""
 
 
 def ratings(records: Iterable[Record]) -> Ratings:
     """The ratings of these Records together."""
     scores: dict[str, list[int]] = {}
-    unrated = 0
+    not_rated = 0
     for record in records:
         if record.rating is None:
             continue
         if record.rating.score is None:
-            unrated += 1
+            not_rated += 1
         else:
             scores.setdefault(record.unit, []).append(record.rating.score)
     every = [score for unit in scores.values() for score in unit]
     share = of_clusters([(sum(unit), MOST * len(unit)) for unit in scores.values()])
     return Ratings(
+        len(every),
+        not_rated,
         tuple(every.count(score) for score in range(MOST + 1)),
-        unrated,
         fmean(every) if every else None,
         share and replace(share, low=MOST * share.low, high=MOST * share.high),
     )
@@ -68,7 +71,7 @@ COLUMNS = ("rated", "not rated", "mean", "95%", *map(str, range(MOST + 1)))
 def row(of: Ratings) -> tuple[str, ...]:
     """The cells of ``COLUMNS``."""
     limits = f"{of.interval.low:.2f}-{of.interval.high:.2f}" if of.interval else "-"
-    return (f"{of.rated:,}", f"{of.unrated:,}", number(of.mean, ".2f"), limits, *map(str, of.counts))
+    return (f"{of.rated:,}", f"{of.not_rated:,}", number(of.mean, ".2f"), limits, *map(str, of.counts))
 
 
 def table(records: Sequence[Record], judge: str | None) -> Table | None:

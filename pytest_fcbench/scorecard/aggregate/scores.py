@@ -4,37 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate import intervals
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, SUITES, Formula, Weighing
-from pytest_fcbench.scorecard.aggregate.intervals import Interval, Part
+from pytest_fcbench.scorecard.aggregate.intervals import Interval, Part, Share, within
 from pytest_fcbench.scorecard.record import Record, by_category
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Counts and accuracy of a category, a group or all.
+    """Counts and accuracy of entries, where each trial counts: n = passed + failed + not_scored."""
 
-    ``not_scored`` entries are out of the denominator; ``set_aside`` says how many of them are known-bad
-    data. ``accuracy`` is a fraction, None where nothing was scored. ``missing`` names the parts of the
-    formula of which nothing was scored; they count as 0, as officially. ``interval`` is that of 95 %
-    confidence for the accuracy; what was not run adds nothing to it.
-    """
+    __pydantic_config__ = DESCRIBED
 
-    n: int
-    passed: int
-    failed: int
-    not_scored: int
-    set_aside: int
-    accuracy: float | None
+    n: Count
+    passed: Count
+    failed: Count
+    not_scored: Count
+    """Entries out of the denominator."""
+    set_aside: Count
+    """Entries not scored because their data are known to be bad."""
+    unknown: Count = 0
+    """Entries not scored because the conversation went on by the rules of the other profile. The others are
+    no fair sample of all, so there is no accuracy then."""
+    accuracy: Share | None = None
+    """Null where nothing was scored."""
+    interval: Annotated[
+        Interval | None,
+        within({"minimum": 0, "maximum": 1}, "wilson", "wilson, cluster-robust", "mover of its parts"),
+    ] = None
+    """Of the accuracy; what was not run adds nothing to it. Null where nothing was scored."""
     missing: tuple[str, ...] = ()
-    interval: Interval | None = None
-    unknown: int = 0
-    """Entries that are not scored because the conversation went on by the rules of the other profile. The
-    others are no fair part of all, so there is no accuracy then."""
+    """Parts of the official formula of which nothing was scored; they count as 0."""
 
     @property
     def scored(self) -> int:
@@ -168,7 +174,6 @@ def tally(records: Sequence[Record], profile: Profile, assumed: Passed | Failed 
         failed=scored - passed,
         not_scored=len(unscored),
         set_aside=sum(verdict.cause == SET_ASIDE for verdict in unscored),
-        accuracy=None,
         unknown=sum(verdict.cause == OTHER_RULES for verdict in unscored),
     )
     if counts.unknown or not scored:

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import comb
+from typing import Annotated
 
+from pydantic import Field, PlainSerializer
+
+from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.verdict import NotScored, Passed, Profile, Verdict
+from pytest_fcbench.scorecard.aggregate.intervals import Share
 from pytest_fcbench.scorecard.record import Record
 
 
@@ -14,18 +19,20 @@ from pytest_fcbench.scorecard.record import Record
 class TrialScores:
     """Fractions over the entries of which all ``k`` trials were scored; None or empty where there is none."""
 
-    k: int
-    entries: int
+    __pydantic_config__ = DESCRIBED
+
+    k: Annotated[int, Field(ge=2)]
+    entries: Count
     """How many entries count."""
-    left_out: tuple[str, ...]
-    """Keys of the entries that do not, because some trial was not scored (set aside included) or not run."""
-    mean: float | None
+    left_out: Annotated[tuple[str, ...], PlainSerializer(len, return_type=Count)]
+    """Entries that do not count, because some trial was not scored (set aside included) or not run."""
+    mean: Share | None
     """Passed trials of all trials."""
-    pass_at: tuple[float, ...]
+    pass_at: tuple[Share, ...]
     """pass@j for j = 1..k: some of j trials passes (Chen et al. 2021, arXiv:2107.03374)."""
-    pass_hat: tuple[float, ...]
+    pass_hat: tuple[Share, ...]
     """pass^j for j = 1..k: all of j trials pass (tau-bench, arXiv:2406.12045)."""
-    flip: float | None
+    flip: Share | None
     """Entries whose verdict is not the same in all trials."""
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import fsum
 from statistics import fmean, quantiles, stdev
 
+from pytest_fcbench.domain.json_values import DESCRIBED, Count, Number
 from pytest_fcbench.scorecard.record import Record
 
 
@@ -20,19 +21,24 @@ class CostLatency:
     here, an error there.
     """
 
-    steps: int
+    __pydantic_config__ = DESCRIBED
+
+    steps: Count
     """Steps of which anything is known."""
-    priced: int
+    priced: Count
     """Steps whose dollars are known."""
     input_tokens: int | None
     output_tokens: int | None
-    usd: float | None
-    usd_per_1000_calls: float | None
-    """A thousand times the mean of a priced step, as in the cost column of the first BFCL leaderboard."""
-    latency_mean_s: float | None
-    latency_std_s: float | None
-    latency_p50_s: float | None
-    latency_p95_s: float | None
+    usd: Number | None
+    """Dollars of all priced steps."""
+    usd_per_1000_calls: Number | None
+    """1,000 times the mean of a priced step, as in the cost column of the first BFCL leaderboard."""
+    latency_mean_s: Number | None
+    """Seconds, zeros left out, as officially."""
+    latency_std_s: Number | None
+    """Of a sample; null for one latency."""
+    latency_p50_s: Number | None
+    latency_p95_s: Number | None
 
 
 def cost_latency(records: Iterable[Record]) -> CostLatency:

@@ -9,10 +9,8 @@ from typing import Protocol
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.scorecard.aggregate.scores import Score, score_of
 from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED, WORDS, Outcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-
-HELD, BROKEN, UNDECIDED = 0, 1, 2
-"""Exit codes of a gated run."""
 
 FAILING, PASSING = Failed("assumed", "not scored"), Passed()
 """What an entry that was not scored could have been."""
@@ -76,26 +74,12 @@ class Rule(Protocol):
         """Whether it holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a rule."""
-
-    rule: Rule
-    code: int
-    sentence: str
-
-    @property
-    def word(self) -> str:
-        """One word for a table."""
-        return {HELD: "held", BROKEN: "broken", UNDECIDED: "cannot tell"}[self.code]
-
-
 def check(rules: Sequence[Rule], evidence: Evidence, *, unfinished: str | None = None) -> tuple[Outcome, ...]:
-    """The outcome of every rule; a run that is not whole, for the reason given, cannot tell."""
+    """Check every rule; a run that is not whole, for the reason given, cannot tell."""
     found = [(rule, rule.check(evidence)) for rule in rules]
     if unfinished:
-        return tuple(Outcome(rule, UNDECIDED, f"{unfinished}; {finding.sentence}") for rule, finding in found)
-    return tuple(Outcome(rule, finding.code, finding.sentence) for rule, finding in found)
+        found = [(rule, Finding(UNDECIDED, f"{unfinished}; {one.sentence}")) for rule, one in found]
+    return tuple(Outcome(rule.text, WORDS[one.code], one.sentence) for rule, one in found)
 
 
 def exit_code(outcomes: Sequence[Outcome]) -> int:

@@ -29,15 +29,13 @@ from pytest_fcbench.scorecard.aggregate.scores import Score, marked
 from pytest_fcbench.scorecard.aggregate.usage import cost_latency
 from pytest_fcbench.scorecard.compare.paired import Difference, pair
 from pytest_fcbench.scorecard.gate.gate import (
-    BROKEN,
     FAILING,
-    HELD,
     PASSING,
-    UNDECIDED,
     Evidence,
     Finding,
     Rule,
 )
+from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
 
 METRICS = ("overall", *GROUPS, *CATEGORIES, *(name for name in SELECTIONS if name not in GROUPS))
 """What has a score whatever suites and marks there are."""

@@ -8,8 +8,8 @@ from pytest_fcbench.domain.verdict import OTHER_RULES, Difference, NotScored, Pr
 from pytest_fcbench.scorecard.aggregate.golden_paths import (
     BEYOND,
     CLASSES,
+    MeanRating,
     PathScores,
-    Rating,
     golden,
     partial,
     parts,
@@ -127,7 +127,7 @@ def _share(counts: Mapping[str, int], name: str) -> tuple[str, str]:
     return f"{count:,}", number(count / every if every else None, ".1%")
 
 
-def _rated(rating: Rating) -> str:
+def _rated(rating: MeanRating) -> str:
     return "-" if rating.mean is None else f"{rating.mean:.2f} ({rating.judged:,})"
 
 

@@ -1,176 +1,173 @@
-"""The ``fcbench`` section of the JSON report; ``schema.json`` beside this file describes it."""
+"""The ``fcbench`` section of the JSON report.
+
+The section is the facts of a run and its ``Results``. The classes of both, and of what they hold, are the
+objects of the JSON: their fields are its keys, in their order, and the JSON Schema is generated from them.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, TypeVar
 
+from pydantic import ConfigDict, Field, GetJsonSchemaHandler, TypeAdapter
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from pytest_fcbench.domain.json_values import DESCRIBED, Count, StrictSchema
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard import record
-from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings
+from pytest_fcbench.scorecard.aggregate import execution, golden_paths
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, sensitivity
-from pytest_fcbench.scorecard.aggregate.golden_paths import PathScores
 from pytest_fcbench.scorecard.aggregate.ratings import Ratings
-from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate, counted
+from pytest_fcbench.scorecard.aggregate.ratings import parts as rate_categories
+from pytest_fcbench.scorecard.aggregate.scores import Score, aggregate, counted
 from pytest_fcbench.scorecard.aggregate.trials import TrialScores, trial_scores, trials_of
-from pytest_fcbench.scorecard.aggregate.usage import cost_latency
-from pytest_fcbench.scorecard.gate.gate import Outcome
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, cost_latency
 from pytest_fcbench.scorecard.record import Record, by_category
-from pytest_fcbench.scorecard.run_facts import SCHEMA, RunFacts
+from pytest_fcbench.scorecard.run_facts import SCHEMA, Outcome, RunFacts, facts_adapter
+
+Value = TypeVar("Value")
 
 
-def json_schema() -> dict[str, dict[str, dict[str, Any]]]:
-    """The JSON Schema of the section and of the Records."""
-    schema: dict[str, dict[str, dict[str, Any]]] = json.loads(
-        Path(__file__).with_name("schema.json").read_text(encoding="utf-8")
+@dataclass(frozen=True, slots=True)
+class RunUsage:
+    """Cost and latency over all steps; null where nothing is known."""
+
+    __pydantic_config__ = DESCRIBED
+
+    run: CostLatency
+    categories: Mapping[str, CostLatency]
+
+
+@dataclass(frozen=True, slots=True)
+class RunTrials:
+    """Scores over the trials of each entry."""
+
+    __pydantic_config__ = DESCRIBED
+
+    categories: Mapping[str, TrialScores]
+    all: TrialScores
+
+
+class _Absent:
+    """Leave null out of the JSON Schema of a key that is left out where it would be null."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        present: JsonSchemaValue = handler(schema)["anyOf"][0]
+        return present
+
+
+_WITH_ALL = Field(json_schema_extra={"required": ["all"]})
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileResults:
+    """All results under one profile; what was not run is left out."""
+
+    # Of its own, because pydantic gives a class without one that of the class that holds it.
+    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=False)
+
+    categories: Mapping[str, Score]
+    groups: Mapping[str, Score]
+    overall: Score
+    complex: Annotated[Mapping[str, golden_paths.PathScores] | None, _Absent(), _WITH_ALL] = None
+    """Only where entries with golden paths were run: by category, and of all."""
+    executable: Annotated[Mapping[str, execution.Sides] | None, _Absent(), _WITH_ALL] = None
+    """Only where calls were carried out: entries by category, and of all, by what the AST matcher says of the
+    same calls."""
+    format_sensitivity: Annotated[Sensitivity | None, _Absent()] = None
+    """Only where entries were put in all prompt formats."""
+    trials: Annotated[RunTrials | None, _Absent()] = None
+    """Only where each entry was put several times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What the section says beside the facts of the run."""
+
+    __pydantic_config__ = DESCRIBED
+
+    ratings: Mapping[str, Ratings]
+    """Replies in words about which a judge was asked, by category."""
+    trials: Annotated[int, Field(ge=1)]
+    """How often each entry was put to the model."""
+    sizes: Mapping[str, Count]
+    """Number of tests of the categories that count by their number in a group, also of those not run."""
+    usage: RunUsage
+    profiles: Annotated[Mapping[Profile, ProfileResults], Field(json_schema_extra={"required": [*Profile]})]
+    gate: tuple[Outcome, ...]
+
+
+@cache
+def _results_adapter() -> TypeAdapter[Results]:
+    return TypeAdapter(Results)
+
+
+def _join(facts: Mapping[str, Value], results: Mapping[str, Value]) -> dict[str, Value]:
+    """Join the keys of facts and results; ratings stand beside the judge that gave them."""
+    order = [key for name in facts for key in ((name, "ratings") if name == "rated_by" else (name,))]
+    return {key: {**facts, **results}[key] for key in (*order, *results)}
+
+
+def json_schema() -> dict[str, Any]:
+    """Generate the JSON Schema of the section and of the Records."""
+    adapters = (facts_adapter(), _results_adapter())
+    facts, results = (
+        each.json_schema(schema_generator=StrictSchema, mode="serialization") for each in adapters
     )
-    schema["$defs"] |= record.json_schema()
-    return schema
+    section = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["schema", *facts["required"], *(key for key in results["required"] if key != "ratings")],
+        "properties": {"schema": {"const": SCHEMA}, **_join(facts["properties"], results["properties"])},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "fcbench scorecard: the parts that a pytest-json-report file carries for a benchmark run",
+        "description": "The report's top-level key 'fcbench' is a section; "
+        "tests[].metadata.fcbench is a record.",
+        "$defs": {"section": section, **facts["$defs"], **results["$defs"], **record.json_schema()},
+    }
 
 
 def section(
     facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], gate: Sequence[Outcome]
 ) -> dict[str, object]:
-    """The section as JSON values."""
-    trials, parts = trials_of(records), by_category(records)
-    return {
-        "schema": SCHEMA,
-        "fcbench": facts.fcbench,
-        "model": facts.model,
-        "mode": facts.mode,
-        "names": facts.names,
-        "syntax": facts.syntax,
-        "profile": facts.profile.value,
-        "suites": {name: dict(suite) for name, suite in facts.suites.items()},
-        "notes": list(facts.notes),
-        "price": asdict(facts.price) if facts.price else None,
-        "concurrency": facts.concurrency,
-        "driven": asdict(facts.driven) if facts.driven else None,
-        "rated_by": facts.rated_by,
-        "ratings": {name: _ratings(found) for name, found in ratings.parts(records).items()},
-        "search": facts.search,
-        "shard": facts.shard,
-        "trials": trials,
-        "sizes": {name: size_of(name) for name in counted(parts)},
-        "usage": {
-            "run": asdict(cost_latency(records)),
-            "categories": {name: asdict(cost_latency(part)) for name, part in parts.items()},
-        },
-        "profiles": {
-            profile.value: _profile(aggregate(records, profile, size_of))
-            | ({"complex": complex_calls} if (complex_calls := _complex(records, profile)) else {})
-            | ({"executable": executable} if (executable := _executable(records, profile)) else {})
-            | ({"format_sensitivity": _formats(told)} if (told := sensitivity(records, profile)) else {})
-            | ({"trials": _trials(records, parts, profile, trials)} if trials > 1 else {})
-            for profile in Profile
-        },
-        "gate": [
-            {"rule": outcome.rule.text, "outcome": outcome.word, "sentence": outcome.sentence}
-            for outcome in gate
-        ],
-    }
+    """Write the section as JSON values."""
+    parts = by_category(records)
+    results = Results(
+        ratings=rate_categories(records),
+        trials=trials_of(records),
+        sizes={name: size_of(name) for name in counted(parts)},
+        usage=RunUsage(cost_latency(records), {name: cost_latency(part) for name, part in parts.items()}),
+        profiles={profile: _collect_results(records, profile, size_of) for profile in Profile},
+        gate=tuple(gate),
+    )
+    written = _results_adapter().dump_python(results, warnings=False)
+    for profile, found in written["profiles"].items():
+        written["profiles"][profile] = {key: value for key, value in found.items() if value is not None}
+    return {"schema": SCHEMA, **_join(facts_adapter().dump_python(facts, warnings=False), written)}
 
 
-def _profile(scores: ProfileScores) -> dict[str, object]:
-    return {
-        "categories": {name: _score(score) for name, score in scores.categories.items()},
-        "groups": {name: _score(score) for name, score in scores.groups.items()},
-        "overall": _score(scores.overall),
-    }
-
-
-def _complex(records: Sequence[Record], profile: Profile) -> dict[str, object]:
-    return {name: _path_scores(found) for name, found in golden_paths.parts(records, profile).items()}
-
-
-def _executable(records: Sequence[Record], profile: Profile) -> dict[str, object]:
-    return {
-        name: {
-            "both": of.both,
-            "ast_only": of.written,
-            "execution_only": of.executed,
-            "neither": of.neither,
-            **dict(zip(("ast", "execution"), of.shares or (None, None), strict=True)),
-            "agreement": of.agreement,
-        }
-        for name, of in execution.parts(records, profile).items()
-    }
-
-
-def _ratings(found: Ratings) -> dict[str, object]:
-    return {
-        "rated": found.rated,
-        "not_rated": found.unrated,
-        "counts": list(found.counts),
-        "mean": found.mean,
-        "interval": asdict(found.interval) if found.interval else None,
-    }
-
-
-def _path_scores(found: PathScores) -> dict[str, object]:
-    return {
-        "scored": found.scored,
-        "passed": found.passed,
-        "success": found.success,
-        "calls": found.calls,
-        "right": found.right,
-        "accuracy": found.accuracy,
-        "interval": asdict(found.interval) if found.interval else None,
-        "completeness": asdict(found.completeness),
-        "correctness": asdict(found.correctness),
-        "failures": dict(found.failures),
-        "errors": dict(found.errors),
-        "parameters": {
-            role: {"wrong": of.wrong, "of": of.of, "rate": of.rate} for role, of in found.parameters.items()
-        },
-        "beyond": dict(found.beyond),
-        "beyond_mean": found.beyond_mean,
-    }
-
-
-def _formats(told: Sensitivity) -> dict[str, object]:
-    return {
-        "formats": {chosen.name: _score(score) for chosen, score in told.formats.items()},
-        **asdict(told.spread),
-        "intervals": {"max_delta": told.max_delta, "std": told.std},
-        "max_delta_by_chance": told.by_chance,
-        "costs": [asdict(cost) | {"difference": cost.difference} for cost in told.costs],
-    }
-
-
-def _trials(
-    records: Sequence[Record], parts: Mapping[str, Sequence[Record]], profile: Profile, k: int
-) -> dict[str, object]:
-    return {
-        "categories": {name: _trial_scores(trial_scores(part, profile, k)) for name, part in parts.items()},
-        "all": _trial_scores(trial_scores(records, profile, k)),
-    }
-
-
-def _trial_scores(scores: TrialScores) -> dict[str, object]:
-    return {
-        "k": scores.k,
-        "entries": scores.entries,
-        "left_out": len(scores.left_out),
-        "mean": scores.mean,
-        "pass_at": list(scores.pass_at),
-        "pass_hat": list(scores.pass_hat),
-        "flip": scores.flip,
-    }
-
-
-def _score(score: Score) -> dict[str, object]:
-    return {
-        "n": score.n,
-        "passed": score.passed,
-        "failed": score.failed,
-        "not_scored": score.not_scored,
-        "set_aside": score.set_aside,
-        "unknown": score.unknown,
-        "accuracy": score.accuracy,
-        "interval": asdict(score.interval) if score.interval else None,
-        "missing": list(score.missing),
-    }
+def _collect_results(
+    records: Sequence[Record], profile: Profile, size_of: Callable[[str], int]
+) -> ProfileResults:
+    scores, trials = aggregate(records, profile, size_of), trials_of(records)
+    return ProfileResults(
+        scores.categories,
+        scores.groups,
+        scores.overall,
+        golden_paths.parts(records, profile) or None,
+        execution.parts(records, profile) or None,
+        sensitivity(records, profile),
+        RunTrials(
+            {name: trial_scores(part, profile, trials) for name, part in by_category(records).items()},
+            trial_scores(records, profile, trials),
+        )
+        if trials > 1
+        else None,
+    )

@@ -49,25 +49,27 @@ def _accuracy(told: Sensitivity | None, chosen: PromptFormat) -> str:
 
 def _apart(found: dict[Profile, Sensitivity], profile: Profile) -> Table:
     own = found[profile]
-    kinds = {"maximum delta": own.max_delta, "standard deviation": own.std, "variance": None}
-    names = dict(zip(kinds, ("max_delta", "std", "variance"), strict=True))
     rows = [
         (
             kind,
-            *(f"{getattr(found[each].spread, name):.2f}" if each in found else "-" for each in Profile),
-            _points(interval),
+            *(f"{getattr(found[each], name):.2f}" if each in found else "-" for each in Profile),
+            _points(getattr(own.intervals, name, None)),
         )
-        for (kind, name), interval in zip(names.items(), kinds.values(), strict=True)
+        for kind, name in (
+            ("maximum delta", "max_delta"),
+            ("standard deviation", "std"),
+            ("variance", "variance"),
+        )
     ]
     chance = (
         "a model that does not care for the format stays below a maximum delta of "
-        f"{number(own.by_chance, '.2f')} points in 95 of 100 such runs"
+        f"{number(own.max_delta_by_chance, '.2f')} points in 95 of 100 such runs"
     )
     return Table(
         f"how far formats are apart, in points (intervals of the {profile} profile)",
         ("measure", *Profile, "95% interval"),
         tuple(rows),
-        (chance,) if own.by_chance is not None else (),
+        (chance,) if own.max_delta_by_chance is not None else (),
     )
 
 

@@ -13,10 +13,10 @@ from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate import execution, ratings
 from pytest_fcbench.scorecard.aggregate.scores import Score, aggregate
 from pytest_fcbench.scorecard.compare.paired import Pair, pair
-from pytest_fcbench.scorecard.gate.gate import BROKEN, HELD, Evidence, Outcome
+from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.render import call_tables, format_tables
 from pytest_fcbench.scorecard.render.tables import Table, markdown
-from pytest_fcbench.scorecard.run_facts import RunFacts
+from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, Outcome, RunFacts
 
 _FLIPS = 20
 """How many flips of each direction a summary lists."""
@@ -27,7 +27,7 @@ def workflow_commands(outcomes: Sequence[Outcome]) -> Iterator[str]:
     for outcome in outcomes:
         if outcome.code != HELD:
             level = "error" if outcome.code == BROKEN else "warning"
-            title = _property(f"gate {outcome.rule.text}: {outcome.word}")
+            title = _property(f"gate {outcome.rule}: {outcome.outcome}")
             yield f"::{level} title={title}::{_data(outcome.sentence)}"
 
 
@@ -61,7 +61,7 @@ def summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]) ->
             yield from markdown(table)
     if outcomes:
         yield ""
-        rows = tuple((outcome.rule.text, outcome.word, outcome.sentence) for outcome in outcomes)
+        rows = tuple((outcome.rule, outcome.outcome, outcome.sentence) for outcome in outcomes)
         yield from markdown(
             Table("Gate", ("rule", "outcome", "found"), rows, (), frozenset(("outcome", "found")))
         )

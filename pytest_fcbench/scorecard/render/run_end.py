@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pytest_fcbench.scorecard.gate.gate import Evidence, Outcome
+from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.render import github, terminal
-from pytest_fcbench.scorecard.run_facts import RunFacts
+from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
 
 
 def lines(

@@ -16,12 +16,11 @@ from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate
 from pytest_fcbench.scorecard.aggregate.trials import trial_scores, trials_of
 from pytest_fcbench.scorecard.aggregate.usage import cost_latency
-from pytest_fcbench.scorecard.gate.gate import Outcome
 from pytest_fcbench.scorecard.record import Record, by_category
 from pytest_fcbench.scorecard.render import call_tables, format_tables
 from pytest_fcbench.scorecard.render.tables import text
 from pytest_fcbench.scorecard.render.wording import dollars, driven, limits, number, suite
-from pytest_fcbench.scorecard.run_facts import RunFacts
+from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
 
 
 def summary(
@@ -261,4 +260,4 @@ def _cut(line: str, width: int) -> str:
 def gate_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """One line for each rule."""
     for outcome in outcomes:
-        yield f"gate {outcome.rule.text}: {outcome.word}: {outcome.sentence}"
+        yield f"gate {outcome.rule}: {outcome.outcome}: {outcome.sentence}"

@@ -30,7 +30,7 @@ RECORDS = executed(
 
 def test_entries_by_both_verdicts() -> None:
     found = sides(RECORDS, Profile.OFFICIAL)
-    assert found == Sides(both=2, written=1, executed=1, neither=1)
+    assert found == Sides(both=2, ast_only=1, execution_only=1, neither=1)
     assert (found.n, found.shares, found.agreement) == (5, (0.6, 0.6), 0.6)
 
 

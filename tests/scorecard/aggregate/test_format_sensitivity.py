@@ -11,6 +11,7 @@ from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import (
     Sensitivity,
     Spread,
+    SpreadLimits,
     by_format,
     sensitivity,
     spread,
@@ -66,11 +67,11 @@ def test_a_model_that_cannot_write_json() -> None:
     found = told(records(lambda entry, chosen: entry < 10 and chosen.returned is not Returned.JSON))
     accuracies = {chosen.returned: score.accuracy for chosen, score in found.formats.items()}
     assert accuracies == {"python": 0.5, "json": 0.0, "verbose_xml": 0.5, "concise_xml": 0.5}
-    assert found.spread.max_delta == 50.0
-    assert found.max_delta is not None
-    assert found.max_delta[0] < 50.0 < found.max_delta[1]
-    assert found.by_chance is not None
-    assert found.by_chance < 50.0
+    assert found.max_delta == 50.0
+    assert found.intervals.max_delta is not None
+    assert found.intervals.max_delta[0] < 50.0 < found.intervals.max_delta[1]
+    assert found.max_delta_by_chance is not None
+    assert found.max_delta_by_chance < 50.0
     dearest = found.costs[0]
     assert (dearest.dimension, dearest.value, dearest.usual) == ("returned", "json", "python")
     assert (dearest.pairs, dearest.gained, dearest.lost, dearest.difference) == (120, 0, 60, -0.5)
@@ -98,8 +99,8 @@ def test_the_pairs_of_each_dimension() -> None:
 def test_a_model_that_does_not_care_is_within_what_chance_makes() -> None:
     """Wrong at every seventh place, wherever that is."""
     found = told(records(lambda entry, chosen: (entry * 26 + FORMATS.index(chosen)) % 7 > 0))
-    assert found.by_chance is not None
-    assert 0 < found.spread.max_delta <= found.by_chance
+    assert found.max_delta_by_chance is not None
+    assert 0 < found.max_delta <= found.max_delta_by_chance
 
 
 def test_entries_that_were_not_scored_are_out() -> None:
@@ -129,14 +130,15 @@ def test_trials_of_an_entry_are_paired_by_number() -> None:
 
 def test_a_single_entry_has_no_intervals() -> None:
     found = told(records(lambda entry, chosen: chosen.tagged, entries=1))
-    assert (found.spread.max_delta, found.max_delta, found.std, found.by_chance) == (100.0, None, None, None)
+    assert (found.max_delta, found.max_delta_by_chance) == (100.0, None)
+    assert found.intervals == SpreadLimits(None, None)
     assert {cost.interval for cost in found.costs} == {None}
 
 
 def test_profiles_are_told_apart() -> None:
     made = [make_format_record(0, 0, None, WRONG), make_format_record(0, 1, None)]
-    assert told(made).spread.max_delta == 0.0
-    assert told(made, Profile.CORRECTED).spread.max_delta == 100.0
+    assert told(made).max_delta == 0.0
+    assert told(made, Profile.CORRECTED).max_delta == 100.0
 
 
 def _lines(made: list[Record]) -> Iterator[str]:

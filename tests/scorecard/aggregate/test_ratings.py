@@ -29,7 +29,7 @@ def chats(*scores: int | NotScored | None, trial: int | None = None) -> list[Rec
 
 def test_a_mean_of_those_that_were_rated() -> None:
     found = ratings(chats(2, 2, 1, 0, NONE, None))
-    assert (found.rated, found.unrated, found.counts, found.mean) == (4, 1, (1, 1, 2), 1.25)
+    assert (found.rated, found.not_rated, found.counts, found.mean) == (4, 1, (1, 1, 2), 1.25)
     assert found.interval
     assert found.interval.low < 1.25 < found.interval.high
 
@@ -41,7 +41,7 @@ def test_where_nobody_was_asked_there_is_nothing() -> None:
 
 def test_where_no_reply_was_rated_there_is_no_mean() -> None:
     found = ratings(chats(NONE))
-    assert (found.rated, found.unrated, found.mean, found.interval) == (0, 1, None, None)
+    assert (found.rated, found.not_rated, found.mean, found.interval) == (0, 1, None, None)
     assert table(chats(NONE), None) is not None
 
 

@@ -6,8 +6,9 @@ import pytest
 
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.scorecard.gate import gate
-from pytest_fcbench.scorecard.gate.gate import BROKEN, HELD, UNDECIDED, Evidence, Outcome
+from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.gate.rules import parse
+from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED, WORDS, Outcome
 from tests.factories import make_record
 
 EVIDENCE = Evidence(
@@ -30,7 +31,7 @@ def test_an_interrupted_run_cannot_be_told(rule: str) -> None:
 def test_every_rule_has_its_outcome_in_order() -> None:
     rules = [parse(text) for text in ("multiple>=0.9", "multiple>=0.1")]
     outcomes = gate.check(rules, EVIDENCE)
-    assert [(o.rule.text, o.code) for o in outcomes] == [("multiple>=0.9", BROKEN), ("multiple>=0.1", HELD)]
+    assert [(o.rule, o.code) for o in outcomes] == [("multiple>=0.9", BROKEN), ("multiple>=0.1", HELD)]
 
 
 # Exit codes
@@ -48,10 +49,9 @@ def test_every_rule_has_its_outcome_in_order() -> None:
     ],
 )
 def test_the_exit_code_of_several_rules(codes: list[int], exit_code: int) -> None:
-    rule = parse("overall>=0")
-    assert gate.exit_code([Outcome(rule, code, "") for code in codes]) == exit_code
+    assert gate.exit_code([Outcome("overall>=0", WORDS[code], "") for code in codes]) == exit_code
 
 
 @pytest.mark.parametrize(("code", "word"), [(HELD, "held"), (BROKEN, "broken"), (UNDECIDED, "cannot tell")])
 def test_an_outcome_in_a_word(code: int, word: str) -> None:
-    assert Outcome(parse("overall>=0"), code, "").word == word
+    assert Outcome("overall>=0", word, "").code == code

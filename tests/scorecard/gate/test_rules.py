@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.scorecard.gate.gate import BROKEN, HELD, UNDECIDED, Evidence, Finding
+from pytest_fcbench.scorecard.gate.gate import Evidence, Finding
 from pytest_fcbench.scorecard.gate.rules import BaselineRule, Bound, NotWorse, ScoreRule, parse
 from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import FACTS, make_path_record, make_path_score, make_record
 

@@ -37,6 +37,7 @@ FACTS = RunFacts(
     syntax="tool_calls",
     profile=Profile.OFFICIAL,
     suites={"core": {"version": "1", "pack_hash": None}},
+    notes=(),
     price=Price(input=2.5, output=10.0),
     concurrency=8,
 )

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
-from pytest_fcbench.scorecard.gate.gate import BROKEN, HELD, UNDECIDED, Evidence, Outcome
-from pytest_fcbench.scorecard.gate.rules import parse
+from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render import github
+from pytest_fcbench.scorecard.run_facts import BROKEN, UNDECIDED, WORDS, Outcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import FACTS, make_call_verdict, make_path_record, make_path_score, make_record
 
-RULE = parse("multiple>=0.5")
+RULE = "multiple>=0.5"
 
 
 @pytest.mark.parametrize(
@@ -28,21 +28,21 @@ RULE = parse("multiple>=0.5")
     ],
 )
 def test_a_rule_that_does_not_hold_is_annotated(code: int, line: str) -> None:
-    assert list(github.workflow_commands([Outcome(RULE, code, "multiple is 10.00%")])) == [line]
+    assert list(github.workflow_commands([Outcome(RULE, WORDS[code], "multiple is 10.00%")])) == [line]
 
 
 def test_commas_and_colons_of_a_rule_end_no_property() -> None:
-    (line,) = github.workflow_commands([Outcome(parse("not-worse(live, 99%)"), BROKEN, "a: b, c")])
+    (line,) = github.workflow_commands([Outcome("not-worse(live, 99%)", "broken", "a: b, c")])
     assert line == "::error title=gate not-worse(live%2C 99%25)%3A broken::a: b, c"
 
 
 def test_a_rule_that_holds_is_not() -> None:
-    assert list(github.workflow_commands([Outcome(RULE, HELD, "multiple is 60.00%")])) == []
+    assert list(github.workflow_commands([Outcome(RULE, "held", "multiple is 60.00%")])) == []
 
 
 @given(st.text(max_size=40))
 def test_no_sentence_begins_another_command(sentence: str) -> None:
-    (line,) = github.workflow_commands([Outcome(RULE, BROKEN, sentence)])
+    (line,) = github.workflow_commands([Outcome(RULE, "broken", sentence)])
     assert "\n" not in line
     assert "\r" not in line
 
@@ -65,7 +65,7 @@ def test_the_summary_has_scores_gate_and_flips() -> None:
     failed = Failed("wrong_count", "2 calls | <b>not</b> 1")
     before = [make_record(Passed(), category="multiple"), make_record(failed, category="multiple", number=1)]
     after = [make_record(failed, category="multiple"), make_record(Passed(), category="multiple", number=1)]
-    outcome = Outcome(RULE, HELD, "multiple is 50.00%")
+    outcome = Outcome(RULE, "held", "multiple is 50.00%")
     lines = list(github.summary(FACTS, _evidence(after, before), [outcome]))
     assert lines[0] == "### test (fc)"
     assert "| multiple | 2 | 1 | 1 | 0 | 50.00% | 50.00% | 9.5% to 90.5% |" in lines

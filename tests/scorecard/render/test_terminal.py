@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.transcript import Completion, Driven
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.matchers import ast, relevance
-from pytest_fcbench.scorecard.gate import rules
-from pytest_fcbench.scorecard.gate.gate import BROKEN, HELD, Outcome
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render import terminal
-from pytest_fcbench.scorecard.run_facts import RunFacts
+from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
 from tests.factories import (
     make_call_verdict,
     make_entry,
@@ -39,6 +37,9 @@ FACTS = RunFacts(
         "core": {"version": "1", "pack_hash": "0123456789abcdef"},
         "mine": {"version": "2", "pack_hash": None},
     },
+    notes=(),
+    price=None,
+    concurrency=None,
 )
 ASIDE = NotScored(SET_ASIDE, "the expected call has no city")
 SIZES = {"live_simple": 2, "live_multiple": 3}
@@ -488,8 +489,8 @@ def test_a_huge_answer_takes_few_lines(completion: Completion) -> None:
 
 def test_each_rule_has_its_line() -> None:
     outcomes = [
-        Outcome(rules.parse("overall>=0.2"), HELD, "overall is 25.00%"),
-        Outcome(rules.parse("parallel>50%"), BROKEN, "parallel is 10.00%"),
+        Outcome("overall>=0.2", "held", "overall is 25.00%"),
+        Outcome("parallel>50%", "broken", "parallel is 10.00%"),
     ]
     assert list(terminal.gate_lines(outcomes)) == [
         "gate overall>=0.2: held: overall is 25.00%",

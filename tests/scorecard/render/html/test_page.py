@@ -18,8 +18,8 @@ from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render.html.island import Told
 from pytest_fcbench.scorecard.render.html.page import page
-from pytest_fcbench.scorecard.run_facts import RunFacts
-from pytest_fcbench.scorecard.scorecard_files import RuleTold, Scorecard
+from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import (
     FACTS,
     make_call_verdict,
@@ -58,7 +58,7 @@ def card(
     folder: Path, name: str = "card", records: Sequence[Record] = (), facts: RunFacts = FACTS
 ) -> Scorecard:
     path = write_scorecard(folder / f"{name}.json", records or some_records(), facts)
-    return replace(scorecard_files.load(path), gate=(RuleTold("overall>=0.05", "held", HOSTILE),))
+    return replace(scorecard_files.load(path), gate=(Outcome("overall>=0.05", "held", HOSTILE),))
 
 
 def hostile(folder: Path, name: str) -> Scorecard:
