@@ -93,7 +93,7 @@ def run(command: str, folder: Path, cache: Path) -> str:
         "COLUMNS": "80",
         "FCBENCH_CACHE": str(cache),
         "MY_FT_KEY": "a-key-of-the-docs",
-        # Plugins of the tests: they have no part in a benchmark run, but take a fifth of the time of a short one.
+        # Plugins of the tests have no part in a benchmark run, but take a fifth of the time of a short one.
         "PYTEST_ADDOPTS": "-p no:hypothesispytest -p no:anyio",
     }
     done = subprocess.run(
