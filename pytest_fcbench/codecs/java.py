@@ -1,6 +1,6 @@
 """Java: calls written as source text, and literals of its types.
 
-``parse_official`` and ``official_value`` follow BFCL's ``java_parser`` and ``java_type_converter``:
+The official readers follow BFCL's ``java_parser`` and ``java_type_converter``:
 
 - the text is bracketed first (``add_brackets``), then its first and last character are cut off;
 - only the first method invocation counts; a named argument is an assignment, a bare identifier has no name;
@@ -9,7 +9,7 @@
 - a literal must look exactly as its type asks (``5L`` for long, ``2.5f`` for float), elements of
   collections are split at every comma, ``String`` elements of an array keep their quotes.
 
-``parse_corrected`` and ``value`` read the same things by the grammar.
+The corrected readers follow the grammar.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def official_value(text: str, kind: str, element: str | None = None) -> object:
         case "HashMap":
             if found := _MAP.search(_cut_after_last("}", text)):
                 puts = _PUT.findall(_cut_after_last(")", found[1]))
-                return {key: _read_untyped(value.strip()) for key, value in puts}
+                return {key: _read_untyped(item.strip()) for key, item in puts}
             return {} if _EMPTY_MAP.search(text) else text
     return text
 
@@ -161,9 +161,9 @@ def _read_untyped(text: str) -> object:
     if text.startswith('"') and text.endswith('"'):
         return text[1:-1]
     for kind in ("long", "float"):
-        value = official_value(text, kind)
-        if value is not text:
-            return value
+        number = official_value(text, kind)
+        if number is not text:
+            return number
     return convert_number(text, (int, float), text)
 
 
@@ -171,7 +171,7 @@ def _read_untyped(text: str) -> object:
 def parse_corrected(text: str) -> tuple[Call, ...]:
     """Read all calls of a text by the grammar: ``[A.f(x=1), B.g(y="z")]``. Raises ``Undecodable``.
 
-    An argument's value is its source text, so that ``value`` can read it by its declared type.
+    An argument's value is its source text, which is read later, when its declared type is known.
     """
     inner = strip_brackets(text)
     try:

@@ -1,10 +1,10 @@
 """JavaScript: calls written as source text, and literals of its types.
 
-``parse_official`` and ``official_value`` follow BFCL's ``js_parser`` and ``js_type_converter``: the text
+The official readers follow BFCL's ``js_parser`` and ``js_type_converter``: the text
 must be one plain call statement; literals are read by patterns that know no nesting (an array ends at
 the first ``]``, an object at the first ``}``, elements are split at every comma).
 
-``parse_corrected`` and ``value`` read the same things by the grammar.
+The corrected readers follow the grammar.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _read_untyped(text: str) -> object:
 def parse_corrected(text: str) -> tuple[Call, ...]:
     """Read all calls of a text by the grammar; ``await`` and ``const x =`` before one do not matter.
 
-    An argument's value is its source text, so that ``value`` can read it by its declared type.
+    An argument's value is its source text, which is read later, when its declared type is known.
     Raises ``Undecodable``.
     """
     inner = strip_brackets(text)

@@ -62,8 +62,8 @@ def revealed(late: Sequence[FunctionDoc], wording: Wording, prompting: Prompting
     """Build the request that offers functions in a later turn. Their docs get no language hint (official)."""
     docs = [_build_doc(doc, prompting.names) for doc in late]
     if prompting.mode is Mode.FC:
-        said = {"role": "user", "content": wording.more_functions}
-        return AskModel((said,), tuple(tool(doc, wording) for doc in docs))
+        message = {"role": "user", "content": wording.more_functions}
+        return AskModel((message,), tuple(tool(doc, wording) for doc in docs))
     return AskModel(({"role": "user", "content": f"{docs}\n{wording.more_functions}"},))
 
 
@@ -87,12 +87,12 @@ def answered(completion: Completion, calls: Sequence[ToolCall], turn: int, step:
     """
     if not calls:
         return {"role": "assistant", "content": completion.text or ""}
-    tool_calls = []
+    wire_calls = []
     for index, call in enumerate(calls):
         arguments = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
         function = {"name": call.name, "arguments": arguments}
-        tool_calls.append({"id": _make_call_id(turn, step, index), "type": "function", "function": function})
-    return {"role": "assistant", "content": completion.text, "tool_calls": tool_calls}
+        wire_calls.append({"id": _make_call_id(turn, step, index), "type": "function", "function": function})
+    return {"role": "assistant", "content": completion.text, "tool_calls": wire_calls}
 
 
 def results(
@@ -106,8 +106,8 @@ def results(
         ]
     # Official: all results in one message of the user, as Python writes them.
     named = zip(calls, texts, strict=True)
-    shown = [{"role": "tool", "name": call, "content": text} for call, text in named]
-    return [{"role": "user", "content": repr(shown)}] if shown else []
+    listed = [{"role": "tool", "name": call, "content": text} for call, text in named]
+    return [{"role": "user", "content": repr(listed)}] if listed else []
 
 
 def sanitised(name: str, mode: Mode) -> str:
@@ -130,8 +130,7 @@ def described(doc: FunctionDoc, wording: Wording, language: Language, names: Nam
         parameters["properties"] = {
             name: _request_source_text(schema, notes) for name, schema in doc.properties.items()
         }
-    shown = replace(doc, description=doc.description + notes.hint, parameters=parameters)
-    return _build_doc(shown, names)
+    return _build_doc(replace(doc, description=doc.description + notes.hint, parameters=parameters), names)
 
 
 def _build_doc(doc: FunctionDoc, names: Names) -> WireDoc:
@@ -146,16 +145,16 @@ def _build_doc(doc: FunctionDoc, names: Names) -> WireDoc:
 
 def _request_source_text(schema: Schema, notes: Notes) -> Schema:
     """Ask for a parameter as source text: its real type moves into the description."""
-    shown = dict(schema)
-    kind = shown.get("type")
+    changed = dict(schema)
+    kind = changed.get("type")
     note = (notes.any_type or "") if kind == "any" else notes.typed.format(kind)
-    items = shown.get("items")
+    items = changed.get("items")
     if kind in ("Array", "ArrayList", "array") and isinstance(items, Mapping):
         note += notes.elements.format(items.get("type"))
-        del shown["items"]
-    if kind == "dict" and notes.members is not None and "properties" in shown:
-        note += notes.members.format(json.dumps(shown.pop("properties")))
-    return {**shown, "description": f"{shown.get('description', '')}{note}", "type": "string"}
+        del changed["items"]
+    if kind == "dict" and notes.members is not None and "properties" in changed:
+        note += notes.members.format(json.dumps(changed.pop("properties")))
+    return {**changed, "description": f"{changed.get('description', '')}{note}", "type": "string"}
 
 
 def tool(doc: WireDoc, wording: Wording) -> Mapping[str, object]:
@@ -181,26 +180,26 @@ def _cast_properties(properties: object, wording: Wording) -> dict[str, object]:
 
 
 def _cast_property(schema: Mapping[str, object], wording: Wording) -> dict[str, object]:
-    shown = dict(schema)
+    cast = dict(schema)
     # Official: JSON Schema has no float, so a number gets a note.
-    if shown.get("type") == "float":
-        shown["format"] = "float"
-        shown["description"] = f"{shown.get('description', '')}{wording.float_note}"
-    shown["type"] = _name_json_type(shown.get("type"))
-    if shown["type"] not in ("array", "object"):
-        return shown
-    if "properties" in shown:
-        shown["properties"] = _cast_properties(shown["properties"], wording)
-    elif "items" in shown:
-        items = dict(as_mapping(shown["items"]))
+    if cast.get("type") == "float":
+        cast["format"] = "float"
+        cast["description"] = f"{cast.get('description', '')}{wording.float_note}"
+    cast["type"] = _name_json_type(cast.get("type"))
+    if cast["type"] not in ("array", "object"):
+        return cast
+    if "properties" in cast:
+        cast["properties"] = _cast_properties(cast["properties"], wording)
+    elif "items" in cast:
+        items = dict(as_mapping(cast["items"]))
         items["type"] = _name_json_type(items.get("type"))
         if items["type"] == "array" and "items" in items:
             inner = as_mapping(items["items"])
             items["items"] = {**inner, "type": _name_json_type(inner.get("type"))}
         elif items["type"] == "object" and "properties" in items:
             items["properties"] = _cast_properties(items["properties"], wording)
-        shown["items"] = items
-    return shown
+        cast["items"] = items
+    return cast
 
 
 def _name_json_type(declared: object) -> str:

@@ -48,10 +48,10 @@ def named(source: str, folder: Path) -> Iterator[FunctionDoc]:
 def found_in(source: str, folder: Path) -> object:
     """Return the object that ``module:name`` names. Raises ``UsageError``."""
     name, _, inner = source.partition(":")
-    found: object = imported(name, folder)
+    found = module = imported(name, folder)
     for part in inner.split("."):
         if not hasattr(found, part):
-            raise UsageError(unknown(f"function of {name}", inner, _list_own_names(imported(name, folder))))
+            raise UsageError(unknown(f"function of {name}", inner, _list_own_names(module)))
         found = getattr(found, part)
     return found
 
