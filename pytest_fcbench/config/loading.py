@@ -17,7 +17,14 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pytest_fcbench.config import values
-from pytest_fcbench.config.layers import BY_KEY, Layers, file_layers, own_of, profile_of, released_of
+from pytest_fcbench.config.layers import (
+    BY_KEY,
+    Layers,
+    find_profile,
+    read_file_layers,
+    read_own_suites,
+    read_release_date,
+)
 from pytest_fcbench.config.options import FILE, OPTIONS, Settings
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.transcript import BUILTIN
@@ -38,7 +45,7 @@ V = TypeVar("V")
 
 
 def cache_folder() -> Path:
-    """Where packs are kept: ``FCBENCH_CACHE``, else the user's cache folder."""
+    """Return where packs are kept: ``FCBENCH_CACHE``, else the user's cache folder."""
     if folder := os.environ.get("FCBENCH_CACHE"):
         return Path(folder)
     from platformdirs import user_cache_path
@@ -47,12 +54,11 @@ def cache_folder() -> Path:
 
 
 def config_file(root: Path, given: str | None) -> Path | None:
-    """The configuration file of a run. Raises ``UsageError`` if one was named and is not there."""
-    if given is not None:
-        if not Path(given).is_file():
-            raise UsageError(f"--fcbench-config={given}: there is no such file")
-        return Path(given)
-    return root / FILE if (root / FILE).is_file() else None
+    """Return the configuration file of a run. Raises ``UsageError`` if one was named and is not there."""
+    path = root / FILE if given is None else Path(given)
+    if given is not None and not path.is_file():
+        raise UsageError(f"--fcbench-config={given}: there is no such file")
+    return path if path.is_file() else None
 
 
 def load(
@@ -61,21 +67,21 @@ def load(
     root: Path = Path(),
     pointed: Mapping[str, Path] = MappingProxyType({}),
 ) -> Settings:
-    """Settings from options given on the command line (by key, None where not given) and a file.
+    """Read the settings from options of the command line (by key, None where not given) and a file.
 
-    The store lies in ``root`` unless another is named. ``pointed`` are suites that take the place of others.
+    The store lies in ``root`` unless another is named. ``pointed`` are suites that replace the named ones.
 
     Raises ``UsageError``: the value, the rule, the valid names; for the file also its line.
     """
-    top, profiles = file_layers(file)
-    profile = profile_of("model", command_line, top, profiles)
+    top, profiles = read_file_layers(file)
+    profile = find_profile("model", command_line, top, profiles)
     of_judge = {key: value for key, value in command_line.items() if BY_KEY[key].of_judge}
     judge = load_judge(of_judge, file, root)
-    return _settings(Layers(command_line, profile, top, pointed, root), judge=judge)
+    return _read_settings(Layers(command_line, profile, top, pointed, root), judge=judge)
 
 
 def load_judge(command_line: Mapping[str, object], file: Path | None, root: Path = Path()) -> Settings | None:
-    """The settings under which the judge is asked, as the model of a run; None where none is named.
+    """Read the settings under which the judge is asked, as the model of a run; None where none is named.
 
     ``judge``, ``judge_api_base`` and ``judge_api_key_env`` take the place of the model's; a profile may
     describe the judge, and ``builtin`` names nobody: those are rules of ours. What the file's top level says
@@ -84,37 +90,37 @@ def load_judge(command_line: Mapping[str, object], file: Path | None, root: Path
 
     Raises ``UsageError``.
     """
-    top, profiles = file_layers(file)
-    if (Layers(command_line, {}, top).text("judge") or "none").lower() in ("none", BUILTIN):
+    top, profiles = read_file_layers(file)
+    if (Layers(command_line, {}, top).find_text("judge") or "none").lower() in ("none", BUILTIN):
         return None
-    profile = profile_of("judge", command_line, top, profiles)
+    profile = find_profile("judge", command_line, top, profiles)
     general = {key: value for key, value in top.items() if key not in BY_KEY or not BY_KEY[key].of_model}
-    layers = Layers(_of_judge(command_line), profile, _of_judge(general), root=root)
-    return _settings(layers, "judge")
+    layers = Layers(_move_judge(command_line), profile, _move_judge(general), root=root)
+    return _read_settings(layers, "judge")
 
 
-_OF_JUDGE = {"model": "judge", "api_base": "judge_api_base", "api_key_env": "judge_api_key_env"}
+_JUDGE_OPTIONS = {"model": "judge", "api_base": "judge_api_base", "api_key_env": "judge_api_key_env"}
 
 
-def _of_judge(layer: Mapping[str, V]) -> dict[str, V]:
-    """A layer in which the judge stands where the model stood."""
-    others = {key: value for key, value in layer.items() if key not in _OF_JUDGE}
-    return others | {key: layer[own] for key, own in _OF_JUDGE.items() if own in layer}
+def _move_judge(layer: Mapping[str, V]) -> dict[str, V]:
+    """Return a layer with the judge's options in the place of the model's."""
+    rest = {key: value for key, value in layer.items() if key not in _JUDGE_OPTIONS}
+    return rest | {key: layer[own] for key, own in _JUDGE_OPTIONS.items() if own in layer}
 
 
-def _settings(layers: Layers, role: str = "model", judge: Settings | None = None) -> Settings:
+def _read_settings(layers: Layers, role: str = "model", judge: Settings | None = None) -> Settings:
     """Read the settings under which a model is asked in its role: as the model of a run or as its judge."""
     key_option = "api_key_env" if role == "model" else f"{role}_api_key_env"
-    asked = str(values.read_value(layers, BY_KEY["model"]))
+    name = str(values.read_value(layers, BY_KEY["model"]))
     derived: dict[str, Any] = {
-        "model": layers.profile["model"].text() if layers.profile else asked,
-        "label": asked,
+        "model": layers.profile["model"].text() if layers.profile else name,
+        "label": name,
         "model_option": BY_KEY[role].flag,
-        "own": layers.own,
+        "own": layers.own_suites,
         "judge": judge,
-        "api_key": values.secret(layers, "api_key_env", key_option),
-        "similarity_api_key": values.secret(layers, "similarity_api_key_env", "similarity_api_key_env"),
-        "price": values.price(layers, asked),
+        "api_key": values.read_secret(layers, "api_key_env", key_option),
+        "similarity_api_key": values.read_secret(layers, "similarity_api_key_env", "similarity_api_key_env"),
+        "price": values.read_price(layers, name),
         "annotate": os.environ.get("GITHUB_ACTIONS") == "true",
         "step_summary": Path(summary) if (summary := os.environ.get("GITHUB_STEP_SUMMARY")) else None,
         "cache": cache_folder(),
@@ -129,21 +135,21 @@ def _settings(layers: Layers, role: str = "model", judge: Settings | None = None
 
 
 def released(file: Path | None) -> Mapping[str, date]:
-    """When models came out, by the name of their profile in a file; those of which it says so.
+    """Return when models came out, by the name of their profile in a file; those of which it says so.
 
     Raises ``UsageError``.
     """
-    _, profiles = file_layers(file)
-    return {name: day for name, profile in profiles.items() if (day := released_of(profile))}
+    _, profiles = read_file_layers(file)
+    return {name: day for name, profile in profiles.items() if (day := read_release_date(profile))}
 
 
 def profiles(file: Path | None) -> Mapping[str, Mapping[str, str]]:
-    """The model profiles of a file by name, with what each says as text. Raises ``UsageError``."""
-    _, found = file_layers(file)
-    return {name: {key: str(told.value) for key, told in profile.items()} for name, profile in found.items()}
+    """Return the model profiles of a file by name, each with its values as text. Raises ``UsageError``."""
+    _, found = read_file_layers(file)
+    return {name: {key: str(each.value) for key, each in profile.items()} for name, profile in found.items()}
 
 
 def own_suites(file: Path | None) -> Mapping[str, Path]:
-    """Suites of a team's own that a configuration file names, where each is. Raises ``UsageError``."""
-    top, _ = file_layers(file)
-    return own_of(top)
+    """Return the paths of a team's own suites that a file names. Raises ``UsageError``."""
+    top, _ = read_file_layers(file)
+    return read_own_suites(top)

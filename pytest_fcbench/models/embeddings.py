@@ -12,7 +12,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import AskModel, Completion
-from pytest_fcbench.models.providers.litellm import failure, imported
+from pytest_fcbench.models.providers.litellm import describe_failure, imported
 
 _DIGITS = 6
 
@@ -38,24 +38,19 @@ class EmbeddingModel:
         """Ask the endpoint once. Raises ``CallError`` where no vectors come."""
         texts = [escape_surrogates(str(message["content"])) for message in request.messages]
         started = time.perf_counter()
-        reply = await self._reply(texts)
-        vectors = self._vectors(reply, len(texts))
-        made, expected = (
-            [
-                vector
-                for vector, message in zip(vectors, request.messages, strict=True)
-                if message["role"] == role
-            ]
-            for role in ("made", "expected")
-        )
+        reply = await self._request_vectors(texts)
+        sides: dict[object, list[list[float]]] = {"made": [], "expected": []}
+        for vector, message in zip(self._read_vectors(reply, len(texts)), request.messages, strict=True):
+            sides[message["role"]].append(vector)
+        cosines = [[_multiply(made, other) for other in sides["expected"]] for made in sides["made"]]
         return Completion(
-            text=json.dumps([[_dot(one, other) for other in expected] for one in made]),
+            text=json.dumps(cosines),
             input_tokens=getattr(getattr(reply, "usage", None), "prompt_tokens", None),
             output_tokens=0,
             latency_s=time.perf_counter() - started,
         )
 
-    async def _reply(self, texts: Sequence[str]) -> object:
+    async def _request_vectors(self, texts: Sequence[str]) -> object:
         asked: dict[str, object] = {
             **self.parameters,
             "model": self.id,
@@ -70,28 +65,28 @@ class EmbeddingModel:
         try:
             reply: object = await imported().aembedding(**asked)
         except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
-            raise failure(self.id, error, self.api_key) from None
+            raise describe_failure(self.id, error, self.api_key) from None
         return reply
 
-    def _vectors(self, reply: object, count: int) -> list[list[float]]:
-        """The vectors by place, of length 1. Raises ``CallError`` where they cannot be multiplied."""
-        rows = getattr(reply, "data", None)
-        by_place = {_member(row, "index"): _member(row, "embedding") for row in rows or ()}
-        vectors = [_normalised(by_place.get(place)) for place in range(count)]
-        if None in vectors or len({len(vector) for vector in vectors if vector is not None}) > 1:
+    def _read_vectors(self, reply: object, count: int) -> list[list[float]]:
+        """Return the vectors in order, each of length 1. Raises ``CallError`` unless all are usable."""
+        rows = getattr(reply, "data", None) or ()
+        by_place = {_read_member(row, "index"): _read_member(row, "embedding") for row in rows}
+        vectors = [normal for place in range(count) if (normal := _normalise(by_place.get(place)))]
+        if len(vectors) < count or len(set(map(len, vectors))) > 1:
             reason = (
                 f"{self.id}: the endpoint answered {len(by_place)} vectors for {count} texts, not all usable"
             )
             raise CallError("garbled", reason, transient=True)
-        return [vector for vector in vectors if vector is not None]
+        return vectors
 
 
-def _member(row: object, name: str) -> object:
+def _read_member(row: object, name: str) -> object:
     return row.get(name) if isinstance(row, Mapping) else getattr(row, name, None)
 
 
-def _normalised(vector: object) -> list[float] | None:
-    """The vector with length 1, or all zeros; None for what is none."""
+def _normalise(vector: object) -> list[float] | None:
+    """Scale a vector to length 1, or to zeros; return None for what is no vector."""
     if not isinstance(vector, list) or not vector:
         return None
     if not all(isinstance(x, (int, float)) and not isinstance(x, bool) and math.isfinite(x) for x in vector):
@@ -102,6 +97,6 @@ def _normalised(vector: object) -> list[float] | None:
     return [x / length for x in scaled]
 
 
-def _dot(one: Sequence[float], other: Sequence[float]) -> float:
+def _multiply(one: Sequence[float], other: Sequence[float]) -> float:
     product = math.fsum(a * b for a, b in zip(one, other, strict=True))
     return round(product, _DIGITS) + 0.0  # no -0.0

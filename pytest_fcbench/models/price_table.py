@@ -1,4 +1,4 @@
-"""What litellm's table says that calls of a model cost."""
+"""Prices of models from the table that litellm brings."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ def known_price(model: str) -> Price | None:
     Its table leaves some providers' prefix out (``gpt-4o`` is ``openai/gpt-4o``). The same name behind
     another prefix is another's, such as a server of one's own.
     """
-    ids = litellm_models()
+    models = litellm_models()
     provider, _, name = model.partition("/")
-    found = ids.get(model, ids.get(name))
-    if found is None or (model not in ids and found.get("litellm_provider") != provider):
+    found = models.get(model, models.get(name))
+    if found is None or (model not in models and found.get("litellm_provider") != provider):
         return None
-    asked, answered = found.get("input_cost_per_token"), found.get("output_cost_per_token")
-    if not isinstance(asked, (int, float)) or not isinstance(answered, (int, float)):
-        return None
-    return Price(asked * 1e6, answered * 1e6)
+    match found.get("input_cost_per_token"), found.get("output_cost_per_token"):
+        case (int() | float()) as per_input, (int() | float()) as per_output:
+            return Price(per_input * 1e6, per_output * 1e6)
+    return None
 
 
 @cache
 def litellm_models() -> Mapping[str, Mapping[str, object]]:
-    """Read what litellm knows of each model by id, without importing litellm (two seconds)."""
-    found = find_spec("litellm")
-    if found is None or found.origin is None:
+    """Return what litellm knows of each model by id, read without importing litellm (two seconds)."""
+    spec = find_spec("litellm")
+    if spec is None or spec.origin is None:
         return {}
     try:
-        known = json.loads(Path(found.origin).with_name(_TABLE).read_text(encoding="utf-8"))
+        table = json.loads(Path(spec.origin).with_name(_TABLE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {name: told for name, told in known.items() if isinstance(told, Mapping)}
+    return {name: row for name, row in table.items() if isinstance(row, Mapping)}

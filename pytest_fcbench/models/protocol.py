@@ -23,14 +23,14 @@ class Model(Protocol):
         """What a reader of the scorecard must know, for example parameters that were dropped."""
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """One completion. Only models that need no network may look at the entry.
+        """Answer one request. Only models that need no network may look at the entry.
 
         Raises ``NotScoredError`` where there is no answer to judge.
         """
 
 
 def run_through(coroutine: Coroutine[object, object, T]) -> T:
-    """The result of a coroutine that never waits, such as what asks a model that is ``immediate``."""
+    """Return the result of a coroutine that never waits, such as one that asks an ``immediate`` model."""
     try:
         coroutine.send(None)
     except StopIteration as done:

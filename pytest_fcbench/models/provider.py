@@ -30,7 +30,7 @@ from pytest_fcbench.models.protocol import Model
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What is known of answers that were given before; None where their file does not say it."""
+    """How recorded answers were asked for; None where their file does not say it."""
 
     answered: Set[str]
     """The item ids that have answers; the first of several trials goes by the plain key."""
@@ -68,7 +68,7 @@ class Provider:
     answers_questions: bool = True
     """Whether it answers what is not an entry of a suite, so that it may be a judge."""
     identify: Callable[[str, Settings], Mapping[str, object]] = lambda argument, settings: {}
-    """What of the argument can change an answer, beside the model's name. Raises ``UsageError``."""
+    """Returns what of the argument can change an answer, beside the model's name. Raises ``UsageError``."""
 
     def word(self, name: str) -> str:
         """Return what a user types for it under that name, such as ``replay:PATH``."""
@@ -100,7 +100,8 @@ def choose_manner(settings: Settings, recorded: Recorded | None = None) -> Manne
         names = names or recorded.names
         if mode is None and syntax is None:
             mode, syntax = recorded.mode, recorded.syntax
-    own = _mode_of(syntax) if syntax else None
+    reader = SYNTAXES[syntax] if syntax else None
+    own = reader.mode if reader else Mode.FC if syntax else None
     if mode and own and mode is not own:
         raise UsageError(f"the syntax {syntax!r} belongs to mode {own.value!r}, not to {mode.value!r}")
     prompting = Prompting.usual(mode or own or Mode.FC, names)
@@ -108,15 +109,10 @@ def choose_manner(settings: Settings, recorded: Recorded | None = None) -> Manne
 
 
 def choose_plain_manner(settings: Settings) -> Manner:
-    """As ``choose_manner``, for a model that writes no syntax of another model. Raises ``UsageError``."""
+    """Choose the manner of a model that writes no other model's syntax. Raises ``UsageError``."""
     manner = choose_manner(settings)
     if (syntax := manner.prompting.syntax) not in DEFAULT_SYNTAX.values():
         raise UsageError(
             f"{settings.model} writes tool_calls or python, not {syntax!r}; leave the syntax out"
         )
     return manner
-
-
-def _mode_of(syntax: str) -> Mode:
-    reader = SYNTAXES[syntax]
-    return reader.mode if reader else Mode.FC

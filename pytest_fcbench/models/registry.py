@@ -31,11 +31,11 @@ PROVIDERS: Registry[Provider] = Registry(
         "replay": replay.PROVIDER,
     },
 )
-"""Who makes models, by name; litellm makes those whose name nobody has."""
+"""Model providers by name; litellm makes the models whose name none of them has."""
 
 
 def find_provider(settings: Settings) -> tuple[Provider, str]:
-    """Return who makes the model of these settings, and of which argument.
+    """Return the provider of the model that these settings name, and its argument.
 
     Raises ``UsageError`` for a name that nearly is one of a provider: litellm takes any name, and this one
     is more likely a slip.
@@ -63,11 +63,11 @@ def choose(settings: Settings) -> Chosen:
 
 
 Identity: TypeAlias = Mapping[str, object]
-"""What can change an answer beside the request."""
+"""What can change an answer beside the request: stored answers are found by it."""
 
 
 def identity(settings: Settings) -> Identity:
-    """Return that of the model of a run. Raises ``UsageError``."""
+    """Return the identity of the model of a run. Raises ``UsageError``."""
     provider, argument = find_provider(settings)
     return {
         "model": settings.model,
@@ -78,7 +78,7 @@ def identity(settings: Settings) -> Identity:
 
 
 def named(settings: Settings) -> frozenset[Party]:
-    """Who else than the model is named."""
+    """Return the auxiliary parties that the settings name."""
     found = {
         Party.JUDGE: settings.judge,
         Party.SIMILARITY: settings.similarity not in MEASURES,
@@ -90,12 +90,13 @@ def named(settings: Settings) -> frozenset[Party]:
 def others(
     settings: Settings, among: Collection[Party] = tuple(Party)
 ) -> Mapping[Party, tuple[Model, Identity]]:
-    """Who else is asked, and under which identity their answers are kept: who is named among these.
+    """Return the auxiliary models that the settings name, each with the identity of its stored answers.
 
     Raises ``UsageError``.
     """
+    openers = {Party.JUDGE: _open_judge, Party.SIMILARITY: _open_similarity, Party.PROVIDER: _open_api}
     parties = named(settings).intersection(among)
-    return {party: open_party(settings) for party, open_party in _PARTIES.items() if party in parties}
+    return {party: open_party(settings) for party, open_party in openers.items() if party in parties}
 
 
 def _open_judge(settings: Settings) -> tuple[Model, Identity]:
@@ -119,22 +120,15 @@ def _open_api(settings: Settings) -> tuple[Model, Identity]:
     return booking.from_environment(), {"model": "booking"}
 
 
-_PARTIES: Mapping[Party, Callable[[Settings], tuple[Model, Identity]]] = {
-    Party.JUDGE: _open_judge,
-    Party.SIMILARITY: _open_similarity,
-    Party.PROVIDER: _open_api,
-}
-
-
 ENGINES: Mapping[str, Callable[[], search.Search]] = {
     "duckduckgo": lambda: search.DuckDuckGo(),
     "serpapi": lambda: search.serpapi(),
 }
-"""Search engines of the open web by name, which have to be waited for. Each raises ``UsageError``."""
+"""Makers of the search engines of the open web by name. Each raises ``UsageError``."""
 
 
 def web(settings: Settings) -> Model:
-    """Return who searches the web and fetches its pages. Raises ``UsageError``."""
+    """Return the model that searches the web and fetches its pages. Raises ``UsageError``."""
     kind, _, path = settings.search.partition(":")
     if kind == "recorded":
         return RecordedWeb(Path(path), recording.read(Path(path)))

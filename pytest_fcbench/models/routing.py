@@ -13,9 +13,9 @@ from pytest_fcbench.models.protocol import Model
 
 @dataclass(frozen=True, slots=True)
 class Parties:
-    """The model under test, and who is asked beside it.
+    """The model under test and the auxiliary models, behind one interface.
 
-    Where another party gives no answer the conversation goes on and says what that means for it.
+    Where an auxiliary model gives no answer, the conversation goes on and decides what that means.
     """
 
     model: Model
@@ -23,27 +23,28 @@ class Parties:
 
     @property
     def immediate(self) -> bool:
-        """Whether nobody has to be waited for."""
+        """Whether all models answer at once."""
         return self.model.immediate and all(other.immediate for other in self.others.values())
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Those of all."""
-        told = [f"{party}: {note}" for party, other in self.others.items() for note in other.notes]
-        return (*self.model.notes, *told)
+        """The notes of all models, those of auxiliary models with their party."""
+        others = [f"{party}: {note}" for party, other in self.others.items() for note in other.notes]
+        return (*self.model.notes, *others)
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """The answer of who is asked. Raises ``NotScoredError`` where that is the model under test."""
-        if request.party is Party.MODEL:
+        """Ask the model that the request is for.
+
+        Raises ``NotScoredError`` where the model under test gives no answer.
+        """
+        party = request.party
+        if party is Party.MODEL:
             return await self.model.complete(entry, request)
         try:
-            return await self._other(request.party).complete(entry, request)
+            if party not in self.others:
+                raise NotScoredError("no_party", f"nobody is there to be asked as {party}")
+            return await self.others[party].complete(entry, request)
         except RunStoppedError:
             raise
         except NotScoredError as error:
             return Completion(text=f"{error.cause}: {error.reason}", fault=Fault.INFERENCE_ERROR)
-
-    def _other(self, party: Party) -> Model:
-        if party not in self.others:
-            raise NotScoredError("no_party", f"nobody is there to be asked as {party}")
-        return self.others[party]

@@ -52,16 +52,16 @@ class SentenceModel:
         return self.name
 
     def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """Vectors of texts, each by itself, so that none depends on what others there are."""
-        return [self._remembered(text) for text in texts]
+        """Return the vector of each text, computed by itself so that none depends on the others."""
+        return [self._embed_cached(text) for text in texts]
 
     @cached_property
-    def _remembered(self) -> Callable[[str], Vector]:
-        return lru_cache(2048)(self._vector)
+    def _embed_cached(self) -> Callable[[str], Vector]:
+        return lru_cache(2048)(self._embed_text)
 
-    def _vector(self, text: str) -> Vector:
+    def _embed_text(self, text: str) -> Vector:
         ids = self._tokenizer.encode(text.encode("utf-8", "replace").decode()).ids
-        states = self._bert(ids)
+        states = self._run_bert(ids)
         mean = states.mean(axis=0)
         vector: list[float] = (mean / max(float((mean @ mean) ** 0.5), 1e-12)).tolist()
         return vector
@@ -87,28 +87,28 @@ class SentenceModel:
         weights: Mapping[str, Array] = load_file(self.folder / "model.safetensors")
         return weights
 
-    def _bert(self, ids: Sequence[int]) -> Array:
-        """The states of the last layer, a row for each token."""
+    def _run_bert(self, ids: Sequence[int]) -> Array:
+        """Return the states of the last layer, a row for each token."""
         weights = self._weights
         states = weights["embeddings.word_embeddings.weight"][list(ids)]
         states = states + weights["embeddings.position_embeddings.weight"][: len(ids)]
-        states = self._normed(states + weights["embeddings.token_type_embeddings.weight"][0], "embeddings")
+        states = self._normalise(states + weights["embeddings.token_type_embeddings.weight"][0], "embeddings")
         for number in range(self._config["num_hidden_layers"]):
             layer = f"encoder.layer.{number}"
-            attended = self._dense(
-                self._attention(states, f"{layer}.attention.self"), f"{layer}.attention.output"
+            attended = self._apply_dense(
+                self._attend(states, f"{layer}.attention.self"), f"{layer}.attention.output"
             )
-            states = self._normed(states + attended, f"{layer}.attention.output")
-            inner = _gelu(self._dense(states, f"{layer}.intermediate"))
-            states = self._normed(states + self._dense(inner, f"{layer}.output"), f"{layer}.output")
+            states = self._normalise(states + attended, f"{layer}.attention.output")
+            inner = _compute_gelu(self._apply_dense(states, f"{layer}.intermediate"))
+            states = self._normalise(states + self._apply_dense(inner, f"{layer}.output"), f"{layer}.output")
         return states
 
-    def _attention(self, states: Array, name: str) -> Array:
+    def _attend(self, states: Array, name: str) -> Array:
         import numpy as np
 
         heads = self._config["num_attention_heads"]
         query, key, value = (
-            self._linear(states, f"{name}.{part}").reshape(len(states), heads, -1).transpose(1, 0, 2)
+            self._apply_linear(states, f"{name}.{part}").reshape(len(states), heads, -1).transpose(1, 0, 2)
             for part in ("query", "key", "value")
         )
         scores = query @ key.transpose(0, 2, 1) / np.float32(query.shape[-1] ** 0.5)
@@ -117,14 +117,14 @@ class SentenceModel:
         joined: Array = (shares @ value).transpose(1, 0, 2).reshape(len(states), -1)
         return joined
 
-    def _dense(self, states: Array, name: str) -> Array:
-        return self._linear(states, f"{name}.dense")
+    def _apply_dense(self, states: Array, name: str) -> Array:
+        return self._apply_linear(states, f"{name}.dense")
 
-    def _linear(self, states: Array, name: str) -> Array:
+    def _apply_linear(self, states: Array, name: str) -> Array:
         linear: Array = states @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
         return linear
 
-    def _normed(self, states: Array, name: str) -> Array:
+    def _normalise(self, states: Array, name: str) -> Array:
         centred = states - states.mean(axis=-1, keepdims=True)
         spread = (centred**2).mean(axis=-1, keepdims=True) + self._config["layer_norm_eps"]
         weights = self._weights
@@ -132,8 +132,8 @@ class SentenceModel:
         return normed + weights[f"{name}.LayerNorm.bias"]
 
 
-def _gelu(states: Array) -> Array:
-    """By the error function itself, as it was trained; numpy has none."""
+def _compute_gelu(states: Array) -> Array:
+    """Compute the activation by the error function itself, as in training; numpy has none."""
     import numpy as np
 
     found = map(math.erf, (states / 2**0.5).ravel().tolist())
@@ -143,25 +143,25 @@ def _gelu(states: Array) -> Array:
 
 
 def load(name: str) -> SentenceModel | None:
-    """The model that is meant by ``minilm`` or a folder, none by ``lexical``. Raises ``UsageError``."""
+    """Return the model that ``minilm`` or a folder means, None for ``lexical``. Raises ``UsageError``."""
     if name == "lexical":
         return None
-    told = f"--fcbench-embedding={name}"
-    folder = _packaged(told) if name == "minilm" else Path(name)
+    option = f"--fcbench-embedding={name}"
+    folder = _find_package(option) if name == "minilm" else Path(name)
     if not folder.is_dir():
-        raise UsageError(f"{told}: must be lexical, minilm or the folder of a model")
+        raise UsageError(f"{option}: must be lexical, minilm or the folder of a model")
     for missing in (file for file in _FILES if not (folder / file).is_file()):
-        raise UsageError(f"{told}: {folder} has no {missing}; a model is {', '.join(_FILES)}")
-    extras.need("vector", told)
-    found = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
-    if name == "minilm" and found != WEIGHTS_SHA256:
-        raise UsageError(f"{told}: the weights in {folder} are not those of all-MiniLM-L6-v2: {_INSTALL}")
-    known = "all-MiniLM-L6-v2" if found == WEIGHTS_SHA256 else f"the model in {folder.name}"
-    return SentenceModel(folder, f"{known} (weights sha256 {found[:12]})")
+        raise UsageError(f"{option}: {folder} has no {missing}; a model is {', '.join(_FILES)}")
+    extras.need("vector", option)
+    sha256 = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    if name == "minilm" and sha256 != WEIGHTS_SHA256:
+        raise UsageError(f"{option}: the weights in {folder} are not those of all-MiniLM-L6-v2: {_INSTALL}")
+    known = "all-MiniLM-L6-v2" if sha256 == WEIGHTS_SHA256 else f"the model in {folder.name}"
+    return SentenceModel(folder, f"{known} (weights sha256 {sha256[:12]})")
 
 
-def _packaged(told: str) -> Path:
+def _find_package(option: str) -> Path:
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
-        raise UsageError(f"{told}: the model is not installed: {_INSTALL}")
+        raise UsageError(f"{option}: the model is not installed: {_INSTALL}")
     return Path(spec.submodule_search_locations[0]) / "model"

@@ -1,4 +1,4 @@
-"""The web as one who is asked in conversations: it searches, fetches pages, and knows recordings of both.
+"""The web as a model that conversations ask: it searches, fetches pages, and knows recordings of both.
 
 The request's only message is the call, ``{"name": ..., "arguments": {...}}`` as JSON. The answer is JSON too:
 ``{"results": [{"title", "href", "body"?}]}``, ``{"content": ...}``, or ``{"error": ...}`` for what a model is
@@ -42,7 +42,7 @@ class Sources:
     pages: Client
 
     def answer(self, name: str, arguments: Mapping[str, object]) -> Answer:
-        """The answer to a call. Raises ``CallError`` where the search engine fails."""
+        """Answer a call. Raises ``CallError`` where the search engine fails."""
         if name == "search_engine_query":
             most = arguments["max_results"]
             assert isinstance(most, int)
@@ -59,39 +59,39 @@ class Sources:
 
 
 def open_web() -> Client:
-    """What fetches pages from any public host."""
+    """Return a client that fetches pages from any public host."""
     return Client(Bounds(redirects=5, retries=0))
 
 
 @dataclass
 class WebModel:
-    """Asks in threads, because searching waits, or in place where nobody else would be held up."""
+    """A model that searches and fetches in threads, or in place where nobody else would be held up."""
 
     make: Callable[[], Sources]
-    """Makes what answers, when it is first asked."""
+    """Makes the sources when the first question comes."""
     immediate: bool = False
     notes: tuple[str, ...] = ()
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask once. Raises ``CallError``."""
-        name, arguments = asked(request)
+        name, arguments = _read_call(request)
         started = time.perf_counter()
         if self.immediate:
-            answer = self._sources.answer(name, arguments)
+            answer = self._answer(name, arguments)
         else:
             loop = asyncio.get_running_loop()
-            answer = await loop.run_in_executor(self._threads, lambda: self._sources.answer(name, arguments))
+            answer = await loop.run_in_executor(self._threads, self._answer, name, arguments)
         return Completion(text=json.dumps(answer), latency_s=time.perf_counter() - started)
 
-    @property
-    def _sources(self) -> Sources:
-        with self._lock:
-            return self._made
-
     @cached_property
-    def _made(self) -> Sources:
+    def _sources(self) -> Sources:
         return self.make()
+
+    def _answer(self, name: str, arguments: Mapping[str, object]) -> Answer:
+        with self._lock:  # from Python 3.12 on a cached property takes no lock of its own
+            sources = self._sources
+        return sources.answer(name, arguments)
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
@@ -106,7 +106,7 @@ class OwnWeb:
         self._server: SmallWeb | None = None
 
     def sources(self) -> Sources:
-        """Starts the server. Only its hosts can be asked. Raises ``CallError``."""
+        """Start the server and return sources that ask only its hosts. Raises ``CallError``."""
         try:
             self._server = SmallWeb(self._pages())
         except OSError as error:
@@ -123,18 +123,18 @@ class OwnWeb:
 
 @dataclass(frozen=True, slots=True)
 class NoWebModel:
-    """Stands where nobody searches the web."""
+    """A model that stands where nobody searches the web."""
 
     immediate: bool = True
     notes: tuple[str, ...] = ()
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """Raises ``CallError``."""
+        """Raise ``CallError``."""
         raise no_search()
 
 
 def no_search() -> CallError:
-    """Why entries that are about the web are not scored."""
+    """Return the error of entries about the web where nobody searches it."""
     return CallError(
         "no_search",
         "this entry asks about the web, and nobody searches it; name who does with --fcbench-search="
@@ -152,8 +152,8 @@ class RecordedWeb:
     notes: tuple[str, ...] = ()
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """The recorded answer. Raises ``CallError`` where there is none."""
-        name, arguments = asked(request)
+        """Return the recorded answer. Raises ``CallError`` where there is none."""
+        name, arguments = _read_call(request)
         answer = self.answers.get(recording.key(name, arguments))
         if answer is None:
             call = f"{name} with {json.dumps(arguments)}"
@@ -163,34 +163,34 @@ class RecordedWeb:
 
 @dataclass(frozen=True, slots=True)
 class RecordingModel:
-    """The web, each answer of which is added to a recording, also one that comes from the store."""
+    """A model of the web whose answers are added to a recording, also those that come from the store."""
 
     model: Model
     file: recording.Recording
 
     @property
     def immediate(self) -> bool:
-        """Whether the web never waits."""
+        """Whether the recorded model never waits."""
         return self.model.immediate
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Those of the web."""
+        """The notes of the recorded model."""
         return self.model.notes
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """The answer, recorded before it is used: one that cannot be is none."""
+        """Ask and record the answer before it is used: one that cannot be recorded does not count."""
         completion = await self.model.complete(entry, request)
         if completion.fault is None:
             try:
-                self.file.add(*asked(request), json.loads(completion.text or "{}"))
+                self.file.add(*_read_call(request), json.loads(completion.text or "{}"))
             except OSError as error:
                 raise NotScoredError("recording", f"the answer could not be recorded: {error}") from None
         return completion
 
 
-def asked(request: AskModel) -> tuple[str, Mapping[str, object]]:
-    """Name and arguments of the call that a request holds."""
+def _read_call(request: AskModel) -> tuple[str, Mapping[str, object]]:
+    """Return name and arguments of the call that a request holds."""
     (message,) = request.messages
     call = json.loads(str(message["content"]))
     return call["name"], call["arguments"]

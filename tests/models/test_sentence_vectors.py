@@ -90,7 +90,7 @@ def test_what_is_no_model(tmp_path: Path) -> None:
 
 
 def test_other_weights_are_not_the_official_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sentence_vectors, "_packaged", lambda told: folder)
+    monkeypatch.setattr(sentence_vectors, "_find_package", lambda told: folder)
     with pytest.raises(UsageError, match="are not those of all-MiniLM-L6-v2: pip install"):
         sentence_vectors.load("minilm")
 

@@ -32,12 +32,10 @@ T = TypeVar("T")
 
 _THRESHOLD = 1.0
 _STOP = frozenset(Path(__file__).with_name("stop_words.txt").read_text(encoding="utf-8").split())
-_NUMBERS = {
-    word: value
-    for value, word in enumerate(
-        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-    )
-}
+_NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_WHOLE_NUMBERS = ("integer", "long", "bigint", "byte", "short")
+_FRACTIONS = ("float", "double", "number")
+_LISTS = ("array", "tuple", "arraylist")
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d{1,200}(?:,\d{3}){0,9}(?:\.\d{1,200})?(?!\d)")
 _QUOTED = re.compile(r"\"([^\"]+)\"|(?<!\w)'([^']{2,}?)'(?!\w)|`([^`]+)`|“([^”]+)”|«([^»]+)»")
@@ -52,7 +50,7 @@ _NO = re.compile(r"\b(?:no|not|without|don't|never|off|disable)\b", re.IGNORECAS
 
 @dataclass(frozen=True, slots=True)
 class LexicalModel:
-    """Answers in the mode it is asked in."""
+    """The word-matching baseline; it answers in the mode it is asked in."""
 
     prompting: Prompting
     immediate: bool = True
@@ -61,61 +59,58 @@ class LexicalModel:
     )
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """The best guess from words alone."""
-        said = entry.turns[request.turn]
-        text = next((m.content for m in reversed(said) if m.role == "user"), "")
-        calls = [] if request.step else list(_calls(text, entry.functions))
+        """Guess the calls from words alone."""
+        messages = entry.turns[request.turn]
+        text = next((m.content for m in reversed(messages) if m.role == "user"), "")
+        calls = [] if request.step else list(_guess_calls(text, entry.functions))
         if not calls:
             return Completion(text="No function seems to fit.")
         return render(calls, entry, self.prompting)
 
 
-def _calls(text: str, functions: Sequence[FunctionDoc]) -> Iterator[Call]:
-    best = _best(text, functions)
+def _guess_calls(text: str, functions: Sequence[FunctionDoc]) -> Iterator[Call]:
+    best = _find_best(text, functions)
     if best is None:
         return
-    parts = [part for part in _SPLIT.split(text) if part.strip()]
-    partial = [call for part in parts if (call := _complete_call(part, _best(part, functions) or best))]
+    partial = []
+    for part in _SPLIT.split(text):
+        if part.strip():
+            doc = _find_best(part, functions) or best
+            arguments = _fill_parameters(part, doc, leave_out=True)
+            if arguments and set(doc.required) <= arguments.keys():
+                partial.append(Call(doc.name, arguments))
     if len(partial) > 1 and len({repr(call) for call in partial}) == len(partial):
         yield from partial
     else:
-        yield Call(best.name, _fill(text, best, leave_out=False))
+        yield Call(best.name, _fill_parameters(text, best, leave_out=False))
 
 
-def _best(text: str, functions: Sequence[FunctionDoc]) -> FunctionDoc | None:
-    words = _stems(text)
-    scored = [(_score(words, doc), -index) for index, doc in enumerate(functions)]
-    if not scored or max(scored)[0] < _THRESHOLD:
+def _find_best(text: str, functions: Sequence[FunctionDoc]) -> FunctionDoc | None:
+    words = _find_stems(text)
+    scores = [_score_function(words, doc) for doc in functions]
+    if max(scores, default=0.0) < _THRESHOLD:
         return None
-    return functions[-max(scored)[1]]
+    return functions[scores.index(max(scores))]
 
 
-def _score(words: frozenset[str], doc: FunctionDoc) -> float:
-    in_name = words & _stems(re.sub(r"([a-z])([A-Z])", r"\1 \2", doc.name))
-    in_description = words & _stems(doc.description) - in_name
-    parameters = " ".join(
-        f"{name} {schema.get('description', '')}" for name, schema in doc.properties.items()
-    )
-    in_parameters = words & _stems(parameters) - in_name - in_description
+def _score_function(words: frozenset[str], doc: FunctionDoc) -> float:
+    in_name = words & _find_stems(re.sub(r"([a-z])([A-Z])", r"\1 \2", doc.name))
+    in_description = words & _find_stems(doc.description) - in_name
+    parameters = " ".join(f"{name} {each.get('description', '')}" for name, each in doc.properties.items())
+    in_parameters = words & _find_stems(parameters) - in_name - in_description
     return 2.0 * len(in_name) + len(in_description) + 0.25 * len(in_parameters)
 
 
 @lru_cache(4096)  # most are of function docs, which many entries share
-def _stems(text: str) -> frozenset[str]:
-    """Lower-case words without stop words and plural endings."""
+def _find_stems(text: str) -> frozenset[str]:
+    """Return the lower-case words of a text without stop words and endings."""
     words = set(_WORD.findall(text.replace("_", " ").lower())) - _STOP
     return frozenset(_ENDING.sub("", word) or word for word in words)
 
 
-def _complete_call(text: str, doc: FunctionDoc) -> Call | None:
-    """A call filled from a part of the request alone, or None if a required value is missing."""
-    arguments = _fill(text, doc, leave_out=True)
-    return Call(doc.name, arguments) if arguments and set(doc.required) <= arguments.keys() else None
-
-
 @dataclass
 class _Clues:
-    """What a text offers, each with its place and used once."""
+    """Values that a text offers, each with its place and used once."""
 
     text: str
     numbers: list[tuple[int, int | float]] = field(default_factory=list)
@@ -125,85 +120,84 @@ class _Clues:
     def of(cls, text: str) -> _Clues:
         quoted = [(m.start(), next(filter(None, m.groups()))) for m in _QUOTED.finditer(text)]
         plain = _QUOTED.sub(lambda found: " " * len(found.group()), text)
-        numbers = [(m.start(), _number(m.group())) for m in _NUMBER.finditer(plain)]
+        numbers = [(m.start(), _parse_number(m.group())) for m in _NUMBER.finditer(plain)]
         words = [(m.start(), m.group().lower()) for m in _WORD.finditer(plain)]
-        numbers += [(at, _NUMBERS[word]) for at, word in words if word in _NUMBERS]
+        numbers += [(at, _NUMBER_WORDS.index(word)) for at, word in words if word in _NUMBER_WORDS]
         capitalised = [(m.start(), m.group()) for m in _CAPITALISED.finditer(plain)]
         after = [(m.start(1), m.group(1)) for m in _AFTER_PREPOSITION.finditer(plain)]
         return cls(text, sorted(numbers), list(dict.fromkeys([*quoted, *capitalised, *after])))
 
     def take(self, clues: list[tuple[int, T]], name: str) -> T | None:
-        """The first clue after a word of the parameter's name, else the first."""
+        """Remove and return the first clue after a word of the parameter's name, else the first."""
         if not clues:
             return None
         lower = self.text.lower()
-        places = [found.start() for stem in _stems(name) for found in re.finditer(re.escape(stem), lower)]
+        places = [
+            found.start() for stem in _find_stems(name) for found in re.finditer(re.escape(stem), lower)
+        ]
         behind = [clue for clue in clues if places and clue[0] > min(places)]
         best = (behind or clues)[0]
         clues.remove(best)
         return best[1]
 
 
-def _number(text: str) -> int | float:
+def _parse_number(text: str) -> int | float:
     text = text.replace(",", "")
     return float(text) if "." in text else int(text)
 
 
-def _fill(text: str, doc: FunctionDoc, *, leave_out: bool) -> dict[str, object]:
-    """Values for the parameters; required ones that nothing fits get a stand-in unless ``leave_out``."""
+def _fill_parameters(text: str, doc: FunctionDoc, *, leave_out: bool) -> dict[str, object]:
+    """Find values for the parameters; required ones get a stand-in where needed, unless ``leave_out``."""
     clues = _Clues.of(text)
     arguments: dict[str, object] = {}
     ordered = sorted(doc.properties.items(), key=lambda item: item[0] not in doc.required)
     for name, schema in ordered:
         required = name in doc.required
-        value = _value(name, schema, clues, required=required)
+        value = _find_value(name, schema, clues, required=required)
         if value is None and required and not leave_out:
-            value = _stand_in(schema, text)
+            value = _make_stand_in(schema, text)
         if value is not None:
             arguments[name] = value
     return {name: arguments[name] for name in doc.properties if name in arguments}
 
 
-def _value(name: str, schema: Schema, clues: _Clues, *, required: bool) -> object:
+def _find_value(name: str, schema: Schema, clues: _Clues, *, required: bool) -> object:
     options = schema.get("enum")
     kind = str(schema.get("type")).lower()
     if isinstance(options, list):
         return next((option for option in options if _mentions(clues.text, str(option))), None)
-    if kind in ("integer", "long", "bigint", "byte", "short"):
+    if kind in (*_WHOLE_NUMBERS, *_FRACTIONS):
         number = clues.take(clues.numbers, name)
-        return None if number is None else int(number)
-    if kind in ("float", "double", "number"):
-        number = clues.take(clues.numbers, name)
-        return None if number is None else float(number)
+        return number if number is None else int(number) if kind in _WHOLE_NUMBERS else float(number)
     if kind == "boolean":
-        mentioned = any(_mentions(clues.text, word) for word in _stems(name))
+        mentioned = any(_mentions(clues.text, word) for word in _find_stems(name))
         return not _NO.search(clues.text) if mentioned or required else None
     if kind in ("string", "any", "char") and required:
         return clues.take(clues.names, name)
-    if kind in ("array", "tuple", "arraylist") and required:
-        return _list(schema, clues)
+    if kind in _LISTS and required:
+        return _take_all(schema, clues)
     return None
 
 
-def _list(schema: Schema, clues: _Clues) -> list[object] | None:
+def _take_all(schema: Schema, clues: _Clues) -> list[object] | None:
     items = schema.get("items")
     kind = str(items.get("type")).lower() if isinstance(items, dict) else "string"
-    if kind in ("integer", "long", "float", "double", "number"):
+    if kind in ("integer", "long", *_FRACTIONS):
         numbers, clues.numbers = clues.numbers, []
         return [int(n) if kind in ("integer", "long") else float(n) for _, n in numbers] or None
     names, clues.names = clues.names, []
     return [name for _, name in names] or None
 
 
-def _stand_in(schema: Schema, text: str) -> object:
-    """Something of the right type for a required parameter that nothing in the request fits."""
+def _make_stand_in(schema: Schema, text: str) -> object:
+    """Return a value of the right type for a required parameter that nothing in the request fits."""
     options = schema.get("enum")
     if isinstance(options, list) and options:
         return options[0]
     kind = str(schema.get("type")).lower()
-    if kind in ("integer", "long", "bigint", "byte", "short", "float", "double", "number"):
+    if kind in (*_WHOLE_NUMBERS, *_FRACTIONS):
         return 1
-    if kind in ("array", "tuple", "arraylist"):
+    if kind in _LISTS:
         return []
     if kind in ("dict", "hashmap", "object"):
         return {}
@@ -211,19 +205,17 @@ def _stand_in(schema: Schema, text: str) -> object:
 
 
 def _mentions(text: str, option: str) -> bool:
-    return (
-        re.search(rf"(?<!\w){re.escape(option.replace('_', ' '))}", text.replace("_", " "), re.IGNORECASE)
-        is not None
-    )
+    words = re.escape(option.replace("_", " "))
+    return re.search(rf"(?<!\w){words}", text.replace("_", " "), re.IGNORECASE) is not None
 
 
-def _open(argument: str, settings: Settings) -> Chosen:
+def _open_model(argument: str, settings: Settings) -> Chosen:
     manner = choose_plain_manner(settings)
     return Chosen(LexicalModel(manner.prompting), manner)
 
 
 PROVIDER = Provider(
-    _open,
+    _open_model,
     about="matches words, the floor that any model must beat",
     needs_network=False,
     answers_questions=False,

@@ -17,31 +17,28 @@ UNKNOWN = "I do not know"
 """The answer that is asked for where there is none."""
 
 
-def keeping(entry: Entry, facts: Facts, turn: int) -> Sequence[Call]:
-    """Calls that keep the facts of a turn."""
-    conversation = len(entry.earlier)
-    return [
-        _kept(entry.category.name, f"fact_{conversation}_{turn}_{number}", fact)
-        for number, fact in enumerate(facts.turns[turn])
-    ]
-
-
-def _kept(domain: str, key: str, fact: str) -> Call:
-    match domain:
+def store_facts(entry: Entry, facts: Facts, turn: int) -> Sequence[Call]:
+    """Return the calls that store the facts of a turn."""
+    told = facts.turns[turn]
+    match entry.category.name:
         case "memory_kv":
-            return Call("archival_memory_add", {"key": key, "value": fact})
+            key = f"fact_{len(entry.earlier)}_{turn}"
+            return [
+                Call("archival_memory_add", {"key": f"{key}_{number}", "value": fact})
+                for number, fact in enumerate(told)
+            ]
         case "memory_vector":
-            return Call("archival_memory_add", {"text": fact})
-    return Call("memory_append", {"text": f"{fact}\n"})
+            return [Call("archival_memory_add", {"text": fact}) for fact in told]
+    return [Call("memory_append", {"text": f"{fact}\n"}) for fact in told]
 
 
-def looking(entry: Entry, request: AskModel) -> Sequence[Call]:
-    """Calls that find what was kept, none as soon as all was looked at."""
+def search_memory(entry: Entry, request: AskModel) -> Sequence[Call]:
+    """Return the calls that find stored facts, none as soon as all were looked at."""
     match entry.category.name, request.step:
         case "memory_kv", 0:
             return [Call("archival_memory_list_keys", {})]
         case "memory_kv", 1:
-            keys = dict.fromkeys(re.findall(r"\bfact_[0-9_]+", " ".join(returned(request.messages))))
+            keys = dict.fromkeys(re.findall(r"\bfact_[0-9_]+", " ".join(collect_results(request.messages))))
             return [Call("archival_memory_retrieve", {"key": key}) for key in keys]
         case "memory_vector", 0:
             query = entry.turns[0][-1].content
@@ -51,43 +48,40 @@ def looking(entry: Entry, request: AskModel) -> Sequence[Call]:
     return []
 
 
-def answered(entry: Entry, right: Answers, request: AskModel) -> str:
-    """The final answer in the form that is asked for: a right one that was found, or that none was.
+def write_answer(entry: Entry, right: Answers, request: AskModel) -> str:
+    """Write the final answer in the form that is asked for: a right one that was found, or that none was.
 
-    Where nobody knows where on the web it stands, it is known without being found.
+    Where the entry does not say where on the web the answer stands, it counts as found.
     """
     known = entry.category.name in SELECTIONS["web_search"] and not right.trail
-    found = right.texts if known else returned(request.messages)
+    found = right.texts if known else collect_results(request.messages)
     answer = next((text for text in right.texts if any(text in part for part in found)), UNKNOWN)
     context = UNKNOWN if answer == UNKNOWN else "This is what my functions returned."
     return str({"answer": answer, "context": context})
 
 
-def returned(messages: Sequence[Mapping[str, object]]) -> list[str]:
-    """All texts in what calls returned, in either mode."""
+def collect_results(messages: Sequence[Mapping[str, object]]) -> list[str]:
+    """Return all texts in the results of calls, in either mode."""
     contents: list[object] = []
-    said = [message for message in messages if message["role"] != "system"]
-    for message in said:
+    for message in messages:
         if message["role"] == "tool":
             contents.append(message["content"])
         elif message["role"] == "user" and str(message["content"]).startswith("[{'role': 'tool'"):
             results = read_literal(str(message["content"]))
             contents += [result["content"] for result in results] if isinstance(results, list) else []
-    return [text for content in contents for text in _texts(_value(str(content)))]
+    texts: list[str] = []
+    for content in contents:
+        try:
+            texts += _find_texts(json.loads(str(content)))
+        except ValueError:
+            texts.append(str(content))
+    return texts
 
 
-def _value(content: str) -> object:
-    try:
-        value: object = json.loads(content)
-    except ValueError:
-        return content
-    return value
-
-
-def _texts(value: object) -> Iterator[str]:
-    """The texts of a JSON value, at any depth."""
+def _find_texts(value: object) -> Iterator[str]:
+    """Yield the texts of a JSON value, at any depth."""
     if isinstance(value, dict | list):
         for member in value.values() if isinstance(value, dict) else value:
-            yield from _texts(member)
+            yield from _find_texts(member)
     else:
         yield str(value)

@@ -8,6 +8,7 @@ the counts and the reasoning are lists of turns, each a list of steps.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from math import isfinite
@@ -24,46 +25,41 @@ from pytest_fcbench.domain.transcript import (
 )
 
 _ERROR = "Error during inference:"
-_OVERFLOW = (
-    "context length",
-    "context window",
-    "contextwindow",
-    "maximum context",
-    "context_length_exceeded",
+_OVERFLOW = re.compile(
+    r"context length|context ?window|maximum context|context_length_exceeded", re.IGNORECASE
 )
 
 
 def path_of(category: Category, kind: str = "result") -> Path:
-    """Where a category's results, or its scores (``kind``), lie in the folder of a model."""
-    of_kind = (
-        ("memory", category.name.removeprefix("memory_")) if category.name in SELECTIONS["memory"] else ()
-    )
-    return Path(category.group, *of_kind, f"BFCL_v4_{category.name}_{kind}.json")
+    """Return where a category's results, or its scores (``kind``), lie in the folder of a model."""
+    in_memory = category.name in SELECTIONS["memory"]
+    folders = ("memory", category.name.removeprefix("memory_")) if in_memory else ()
+    return Path(category.group, *folders, f"BFCL_v4_{category.name}_{kind}.json")
 
 
 _PER_STEP = ("result", "input_token_count", "output_token_count", "latency", "reasoning_content")
 
 
 def turns_of(row: Mapping[str, object]) -> Turns:
-    """The completions of a row."""
+    """Return the completions of a row by turn and step."""
     result = row["result"]
     if not isinstance(result, list) or not result or not all(isinstance(turn, list) for turn in result):
-        return ((_completion(row),),)
-
-    def step(turn: int, number: int) -> Completion:
-        return _completion({key: _at(_at(row.get(key), turn), number) for key in _PER_STEP})
-
+        return ((_read_step(row),),)
     return tuple(
-        tuple(step(turn, number) for number in range(len(steps))) for turn, steps in enumerate(result)
+        tuple(
+            _read_step({key: _find_element(_find_element(row.get(key), turn), step) for key in _PER_STEP})
+            for step in range(len(steps))
+        )
+        for turn, steps in enumerate(result)
     )
 
 
-def _at(value: object, index: int) -> object:
+def _find_element(value: object, index: int) -> object:
     return value[index] if isinstance(value, list) and index < len(value) else None
 
 
-def _completion(row: Mapping[str, object]) -> Completion:
-    """The completion of a step. Counts of any other shape than a number are unknown."""
+def _read_step(row: Mapping[str, object]) -> Completion:
+    """Read the completion of a step. Counts of any other shape than a number are unknown."""
     result = row["result"]
     text, tool_calls, fault = None, None, None
     if isinstance(result, list):
@@ -71,7 +67,7 @@ def _completion(row: Mapping[str, object]) -> Completion:
     elif isinstance(result, str):
         text = result
         if text.startswith(_ERROR):
-            fault = Fault.OVERFLOW if any(w in text.lower() for w in _OVERFLOW) else Fault.INFERENCE_ERROR
+            fault = Fault.OVERFLOW if _OVERFLOW.search(text) else Fault.INFERENCE_ERROR
     elif result is not None:
         text = json.dumps(result)
     reasoning = row.get("reasoning_content")
@@ -79,27 +75,27 @@ def _completion(row: Mapping[str, object]) -> Completion:
         text=text,
         tool_calls=tool_calls,
         reasoning=reasoning if isinstance(reasoning, str) else None,
-        input_tokens=count_of(row.get("input_token_count")),
-        output_tokens=count_of(row.get("output_token_count")),
-        latency_s=number_of(row.get("latency")),
+        input_tokens=_read_count(row.get("input_token_count")),
+        output_tokens=_read_count(row.get("output_token_count")),
+        latency_s=_read_number(row.get("latency")),
         fault=fault,
     )
 
 
 def as_judged(transcript: Transcript) -> Turns:
-    """Completions for the rows: only their text, where calls are written in the text."""
+    """Return completions as rows hold them: without tool calls where calls are written in the text."""
     if transcript.prompting.syntax == "tool_calls":
         return transcript.answers
     return tuple(tuple(replace(answer, tool_calls=None) for answer in turn) for turn in transcript.answers)
 
 
 def row_of(entry: Entry, turns: Turns) -> dict[str, object]:
-    """The row of an entry's completions, what is unknown left out.
+    """Write the row of an entry's completions; what is unknown is left out.
 
     The text of a fault says that it is one, as the official generator writes it. A row cannot hold a text
     beside tool calls, nor ids of tool calls.
     """
-    steps = [[_step(completion) for completion in turn] for turn in turns]
+    steps = [[_write_step(completion) for completion in turn] for turn in turns]
     row: dict[str, object] = {"id": entry.id}
     for name in _PER_STEP:
         values = [[step[name] for step in turn] for turn in steps]
@@ -114,7 +110,7 @@ def row_of(entry: Entry, turns: Turns) -> dict[str, object]:
     return row
 
 
-def _step(completion: Completion) -> Mapping[str, object]:
+def _write_step(completion: Completion) -> Mapping[str, object]:
     answer = completion_to_json(completion)
     text = completion.text
     if completion.fault and not (text or "").startswith(_ERROR):
@@ -128,8 +124,8 @@ def _step(completion: Completion) -> Mapping[str, object]:
     }
 
 
-def number_of(value: object) -> float | None:
-    """A finite number; None for anything else."""
+def _read_number(value: object) -> float | None:
+    """Return a finite number, None for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:
@@ -139,7 +135,7 @@ def number_of(value: object) -> float | None:
     return number if isfinite(number) else None
 
 
-def count_of(value: object) -> int | None:
-    """A number cut to a whole one; None for anything else."""
-    number = number_of(value)
+def _read_count(value: object) -> int | None:
+    """Return a number cut to a whole one, None for anything else."""
+    number = _read_number(value)
     return None if number is None else int(number)

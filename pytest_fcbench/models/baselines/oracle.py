@@ -42,58 +42,53 @@ DONE = "All of this is done."
 
 @dataclass(frozen=True, slots=True)
 class OracleModel:
-    """Answers in the mode it is asked in."""
+    """A model that knows the ground truth; it answers in the mode it is asked in."""
 
     prompting: Prompting
     immediate: bool = True
     notes: tuple[str, ...] = ()
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """The right answer."""
+        """Give the right answer."""
         if not entry.category.single_turn:
-            calls, words = _step(entry, request)
-            if not calls:
-                return Completion(text=words)
-            return render(calls, entry, self.prompting)
+            calls, words = _answer_step(entry, request)
+            return render(calls, entry, self.prompting) if calls else Completion(text=words)
         match entry.expectation:
             case ExpectedResults(calls=texts):
-                calls = _calls_of_turn(entry, texts)
+                calls = _parse_calls(entry, texts)
             case ExpectedResponse(call=text):
-                calls = _calls_of_turn(entry, [text])
+                calls = _parse_calls(entry, [text])
             case ExpectedCalls(calls=expected):
-                calls = [_call(wanted, entry.function(wanted.name)) for wanted in expected]
+                calls = [_choose_call(wanted, entry.function(wanted.name)) for wanted in expected]
             case AnyCall():
-                calls = [_plausible(entry.functions[0])]
+                doc = entry.functions[0]
+                calls = [Call(doc.name, {name: _make_value(doc.properties[name]) for name in doc.required})]
             case _:
                 return Completion(text=ABSTENTION)
         return render(calls, entry, self.prompting)
 
 
-def _step(entry: Entry, request: AskModel) -> tuple[Sequence[Call], str]:
-    """The calls of a step of a conversation, and what to say where there are none."""
+def _answer_step(entry: Entry, request: AskModel) -> tuple[Sequence[Call], str]:
+    """Return the calls of a step of a conversation, and what to say where there are none."""
     match entry.expectation:
         case Trajectory(turns=turns) if not request.step:
-            return _calls_of_turn(entry, turns[request.turn]), ABSTENTION
+            return _parse_calls(entry, turns[request.turn]), ABSTENTION
         case GoldenPath(steps=steps) if request.step < len(steps):
             return [Call(wanted.name, wanted.arguments) for wanted in steps[request.step]], DONE
         case Facts() as facts if not request.step:
-            return memory_recall.keeping(entry, facts, request.turn), DONE
-        case Answers() as right:
-            return _sought(entry, right, request), memory_recall.answered(entry, right, request)
+            return memory_recall.store_facts(entry, facts, request.turn), DONE
+        case Answers(trail=trail) as right:
+            words = memory_recall.write_answer(entry, right, request)
+            if request.step < len(trail):
+                return _parse_calls(entry, trail[request.step]), words
+            return memory_recall.search_memory(entry, request), words
     return [], DONE
 
 
-def _sought(entry: Entry, right: Answers, request: AskModel) -> Sequence[Call]:
-    """Calls that find an answer: those that are known to, else those that look into a memory."""
-    if request.step < len(right.trail):
-        return _calls_of_turn(entry, right.trail[request.step])
-    return memory_recall.looking(entry, request)
+def _parse_calls(entry: Entry, texts: Sequence[str]) -> list[Call]:
+    """Parse calls of a ground truth, positional arguments under the names of the function docs.
 
-
-def _calls_of_turn(entry: Entry, texts: Sequence[str]) -> list[Call]:
-    """Calls of a trajectory, positional arguments under the names of the function docs.
-
-    What is no call cannot be made; entries with such a truth stand in the ledger of their suite.
+    A text that is no call is left out; entries with such a truth stand in the ledger of their suite.
     """
     late = entry.scene.withheld.values() if entry.scene else ()
     offer = Offer(entry.functions + tuple(doc for docs in late for doc in docs), Names.DOTTED)
@@ -104,24 +99,27 @@ def _calls_of_turn(entry: Entry, texts: Sequence[str]) -> list[Call]:
     return calls
 
 
-def _call(wanted: ExpectedCall, doc: FunctionDoc | None) -> Call:
+def _choose_call(wanted: ExpectedCall, doc: FunctionDoc | None) -> Call:
+    """Return the call with the first accepted value of each argument, without what may be left out."""
     required = doc.required if doc else ()
     arguments = {}
     for name, accepted in wanted.accepted.items():
         options = accepted if isinstance(accepted, list) else [accepted]
         if "" in options and name not in required:
             continue
-        arguments[name] = _value(next((option for option in options if option != ""), "" if options else []))
+        first = next((option for option in options if option != ""), "" if options else [])
+        arguments[name] = _simplify(first)
     return Call(wanted.name, arguments)
 
 
-def _value(option: object) -> object:
-    """An accepted value in plain form: of a dict's alternatives the first, without what may be left out.
+def _simplify(option: object) -> object:
+    """Return an accepted value in plain form: the first of a dict's alternatives for each key.
 
-    What lies deeper inside a dict is plain already: officially it is compared as it stands.
+    Keys that may be left out are. What lies deeper inside a dict is plain already: officially it is compared
+    as it stands.
     """
     if isinstance(option, list):
-        return [_value(item) for item in option]
+        return [_simplify(item) for item in option]
     if not isinstance(option, Mapping):
         return option
     return {
@@ -131,11 +129,8 @@ def _value(option: object) -> object:
     }
 
 
-def _plausible(doc: FunctionDoc) -> Call:
-    return Call(doc.name, {name: _of_type(doc.properties[name]) for name in doc.required})
-
-
-def _of_type(schema: Schema) -> object:
+def _make_value(schema: Schema) -> object:
+    """Return some value of a declared type."""
     options = schema.get("enum")
     if isinstance(options, list) and options and schema.get("type") not in ("array", "tuple"):
         return options[0]
@@ -152,11 +147,11 @@ def _of_type(schema: Schema) -> object:
     return values.get(str(schema.get("type")), "text")
 
 
-def _open(argument: str, settings: Settings) -> Chosen:
+def _open_model(argument: str, settings: Settings) -> Chosen:
     manner = choose_plain_manner(settings)
     return Chosen(OracleModel(manner.prompting), manner)
 
 
 PROVIDER = Provider(
-    _open, about="answers from the ground truth", needs_network=False, answers_questions=False
+    _open_model, about="answers from the ground truth", needs_network=False, answers_questions=False
 )

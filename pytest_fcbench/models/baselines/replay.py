@@ -27,12 +27,12 @@ from pytest_fcbench.domain.transcript import (
 from pytest_fcbench.models.baselines.official_results import turns_of
 from pytest_fcbench.models.provider import Chosen, Provider, Recorded, choose_manner, find_file
 from pytest_fcbench.scorecard import scorecard_files
-from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.record import Record
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayModel:
-    """Gives stored completions by entry key (``suite:id``)."""
+    """A model that gives recorded completions by entry key (``suite:id``)."""
 
     path: Path
     answers: Mapping[str, Turns]
@@ -41,10 +41,10 @@ class ReplayModel:
     immediate: bool = True
     notes: tuple[str, ...] = ()
     asides: Mapping[str, Mapping[str, Completion]] = field(default_factory=dict)
-    """By item id and digest of the question, what other parties answered."""
+    """Answers of other parties by item id and digest of the question."""
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """The stored completion; an entry without one is not scored."""
+        """Return the recorded completion. Raises ``NotScoredError`` where there is none."""
         name = entry.key if entry.trial == 1 else entry.item_id
         if request.party is not Party.MODEL:
             if answer := self.asides.get(name, {}).get(request.digest):
@@ -64,13 +64,13 @@ class ReplayModel:
 
 
 _NOT_KEPT = Completion(text='{"error": "the answer was not kept"}')
-"""What official files do not hold, and nothing depends on: what the model said to it is there."""
+"""Stands for an answer of the web, which official files leave out; no verdict depends on it."""
 
 
 def load(path: Path) -> ReplayModel:
     """Read all results below a folder, or one file. Raises ``UsageError`` with file and line."""
     if path.is_file() and not path.name.endswith("_result.json"):
-        return _scorecard(path)
+        return _load_scorecard(path)
     found = [path] if path.is_file() else sorted(path.rglob("*_result.json"))
     if not found:
         raise UsageError(
@@ -80,15 +80,15 @@ def load(path: Path) -> ReplayModel:
     answers: dict[str, Turns] = {}
     origin: dict[str, Path] = {}
     for file in found:
-        for key, turns in _rows(file):
+        for key, turns in _read_rows(file):
             if key in answers:
                 raise UsageError(f"{key} has results in {origin[key]} and in {file}; give one model's folder")
             answers[key], origin[key] = turns, file
-    mode, syntax = _form([step for turns in answers.values() for turn in turns for step in turn])
+    mode, syntax = _find_form([step for turns in answers.values() for turn in turns for step in turn])
     return ReplayModel(path, answers, Recorded(answers.keys(), mode, syntax))
 
 
-def _rows(file: Path) -> Iterator[tuple[str, Turns]]:
+def _read_rows(file: Path) -> Iterator[tuple[str, Turns]]:
     for number, line in enumerate(file.read_bytes().splitlines(), 1):
         if not line.strip():
             continue
@@ -101,8 +101,8 @@ def _rows(file: Path) -> Iterator[tuple[str, Turns]]:
         yield f"bfcl:{row['id']}", turns_of(row)
 
 
-def _form(completions: Sequence[Completion]) -> tuple[Mode, str]:
-    """Mode and syntax that fit the results as a whole."""
+def _find_form(completions: Sequence[Completion]) -> tuple[Mode, str]:
+    """Return the mode and the syntax that fit the results as a whole."""
     if any(completion.tool_calls for completion in completions):
         return Mode.FC, "tool_calls"
     syntax = guess_syntax([completion.text for completion in completions if completion.text])
@@ -112,12 +112,12 @@ def _form(completions: Sequence[Completion]) -> tuple[Mode, str]:
     return (reader.mode if reader else Mode.FC), syntax
 
 
-def _scorecard(path: Path) -> ReplayModel:
-    """The answers that a scorecard of ours holds. Raises ``UsageError``."""
+def _load_scorecard(path: Path) -> ReplayModel:
+    """Load the answers of a scorecard of ours. Raises ``UsageError``."""
     try:
         card = scorecard_files.load(path)
         records = card.records
-        answers = {_name(record): _recorded(record) for record in records if record.turns}
+        answers = {_name_answers(record): _read_turns(record) for record in records if record.turns}
         manners = {(Mode(r.mode), r.syntax, Names(r.names)) for r in records}
     except UsageError as error:
         raise UsageError(
@@ -132,40 +132,45 @@ def _scorecard(path: Path) -> ReplayModel:
             f"replay:{path}: needs answers that were all asked for in one manner, has {len(manners)}"
         )
     mode, syntax, names = manners.pop()
-    asides = {_name(r): {aside.digest: aside.completion for aside in r.asides} for r in records if r.asides}
+    asides = {
+        _name_answers(r): {aside.digest: aside.completion for aside in r.asides} for r in records if r.asides
+    }
     facts = card.facts
     recorded = Recorded(answers.keys(), mode, syntax, names, facts.driven, facts.rated_by)
     return ReplayModel(path, answers, recorded, asides=asides)
 
 
-def _name(record: Record) -> str:
+def _name_answers(record: Record) -> str:
+    """Return the name of a Record's answers: that of its entry, unless it is a later trial."""
     return record.entry if record.trial == 1 else record.item_id
 
 
-def _recorded(record: Record) -> Turns:
-    """The completions of a Record, with what each took. Raises KeyError or TypeError for what are none."""
-    usage = iter(record.steps)
+def _read_turns(record: Record) -> Turns:
+    """Return a Record's completions with their usage. Raises KeyError or TypeError for a broken one."""
+    steps = iter(record.steps)
     if sum(map(len, record.turns)) != len(record.steps):
         raise TypeError(f"{record.item_id}: each step has a completion")
-    return tuple(tuple(_used(answer, next(usage)) for answer in turn) for turn in record.turns)
-
-
-def _used(answer: Mapping[str, object], usage: Usage) -> Completion:
-    return replace(
-        completion_from_json(answer),
-        latency_s=usage.latency_s,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
+    return tuple(
+        tuple(
+            replace(
+                completion_from_json(answer),
+                latency_s=(usage := next(steps)).latency_s,
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+            )
+            for answer in turn
+        )
+        for turn in record.turns
     )
 
 
-def _open(argument: str, settings: Settings) -> Chosen:
+def _open_model(argument: str, settings: Settings) -> Chosen:
     model = load(find_file(argument, settings))
     return Chosen(model, choose_manner(settings, model.recorded), model.recorded)
 
 
 PROVIDER = Provider(
-    _open,
+    _open_model,
     "PATH",
     "answers that were given before: a scorecard or official result files",
     needs_network=False,

@@ -32,7 +32,7 @@ from pytest_fcbench.suites.formats.fields import Field, yaml_value
 
 @dataclass(frozen=True, slots=True)
 class ScriptedModel:
-    """Gives each entry what the file says."""
+    """A model that answers each entry as the file says."""
 
     path: Path
     answers: Mapping[str, Field]
@@ -42,8 +42,8 @@ class ScriptedModel:
     notes: tuple[str, ...] = ()
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """The scripted answer; an entry without one is not scored."""
-        answer = _step(self.answers.get(entry.key), request) or self.default
+        """Return the scripted answer. Raises ``NotScoredError`` where there is none."""
+        answer = _find_step(self.answers.get(entry.key), request) or self.default
         if answer is None:
             single = entry.category.single_turn
             where = "" if single else f"turn {request.turn + 1}, step {request.step + 1} of "
@@ -57,20 +57,20 @@ class ScriptedModel:
             if self.prompting.mode is Mode.PROMPT:
                 return Completion(text=f"[{', '.join(f'{name}({given})' for name, given in texts)}]")
             return Completion(tool_calls=tuple(ToolCall(name, given) for name, given in texts))
-        return render([_call(name, field) for name, field in calls], entry, self.prompting)
+        read = [
+            Call(name, {key: field.value for key, field in arguments.members().items()})
+            for name, arguments in calls
+        ]
+        return render(read, entry, self.prompting)
 
 
-def _step(answer: Field | None, request: AskModel) -> Field | None:
-    """The answer of a step, where answers are written down turn by turn."""
+def _find_step(answer: Field | None, request: AskModel) -> Field | None:
+    """Return the answer of a step, where answers are written down turn by turn."""
     if answer is None or not isinstance(answer.value, Mapping):
         return answer
     turns = list(answer.members()["turns"].elements())
     steps = list(turns[request.turn].elements()) if request.turn < len(turns) else []
     return steps[request.step] if request.step < len(steps) else None
-
-
-def _call(name: str, arguments: Field) -> Call:
-    return Call(name, {key: field.value for key, field in arguments.members().items()})
 
 
 def load(path: Path, prompting: Prompting) -> ScriptedModel:
@@ -79,21 +79,18 @@ def load(path: Path, prompting: Prompting) -> ScriptedModel:
         top = Field(yaml_value(path), path).members(("answers",), ("default",))
         answers = top["answers"].members()
         for answer in answers.values():
-            _check(answer)
+            if isinstance(answer.value, Mapping):
+                turns = answer.members(("turns",))["turns"].elements()
+                steps = [step for turn in turns for step in turn.elements()]
+            else:
+                steps = [answer]
+            for step in steps:
+                _check_step(step)
         if "default" in top:
             _check_step(top["default"])
     except SuiteError as error:
         raise UsageError(f"scripted:{error}") from None
     return ScriptedModel(path, answers, top.get("default"), prompting)
-
-
-def _check(answer: Field) -> None:
-    if isinstance(answer.value, Mapping):
-        for turn in answer.members(("turns",))["turns"].elements():
-            for step in turn.elements():
-                _check_step(step)
-    else:
-        _check_step(answer)
 
 
 def _check_step(answer: Field) -> None:
@@ -108,9 +105,9 @@ def _check_step(answer: Field) -> None:
             arguments.members()
 
 
-def _open(argument: str, settings: Settings) -> Chosen:
+def _open_model(argument: str, settings: Settings) -> Chosen:
     manner = choose_plain_manner(settings)
     return Chosen(load(find_file(argument, settings), manner.prompting), manner)
 
 
-PROVIDER = Provider(_open, "FILE", "answers from a YAML file", needs_network=False)
+PROVIDER = Provider(_open_model, "FILE", "answers from a YAML file", needs_network=False)

@@ -30,13 +30,13 @@ _LONGEST_QUERY = 16_000
 
 _LISTED = Path(__file__).with_name("booking_paths.txt").read_text(encoding="utf-8").splitlines()
 PATHS: Mapping[str, str] = dict(line.split() for line in _LISTED)
-"""Of each function, under ``/api/v1/``."""
+"""The path of each function under ``/api/v1/``."""
 
 
 @dataclass(frozen=True, slots=True)
 class BookingModel:
-    """Answers with what the API returns for a call: its ``data`` where it says that all went well, else the
-    whole reply without its ``timestamp``, as JSON.
+    """A model that answers a call with what the API returns for it, as JSON: its ``data`` where it says that
+    all went well, else the whole reply without its ``timestamp``.
 
     The request's only message is the call, ``{"name": ..., "arguments": {...}}`` as JSON.
     """
@@ -52,13 +52,16 @@ class BookingModel:
         (message,) = request.messages
         call = json.loads(str(message["content"]))
         started = time.perf_counter()
-        reply = await self._reply(call["name"], _query(call["arguments"]))
-        text = json.dumps(_payload(reply), ensure_ascii=False)
+        reply = await self._request_reply(call["name"], _write_query(call["arguments"]))
+        if isinstance(reply, dict):
+            all_well = reply.get("status") is True and "data" in reply
+            reply = reply["data"] if all_well else {k: v for k, v in reply.items() if k != "timestamp"}
+        text = json.dumps(reply, ensure_ascii=False)
         for secret in long_secrets(self.key):
             text = text.replace(secret, "***")
         return Completion(text=text, latency_s=time.perf_counter() - started)
 
-    async def _reply(self, name: str, query: Mapping[str, str]) -> object:
+    async def _request_reply(self, name: str, query: Mapping[str, str]) -> object:
         if name not in PATHS:
             raise CallError("not_found", f"the API has no function {name[:100]}")
         if sum(map(len, (*query, *query.values()))) > _LONGEST_QUERY:
@@ -75,7 +78,7 @@ class BookingModel:
 
 
 def from_environment(base: str = API) -> BookingModel:
-    """The API with the key of ``RAPID_API_KEY``. Raises ``UsageError`` without one."""
+    """Return the API with the key of ``RAPID_API_KEY``. Raises ``UsageError`` without one."""
     key = os.environ.get(KEY_ENV, "").strip()
     if not key:
         raise UsageError(
@@ -85,19 +88,11 @@ def from_environment(base: str = API) -> BookingModel:
     return BookingModel(key, base)
 
 
-def _query(arguments: Mapping[str, object]) -> Mapping[str, str]:
-    """Arguments as they stand in an address; one that is null is left out."""
+def _write_query(arguments: Mapping[str, object]) -> Mapping[str, str]:
+    """Write arguments as they stand in an address; one that is null is left out."""
     written = {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for name, value in arguments.items()
         if value is not None
     }
     return {escape_surrogates(name): escape_surrogates(text) for name, text in written.items()}
-
-
-def _payload(reply: object) -> object:
-    if not isinstance(reply, dict):
-        return reply
-    if reply.get("status") is True and "data" in reply:
-        return reply["data"]
-    return {name: value for name, value in reply.items() if name != "timestamp"}

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.redaction import redacted
-from pytest_fcbench.models.providers.failures import diagnosis, retry_after_s
+from pytest_fcbench.models.providers.failures import diagnose_status, parse_retry_after
 
 _MOST_BYTES = 64 * 2**20
 """The longest reply that is read."""
@@ -30,17 +30,18 @@ async def asked(
     timeout_s: float | None = None,
     hints: Mapping[str, str] | None = None,
 ) -> object:
-    """Ask once; no redirect is followed.
+    """Send one request and return its JSON reply; no redirect is followed.
 
     Raises ``CallError``: its reason begins with ``about``, ends with the hint for its cause, and does not
     hold the secret.
     """
     import aiohttp
 
-    def failed(cause: str, reason: str, *, transient: bool, wait_s: float | None = None) -> CallError:
-        said = redacted(" ".join(reason.split()), secret or "")[:300]
+    def fail(cause: str, reason: str, *, transient: bool, wait_s: float | None = None) -> CallError:
+        # An endpoint may repeat the key that it was sent.
+        words = redacted(" ".join(reason.split()), secret or "")[:300]
         hint = f"; {hints[cause]}" if hints and cause in hints else ""
-        return CallError(cause, f"{about}: {said}{hint}", transient=transient, retry_after_s=wait_s)
+        return CallError(cause, f"{about}: {words}{hint}", transient=transient, retry_after_s=wait_s)
 
     patience = aiohttp.ClientTimeout(total=timeout_s)
     try:
@@ -54,23 +55,27 @@ async def asked(
             async for part in response.content.iter_chunked(2**16):
                 read += part
                 if len(read) > _MOST_BYTES:
-                    raise failed(
+                    raise fail(
                         "garbled", f"the reply is longer than {_MOST_BYTES >> 20} MiB", transient=False
                     )
-            status, told = response.status, response.headers
+            status, answered = response.status, response.headers
     except aiohttp.ClientConnectorError as error:
-        raise failed("connection", str(error), transient=True) from None
+        raise fail("connection", str(error), transient=True) from None
     except TimeoutError:
-        raise failed("timeout", f"no reply within {timeout_s} s", transient=True) from None
+        raise fail("timeout", f"no reply within {timeout_s} s", transient=True) from None
     except (aiohttp.ClientError, OSError) as error:
-        raise failed("endpoint", f"{type(error).__name__}: {error}", transient=True) from None
+        raise fail("endpoint", f"{type(error).__name__}: {error}", transient=True) from None
     if status != 200:
-        cause, transient = diagnosis(status)
-        wait_s = retry_after_s(told["Retry-After"], told.get("Date")) if "Retry-After" in told else None
-        said = f"HTTP {status}: {read[:1000].decode('utf-8', 'replace')}"
-        raise failed(cause, said, transient=transient and status >= 400, wait_s=wait_s)
+        cause, transient = diagnose_status(status)
+        wait_s = (
+            parse_retry_after(answered["Retry-After"], answered.get("Date"))
+            if "Retry-After" in answered
+            else None
+        )
+        reason = f"HTTP {status}: {read[:1000].decode('utf-8', 'replace')}"
+        raise fail(cause, reason, transient=transient and status >= 400, wait_s=wait_s)
     try:
         reply: object = json.loads(read)
     except (ValueError, RecursionError):
-        raise failed("garbled", "the reply is no JSON", transient=True) from None
+        raise fail("garbled", "the reply is no JSON", transient=True) from None
     return reply

@@ -18,14 +18,14 @@ from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.redaction import long_secrets, redacted
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
-from pytest_fcbench.models.providers.failures import diagnosis, retry_after_s
+from pytest_fcbench.models.providers.failures import diagnose_status, parse_retry_after
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 
 def imported() -> ModuleType:
-    """litellm, told to keep to itself."""
+    """Import litellm, without its network access, telemetry and printed hints."""
     # Without this, litellm asks the network for its price list while it is imported.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "true")
     import litellm
@@ -37,7 +37,7 @@ def imported() -> ModuleType:
 
 @dataclass
 class LitellmModel:
-    """One model behind litellm.
+    """A model behind litellm.
 
     ``parameters`` go into every request as they are (temperature, seed, top_p ...). One that the model
     refuses is left out from then on and named in ``notes``.
@@ -55,7 +55,7 @@ class LitellmModel:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """One line for each parameter that was dropped."""
+        """A line for each parameter that was dropped."""
         return tuple(f"{name} was dropped: {reason}" for name, reason in sorted(self.dropped.items()))
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
@@ -65,27 +65,27 @@ class LitellmModel:
         while True:
             started = time.perf_counter()
             try:
-                reply = await litellm.acompletion(**{**sent, **self._request(entry, request)})
+                reply = await litellm.acompletion(**{**sent, **self._build_request(entry, request)})
             except litellm.exceptions.ContextWindowExceededError as error:
-                return Completion(text=_short(error, self.api_key), fault=Fault.OVERFLOW)
+                return Completion(text=_shorten(error, self.api_key), fault=Fault.OVERFLOW)
             except (litellm.exceptions.BadRequestError, litellm.exceptions.UnsupportedParamsError) as error:
                 named = [name for name in sent if re.search(rf"\b{re.escape(name)}\b", str(error))]
                 if not named:
-                    raise failure(self.id, error, self.api_key) from None
+                    raise describe_failure(self.id, error, self.api_key) from None
                 sent = {name: value for name, value in sent.items() if name not in named}
                 continue
             except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
-                raise failure(self.id, error, self.api_key) from None
+                raise describe_failure(self.id, error, self.api_key) from None
             self._drop(self.parameters.keys() - sent.keys())
-            return _completion(reply, time.perf_counter() - started, self._secrets)
+            return _read_completion(reply, time.perf_counter() - started, self._secrets)
 
     @cached_property
     def _secrets(self) -> list[str]:
         given = self.parameters.get("api_key")
         return long_secrets(self.api_key or "", given if isinstance(given, str) else "")
 
-    def _request(self, entry: Entry, request: AskModel) -> dict[str, object]:
-        """Everything but the optional parameters. ``tools`` is left out when empty, as officially."""
+    def _build_request(self, entry: Entry, request: AskModel) -> dict[str, object]:
+        """Return a request without optional parameters. As officially, empty ``tools`` are left out."""
         asked: dict[str, object] = {
             "model": self.id,
             # litellm may change what it is given, and the next request begins with the same messages.
@@ -107,20 +107,25 @@ class LitellmModel:
         return asked
 
     def _drop(self, refused: Set[str]) -> None:
-        """Leave out from now on what an error named and what the request went through without."""
+        """Leave out from now on the parameters that an error named, without which the request worked."""
         for name in refused:
             self.parameters.pop(name, None)
             self.dropped.setdefault(name, f"{self.id} refused it")
 
 
-def failure(model: str, error: Exception, api_key: str | None) -> CallError:
-    """What is told of a call that failed."""
-    cause, transient = _diagnosis(error)
-    reason = f"{model}: {_short(error, api_key)}"
-    return CallError(cause, reason, transient=transient, retry_after_s=_retry_after_s(error))
+def describe_failure(model: str, error: Exception, api_key: str | None) -> CallError:
+    """Return litellm's error of a failed call as ours: its cause, and whether trying again may help."""
+    cause, transient = _diagnose(error)
+    headers = getattr(error, "litellm_response_headers", None)
+    wait_s = None
+    if isinstance(headers, Mapping) and isinstance(value := headers.get("retry-after"), str):
+        sent = headers.get("date")
+        wait_s = parse_retry_after(value, sent if isinstance(sent, str) else None)
+    reason = f"{model}: {_shorten(error, api_key)}"
+    return CallError(cause, reason, transient=transient, retry_after_s=wait_s)
 
 
-def _short(error: Exception, api_key: str | None) -> str:
+def _shorten(error: Exception, api_key: str | None) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
     return redacted(text, api_key or "")[:300]
 
@@ -128,22 +133,22 @@ def _short(error: Exception, api_key: str | None) -> str:
 _UNREACHABLE = (ConnectionRefusedError, socket.gaierror)
 
 
-def _diagnosis(error: Exception) -> tuple[str, bool]:
-    """The cause of a failed call, and whether trying again may help."""
+def _diagnose(error: Exception) -> tuple[str, bool]:
+    """Return the cause of a failed call, and whether trying again may help."""
     status = getattr(error, "status_code", None)
-    if any(isinstance(link, _UNREACHABLE) for link in _chain(error)):
+    if any(isinstance(link, _UNREACHABLE) for link in _follow_causes(error)):
         return "connection", True
     if "Timeout" in type(error).__name__:
         return "timeout", True
-    if any(getattr(link, "code", None) == "insufficient_quota" for link in _chain(error)):
+    if any(getattr(link, "code", None) == "insufficient_quota" for link in _follow_causes(error)):
         return "quota", False  # OpenAI's word for an account without money, with the status of a rate limit
     if not isinstance(status, int):
         return "endpoint", True
-    return diagnosis(status)
+    return diagnose_status(status)
 
 
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and what it came from, which litellm wraps several times."""
+def _follow_causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and the errors it came from, which litellm wraps several times."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -151,16 +156,8 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _retry_after_s(error: Exception) -> float | None:
-    headers = getattr(error, "litellm_response_headers", None)
-    if not isinstance(headers, Mapping):
-        return None
-    value, sent = headers.get("retry-after"), headers.get("date")
-    return retry_after_s(value, sent if isinstance(sent, str) else None) if isinstance(value, str) else None
-
-
-def _completion(reply: object, latency_s: float, secrets: list[str]) -> Completion:
-    """A reply in litellm's (OpenAI's) shape; an endpoint that repeats a key must not bring it into a file."""
+def _read_completion(reply: object, latency_s: float, secrets: list[str]) -> Completion:
+    """Read a reply in OpenAI's shape; an endpoint that repeats a key must not bring it into a file."""
     choices = getattr(reply, "choices", None)
     if not choices:
         raise CallError("endpoint", "the endpoint answered without any choice", transient=True)
@@ -171,28 +168,26 @@ def _completion(reply: object, latency_s: float, secrets: list[str]) -> Completi
     tool_calls = tuple(
         ToolCall(
             str(call.function.name or ""),
-            _masked(arguments, secrets)
-            if isinstance(arguments := call.function.arguments, str)
-            else arguments,
+            _mask(arguments, secrets) if isinstance(arguments := call.function.arguments, str) else arguments,
             str(call.id or ""),
         )
         for call in calls
     )
     return Completion(
-        text=_masked(message.content, secrets) if isinstance(message.content, str) else None,
+        text=_mask(message.content, secrets) if isinstance(message.content, str) else None,
         tool_calls=tool_calls or None,
-        reasoning=_masked(reasoning, secrets) if isinstance(reasoning, str) else None,
+        reasoning=_mask(reasoning, secrets) if isinstance(reasoning, str) else None,
         input_tokens=getattr(usage, "prompt_tokens", None),
         output_tokens=getattr(usage, "completion_tokens", None),
         latency_s=latency_s,
     )
 
 
-def _masked(text: str, secrets: list[str]) -> str:
+def _mask(text: str, secrets: list[str]) -> str:
     return reduce(lambda masked, secret: masked.replace(secret, "***"), secrets, text)
 
 
-def _open(argument: str, settings: Settings) -> Chosen:
+def _open_model(argument: str, settings: Settings) -> Chosen:
     model = LitellmModel(
         id=argument,
         parameters=dict(settings.parameters),
@@ -204,5 +199,5 @@ def _open(argument: str, settings: Settings) -> Chosen:
     return Chosen(model, choose_manner(settings))
 
 
-PROVIDER = Provider(_open, about="any id of litellm")
+PROVIDER = Provider(_open_model, about="any id of litellm")
 """Makes models of all names that no other provider has."""

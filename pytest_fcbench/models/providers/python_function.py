@@ -40,7 +40,7 @@ NO_ANSWER = "function_result"
 
 @dataclass(frozen=True, slots=True)
 class PythonModel:
-    """Asks a function; one that is not ``async`` runs in a thread of its own."""
+    """A model that asks a function; one that is not ``async`` runs in a thread of its own."""
 
     name: str
     function: Function
@@ -48,7 +48,7 @@ class PythonModel:
     notes: tuple[str, ...] = ()
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """What the function answers. Raises ``CallError`` where it raises, or returns no answer."""
+        """Call the function. Raises ``CallError`` where it raises, or returns no answer."""
         messages: list[object] = [deepcopy(dict(message)) for message in request.messages]
         tools: list[object] = [deepcopy(dict(tool)) for tool in request.tools]
         started = time.perf_counter()
@@ -56,14 +56,14 @@ class PythonModel:
             if inspect.iscoroutinefunction(self.function):
                 value = await self.function(messages, tools)
             else:
-                value = await asyncio.wrap_future(_in_thread(self.function, messages, tools))
+                value = await asyncio.wrap_future(_run_in_thread(self.function, messages, tools))
                 value = await value if inspect.isawaitable(value) else value
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a program of the user may fail in any way
             failed = error.error if isinstance(error, _FailedError) else error
-            told = f"{self.name} raised {type(failed).__name__}: {' '.join(str(failed).split())}"
-            raise CallError(RAISED, redacted(told)[:300]) from None
+            reason = f"{self.name} raised {type(failed).__name__}: {' '.join(str(failed).split())}"
+            raise CallError(RAISED, redacted(reason)[:300]) from None
         try:
-            return completion_of(value, time.perf_counter() - started)
+            return read_completion(value, time.perf_counter() - started)
         except ValueError as error:
             raise CallError(NO_ANSWER, f"{self.name} returned {error}") from None
 
@@ -76,8 +76,8 @@ class _FailedError(Exception):
         self.error = error
 
 
-def _in_thread(function: Function, messages: list[object], tools: list[object]) -> Future[object]:
-    """A thread for each call, which nobody waits for at the end of a run that was given up."""
+def _run_in_thread(function: Function, messages: list[object], tools: list[object]) -> Future[object]:
+    """Call the function in a new thread, which nobody waits for at the end of a run that was given up."""
     done: Future[object] = Future()
     done.set_running_or_notify_cancel()
 
@@ -91,8 +91,8 @@ def _in_thread(function: Function, messages: list[object], tools: list[object]) 
     return done
 
 
-def completion_of(value: object, latency_s: float | None = None) -> Completion:
-    """A returned value as a completion. Raises ValueError, which says what was returned instead."""
+def read_completion(value: object, latency_s: float | None = None) -> Completion:
+    """Read a returned value as a completion. Raises ValueError, which says what was returned instead."""
     if callable(dump := getattr(value, "model_dump", None)):
         value = dump()
     if isinstance(value, str):
@@ -100,42 +100,45 @@ def completion_of(value: object, latency_s: float | None = None) -> Completion:
     if isinstance(value, list):
         value = {"tool_calls": value}
     if not isinstance(value, Mapping):
-        raise ValueError(f"{_shown(value)}, neither text nor a message nor a list of tool calls")
+        raise ValueError(f"{_shorten(value)}, neither text nor a message nor a list of tool calls")
     text, calls, reasoning = (value.get(key) for key in ("content", "tool_calls", "reasoning_content"))
     if not isinstance(text, str | None):
-        raise ValueError(f"a message whose content is {_shown(text)}, not text")
+        raise ValueError(f"a message whose content is {_shorten(text)}, not text")
     if not isinstance(calls, list | None):
-        raise ValueError(f"a message whose tool_calls are {_shown(calls)}, not a list")
+        raise ValueError(f"a message whose tool_calls are {_shorten(calls)}, not a list")
     if text is None and calls is None:
-        raise ValueError(f"a message with neither content nor tool_calls: {_shown(value)}")
+        raise ValueError(f"a message with neither content nor tool_calls: {_shorten(value)}")
     return Completion(
         text=text,
-        tool_calls=tuple(map(_tool_call, calls)) if calls else None,
+        tool_calls=tuple(map(_read_tool_call, calls)) if calls else None,
         reasoning=reasoning if isinstance(reasoning, str) else None,
         latency_s=latency_s,
     )
 
 
-def _tool_call(value: object) -> ToolCall:
+def _read_tool_call(value: object) -> ToolCall:
     call = value.get("function", value) if isinstance(value, Mapping) else None
     name = call.get("name") if isinstance(call, Mapping) else None
     arguments = call.get("arguments") if isinstance(call, Mapping) else None
     if not isinstance(name, str) or not isinstance(arguments, str | dict):
         raise ValueError(
-            f"a tool call without a name, or whose arguments are no text or dict: {_shown(value)}"
+            f"a tool call without a name, or whose arguments are no text or dict: {_shorten(value)}"
         )
     try:
         return ToolCall(name, arguments if isinstance(arguments, str) else json.dumps(arguments))
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"arguments that no JSON can hold ({error}): {_shown(value)}") from None
+        raise ValueError(f"arguments that no JSON can hold ({error}): {_shorten(value)}") from None
 
 
-def _shown(value: object) -> str:
+def _shorten(value: object) -> str:
     return f"{value!r:.120}"
 
 
-def _open(argument: str, settings: Settings) -> Chosen:
-    """The module is looked for in the current folder first. Raises ``UsageError``."""
+def _open_model(argument: str, settings: Settings) -> Chosen:
+    """Open the function as a model; its module is looked for in the current folder first.
+
+    Raises ``UsageError``.
+    """
     return Chosen(PythonModel(argument, _find_function(argument, settings)), choose_manner(settings))
 
 
@@ -163,5 +166,8 @@ def _find_function(argument: str, settings: Settings) -> Function:
 
 
 PROVIDER = Provider(
-    _open, "MODULE:FUNCTION", "a function of yours that gets messages and tools", identify=_identify_code
+    _open_model,
+    "MODULE:FUNCTION",
+    "a function of yours that gets messages and tools",
+    identify=_identify_code,
 )

@@ -37,8 +37,8 @@ def question(category: str) -> Entry:
 def test_facts_are_kept_in_their_turn(category: str, call: Call) -> None:
     entry = replace(BEFORE, category=question(category).category)
     assert isinstance(entry.expectation, Facts)
-    assert memory_recall.keeping(entry, entry.expectation, 0) == [call]
-    assert memory_recall.keeping(entry, entry.expectation, 1) == []
+    assert memory_recall.store_facts(entry, entry.expectation, 0) == [call]
+    assert memory_recall.store_facts(entry, entry.expectation, 1) == []
 
 
 def _after(mode: Mode, *results: str, step: int = 1) -> AskModel:
@@ -54,20 +54,22 @@ def _after(mode: Mode, *results: str, step: int = 1) -> AskModel:
 @pytest.mark.parametrize("mode", Mode)
 def test_names_are_found_first_and_texts_by_these(mode: Mode) -> None:
     entry = question("memory_kv")
-    assert memory_recall.looking(entry, AskModel(())) == [Call("archival_memory_list_keys", {})]
+    assert memory_recall.search_memory(entry, AskModel(())) == [Call("archival_memory_list_keys", {})]
     found = _after(mode, '{"keys": ["fact_0_0_0", "other", "fact_1_2_0"]}')
-    assert memory_recall.looking(entry, found) == [
+    assert memory_recall.search_memory(entry, found) == [
         Call("archival_memory_retrieve", {"key": key}) for key in ("fact_0_0_0", "fact_1_2_0")
     ]
-    assert memory_recall.looking(entry, _after(mode, '{"keys": []}')) == []
-    assert memory_recall.looking(entry, _after(mode, "{}", step=2)) == []
+    assert memory_recall.search_memory(entry, _after(mode, '{"keys": []}')) == []
+    assert memory_recall.search_memory(entry, _after(mode, "{}", step=2)) == []
 
 
 def test_the_other_memories_are_looked_at_once() -> None:
-    (searched,) = memory_recall.looking(question("memory_vector"), AskModel(()))
+    (searched,) = memory_recall.search_memory(question("memory_vector"), AskModel(()))
     assert searched.arguments == {"query": "Where do I live?", "top_k": 50}
-    assert memory_recall.looking(question("memory_rec_sum"), AskModel(())) == [Call("memory_retrieve", {})]
-    assert memory_recall.looking(question("memory_rec_sum"), AskModel((), step=1)) == []
+    assert memory_recall.search_memory(question("memory_rec_sum"), AskModel(())) == [
+        Call("memory_retrieve", {})
+    ]
+    assert memory_recall.search_memory(question("memory_rec_sum"), AskModel((), step=1)) == []
 
 
 @pytest.mark.parametrize("mode", Mode)
@@ -82,12 +84,12 @@ def test_the_other_memories_are_looked_at_once() -> None:
 )
 def test_only_what_was_found_is_answered(mode: Mode, result: str, answer: str) -> None:
     """What stands in the question, or is told by the system, is not found."""
-    said = memory_recall.answered(question("memory_kv"), Answers(("Voss",)), _after(mode, result))
+    said = memory_recall.write_answer(question("memory_kv"), Answers(("Voss",)), _after(mode, result))
     assert ast.literal_eval(said)["answer"] == answer
 
 
 def test_what_was_returned_keeps_its_letters() -> None:
     for mode in Mode:
-        assert memory_recall.returned(_after(mode, '{"value": "\\u00c5l, it\'s \\"x\\""}').messages) == [
-            'Ål, it\'s "x"'
-        ]
+        assert memory_recall.collect_results(
+            _after(mode, '{"value": "\\u00c5l, it\'s \\"x\\""}').messages
+        ) == ['Ål, it\'s "x"']

@@ -7,25 +7,25 @@ from email.utils import formatdate
 
 import pytest
 
-from pytest_fcbench.models.providers.failures import retry_after_s
+from pytest_fcbench.models.providers.failures import parse_retry_after
 
 
 @pytest.mark.parametrize(("value", "seconds"), [("7", 7.0), (" 0.5 ", 0.5), ("-3", 0.0), ("٣", 3.0)])
 def test_a_number_is_seconds(value: str, seconds: float) -> None:
-    assert retry_after_s(value) == seconds
+    assert parse_retry_after(value) == seconds
 
 
 @pytest.mark.parametrize("years", [-30, -1, 0, 1, 30])
 def test_a_date_is_by_the_clock_of_the_endpoint(years: int) -> None:
     """Ours may be years ahead or behind."""
     there = time.time() + years * 365 * 86_400
-    assert retry_after_s(formatdate(there + 90, usegmt=True), formatdate(there, usegmt=True)) == 90
-    assert retry_after_s(formatdate(there - 90, usegmt=True), formatdate(there, usegmt=True)) == 0
+    assert parse_retry_after(formatdate(there + 90, usegmt=True), formatdate(there, usegmt=True)) == 90
+    assert parse_retry_after(formatdate(there - 90, usegmt=True), formatdate(there, usegmt=True)) == 0
 
 
 @pytest.mark.parametrize("sent", [None, "soon"])
 def test_without_its_time_ours_is_taken(sent: str | None) -> None:
-    found = retry_after_s(formatdate(time.time() + 900, usegmt=True), sent)
+    found = parse_retry_after(formatdate(time.time() + 900, usegmt=True), sent)
     assert found is not None
     assert 800 < found <= 900
 
@@ -43,4 +43,4 @@ def test_without_its_time_ours_is_taken(sent: str | None) -> None:
     ],
 )
 def test_what_says_no_time_is_none(value: str) -> None:
-    assert retry_after_s(value) is None
+    assert parse_retry_after(value) is None

@@ -15,7 +15,7 @@ from pytest_fcbench.config import loading
 from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
 from pytest_fcbench.models import registry
-from pytest_fcbench.models.providers.python_function import PythonModel, completion_of
+from pytest_fcbench.models.providers.python_function import PythonModel, read_completion
 from tests.factories import make_entry
 
 MESSAGES = ({"role": "user", "content": "Hello"},)
@@ -79,13 +79,13 @@ def test_other_functions_run_at_the_same_time() -> None:
     ids=["calls", "message", "short", "object"],
 )
 def test_tool_calls_come_in_several_shapes(value: object) -> None:
-    assert completion_of(value) == Completion(tool_calls=(ToolCall("lamp", '{"on": true}'),))
+    assert read_completion(value) == Completion(tool_calls=(ToolCall("lamp", '{"on": true}'),))
 
 
 def test_a_message_has_text_and_reasoning() -> None:
     message = {"content": "Hi", "tool_calls": None, "reasoning_content": "hm"}
-    assert completion_of(message) == Completion(text="Hi", reasoning="hm")
-    assert completion_of({"content": "", "tool_calls": []}) == Completion(text="")
+    assert read_completion(message) == Completion(text="Hi", reasoning="hm")
+    assert read_completion({"content": "", "tool_calls": []}) == Completion(text="")
 
 
 @pytest.mark.parametrize(
