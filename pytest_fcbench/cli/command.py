@@ -6,8 +6,6 @@ import argparse
 from collections.abc import Callable
 from typing import Protocol
 
-from pytest_fcbench.domain.errors import FcbenchError, UsageError
-
 
 class Command(Protocol):
     """A command of ``fcbench``."""
@@ -18,6 +16,6 @@ class Command(Protocol):
     """Do the work and return the exit code; a ``UsageError`` ends in 2, another ``FcbenchError`` in 1."""
 
 
-def without_prefix(error: FcbenchError) -> UsageError:
-    """Return the error with options named as here: ``--model`` for ``--fcbench-model``."""
-    return UsageError(str(error).replace("--fcbench-", "--"))
+def drop_option_prefix(text: str) -> str:
+    """Name options of a run as the command does: ``--model`` for ``--fcbench-model``."""
+    return text.replace("--fcbench-", "--")

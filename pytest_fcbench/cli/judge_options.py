@@ -1,14 +1,14 @@
-"""What commands that ask judges have in common: their settings, asking them, how two agree."""
+"""How commands ask a judge: its settings, putting questions to it, and how far two judges agree."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from pytest_fcbench.cli.run_options import given
+from pytest_fcbench.cli.run_options import collect_run_options
 from pytest_fcbench.config.loading import Settings, config_file, load_judge
 from pytest_fcbench.dispatch.progress import show_progress
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
@@ -21,28 +21,32 @@ from pytest_fcbench.tools.diagnosis.agreement import Agreement
 
 T = TypeVar("T")
 
-ENDPOINT = ("judge_api_base", "judge_api_key_env")
-LIMITS = (
+JUDGE_ENDPOINT = ("judge_api_base", "judge_api_key_env")
+JUDGE_OPTIONS = (
+    *JUDGE_ENDPOINT,
     *("concurrency", "rpm", "tpm", "retries", "timeout", "max_usd", "no_preflight", "store", "offline"),
     "refresh",
 )
-"""Options of a run that hold for who is asked as a judge."""
+"""Options of a run that say where a judge is, and within which limits it is asked."""
 
 
-def judge_of(chosen: argparse.Namespace, **instead: object) -> Settings | None:
-    """The settings of the judge that was named; ``instead`` takes the place of options.
+def load_judge_settings(chosen: argparse.Namespace, **instead: object) -> Settings | None:
+    """Load the settings of the judge that was named, if any; ``instead`` takes the place of options.
 
     Raises ``UsageError``.
     """
-    options = {**given(chosen), **instead}
-    judge = in_words_of_a_judge(lambda: load_judge(options, config_file(Path(), chosen.config)))
-    if judge:
-        in_words_of_a_judge(lambda: check_judge(judge))
-    return judge
+    options = {**collect_run_options(chosen), **instead}
+
+    def load_checked() -> Settings | None:
+        if judge := load_judge(options, config_file(Path(), chosen.config)):
+            check_judge(judge)
+        return judge
+
+    return _rename_model_options(load_checked)
 
 
-def in_words_of_a_judge(do: Callable[[], T]) -> T:
-    """What this gives; its errors speak of the judge's options."""
+def _rename_model_options(do: Callable[[], T]) -> T:
+    """Run ``do``, renaming options of the model to those of the judge in its errors."""
     try:
         return do()
     except UsageError as error:
@@ -52,19 +56,28 @@ def in_words_of_a_judge(do: Callable[[], T]) -> T:
         raise UsageError(text) from None
 
 
-def asked(
+def ask_judge(
     judge: Settings, questions: Sequence[Question[T]], role: str = "judge"
 ) -> tuple[list[T | NotScored], Sequence[str]]:
-    """The answers of a model in that role, and what is to be known of it. Each question is about an entry of
-    its own."""
+    """Put questions to a model in that role; return its answers, and notes on what they took.
+
+    Each question is about an entry of its own.
+    """
     by_entry = {question.about.item_id: question for question in questions}
     context = RunContext(replace(judge, categories=()))  # no entries, so nobody else is asked
     session = Session(context, converse=lambda entry: put(by_entry[entry.item_id], judge.label))
+
+    def read_answer(question: Question[T]) -> T | NotScored:
+        try:
+            answer = answered(question, session.transcript(question.about))
+        except NotScoredError as error:
+            return NotScored(error.cause, error.reason)
+        return answer
+
     try:
-        in_words_of_a_judge(lambda: session.start([question.about for question in questions]))
+        _rename_model_options(lambda: session.start([question.about for question in questions]))
         with show_progress(session.progress):
-            coming = _answers(session, questions)  # apart, because mypy infers another type in one
-            answers = list(coming)
+            answers = list(map(read_answer, questions))
         progress = session.progress()
         spent = "" if progress.usd is None else f", ${progress.usd:.4f}"
         notes = [f"{role} {judge.label}: calls {progress.calls}{spent}"]
@@ -75,22 +88,13 @@ def asked(
         session.close()
 
 
-def _answers(session: Session, questions: Sequence[Question[T]]) -> Iterator[T | NotScored]:
-    for question in questions:
-        try:
-            answer = answered(question, session.transcript(question.about))
-            yield answer
-        except NotScoredError as error:
-            yield NotScored(error.cause, error.reason)
-
-
-def agreed(agreement: Agreement, one: str, other: str, labels: Sequence[str]) -> Iterator[str]:
-    """How far two agree, and a table of the labels that were used, in the order given."""
+def render_agreement(agreement: Agreement, one: str, other: str, labels: Sequence[str]) -> Iterator[str]:
+    """Render how far two judges agree, with a table of the labels that they used in the order given."""
     kappa = agreement.kappa
     beyond = "not defined (both gave one and the same label to all)" if kappa is None else f"{kappa:.2f}"
     yield f"agreement {agreement.share or 0:.1%}, Cohen's kappa {beyond}"
     yield ""
-    table: Mapping[tuple[str, str], int] = agreement.table
+    table = agreement.table
     used = [label for label in labels if any(label in pair for pair in table)]
     yield f"{one} down, {other} across"
     yield f"{'':<24}{''.join(f'{label:>20}' for label in used)}"

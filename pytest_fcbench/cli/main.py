@@ -1,4 +1,4 @@
-"""The ``fcbench`` command."""
+"""The entry point of the ``fcbench`` command."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pkgutil import iter_modules
 from typing import cast
 
 from pytest_fcbench.cli import commands
-from pytest_fcbench.cli.command import Command, without_prefix
+from pytest_fcbench.cli.command import Command, drop_option_prefix
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
 
 
@@ -24,7 +24,7 @@ def find_command_names() -> Sequence[str]:
 def declare_commands(
     declared: argparse._SubParsersAction[argparse.ArgumentParser], names: Sequence[str] = ()
 ) -> None:
-    """Declare the commands of these names; all where none is given."""
+    """Declare the commands of these names; all if none is given."""
     for name in names or find_command_names():
         command = cast("Command", import_module(f"{commands.__name__}.{name.replace('-', '_')}"))
         parser = declared.add_parser(name, help=command.HELP)
@@ -33,7 +33,7 @@ def declare_commands(
 
 
 def make_parser(names: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """Make the parser of the command line with the commands of these names; with all where none is given."""
+    """Make the parser of the command line with the commands of these names; with all if none is given."""
     parser = argparse.ArgumentParser(
         prog="fcbench", description="Beside pytest: what a benchmark project needs."
     )
@@ -44,7 +44,7 @@ def make_parser(names: Sequence[str] = ()) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command. 0 when it worked, 1 when it could not, 2 for wrong words."""
+    """Run one command and return its exit code: 0 if it worked, 1 if it failed, 2 for a usage error."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     # Only the command that is named is imported: all of them together take most of a second.
     parser = make_parser([name for name in find_command_names() if words[:1] == [name]])
@@ -53,11 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = chosen.run(chosen)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Who reads the output has read enough (``| head``); what is left must not be tried again at the end.
+        # The reader has had enough (``| head``). Python flushes stdout again when it ends, so give it a sink.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except UsageError as error:
-        parser.error(str(without_prefix(error)))
+        parser.error(drop_option_prefix(str(error)))
     except FcbenchError as error:
         print(f"fcbench: {error}", file=sys.stderr)
         return 1

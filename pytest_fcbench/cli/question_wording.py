@@ -4,45 +4,45 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
-from pytest_fcbench.cli.judge_options import asked
+from pytest_fcbench.cli.judge_options import ask_judge
 from pytest_fcbench.config.loading import Settings
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls, Message, NoCall
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCalls, Message, NoCall
 from pytest_fcbench.domain.verdict import NotScored
 from pytest_fcbench.matchers.judging.questions import Question, Unfit
 from pytest_fcbench.tools.authoring.sampling import Walk
 
-_IN_TURNS = Path(__file__).with_name("wording_in_turns.md").read_text(encoding="utf-8").rstrip()
+T = TypeVar("T")
 
 
-_MERGED = Path(__file__).with_name("wording_merged.md").read_text(encoding="utf-8").rstrip()
+def word_walks(writer: Settings, walks: Sequence[Walk]) -> tuple[dict[tuple[int, int], str], Sequence[str]]:
+    """Have a model word the turns of walks.
 
-
-def worded(writer: Settings, walks: Sequence[Walk]) -> tuple[dict[tuple[int, int], str], Sequence[str]]:
-    """Questions by walk and turn, and what is to be known of the writer; a walk that it fails has none."""
-    answers, notes = asked(writer, [_question(number, walk) for number, walk in enumerate(walks)], "writer")
-    questions: dict[tuple[int, int], str] = {}
-    told = list(notes)
+    Returns the questions by number of the walk and of the turn, none for a walk that the writer fails, and
+    notes on the writer.
+    """
+    questions = [_make_walk_question(number, walk) for number, walk in enumerate(walks)]
+    answers, asking_notes = ask_judge(writer, questions, "writer")
+    worded: dict[tuple[int, int], str] = {}
+    notes = list(asking_notes)
     for number, answer in enumerate(answers):
         if isinstance(answer, NotScored):
-            told.append(f"walk {number} is not worded: {answer.cause}: {answer.reason}")
+            notes.append(f"walk {number} is not worded: {answer.cause}: {answer.reason}")
         else:
-            questions |= {(number, turn): text for turn, text in enumerate(answer)}
-    return questions, told
+            worded |= {(number, turn): text for turn, text in enumerate(answer)}
+    return worded, notes
 
 
-def _question(number: int, walk: Walk) -> Question[Sequence[str]]:
-    """One question for a walk, whose reply is held to what each turn must mention."""
+def _make_walk_question(number: int, walk: Walk) -> Question[Sequence[str]]:
+    """Ask for the messages of a walk; a reply must mention what the calls of each turn need."""
     wanted = [walk.mention(turn) for turn in range(len(walk.turns))]
     names = {call.name for calls in walk.turns for call in calls}
     turns = [
-        {
-            "calls": [{"call": call.text, "returns": call.result[:1000]} for call in calls],
-            "mention": mentions,
-        }
+        {"calls": [{"call": call.text, "returns": call.result[:1000]} for call in calls], "mention": mentions}
         for calls, mentions in zip(walk.turns, wanted, strict=True)
     ]
 
@@ -54,43 +54,41 @@ def _question(number: int, walk: Walk) -> Question[Sequence[str]]:
             raise Unfit(f"must have {len(wanted)} messages, one for each turn, it has {len(messages)}")
         for turn, (text, mentions) in enumerate(zip(messages, wanted, strict=True)):
             for value in mentions:
-                if _said(value) and _said(value).casefold() not in text.casefold():
+                if _phrase(value).casefold() not in text.casefold():
                     raise Unfit(f"does not mention {value!r} in message {turn}")
-            if named := next((name for name in names if re.search("[_.]", name) and name in text), None):
+            if named := _find_name(names, text):
                 raise Unfit(f"names the function {named} in message {turn}")
         return messages
 
-    return Question(
-        _about(f"walk_{number}"), _IN_TURNS, {"turns": json.loads(json.dumps(turns, default=str))}, read
-    )
+    return _make_question(f"walk_{number}", "wording_in_turns.md", {"turns": turns}, read)
 
 
-def merged(writer: Settings, entries: Sequence[Entry]) -> tuple[list[Entry], Sequence[str]]:
-    """Entries that ask for several calls, each question in one piece, and what is to be known of the writer.
+def merge_questions(writer: Settings, entries: Sequence[Entry]) -> tuple[list[Entry], Sequence[str]]:
+    """Have a model word the question of each entry, which asks for several calls, in one piece.
 
-    What it fails stays as it was put together.
+    Returns the entries, with their old question where the writer fails, and notes on the writer.
     """
-    answers, notes = asked(writer, [_merged(entry) for entry in entries], "writer")
-    told, made = list(notes), []
+    answers, asking_notes = ask_judge(writer, [_make_merge_question(entry) for entry in entries], "writer")
+    notes, reworded = list(asking_notes), []
     for entry, answer in zip(entries, answers, strict=True):
-        if isinstance(answer, NotScored):
-            told.append(f"{entry.id} stays as it was put together: {answer.cause}: {answer.reason}")
         text = entry.turns[0][0].content if isinstance(answer, NotScored) else answer
-        made.append(replace(entry, turns=((Message("user", text),),)))
-    return made, told
+        if isinstance(answer, NotScored):
+            notes.append(f"{entry.id} stays as it was put together: {answer.cause}: {answer.reason}")
+        reworded.append(replace(entry, turns=((Message("user", text),),)))
+    return reworded, notes
 
 
-def _merged(entry: Entry) -> Question[str]:
-    """The question for an entry, whose reply is held to the values that stand in what it is made from."""
-    text = entry.turns[0][0].content
-    forms = [
-        [said for said in map(_said, options) if said and said.casefold() in text.casefold()]
-        for call in _expected(entry)
+def _make_merge_question(entry: Entry) -> Question[str]:
+    """Ask for one message for an entry; a reply must mention the expected values that its question has."""
+    assert isinstance(entry.expectation, ExpectedCalls)
+    text, calls = entry.turns[0][0].content, entry.expectation.calls
+    forms = (
+        [said for said in map(_phrase, options) if said and said.casefold() in text.casefold()]
+        for call in calls
         for options in call.accepted.values()
         if isinstance(options, list)
-    ]
+    )
     wanted = [each for each in forms if each]
-    names = {call.name for call in _expected(entry)}
 
     def read(reply: Mapping[str, object]) -> str:
         message = reply.get("message")
@@ -99,31 +97,34 @@ def _merged(entry: Entry) -> Question[str]:
         for values in wanted:
             if not any(value.casefold() in message.casefold() for value in values):
                 raise Unfit(f"does not mention {values[0]!r}")
-        if named := next((name for name in names if re.search("[_.]", name) and name in message), None):
+        if named := _find_name({call.name for call in calls}, message):
             raise Unfit(f"names the function {named}")
         return message
 
     material = {
         "message": text,
-        "calls": [{call.name: dict(call.accepted)} for call in _expected(entry)],
+        "calls": [{call.name: dict(call.accepted)} for call in calls],
         "mention": [values[0] for values in wanted],
     }
-    return Question(_about(entry.id), _MERGED, json.loads(json.dumps(material, default=str)), read)
+    return _make_question(entry.id, "wording_merged.md", material, read)
 
 
-def _expected(entry: Entry) -> Sequence[ExpectedCall]:
-    assert isinstance(entry.expectation, ExpectedCalls)
-    return entry.expectation.calls
+def _make_question(
+    name: str, task_file: str, material: object, read: Callable[[Mapping[str, object]], T]
+) -> Question[T]:
+    """Make a question to the writer, about an entry that stands for it."""
+    about = Entry("draft", name, CATEGORIES["chatable"], ((Message("user", ""),),), (), NoCall())
+    task = Path(__file__).with_name(task_file).read_text(encoding="utf-8").rstrip()
+    return Question(about, task, json.loads(json.dumps(material, default=str)), read)
 
 
-def _about(name: str) -> Entry:
-    """What stands for the entry that a question to the writer is about."""
-    said = ((Message("user", ""),),)
-    return Entry("draft", name, CATEGORIES["chatable"], said, (), NoCall())
+def _find_name(names: Iterable[str], text: str) -> str | None:
+    """Return the first function name that a text holds; plain words, such as ``cancel``, are no names."""
+    return next((name for name in names if re.search("[_.]", name) and name in text), None)
 
 
-def _said(value: object) -> str:
-    """How a value stands in a sentence; nothing where it can be said in many ways."""
+def _phrase(value: object) -> str:
+    """Write a value as a sentence would; empty if it can be said in many ways."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from pytest_fcbench.cli.command import drop_option_prefix
 from pytest_fcbench.config.loading import Settings, cache_folder, config_file, load, own_suites
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain.errors import UsageError, unknown
@@ -13,94 +14,98 @@ from pytest_fcbench.suites.custom import is_suite
 from pytest_fcbench.suites.registry import name_of, openers
 from pytest_fcbench.suites.suite import Suite
 
-PLACE = ("store", "config")
-ASKED = ("mode", "names", "syntax", "api_base", "temperature", "max_tokens", "seed", "param")
-"""Options of a run that decide what is asked, and so which answers it finds."""
+PLACE_OPTIONS = ("store", "config")
+REQUEST_OPTIONS = ("mode", "names", "syntax", "api_base", "temperature", "max_tokens", "seed", "param")
+"""Options of a run that decide what is asked, and so which stored answers it finds."""
+WITHOUT_KEYS = {"api_key_env": "", "judge": "none", "similarity_api_key_env": ""}
+"""Values that keep settings from asking for keys, which need not be there where nobody is asked."""
 
 
-def suites_known(chosen: argparse.Namespace) -> Mapping[str, Callable[[Path], Suite]]:
-    """How to open each suite, those of fcbench.yaml included. Raises ``UsageError``."""
+def find_openers(chosen: argparse.Namespace) -> Mapping[str, Callable[[Path], Suite]]:
+    """Return how to open each suite, those of fcbench.yaml included. Raises ``UsageError``."""
     return openers(own_suites(config_file(Path(), getattr(chosen, "config", None))))
 
 
-def suite_of(chosen: argparse.Namespace, suite: str) -> Suite:
-    """A suite by its name or its path. Raises ``FcbenchError``."""
-    name, own = _pointed_at(chosen, suite)
-    known = {**suites_known(chosen), **openers(own)}
+def open_suite_at(chosen: argparse.Namespace, place: str) -> Suite:
+    """Open a suite by its name or its path. Raises ``FcbenchError``."""
+    name, own = _resolve_suite(chosen, place)
+    known = {**find_openers(chosen), **openers(own)}
     if name not in known:
-        raise UsageError(unknown_suite(suite, known))
+        raise UsageError(describe_unknown_suite(name, known))
     return known[name](cache_folder())
 
 
-def unknown_suite(name: str, known: Iterable[str]) -> str:
-    """What is wrong with the name of a suite, and the way out for a team's own."""
+def describe_unknown_suite(name: str, known: Iterable[str]) -> str:
+    """Say that there is no suite of that name, and how to use one of a team's own."""
     return f"{unknown('suite', name, known)} One of your own needs a name under suites in fcbench.yaml."
 
 
-def _pointed_at(chosen: argparse.Namespace, suite: str) -> tuple[str, Mapping[str, Path]]:
-    """The name of a suite, and where it is if that is a path and no name. Raises ``FcbenchError``."""
-    path = Path(suite)
-    if suite in suites_known(chosen) or not path.exists() or not is_suite(path):
-        return suite, {}
+def _resolve_suite(chosen: argparse.Namespace, place: str) -> tuple[str, Mapping[str, Path]]:
+    """Return the name of a suite, and its path by name if it was given as a path."""
+    path = Path(place)
+    if place in find_openers(chosen) or not path.exists() or not is_suite(path):
+        return place, {}
     name = name_of(path)
     return name, {name: path}
 
 
-def declare(parser: argparse.ArgumentParser, keys: Sequence[str], *, required: bool = False) -> None:
-    """Options of a run, here without the prefix."""
+def declare_run_options(
+    parser: argparse.ArgumentParser, keys: Sequence[str], *, required: bool = False
+) -> None:
+    """Declare options of a run under their names without the prefix ``fcbench-``."""
     for option in OPTIONS:
-        flag = option.flag.replace("--fcbench-", "--")
+        flag = drop_option_prefix(option.flag)
         if option.key in keys and option.switch:
             parser.add_argument(flag, action="store_true", default=None, help=option.help)
         elif option.key in keys:
+            action = "append" if option.repeatable else "store"
             parser.add_argument(
-                flag,
-                action="append" if option.repeatable else "store",
-                metavar=option.metavar,
-                required=required,
-                help=option.help,
+                flag, action=action, metavar=option.metavar, required=required, help=option.help
             )
 
 
-def given(chosen: argparse.Namespace) -> Mapping[str, object]:
-    """Options of a run that were given here, None for the others."""
+def collect_run_options(chosen: argparse.Namespace) -> Mapping[str, object]:
+    """Return the value of each option of a run, None for those that were not given."""
     return {option.key: getattr(chosen, option.key, None) for option in OPTIONS}
 
 
-def settings_of(chosen: argparse.Namespace, suite: str, model: str | None = None) -> Settings:
-    """The settings of a run over one suite, named or pointed at, that asks nobody. Raises ``UsageError``."""
-    name, own = _pointed_at(chosen, suite)
-    named = {} if model is None else {"model": model}
-    return _asking_nobody(chosen, {**named, "suite": [name]}, own)
+def spell_run_options(options: Mapping[str, object]) -> list[str]:
+    """Return options of a run as words of the command line of pytest."""
+    words: list[str] = []
+    for option in OPTIONS:
+        value = options[option.key]
+        values = value if isinstance(value, list) else [] if value is None else [value]
+        words += [f"{option.flag}={each}" for each in values]
+    return words
 
 
-def settings_of_no_model(chosen: argparse.Namespace) -> Settings:
-    """The settings of fcbench.yaml and of the options given here. Raises ``UsageError``."""
-    return _asking_nobody(chosen, {}, {})
+def load_settings(chosen: argparse.Namespace, suite: str | None = None, model: str | None = None) -> Settings:
+    """Load the settings of fcbench.yaml and the command line, for a run that asks nobody.
 
-
-def _asking_nobody(
-    chosen: argparse.Namespace, more: Mapping[str, object], pointed: Mapping[str, Path]
-) -> Settings:
-    options = {**given(chosen), **more, **ASKING_NOBODY}
-    return load(options, config_file(Path(), chosen.config), pointed=pointed)
-
-
-ASKING_NOBODY = {"api_key_env": "", "judge": "none", "similarity_api_key_env": ""}
-"""Options that would ask for keys, which need not be there."""
+    ``suite``, a name or a path, and ``model`` take the place of what was given. Raises ``UsageError``.
+    """
+    options = dict(collect_run_options(chosen))
+    own: Mapping[str, Path] = {}
+    if suite is not None:
+        name, own = _resolve_suite(chosen, suite)
+        options["suite"] = [name]
+    if model is not None:
+        options["model"] = model
+    return load({**options, **WITHOUT_KEYS}, config_file(Path(), chosen.config), pointed=own)
 
 
 def require_at_least(least: int, chosen: argparse.Namespace, *names: str) -> None:
-    """Raise ``UsageError`` for an option of these names that is given and smaller."""
+    """Raise ``UsageError`` if one of these options is given and smaller."""
     for name in names:
         if (value := getattr(chosen, name)) is not None and value < least:
             raise UsageError(f"--{name}={value}: must be {least} or more")
 
 
-def suite_of_entry(chosen: argparse.Namespace) -> str:
-    """Return the suite that the argument ``entry`` names. Raises ``UsageError``."""
+def parse_suite_name(chosen: argparse.Namespace) -> str:
+    """Return the suite that the argument ``entry``, a ``suite:id``, names. Raises ``UsageError``."""
     suite, _, entry = chosen.entry.partition(":")
-    known = suites_known(chosen)
+    known = find_openers(chosen)
     if not entry or suite not in known:
-        raise UsageError(f"{chosen.entry!r}: {unknown_suite(suite, known)} An entry is named suite:id.")
+        problem = describe_unknown_suite(suite, known)
+        raise UsageError(f"{chosen.entry!r}: {problem} An entry is named suite:id.")
     return str(suite)

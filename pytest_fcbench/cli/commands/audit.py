@@ -1,27 +1,25 @@
 """``fcbench audit``: whether the entries of a suite are sound, and how it is spread.
 
-Exit code 0 where nothing certain was found, 1 where something was, 4 where it could not be done.
+Exit code 0 if nothing certain was found, 1 if something was, 4 if the audit could not be done.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from pytest_fcbench.cli.command import without_prefix
-from pytest_fcbench.cli.commands.show import printable_line
-from pytest_fcbench.cli.run_options import declare, require_at_least, settings_of
-from pytest_fcbench.cli.table_output import split
+from pytest_fcbench.cli.command import drop_option_prefix
+from pytest_fcbench.cli.output import print_long_lines, split_names, write_and_report
+from pytest_fcbench.cli.run_options import declare_run_options, load_settings, require_at_least
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import Category, Entry
 from pytest_fcbench.domain.errors import FcbenchError, SuiteError, UsageError, unknown
 from pytest_fcbench.models import sentence_vectors
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import open_own_web
-from pytest_fcbench.run.output_files import write
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.suites.suite import Suite
@@ -31,12 +29,10 @@ from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import Severity
 from pytest_fcbench.tools.audit.report import Audit
 
+HELP = "whether the entries of a suite are sound, and how it is spread"
 _SHOWN = 5
 _THRESHOLD = 0.8
-_USAGE = 4
-
-
-HELP = "whether the entries of a suite are sound, and how it is spread"
+_EXIT_NOT_DONE = 4
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
@@ -46,28 +42,14 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     add("--check", action="append", metavar="NAME,…", help=f"only these: {', '.join(CHECKS)}")
     add("--weak", action="store_true", help="also the checks whose findings are mostly fine")
     add("--against", metavar="SUITE", help="another suite, whose questions must not occur here")
-    add(
-        "--threshold",
-        type=float,
-        default=_THRESHOLD,
-        metavar="R",
-        help=f"how alike two questions are that are told, ROUGE-L from 0 to 1 (default: {_THRESHOLD})",
-    )
-    add(
-        "--show",
-        type=int,
-        default=_SHOWN,
-        metavar="N",
-        help=f"findings to show of each check and severity (default: {_SHOWN})",
-    )
+    alike = f"how alike two questions are that are told, ROUGE-L from 0 to 1 (default: {_THRESHOLD})"
+    add("--threshold", type=float, default=_THRESHOLD, metavar="R", help=alike)
+    shown = f"findings to show of each check and severity (default: {_SHOWN})"
+    add("--show", type=int, default=_SHOWN, metavar="N", help=shown)
     add("--json", type=Path, metavar="FILE", help="write every finding and the distributions there")
     add("--html", type=Path, metavar="FILE", help="write them there as a page")
-    add(
-        "--review",
-        type=Path,
-        metavar="FILE",
-        help="what people decided about findings (default: ours, if any)",
-    )
+    decisions = "what people decided about findings (default: ours, if any)"
+    add("--review", type=Path, metavar="FILE", help=decisions)
     add("--ledger", type=Path, metavar="FILE", help="write the entries that the review sets aside there")
     add(
         "--embedding",
@@ -75,43 +57,43 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         help="also find questions that mean the same in other words: minilm (with the extra 'vector') or "
         "the folder of such a model",
     )
-    declare(parser, ("category", "config"))
+    declare_run_options(parser, ("category", "config"))
 
 
 def run_command(chosen: argparse.Namespace) -> int:
     try:
-        return _audited(chosen)
+        return _audit_suite(chosen)
     except FcbenchError as error:
-        told = without_prefix(error) if isinstance(error, UsageError) else error
-        print(f"fcbench audit: {told}", file=sys.stderr)
-        return _USAGE
+        text = drop_option_prefix(str(error)) if isinstance(error, UsageError) else error
+        print(f"fcbench audit: {text}", file=sys.stderr)
+        return _EXIT_NOT_DONE
 
 
-def _audited(chosen: argparse.Namespace) -> int:
-    names = _checks(chosen)
+def _audit_suite(chosen: argparse.Namespace) -> int:
+    """Run the checks, print and write what they find, and return the exit code."""
+    names = _choose_checks(chosen)
     path = chosen.review or review.own_review(chosen.suite)
     reviewed = review.read(path) if path else None
-    _refuse(chosen, reviewed)
-    context = RunContext(settings_of(chosen, chosen.suite, "oracle"))
+    _check_options(chosen, reviewed)
+    context = RunContext(load_settings(chosen, chosen.suite, "oracle"))
     with closing(Session(context)) as session, open_own_web(context) as own_web:
         (suite,) = context.suites.values()
         if reviewed and (reviewed.suite, reviewed.version) != (suite.name, suite.version):
-            told = f"{reviewed.suite} {reviewed.version}, not of {suite.name} {suite.version}"
-            raise UsageError(f"{path} is the review of {told}")
+            other = f"{reviewed.suite} {reviewed.version}, not of {suite.name} {suite.version}"
+            raise UsageError(f"{path} is the review of {other}")
         categories = [
-            c
-            for c in suite.categories
-            if not c.rule.varies_others  # the same entries in other words
-            and (not chosen.category or c in context.settings.categories)
+            category
+            for category in suite.categories
+            if not category.rule.varies_others  # the same entries in other words
+            and (not chosen.category or category in context.settings.categories)
         ]
-        entries, unread = _entries(suite, categories)
+        entries, unread = _load_readable(suite, categories)
         against: Sequence[Entry] = ()
         if chosen.against:
-            other = RunContext(
-                settings_of(argparse.Namespace(config=chosen.config), chosen.against, "oracle")
-            )
-            (other_suite,) = other.suites.values()
-            against, _ = _entries(other_suite, other_suite.categories)
+            # The categories that were chosen narrow only the suite that is audited.
+            plain = argparse.Namespace(config=chosen.config)
+            (other_suite,) = RunContext(load_settings(plain, chosen.against, "oracle")).suites.values()
+            against, _ = _load_readable(other_suite, other_suite.categories)
         model = sentence_vectors.load(context.settings.embedding)
         facts = Facts(
             suite,
@@ -126,24 +108,13 @@ def _audited(chosen: argparse.Namespace) -> int:
         )
         findings = tuple(checks.audit(facts, names))
     audit = Audit(suite.name, suite.version, len(entries), names, findings, distributions.spreads(entries))
-    for line in _lines(audit, chosen.show):
-        print(printable_line(line))
-    if reviewed:
-        for line in _told(reviewed, audit):
-            print(printable_line(line))
-    for file, text in ((chosen.json, report.document), (chosen.html, report.page)):
-        if file:
-            write(file, f"{text(audit)}\n")
-            print(f"written to {file}")
-    if chosen.ledger and reviewed:
-        write(chosen.ledger, review.written(reviewed, findings))
-        print(f"written to {chosen.ledger}")
+    _report(chosen, audit, reviewed)
     return int(audit.count(Severity.CERTAIN) > 0)
 
 
-def _checks(chosen: argparse.Namespace) -> tuple[str, ...]:
-    """The checks that were asked for. Raises ``UsageError``."""
-    named = split(chosen.check)
+def _choose_checks(chosen: argparse.Namespace) -> tuple[str, ...]:
+    """Return the checks that were asked for. Raises ``UsageError``."""
+    named = split_names(chosen.check)
     for name in named:
         if name not in CHECKS:
             raise UsageError(f"--check: {unknown('check', name, CHECKS)}")
@@ -155,29 +126,30 @@ def _checks(chosen: argparse.Namespace) -> tuple[str, ...]:
     )
 
 
-def _refuse(chosen: argparse.Namespace, reviewed: review.Review | None) -> None:
-    """Find wrong words before anything is read. Raises ``UsageError``."""
+def _check_options(chosen: argparse.Namespace, reviewed: review.Review | None) -> None:
+    """Raise ``UsageError`` for wrong options before anything is read."""
+    named = split_names(chosen.check)
     if not 0 < chosen.threshold <= 1:
         raise UsageError(f"--threshold {chosen.threshold:g}: must be above 0 and at most 1")
     require_at_least(0, chosen, "show")
     if chosen.html:
         extras.need("report", "--html")
-    if chosen.check and "overlap" in split(chosen.check) and not chosen.against:
+    if "overlap" in named and not chosen.against:
         raise UsageError("--check overlap: name the other suite with --against")
     if chosen.embedding == "lexical":
         raise UsageError("--embedding lexical: words are compared anyway; name minilm or the folder of one")
-    if chosen.check and "paraphrase" in split(chosen.check) and not chosen.embedding:
+    if "paraphrase" in named and not chosen.embedding:
         raise UsageError("--check paraphrase: name what says what a text means with --embedding")
     if chosen.against == chosen.suite:
         raise UsageError(f"--against {chosen.against}: is the suite itself; name another one")
     if chosen.ledger and not reviewed:
         raise UsageError("--ledger: there is no review of this suite; name one with --review")
-    if chosen.ledger and (chosen.check or chosen.category):
+    if chosen.ledger and (named or chosen.category):
         raise UsageError("--ledger: is made of all checks and categories; leave out --check and --category")
 
 
-def _entries(suite: Suite, categories: Sequence[Category]) -> tuple[Sequence[Entry], dict[str, str]]:
-    """The entries, and by category why others cannot be read."""
+def _load_readable(suite: Suite, categories: Sequence[Category]) -> tuple[Sequence[Entry], dict[str, str]]:
+    """Load the entries of the categories that can be read; also return why the others cannot."""
     entries: list[Entry] = []
     unread: dict[str, str] = {}
     for category in categories:
@@ -188,19 +160,26 @@ def _entries(suite: Suite, categories: Sequence[Category]) -> tuple[Sequence[Ent
     return entries, unread
 
 
-def _lines(audit: Audit, most: int) -> Sequence[str]:
-    lines = list(report.lines(audit, most))
+def _report(chosen: argparse.Namespace, audit: Audit, reviewed: review.Review | None) -> None:
+    """Print the findings and write the files that were asked for."""
+    print_long_lines(report.lines(audit, chosen.show))
     for table in report.spread_tables(audit.spreads):
-        lines += ["", *tables.text(table)]
-    return lines
+        print_long_lines(("", *tables.text(table)))
+    if reviewed:
+        print_long_lines(_describe_review(reviewed, audit))
+    for file, render in ((chosen.json, report.document), (chosen.html, report.page)):
+        if file:
+            write_and_report(file, f"{render(audit)}\n")
+    if chosen.ledger and reviewed:
+        write_and_report(chosen.ledger, review.written(reviewed, audit.findings))
 
 
-def _told(reviewed: review.Review, audit: Audit) -> Sequence[str]:
-    """What the review says of the certain findings, and of what is no longer found."""
+def _describe_review(reviewed: review.Review, audit: Audit) -> Iterator[str]:
+    """Yield how many certain findings the review leaves undecided, and which of its own are gone."""
     left = review.undecided(reviewed, audit.findings)
     gone = [item for item in review.vanished(reviewed, audit.findings) if item[0] in audit.checks]
     aside = review.ledger(reviewed, audit.findings)
-    lines = ["", f"review: {len(aside)} entries set aside; {len(left)} certain findings not decided"]
-    lines += [f"  not decided: {finding.check} {finding.entry}" for finding in left[:_SHOWN]]
-    lines += [f"  decided, but not found: {check} {entry}" for check, entry in gone[:_SHOWN]]
-    return lines
+    yield ""
+    yield f"review: {len(aside)} entries set aside; {len(left)} certain findings not decided"
+    yield from (f"  not decided: {finding.check} {finding.entry}" for finding in left[:_SHOWN])
+    yield from (f"  decided, but not found: {check} {entry}" for check, entry in gone[:_SHOWN])

@@ -1,4 +1,4 @@
-"""``fcbench completion``: what makes a shell complete our commands and their options."""
+"""``fcbench completion``: the script that makes a shell complete our commands and their options."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import argparse
 
 from pytest_fcbench.domain.extras import need
 
-SHELLS = ("bash", "zsh")
-_WHERE = """\
-bash: fcbench completion bash > ~/.local/share/bash-completion/completions/fcbench
-zsh:  fcbench completion zsh > a folder of $fpath, as _fcbench"""
-
-
 HELP = "print what makes a shell complete this command"
+SHELLS = ("bash", "zsh")
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.epilog = _WHERE
+    parser.epilog = (
+        "bash: fcbench completion bash > ~/.local/share/bash-completion/completions/fcbench\n"
+        "zsh:  fcbench completion zsh > a folder of $fpath, as _fcbench"
+    )
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("shell", choices=SHELLS)
 

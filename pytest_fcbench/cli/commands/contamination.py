@@ -12,7 +12,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from random import Random
 
-from pytest_fcbench.cli.run_options import declare, given, require_at_least
+from pytest_fcbench.cli.output import print_lines, write_and_report
+from pytest_fcbench.cli.run_options import collect_run_options, declare_run_options, require_at_least
 from pytest_fcbench.config.loading import Settings, config_file, load
 from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
@@ -20,8 +21,6 @@ from pytest_fcbench.dispatch.progress import Progress, show_progress
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError, unknown
-from pytest_fcbench.domain.text import printable
-from pytest_fcbench.run.output_files import write
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.suites.registry import SUITES, open_suite
 from pytest_fcbench.tools.contamination import measures, report
@@ -31,11 +30,9 @@ from pytest_fcbench.tools.contamination.measures import Measure
 from pytest_fcbench.tools.contamination.probabilities import PromptModel, ask
 from pytest_fcbench.tools.contamination.report import Study
 
-_SHOWN = 3
-"""How many entries that could not be measured are named for each cause."""
-
-
 HELP = "whether a model has seen one set of entries in training rather than another"
+_SHOWN = 3
+"""Entries named for each cause for which some could not be measured."""
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
@@ -54,25 +51,23 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write a page with a chart (.html), a row for each text (.csv) or all of it (.json); repeatable",
     )
-    declare(parser, ("model",), required=True)
-    declare(
+    declare_run_options(parser, ("model",), required=True)
+    declare_run_options(
         parser, ("api_base", "api_key_env", "concurrency", "rpm", "retries", "timeout", "store", "config")
     )
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    _refuse(chosen)
-    study = _study(chosen, load(given(chosen), config_file(Path(), chosen.config)))
-    for line in (*tables.text(report.table(study)), *_unmeasured(study.unmeasured)):
-        print(printable(line))
+    _check_options(chosen)
+    study = _make_study(chosen, load(collect_run_options(chosen), config_file(Path(), chosen.config)))
+    print_lines((*tables.text(report.table(study)), *_describe_unmeasured(study.unmeasured)))
     for path in chosen.to:
-        write(path, report.written(study, path))
-        print(f"written to {path}")
+        write_and_report(path, report.written(study, path))
     return 0
 
 
-def _refuse(chosen: argparse.Namespace) -> None:
-    """Find wrong words before anything is asked. Raises ``UsageError``."""
+def _check_options(chosen: argparse.Namespace) -> None:
+    """Raise ``UsageError`` for wrong options before anything is asked."""
     if chosen.endpoint not in tuple(Endpoint):
         raise UsageError(f"--endpoint: {unknown('endpoint', chosen.endpoint, Endpoint)}")
     require_at_least(1, chosen, "limit")
@@ -85,22 +80,40 @@ def _refuse(chosen: argparse.Namespace) -> None:
         raise UsageError(f"--a and --b are both {chosen.a}: give two sets")
 
 
-def _study(chosen: argparse.Namespace, settings: Settings) -> Study:
+def _make_study(chosen: argparse.Namespace, settings: Settings) -> Study:
+    """Measure the texts of both sets and compare them. Raises ``UsageError`` if a set is wrong or empty."""
     if settings.api_base is None:
         raise UsageError("give the endpoint with --api-base, for example http://localhost:8000/v1")
     model = PromptModel(settings.model, Endpoint(chosen.endpoint), settings.api_base, settings.api_key)
-    asked = {}
+    texts_by_set: dict[str, Mapping[str, Entry]] = {}
     for option, name in (("--a", chosen.a), ("--b", chosen.b)):
-        texts = measures.distinct(_entries(option, name, settings.cache), functions=chosen.functions)
-        if not texts:
+        entries = _load_set(option, name, settings.cache)
+        distinct = measures.distinct(entries, functions=chosen.functions)
+        if not distinct:
             raise UsageError(f"{option}={name}: there are no such entries in which the user says something")
-        asked[name] = _drawn(texts, chosen.limit)
+        texts_by_set[name] = _draw_texts(distinct, chosen.limit)
+    everything = {text: entry for texts in texts_by_set.values() for text, entry in texts.items()}
+    answers = _ask_about(model, settings, list(everything.items()))
+    sets: dict[str, list[Measure]] = {name: [] for name in texts_by_set}
+    unmeasured: dict[str, NotScoredError] = {}
+    for name, texts in texts_by_set.items():
+        for text, entry in texts.items():
+            answer = answers[text]
+            try:
+                if isinstance(answer, NotScoredError):
+                    raise answer
+                sets[name].append(measures.measure(entry, text, answer))
+            except NotScoredError as error:
+                unmeasured[entry.key] = error
+        if not sets[name]:
+            reasons = "".join(f"\n{line}" for line in _describe_unmeasured(unmeasured))
+            raise FcbenchError(f"nothing of {name} could be measured{reasons}")
     what = "function docs and the user's words" if chosen.functions else "the user's words"
-    return _measured(model, settings, asked, what)
+    return Study(settings.label, model.endpoint, what, sets, unmeasured, compare(*sets.values()))
 
 
-def _entries(option: str, name: str, cache: Path) -> list[Entry]:
-    """The entries of a set."""
+def _load_set(option: str, name: str, cache: Path) -> list[Entry]:
+    """Load the entries of a set, named ``SUITE:NAME``. Raises ``UsageError``."""
     suite_name, _, selection = name.partition(":")
     rule = f"{option}={name}: a set is SUITE:NAME, for example bfcl:non_live"
     if suite_name not in SUITES:
@@ -112,41 +125,19 @@ def _entries(option: str, name: str, cache: Path) -> list[Entry]:
     return [e for category in suite.categories if category.name in names for e in suite.load(category)]
 
 
-def _drawn(texts: Mapping[str, Entry], limit: int | None) -> list[tuple[str, Entry]]:
-    """All texts of a set, or some of them, in its order."""
-    found = list(texts.items())
-    if limit is None or limit >= len(found):
-        return found
-    places = sorted(Random(0).sample(range(len(found)), limit))  # noqa: S311 - protects nothing
-    return [found[place] for place in places]
+def _draw_texts(texts: Mapping[str, Entry], limit: int | None) -> Mapping[str, Entry]:
+    """Draw so many texts of a set, in its order; all if there are no more."""
+    if limit is None or limit >= len(texts):
+        return texts
+    pairs = list(texts.items())
+    places = sorted(Random(0).sample(range(len(pairs)), limit))  # noqa: S311 - protects nothing
+    return dict(pairs[place] for place in places)
 
 
-def _measured(
-    model: PromptModel, settings: Settings, asked: Mapping[str, Sequence[tuple[str, Entry]]], what: str
-) -> Study:
-    texts = dict(pair for pairs in asked.values() for pair in pairs)
-    answers = _answers(model, settings, list(texts.items()))
-    sets: dict[str, list[Measure]] = {name: [] for name in asked}
-    unmeasured: dict[str, NotScoredError] = {}
-    for name, pairs in asked.items():
-        for text, entry in pairs:
-            answer = answers[text]
-            try:
-                if isinstance(answer, NotScoredError):
-                    raise answer
-                sets[name].append(measures.measure(entry, text, answer))
-            except NotScoredError as error:
-                unmeasured[entry.key] = error
-        if not sets[name]:
-            told = "".join(f"\n{line}" for line in _unmeasured(unmeasured))
-            raise FcbenchError(f"nothing of {name} could be measured{told}")
-    return Study(settings.label, model.endpoint, what, sets, unmeasured, compare(*sets.values()))
-
-
-def _answers(
+def _ask_about(
     model: PromptModel, settings: Settings, asked: Sequence[tuple[str, Entry]]
 ) -> Mapping[str, tuple[float | None, ...] | NotScoredError]:
-    """What the endpoint says of each text, from the store where it has been asked before."""
+    """Return what the endpoint, or the store, says of each text: log-probabilities or why there are none."""
     limits = Limits(
         rpm=settings.rpm,
         retries=settings.retries,
@@ -190,8 +181,8 @@ def _answers(
     return answers
 
 
-def _unmeasured(found: Mapping[str, NotScoredError]) -> Iterator[str]:
-    """What could not be measured, by cause."""
+def _describe_unmeasured(found: Mapping[str, NotScoredError]) -> Iterator[str]:
+    """Yield what could not be measured, by cause."""
     for cause, number in Counter(error.cause for error in found.values()).items():
         yield f"not measured ({cause}): {number}"
         named = [(entry, error) for entry, error in found.items() if error.cause == cause][:_SHOWN]

@@ -12,7 +12,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -22,8 +22,8 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from pytest_fcbench.cli.command import without_prefix
-from pytest_fcbench.cli.run_options import declare, given
+from pytest_fcbench.cli.command import drop_option_prefix
+from pytest_fcbench.cli.run_options import collect_run_options, declare_run_options, spell_run_options
 from pytest_fcbench.config.loading import Settings, config_file, load
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain import extras
@@ -40,11 +40,12 @@ from pytest_fcbench.run.model_stack import find_hint
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.suites import core
 
+HELP = "what would stop a run here, and the command that comes next"
 PROJECT = "pytest-fcbench"
 _NEEDED_BYTES = 500_000_000
 """Room for packs and stored answers of some runs."""
-_QUESTION = "simple_python"
-"""The category whose first entry is asked."""
+_CATEGORY = "simple_python"
+"""The category whose first entry is put to the model."""
 
 
 class State(StrEnum):
@@ -57,85 +58,78 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found of one thing, and the way out where it is not good."""
+    """What was found of one thing, and the way out if it is not good."""
 
     what: str
     state: State
-    told: str
+    text: str
     way_out: str = ""
-
-
-HELP = "what would stop a run here, and the command that comes next"
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--no-calls", action="store_true", help="ask neither the model nor the judge")
     kept = ("suite", "judge", "judge_api_base", "judge_api_key_env", "store", "embedding", "search", "config")
-    declare(parser, [option.key for option in OPTIONS if option.of_model or option.key in kept])
+    declare_run_options(parser, [option.key for option in OPTIONS if option.of_model or option.key in kept])
 
 
 def run_command(chosen: argparse.Namespace) -> int:
     bad = False
-    for finding in _findings(chosen):
-        print(printable(f"{finding.state:<6} {finding.what:<11} {finding.told}"))
+    for finding in _examine(chosen):
+        print(printable(f"{finding.state:<6} {finding.what:<11} {finding.text}"))
         if finding.way_out:
             print(printable(f"{'':18} {finding.way_out}"))
         bad = bad or finding.state is State.BAD
-    print(f"next: {'put right what is wrong, then: fcbench doctor' if bad else _next(chosen)}")
+    print(f"next: {'put right what is wrong, then: fcbench doctor' if bad else _name_next_command(chosen)}")
     return int(bad)
 
 
-def _next(chosen: argparse.Namespace) -> str:
-    """The run that was asked about, or what it lacks."""
+def _name_next_command(chosen: argparse.Namespace) -> str:
+    """Return the command of the run that was asked about, or of what it lacks."""
     if not Path("benchmarks").is_dir():
         return "fcbench init"
-    words = ["pytest", "benchmarks"]
-    for option in OPTIONS:
-        value = getattr(chosen, option.key, None)
-        values = value if isinstance(value, list) else [] if value is None else [value]
-        words += [f"{option.flag}={each}" for each in values]
-    return shlex.join(words)
+    return shlex.join(["pytest", "benchmarks", *spell_run_options(collect_run_options(chosen))])
 
 
-def _findings(chosen: argparse.Namespace) -> Iterator[Finding]:
-    yield _python()
-    yield from _packages()
-    yield _plugin()
-    yield _benchmarks()
+def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
+    """Yield what is found of this Python, this project and who answers."""
+    yield _check_python()
+    yield from _check_packages()
+    yield _check_plugin()
+    yield _check_benchmarks()
     try:
         file = config_file(Path(), chosen.config)
-        settings = load(given(chosen), file)
+        settings = load(collect_run_options(chosen), file)
     except FcbenchError as error:
-        yield Finding("options", State.BAD, str(without_prefix(error)))
+        yield Finding("options", State.BAD, drop_option_prefix(str(error)))
         return
     yield Finding("options", State.GOOD, f"{file or 'no fcbench.yaml, so the defaults'}")
-    yield from _suites(settings)
-    for what, folder in (("packs", settings.cache), ("answers", settings.store and settings.store.parent)):
-        if folder is not None:
-            yield _disk(what, folder)
-    yield from _model(settings, calls=not chosen.no_calls)
+    yield from _check_suites(settings)
+    yield _check_disk("packs", settings.cache, "name another folder with the variable FCBENCH_CACHE")
+    if settings.store:
+        yield _check_disk("answers", settings.store.parent, "name another file with --store, or none")
+    yield from _check_model(settings, calls=not chosen.no_calls)
     if settings.judge:
-        yield from _asked("judge", replace(settings.judge, mode=Mode.PROMPT), calls=not chosen.no_calls)
+        yield from _ask_once("judge", replace(settings.judge, mode=Mode.PROMPT), calls=not chosen.no_calls)
 
 
 # This Python
 
 
-def _python() -> Finding:
+def _check_python() -> Finding:
     here = platform.python_version()
     supported = metadata.distribution(PROJECT).metadata["Requires-Python"] or ""
-    told = f"{here} in {sys.prefix}"
+    text = f"{here} in {sys.prefix}"
     if here not in SpecifierSet(supported, prereleases=True):
-        return Finding("python", State.BAD, told, f"{PROJECT} needs {supported}")
-    return Finding("python", State.GOOD, told)
+        return Finding("python", State.BAD, text, f"{PROJECT} needs {supported}")
+    return Finding("python", State.GOOD, text)
 
 
-def _packages() -> Iterator[Finding]:
-    """Whether what is installed is what this version asks for, and which extras are whole."""
+def _check_packages() -> Iterator[Finding]:
+    """Compare what is installed with what this version requires; say which extras are complete."""
     wanted = [Requirement(text) for text in metadata.distribution(PROJECT).requires or ()]
     needed = [each for each in wanted if each.marker is None or each.marker.evaluate({"extra": ""})]
-    wrong = [trouble for each in needed if (trouble := _trouble(each))]
+    wrong = [trouble for each in needed if (trouble := _find_mismatch(each))]
     if wrong:
         yield Finding("packages", State.BAD, "; ".join(wrong), f"pip install --upgrade {PROJECT}")
     else:
@@ -144,12 +138,12 @@ def _packages() -> Iterator[Finding]:
         )
     lacking = [name for name in EXTRAS if extras.missing(name)]
     whole = [name for name in EXTRAS if name not in lacking]
-    told = f"installed: {', '.join(whole) or 'none'}; not installed: {', '.join(lacking) or 'none'}"
-    yield Finding("extras", State.GOOD, told)
+    text = f"installed: {', '.join(whole) or 'none'}; not installed: {', '.join(lacking) or 'none'}"
+    yield Finding("extras", State.GOOD, text)
 
 
-def _trouble(wanted: Requirement) -> str | None:
-    """What is wrong with an installed package."""
+def _find_mismatch(wanted: Requirement) -> str | None:
+    """Return what is wrong with an installed package, or None."""
     try:
         found = metadata.version(wanted.name)
     except metadata.PackageNotFoundError:
@@ -159,26 +153,26 @@ def _trouble(wanted: Requirement) -> str | None:
     return None
 
 
-def _plugin() -> Finding:
-    """pytest finds plugins by entry points; an old copy beside a new one would be found too."""
+def _check_plugin() -> Finding:
+    # pytest finds plugins by entry points, so it would find an old copy beside a new one too.
     found = [point.value for point in metadata.entry_points(group="pytest11", name="fcbench")]
     if found == ["pytest_fcbench.plugin"]:
         return Finding("plugin", State.GOOD, f"known to pytest {metadata.version('pytest')}")
-    told = f"pytest knows {', '.join(found) or 'nothing'} as the plugin fcbench"
-    return Finding("plugin", State.BAD, told, f"pip install --force-reinstall --no-deps {PROJECT}")
+    text = f"pytest knows {', '.join(found) or 'nothing'} as the plugin fcbench"
+    return Finding("plugin", State.BAD, text, f"pip install --force-reinstall --no-deps {PROJECT}")
 
 
-def _benchmarks() -> Finding:
+def _check_benchmarks() -> Finding:
     if Path("benchmarks").is_dir():
         return Finding("benchmarks", State.GOOD, f"{Path('benchmarks').absolute()}")
-    told = f"no folder benchmarks in {Path().absolute()}"
-    return Finding("benchmarks", State.DOUBTFUL, told, "fcbench init writes it")
+    text = f"no folder benchmarks in {Path().absolute()}"
+    return Finding("benchmarks", State.DOUBTFUL, text, "fcbench init writes it")
 
 
 # This project
 
 
-def _suites(settings: Settings) -> Iterator[Finding]:
+def _check_suites(settings: Settings) -> Iterator[Finding]:
     try:
         for name, suite in RunContext(settings).suites.items():
             sizes = [len(suite.load(category)) for category in suite.categories]
@@ -187,54 +181,55 @@ def _suites(settings: Settings) -> Iterator[Finding]:
         yield Finding("suite", State.BAD, str(error))
 
 
-def _disk(what: str, folder: Path) -> Finding:
-    """Whether files can be made there; a folder that is not there yet is tried by its parent."""
+def _check_disk(what: str, folder: Path, way_out: str) -> Finding:
+    """Find out whether files can be made in a folder, or in its parent if it does not exist yet."""
     there = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
     try:
         with tempfile.TemporaryFile(dir=there):
             free = shutil.disk_usage(there).free
     except OSError as error:
-        return Finding(what, State.BAD, f"{folder}: cannot be written: {error.strerror}", _WAYS[what])
-    told = f"{folder}, {free / 1e9:,.1f} GB free"
+        return Finding(what, State.BAD, f"{folder}: cannot be written: {error.strerror}", way_out)
+    text = f"{folder}, {free / 1e9:,.1f} GB free"
     if free < _NEEDED_BYTES:
-        return Finding(what, State.DOUBTFUL, told, f"less than 0.5 GB is left; {_WAYS[what]}")
-    return Finding(what, State.GOOD, told)
-
-
-_WAYS: Mapping[str, str] = {
-    "packs": "name another folder with the variable FCBENCH_CACHE",
-    "answers": "name another file with --store, or none",
-}
+        return Finding(what, State.DOUBTFUL, text, f"less than 0.5 GB is left; {way_out}")
+    return Finding(what, State.GOOD, text)
 
 
 # Who answers
 
 
-def _model(settings: Settings, *, calls: bool) -> Iterator[Finding]:
+def _check_model(settings: Settings, *, calls: bool) -> Iterator[Finding]:
     context = RunContext(settings)
     try:
         immediate, price = context.model.immediate, context.price
     except FcbenchError as error:
-        yield Finding("model", State.BAD, str(without_prefix(error)))
+        yield Finding("model", State.BAD, drop_option_prefix(str(error)))
         return
     if immediate:
         yield Finding("model", State.GOOD, f"{settings.label} needs no network, no key and costs nothing")
         return
-    yield from _asked("model", settings, calls=calls)
+    yield from _ask_once("model", settings, calls=calls)
     if price is None:
         way_out = "give it one under prices in fcbench.yaml"
         yield Finding("price", State.DOUBTFUL, f"none is known of {settings.label}", way_out)
 
 
-def _asked(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
-    """Put one entry to who answers, the way a run would."""
-    yield Finding(what, State.GOOD, f"{settings.label}{_place(settings)}")
+def _ask_once(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
+    """Put one entry to a model the way a run would."""
+    provider, _ = registry.find_provider(settings)
+    if provider is litellm.PROVIDER:
+        at = settings.api_base or "the provider's own endpoint"
+        key = settings.api_key_env or "the variable that litellm knows for it, if any"
+        place = f" at {at}, key in {key}"
+    else:
+        place = f", {provider.about}"
+    yield Finding(what, State.GOOD, f"{settings.label}{place}")
     if not calls:
         return
     once = replace(
         settings,
         suites=(core.NAME,),
-        categories=(CATEGORIES[_QUESTION],),
+        categories=(CATEGORIES[_CATEGORY],),
         store=None,
         offline=False,
         retries=0,
@@ -245,38 +240,28 @@ def _asked(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
     with closing(Session(RunContext(once))) as session:
         try:
             context = session.context
-            transcript = session.transcript(context.selection.entries(_QUESTION)[0])
-            yield _call(context, transcript, tools=context.manner.prompting.mode is Mode.FC)
+            transcript = session.transcript(context.selection.entries(_CATEGORY)[0])
+            yield _describe_call(context, transcript, tools=context.manner.prompting.mode is Mode.FC)
         except NotScoredError as error:
-            way_out = find_hint(error).replace("--fcbench-", "--")
+            way_out = drop_option_prefix(find_hint(error))
             yield Finding("call", State.BAD, f"{error.cause}: {error.reason}", way_out)
         except FcbenchError as error:
-            yield Finding(what, State.BAD, str(without_prefix(error)))
+            yield Finding(what, State.BAD, drop_option_prefix(str(error)))
 
 
-def _place(settings: Settings) -> str:
-    """Where it is asked, and by which key."""
-    provider, _ = registry.find_provider(settings)
-    if provider is not litellm.PROVIDER:
-        return f", {provider.about}"
-    at = settings.api_base or "the provider's own endpoint"
-    key = settings.api_key_env or "the variable that litellm knows for it, if any"
-    return f" at {at}, key in {key}"
-
-
-def _call(context: RunContext, transcript: Transcript, *, tools: bool) -> Finding:
-    """What came of the call."""
+def _describe_call(context: RunContext, transcript: Transcript, *, tools: bool) -> Finding:
+    """Describe the answer: its time, its cost, and whether it holds a tool call."""
     said = transcript.completions[0]
     cost = (
         context.price.of(said.input_tokens, said.output_tokens, said.latency_s, 1) if context.price else None
     )
-    told = f"answered in {said.latency_s or 0:.1f} s" + (f" for ${cost:.5f}" if cost is not None else "")
+    text = f"answered in {said.latency_s or 0:.1f} s" + (f" for ${cost:.5f}" if cost is not None else "")
     if not tools:
-        return Finding("call", State.GOOD, told)
+        return Finding("call", State.GOOD, text)
     if not said.tool_calls:
         way_out = (
             "it has tools only if its server passes them on (vLLM: --enable-auto-tool-choice and "
             "--tool-call-parser); --mode=prompt needs none"
         )
-        return Finding("tools", State.DOUBTFUL, f"{told}, in words and without a tool call", way_out)
-    return Finding("tools", State.GOOD, f"{told}, with a tool call")
+        return Finding("tools", State.DOUBTFUL, f"{text}, in words and without a tool call", way_out)
+    return Finding("tools", State.GOOD, f"{text}, with a tool call")

@@ -12,7 +12,7 @@ import yaml
 from pytest_fcbench.codecs.function_docs import openapi, python_code
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.run import output_files
+from pytest_fcbench.run.output_files import write_new
 from pytest_fcbench.suites.formats.fields import yaml_value
 
 HELP = "write function docs from code, OpenAPI or OpenAI tools"
@@ -20,42 +20,47 @@ HELP = "write function docs from code, OpenAPI or OpenAI tools"
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "sources",
         nargs="+",
         metavar="SOURCE",
         help="module:function, module:Class, module, or a file of JSON or YAML",
     )
-    parser.add_argument("--to", type=Path, metavar="FILE", help="write them there instead of to the terminal")
-    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    add("--to", type=Path, metavar="FILE", help="write them there instead of to the terminal")
+    add("--force", action="store_true", help="replace FILE if it is there")
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    docs = described(chosen.sources)
-    text = written(tuple(docs.values()))
+    docs = read_functions(chosen.sources)
+    listed = [
+        {"name": doc.name, "description": doc.description, "parameters": _to_plain(doc.parameters)}
+        for doc in docs.values()
+    ]
+    text = yaml.safe_dump({"functions": listed}, sort_keys=False, allow_unicode=True, width=100)
     if chosen.to:
-        output_files.write_new({chosen.to: text}, force=chosen.force)
+        write_new({chosen.to: text}, force=chosen.force)
         print(f"{chosen.to}: {len(docs)} function{'s' * (len(docs) != 1)}")
     else:
         print(text, end="")
     for doc in docs.values():
-        for gap in _gaps(doc):
+        for gap in _find_gaps(doc):
             print(f"note: {doc.name}: {gap}", file=sys.stderr)
     return 0
 
 
-def described(sources: Sequence[str]) -> Mapping[str, FunctionDoc]:
-    """The docs of all functions that sources name, by name. Raises ``FcbenchError``."""
+def read_functions(sources: Sequence[str]) -> Mapping[str, FunctionDoc]:
+    """Read the docs of all functions that sources name, by name. Raises ``FcbenchError``."""
     docs: dict[str, FunctionDoc] = {}
     for source in sources:
-        for doc in _read(source):
+        for doc in _read_source(source):
             if doc.name in docs:
                 raise UsageError(f"{source}: a function {doc.name!r} is there already; leave one of both out")
             docs[doc.name] = doc
     return docs
 
 
-def _read(source: str) -> Iterator[FunctionDoc]:
+def _read_source(source: str) -> Iterator[FunctionDoc]:
     path = Path(source)
     if path.suffix in (".json", ".yaml", ".yml"):
         return openapi.read(yaml_value(path), source)
@@ -64,23 +69,15 @@ def _read(source: str) -> Iterator[FunctionDoc]:
     return python_code.named(source, Path.cwd())
 
 
-def written(docs: Sequence[FunctionDoc]) -> str:
-    """Function docs in the entry format, under ``functions``."""
-    listed = [
-        {"name": doc.name, "description": doc.description, "parameters": _plain(doc.parameters)}
-        for doc in docs
-    ]
-    return yaml.safe_dump({"functions": listed}, sort_keys=False, allow_unicode=True, width=100)
-
-
-def _plain(value: object) -> object:
+def _to_plain(value: object) -> object:
+    """Copy a value into dicts and lists, the only mappings and sequences that YAML's safe dump takes."""
     if isinstance(value, Mapping):
-        return {key: _plain(member) for key, member in value.items()}
-    return [_plain(member) for member in value] if isinstance(value, (list, tuple)) else value
+        return {key: _to_plain(member) for key, member in value.items()}
+    return [_to_plain(member) for member in value] if isinstance(value, (list, tuple)) else value
 
 
-def _gaps(doc: FunctionDoc) -> Iterator[str]:
-    """What a model is not told."""
+def _find_gaps(doc: FunctionDoc) -> Iterator[str]:
+    """Yield what a function doc fails to tell a model."""
     if not doc.description:
         yield "has no description"
     for name, schema in doc.properties.items():

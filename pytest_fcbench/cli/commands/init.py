@@ -15,6 +15,7 @@ def _read_template(name: str) -> str:
     return (Path(__file__).parents[1] / "new_project" / name).read_text(encoding="utf-8")
 
 
+HELP = "write what a project needs for benchmarks; nothing is replaced"
 WORKFLOWS = {
     "github": (".github/workflows/benchmarks.yml", _read_template("github.yml")),
     "gitlab": (".gitlab/benchmarks.yml", _read_template("gitlab.yml")),
@@ -23,21 +24,17 @@ WORKFLOWS = {
 """The file by which each kind of CI runs the benchmarks."""
 
 
-HELP = "write what a project needs for benchmarks; nothing is replaced"
-
-
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument(
-        "folder", nargs="?", type=Path, default=Path(), metavar="FOLDER", help="of the project (here)"
-    )
-    parser.add_argument("--ci", choices=WORKFLOWS, default="github", help="whose workflow to write (github)")
+    add = parser.add_argument
+    add("folder", nargs="?", type=Path, default=Path(), metavar="FOLDER", help="of the project (here)")
+    add("--ci", choices=WORKFLOWS, default="github", help="whose workflow to write (github)")
 
 
 def run_command(chosen: argparse.Namespace) -> int:
     if chosen.folder.exists() and not chosen.folder.is_dir():
-        raise UsageError(f"{chosen.folder} is no folder")
-    for name, text in _files(chosen.ci):
+        raise UsageError(f"{chosen.folder} is not a folder")
+    for name, text in _list_files(chosen.ci):
         path = chosen.folder / name
         if path.exists():
             print(f"kept     {path}")
@@ -49,15 +46,13 @@ def run_command(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _files(kind: str) -> Iterator[tuple[str, str]]:
+def _list_files(kind: str) -> Iterator[tuple[str, str]]:
+    """Yield path and text of each file of a new project."""
     yield "fcbench.yaml", _read_template("fcbench.yaml")
-    for path in sorted(_benchmarks().glob("*.py")):
+    # The test modules lie in the package where it was installed, beside it in a checkout.
+    package = Path(pytest_fcbench.__file__).parent
+    inside = package / "benchmarks"
+    for path in sorted((inside if inside.is_dir() else package.parent / "benchmarks").glob("*.py")):
         yield f"benchmarks/{path.name}", path.read_text(encoding="utf-8")
     if workflow := WORKFLOWS[kind]:
         yield workflow
-
-
-def _benchmarks() -> Path:
-    """The test modules: in the package where it was installed, beside it in a checkout."""
-    package = Path(pytest_fcbench.__file__).parent
-    return inside if (inside := package / "benchmarks").is_dir() else package.parent / "benchmarks"

@@ -9,7 +9,6 @@ from pathlib import Path
 from pytest_fcbench.config.loading import cache_folder
 from pytest_fcbench.domain.errors import PackError, UsageError, unknown
 from pytest_fcbench.suites import packs
-from pytest_fcbench.suites.packs import Pack
 from pytest_fcbench.suites.registry import PACKS
 
 HELP = "get the official data of a suite, or list what there is"
@@ -17,12 +16,12 @@ HELP = "get the official data of a suite, or list what there is"
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("pack", nargs="?", metavar="PACK", help=f"one of: {', '.join(PACKS)}")
-    parser.add_argument(
-        "--from", dest="origin", type=Path, metavar="PATH", help="the data as a file or a folder, no network"
-    )
-    parser.add_argument("--revision", metavar="COMMIT", help="of a dataset on the hub, instead of its newest")
-    parser.add_argument("--list", action="store_true", help="list packs and where they are")
+    add = parser.add_argument
+    add("pack", nargs="?", metavar="PACK", help=f"one of: {', '.join(PACKS)}")
+    origin = "the data as a file or a folder, no network"
+    add("--from", dest="origin", type=Path, metavar="PATH", help=origin)
+    add("--revision", metavar="COMMIT", help="of a dataset on the hub, instead of its newest")
+    add("--list", action="store_true", help="list packs and where they are")
 
 
 def run_command(chosen: argparse.Namespace) -> int:
@@ -41,19 +40,14 @@ def run_command(chosen: argparse.Namespace) -> int:
     print(f"{pack.name} {pack.version}: {count}, content sha256 {pack.content_sha256}")
     if pack.provenance:
         print(f"from {pack.provenance}")
-    if before:
-        _tell_change(before, pack)
+    # Scores of different content must not be compared unawares.
+    if before and before.content_sha256 != pack.content_sha256:
+        print(f"CHANGED: it was {before.version}, content sha256 {before.content_sha256}")
+    elif before and before.version != pack.version:
+        print(f"changed in name only: it was {before.version}, the content is the same")
     print(f"in {pack.folder}")
     print(f"run it with: pytest benchmarks --fcbench-suite={pack.name}")
     return 0
-
-
-def _tell_change(before: Pack, now: Pack) -> None:
-    """Scores of different content must not be compared without knowing it."""
-    if before.content_sha256 != now.content_sha256:
-        print(f"CHANGED: it was {before.version}, content sha256 {before.content_sha256}")
-    elif before.version != now.version:
-        print(f"changed in name only: it was {before.version}, the content is the same")
 
 
 def _list_packs() -> int:

@@ -1,8 +1,8 @@
 """``fcbench rejudge``: the answers of a scorecard judged by today's rules, and what that changes.
 
-The exit code is that of ``diff``: 0 where nothing changed, 1 where a verdict (status or code, in either
-profile) or the identity of a suite did, 2 where it could not be found out. So a CI job that keeps a
-scorecard sees whether a new release, a new pack or a matcher of its own moves scores that were published.
+The exit code is that of ``diff``: 0 if nothing changed, 1 if a verdict (status or code, in either profile) or
+the identity of a suite did, 2 if that could not be found out. So a CI job that keeps a scorecard sees whether
+a new release, a new pack or a matcher of its own moves scores that were published.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pytest_fcbench.cli.held_conversations import entries_of, replayed
-from pytest_fcbench.cli.run_options import declare
+from pytest_fcbench.cli.output import print_lines, write_and_report
+from pytest_fcbench.cli.replay import load_entries_of, open_replay
+from pytest_fcbench.cli.run_options import declare_run_options
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.redaction import redacted
-from pytest_fcbench.domain.text import printable
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.output_files import write
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.scores import Score
@@ -42,43 +41,41 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("scorecard", type=Path, metavar="SCORECARD", help="scorecard.json of a run")
     parser.add_argument("--to", type=Path, metavar="FILE", help="write the scorecard with the new verdicts")
-    declare(parser, ("config",))
+    declare_run_options(parser, ("config",))
 
 
 def run_command(chosen: argparse.Namespace) -> int:
     try:
         old = scorecard_files.load(chosen.scorecard)
-        session = replayed(chosen, old, old.records)
-        context = session.context
-        new = {record.item_id: record for record in _judged(session, old.records)}
+        session = open_replay(chosen, old, old.records)
+        new = {record.item_id: record for record in _judge_again(session, old.records)}
         found = list(changes(old.records, new))
-        for line in _lines(old, new, context, found):
-            print(printable(line))
+        renewed = list(_describe_new_suites(old, session.context))
+        print_lines(_describe_changes(old, new, renewed, found))
         if chosen.to is not None:
-            write(chosen.to, json.dumps(_rewritten(old, new, context)))
-            print(f"written to {chosen.to}")
+            write_and_report(chosen.to, json.dumps(_rewrite_report(old, new, session.context)))
         session.close()
     except FcbenchError as error:
         raise UsageError(str(error)) from None  # 1 means that something changed
-    return 1 if found or any(_renewed(old, context)) else 0
+    return 1 if found or renewed else 0
 
 
-def _judged(session: Session, records: Sequence[Record]) -> Iterator[Record]:
-    """The Records with today's verdicts; one without an answer stays as it is."""
-    suites, entries = session.context.suites, entries_of(session.context, records)
+def _judge_again(session: Session, records: Sequence[Record]) -> Iterator[Record]:
+    """Yield the Records with today's verdicts; one without an answer stays as it is."""
+    suites, entries = session.context.suites, load_entries_of(session.context, records)
     for record in records:
         entry = entries.get(record.entry)
         if entry is None:
             reason = f"{record.suite} {suites[record.suite].version} has no entry {record.entry}"
             yield record.judged(Judgement.both(NotScored(NO_ENTRY, reason)))
         elif record.turns:
-            yield record.judged(_judgement(session, replace(entry, trial=record.trial)))
+            yield record.judged(_judge(session, replace(entry, trial=record.trial)))
         else:
             yield record
 
 
-def _judgement(session: Session, entry: Entry) -> Judgement:
-    """As in a run, what goes wrong with one entry leaves it without a score."""
+def _judge(session: Session, entry: Entry) -> Judgement:
+    """Judge an entry; as in a run, what goes wrong with it leaves it without a score."""
     try:
         return session.judge(entry, session.transcript(entry))
     except NotScoredError as error:
@@ -87,8 +84,8 @@ def _judgement(session: Session, entry: Entry) -> Judgement:
         return Judgement.both(NotScored("internal_error", redacted(f"{type(error).__name__}: {error}")))
 
 
-def _renewed(card: Scorecard, context: RunContext) -> Iterator[str]:
-    """What is another in the suites than the scorecard says."""
+def _describe_new_suites(card: Scorecard, context: RunContext) -> Iterator[str]:
+    """Yield how the suites differ from those that the scorecard states."""
     for name, suite in context.suite_versions.items():
         told = card.facts.suites.get(name, {})
         for key, what in (("version", "version"), ("pack_hash", "content sha256")):
@@ -97,61 +94,51 @@ def _renewed(card: Scorecard, context: RunContext) -> Iterator[str]:
                 yield f"suite {name}: {what} {old} → {new}"
 
 
-# What is told
-
-
-def _lines(
-    card: Scorecard, new: Mapping[str, Record], context: RunContext, found: Sequence[Change]
+def _describe_changes(
+    card: Scorecard, new: Mapping[str, Record], renewed: Sequence[str], found: Sequence[Change]
 ) -> Iterator[str]:
+    """Yield what was judged again, and each change of a suite, a verdict or a score."""
     facts = card.facts
     kept = sum(record == new[record.item_id] and not record.turns for record in card.records)
     yield f"{card.path}: {facts.model} ({facts.mode}, {facts.names} names), judged by {facts.fcbench}"
     yield f"{len(card.records) - kept} judged again by {version('pytest-fcbench')}" + (
         f"; {kept} not scored and without an answer stay as they are" if kept else ""
     )
-    yield from _renewed(card, context)
+    yield from renewed
     for kind in Kind:
-        yield from _group(kind, [change for change in found if change.kind is kind])
-    yield from _scores(card, new)
-    if not found:
-        yield "no verdict changed"
-
-
-def _group(kind: Kind, found: Sequence[Change]) -> Iterator[str]:
-    """A line for each entry and way, with the profiles it is so in."""
-    ways: dict[tuple[str, str], list[str]] = {}
-    for change in found:
-        way = f"{word(change.old)} → {word(change.new)}"
-        ways.setdefault((change.item_id, way), []).append(change.profile)
-    if found:
-        yield ""
-        yield f"{kind} ({len({change.item_id for change in found})})"
-    for (item_id, way), profiles in ways.items():
-        yield f"  {item_id:<32}  {'both' if len(profiles) == len(Profile) else profiles[0]:<9}  {way}"
-
-
-def _scores(card: Scorecard, new: Mapping[str, Record]) -> Iterator[str]:
+        yield from _list_changes(kind, [change for change in found if change.kind is kind])
     again = replace(card, records=tuple(new.values()))
     rows = [
-        (name, profile.value, _cell(before), _cell(after))
+        (name, profile.value, _render_score(before), _render_score(after))
         for profile in Profile
         for name, before, after in moved(card.scores(profile), again.scores(profile))
     ]
     if rows:
         yield ""
         yield from tables.text(Table("", ("scores that changed", "profile", "old", "new"), tuple(rows)))
+    if not found:
+        yield "no verdict changed"
 
 
-def _cell(score: Score) -> str:
-    share = number(score.accuracy, ".2%")
-    return f"{score.passed} of {score.scored}  {share:>7}"
+def _list_changes(kind: Kind, found: Sequence[Change]) -> Iterator[str]:
+    """Yield a line for each entry and pair of old and new verdict, with the profiles in which it holds."""
+    profiles_by_change: dict[tuple[str, str], list[str]] = {}
+    for change in found:
+        way = f"{word(change.old)} → {word(change.new)}"
+        profiles_by_change.setdefault((change.item_id, way), []).append(change.profile)
+    if found:
+        yield ""
+        yield f"{kind} ({len({change.item_id for change in found})})"
+    for (item_id, way), profiles in profiles_by_change.items():
+        yield f"  {item_id:<32}  {'both' if len(profiles) == len(Profile) else profiles[0]:<9}  {way}"
 
 
-# What is written
+def _render_score(score: Score) -> str:
+    return f"{score.passed} of {score.scored}  {number(score.accuracy, '.2%'):>7}"
 
 
-def _rewritten(card: Scorecard, new: Mapping[str, Record], context: RunContext) -> dict[str, Any]:
-    """The report with the new verdicts and scores.
+def _rewrite_report(card: Scorecard, new: Mapping[str, Record], context: RunContext) -> dict[str, Any]:
+    """Return the report of the run with the new verdicts and scores.
 
     What pytest says of the run (outcomes, durations, exit code) stays, as do answers, costs and latencies.
     The outcomes of a gate spoke of the old scores, so they are not taken over.

@@ -18,10 +18,8 @@ from pytest_fcbench.server.lookup import MANNERS, Lookup, Models
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.registry import OURS, open_suite
 
-_HOST = "127.0.0.1"
-
-
 HELP = "serve a model without a network as an OpenAI endpoint"
+_HOST = "127.0.0.1"
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +36,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    models = _models(chosen.model)
+    models = _find_models(chosen.model)
     draws = faults.draws(faults.shares(chosen.fault), faults.latency(chosen.latency), chosen.seed)
     if not 0 <= chosen.retry_after < math.inf:
         raise UsageError(f"--retry-after={chosen.retry_after}: must be a number of seconds from 0 on")
@@ -48,7 +46,7 @@ def run_command(chosen: argparse.Namespace) -> int:
 
     from pytest_fcbench.server.app import ChatServer
 
-    with _listening(chosen.port) as listening:
+    with _listen(chosen.port) as listening:
         model = chosen.model.partition(":")[0]
         api_base = f"http://{_HOST}:{listening.getsockname()[1]}/v1"
         ready = (
@@ -62,21 +60,22 @@ def run_command(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _models(name: str) -> Models:
-    """The model of that name in each manner. Raises ``UsageError``."""
-    if name == "oracle":
-        return OracleModel
-    if name == "lexical":
-        return LexicalModel
+def _find_models(name: str) -> Models:
+    """Return how to make the model of that name for each manner. Raises ``UsageError``."""
     kind, _, path = name.partition(":")
-    if kind != "scripted" or not path:
-        raise UsageError(f"--model={name}: {unknown('model', name, ('oracle', 'lexical', 'scripted:FILE'))}")
-    loaded = cache(partial(scripted.load, Path(path)))
-    loaded(MANNERS[0])  # so that a wrong file is told now
-    return loaded
+    match name, kind:
+        case "oracle", _:
+            return OracleModel
+        case "lexical", _:
+            return LexicalModel
+        case _, "scripted" if path:
+            load = cache(partial(scripted.load, Path(path)))
+            load(MANNERS[0])  # a wrong file is refused before the server starts
+            return load
+    raise UsageError(f"--model={name}: {unknown('model', name, ('oracle', 'lexical', 'scripted:FILE'))}")
 
 
-def _listening(port: int) -> socket.socket:
+def _listen(port: int) -> socket.socket:
     try:
         return socket.create_server((_HOST, port))
     except (OSError, OverflowError) as error:

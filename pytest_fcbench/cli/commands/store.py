@@ -16,9 +16,15 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from pytest_fcbench.cli.run_options import ASKED, PLACE, declare, given, settings_of
+from pytest_fcbench.cli.run_options import (
+    PLACE_OPTIONS,
+    REQUEST_OPTIONS,
+    collect_run_options,
+    declare_run_options,
+    load_settings,
+    spell_run_options,
+)
 from pytest_fcbench.config.loading import Settings
-from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept, StoredModel
 from pytest_fcbench.dispatch.dispatcher import NOT_HELD, Dispatcher
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
@@ -33,10 +39,10 @@ from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write_new
 from pytest_fcbench.suites import bfcl
 
-_SUITE = bfcl.SOURCE.name
-
-
 HELP = "stored answers: size, list, prune, export, import"
+_SUITE = bfcl.SOURCE.name
+_UNANSWERED = ("offline", "no_result", "no_search", "prompting_only", NOT_HELD)
+"""Causes for which an entry has no answer, which is no fault of the store."""
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
@@ -44,33 +50,34 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(required=True, metavar="ACTION")
 
     size = actions.add_parser("size", help="how large the store is")
-    declare(size, PLACE)
-    size.set_defaults(action=_size)
+    declare_run_options(size, PLACE_OPTIONS)
+    size.set_defaults(action=_print_size)
 
-    listed = actions.add_parser("list", help="answers by model and category")
-    declare(listed, (*PLACE, "model"))
-    listed.set_defaults(action=_list)
+    listing = actions.add_parser("list", help="answers by model and category")
+    declare_run_options(listing, (*PLACE_OPTIONS, "model"))
+    listing.set_defaults(action=_list_answers)
 
     prune = actions.add_parser("prune", help="delete the answers that meet all conditions given")
-    declare(prune, (*PLACE, "model"))
-    prune.add_argument("--older-than", type=_seconds, metavar="AGE", help="30d, 12h or 2w")
+    declare_run_options(prune, (*PLACE_OPTIONS, "model"))
+    prune.add_argument("--older-than", type=_parse_age, metavar="AGE", help="30d, 12h or 2w")
     prune.add_argument("--entry", metavar="GLOB", help="pattern of entry ids, such as 'bfcl:live_*'")
     prune.add_argument("--all", action="store_true", help="delete every answer")
     prune.set_defaults(action=_prune)
 
-    export = actions.add_parser("export", help="write stored answers as official result files")
-    export.set_defaults(action=_export)
-    taken = actions.add_parser("import", help="store the answers of one model's official result files")
-    taken.set_defaults(action=_import)
-    for parser, folder in ((export, "gets a folder for the model"), (taken, "one model's results")):
-        parser.add_argument("folder", type=Path, metavar="FOLDER", help=folder)
-        declare(parser, ("model",), required=parser is taken)
-        declare(parser, (*PLACE, *ASKED))
-        parser.add_argument("--suite", choices=[_SUITE], default=_SUITE, help=f"always {_SUITE}")
-        parser.add_argument("--force", action="store_true", help="replace what is already there")
+    exporting = actions.add_parser("export", help="write stored answers as official result files")
+    exporting.set_defaults(action=_export)
+    importing = actions.add_parser("import", help="store the answers of one model's official result files")
+    importing.set_defaults(action=_import)
+    for each, folder in ((exporting, "gets a folder for the model"), (importing, "one model's results")):
+        each.add_argument("folder", type=Path, metavar="FOLDER", help=folder)
+        declare_run_options(each, ("model",), required=each is importing)
+        declare_run_options(each, (*PLACE_OPTIONS, *REQUEST_OPTIONS))
+        each.add_argument("--suite", choices=[_SUITE], default=_SUITE, help=f"always {_SUITE}")
+        each.add_argument("--force", action="store_true", help="replace what is already there")
 
 
-def _seconds(age: str) -> int:
+def _parse_age(age: str) -> int:
+    """Return the seconds of an age. Raises ``ArgumentTypeError``."""
     found = re.fullmatch(r"([0-9]{1,6})([hdw])", age)
     if found is None:
         raise argparse.ArgumentTypeError(f"{age!r} is not an age such as 30d, 12h or 2w")
@@ -78,12 +85,13 @@ def _seconds(age: str) -> int:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    chosen.action(chosen, settings_of(chosen, _SUITE))
+    chosen.action(chosen, load_settings(chosen, _SUITE))
     return 0
 
 
 @contextmanager
-def _opened(settings: Settings, *, new: bool = False) -> Iterator[AnswerStore]:
+def _open_store(settings: Settings, *, new: bool = False) -> Iterator[AnswerStore]:
+    """Open the store of answers, telling what is wrong with it without a traceback."""
     if settings.store is None:
         raise UsageError("no answers are kept (store: none); name a file with --store")
     store = AnswerStore(settings.store, new=new)
@@ -99,19 +107,19 @@ def _opened(settings: Settings, *, new: bool = False) -> Iterator[AnswerStore]:
 # Looking and deleting
 
 
-def _size(chosen: argparse.Namespace, settings: Settings) -> None:
-    with _opened(settings) as store:
+def _print_size(chosen: argparse.Namespace, settings: Settings) -> None:
+    with _open_store(settings) as store:
         models = Counter(kept.model for kept in store.kept())
         print(f"{store.path}: {store.size:,} bytes, {models.total():,} answers")
     for model, number in sorted(models.items()):
         print(f"{number:>9,}  {printable(model)}")
 
 
-def _list(chosen: argparse.Namespace, settings: Settings) -> None:
+def _list_answers(chosen: argparse.Namespace, settings: Settings) -> None:
     groups: dict[str, dict[str, list[Kept]]] = {}
-    with _opened(settings) as store:
-        for kept in store.kept(_model(chosen, settings)):
-            groups.setdefault(kept.model, {}).setdefault(_category(kept.entry), []).append(kept)
+    with _open_store(settings) as store:
+        for kept in store.kept(_find_model_id(chosen, settings)):
+            groups.setdefault(kept.model, {}).setdefault(_find_category(kept.entry), []).append(kept)
     if not groups:
         print(f"{store.path}: no answers" + (f" of {settings.model}" if chosen.model is not None else ""))
     row = "  {:<27}{:>9}{:>12}{:>12}  {:<16}  {}".format
@@ -126,13 +134,13 @@ def _list(chosen: argparse.Namespace, settings: Settings) -> None:
             print(row(printable(category), f"{len(group):,}", f"{tokens_in:,}", f"{tokens_out:,}", *span))
 
 
-def _model(chosen: argparse.Namespace, settings: Settings) -> str | None:
-    """The id of the model that was named; answers of a profile are kept under its model's id."""
+def _find_model_id(chosen: argparse.Namespace, settings: Settings) -> str | None:
+    """Return the id of the model that was named; answers of a profile are kept under its model's id."""
     return None if chosen.model is None else settings.model
 
 
-def _category(entry: str) -> str:
-    """``bfcl:live_simple`` of ``bfcl:live_simple_3-1-0-t2``; else what stands before the number."""
+def _find_category(entry: str) -> str:
+    """Return ``bfcl:live_simple`` for ``bfcl:live_simple_3-1-0-t2``; else what stands before the number."""
     suite, _, entry_id = entry.partition(":")
     known = [name for name in CATEGORIES if entry_id.startswith(f"{name}_")]
     if known:
@@ -145,8 +153,8 @@ def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
     if narrowed == chosen.all:
         raise UsageError("say what to delete: --model, --older-than and --entry, or --all without these")
     before = None if chosen.older_than is None else time.time() - chosen.older_than
-    with _opened(settings) as store:
-        gone = store.delete(_model(chosen, settings), chosen.entry, before)
+    with _open_store(settings) as store:
+        gone = store.delete(_find_model_id(chosen, settings), chosen.entry, before)
         print(f"{gone:,} answers are deleted", flush=True)
         store.shrink()
         print(f"{store.path}: {store.size:,} bytes, {sum(1 for _ in store.kept()):,} answers")
@@ -156,16 +164,16 @@ def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
 
 
 def _export(chosen: argparse.Namespace, settings: Settings) -> None:
-    context = _asked(settings)
+    context = _make_asking_context(settings)
     suite, manner = context.suites[_SUITE], context.manner
     folder = chosen.folder / settings.label.replace("/", "_")
     files: dict[Path, list[str]] = {}
     missing = 0
-    with _opened(settings) as store:
+    with _open_store(settings) as store:
         model = StoredModel(context.model, store, registry.identity(settings), offline=True, immediate=True)
         for category in suite.categories:
             entries = suite.load(category)
-            held = _conversations(model, context, entries)
+            held = _hold_conversations(model, context, entries)
             rows = [json.dumps(row_of(entry, as_judged(transcript))) for entry, transcript in held]
             missing += len(entries) - len(rows)
             if rows:
@@ -182,10 +190,10 @@ def _export(chosen: argparse.Namespace, settings: Settings) -> None:
 
 
 def _import(chosen: argparse.Namespace, settings: Settings) -> None:
-    _asked(settings)
+    _make_asking_context(settings)
     if not chosen.folder.exists():
         raise UsageError(f"{chosen.folder} does not exist")
-    context = _official(replace(settings, model=f"replay:{chosen.folder}"))
+    context = RunContext(replace(settings, model=f"replay:{chosen.folder}", suites=(_SUITE,)))
     replayed, suite = context.model, context.suites[_SUITE]
     assert context.chosen.recorded
     results = context.chosen.recorded.answered
@@ -194,7 +202,7 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
     entries = [entry for entry in named if entry.after is None]
     if not named:
         raise UsageError(f"{chosen.folder}: none of its {len(results):,} ids is an entry of {_SUITE}")
-    with _opened(settings, new=True) as store:
+    with _open_store(settings, new=True) as store:
         model = StoredModel(
             replayed, store, registry.identity(settings), refresh=chosen.force, immediate=True
         )
@@ -202,7 +210,7 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
         reused = 0
         for entry in entries:
             before = model.reused
-            for _, transcript in _conversations(model, context, [entry]):
+            for _, transcript in _hold_conversations(model, context, [entry]):
                 answers += transcript.completions
                 reused += model.reused - before
     faults = sum(answer.fault is not None for answer in answers)
@@ -213,36 +221,27 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
         print(f"{later:,} go on from earlier conversations; judge them with replay:{chosen.folder}")
     if unknown := len(results) - len(named):
         print(f"{unknown:,} ids are no entry of {_SUITE}")
-    print(f"judge them with: {_judging(chosen, settings, context.manner)}")
+    print(f"judge them with: {_make_command(chosen, settings, context.manner)}")
 
 
-def _judging(chosen: argparse.Namespace, settings: Settings, manner: Manner) -> str:
-    """The command of a run that finds what was imported."""
+def _make_command(chosen: argparse.Namespace, settings: Settings, manner: Manner) -> str:
+    """Return the command of a run that finds what was imported."""
     seen = manner.prompting
     plain = registry.choose(replace(settings, mode=seen.mode)).manner.prompting
-    options = {**given(chosen), "mode": seen.mode}
+    options = {**collect_run_options(chosen), "mode": seen.mode}
     if seen.names != plain.names:
         options["names"] = seen.names
     if seen.syntax != plain.syntax:
         options["syntax"] = seen.syntax
-    words = ["pytest"]
-    for option in OPTIONS:
-        value = options[option.key]
-        words += [f"{option.flag}={one}" for one in (value if isinstance(value, list) else [value]) if one]
-    return redacted(shlex.join([*words, "--fcbench-offline"]))
+    return redacted(shlex.join(["pytest", *spell_run_options(options), "--fcbench-offline"]))
 
 
 # What a run would ask
 
 
-def _official(settings: Settings) -> RunContext:
-    """Return the context of a run that would put the official entries to the model."""
-    return RunContext(replace(settings, suites=(_SUITE,)))
-
-
-def _asked(settings: Settings) -> RunContext:
-    """As ``_official``. Raises ``UsageError`` for a model whose answers no run keeps."""
-    context = _official(settings)
+def _make_asking_context(settings: Settings) -> RunContext:
+    """Return the context of a run over the official entries. Raises ``UsageError`` if it keeps no answers."""
+    context = RunContext(replace(settings, suites=(_SUITE,)))
     if not context.waits:
         raise UsageError(
             f"answers of {settings.label!r} are not kept; name a model that is asked with --model"
@@ -250,14 +249,10 @@ def _asked(settings: Settings) -> RunContext:
     return context
 
 
-_UNANSWERED = ("offline", "no_result", "no_search", "prompting_only", NOT_HELD)
-"""Causes for which an entry has no answer, which is no fault of the store."""
-
-
-def _conversations(
+def _hold_conversations(
     model: StoredModel, context: RunContext, entries: Iterable[Entry]
 ) -> Iterator[tuple[Entry, Transcript]]:
-    """Whole conversations, of several trials the first; entries that lack an answer are left out."""
+    """Yield whole conversations, of several trials the first; entries that lack an answer are left out."""
     dispatcher = Dispatcher(model, partial(context.converse, memories={}))
     for entry in entries:
         try:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from pathlib import Path
 
-from pytest_fcbench.cli.run_options import suites_known
+from pytest_fcbench.cli.run_options import find_openers
 from pytest_fcbench.config.loading import cache_folder
 from pytest_fcbench.domain.errors import FcbenchError, PackError
 from pytest_fcbench.suites.suite import Suite
@@ -21,20 +19,19 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     broken = False
-    for name, opener in suites_known(chosen).items():
+    for name, open_suite in find_openers(chosen).items():
         try:
-            told = _told(opener, categories=chosen.categories)
+            text = _describe_suite(open_suite(cache_folder()), categories=chosen.categories)
         except PackError as error:
-            told = f"not here yet: {error}"
+            text = f"not here yet: {error}"
         except FcbenchError as error:
-            told, broken = f"broken: {error}", True
-        print(f"{name:<18} {told}")
+            text, broken = f"broken: {error}", True
+        print(f"{name:<18} {text}")
     return int(broken)
 
 
-def _told(opener: Callable[[Path], Suite], *, categories: bool) -> str:
-    suite = opener(cache_folder())
+def _describe_suite(suite: Suite, *, categories: bool) -> str:
     sizes = {each.name: len(suite.load(each)) for each in suite.categories if not each.rule.varies_others}
-    told = f"{suite.version}, {sum(sizes.values()):,} entries in {len(sizes)} categories"
+    total = f"{suite.version}, {sum(sizes.values()):,} entries in {len(sizes)} categories"
     lines = [f"  {category:<24} {size:>6,}" for category, size in sizes.items()] if categories else []
-    return "\n".join([told, *lines])
+    return "\n".join([total, *lines])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.cli.commands.check_apis import checked
+from pytest_fcbench.cli.commands.check_apis import check_apis
 from pytest_fcbench.cli.main import main
 from pytest_fcbench.domain.entry import (
     CATEGORIES,
@@ -94,7 +94,7 @@ def test_each_request_once() -> None:
 
 
 def test_a_table(instead: dict[str, int], capsys: pytest.CaptureFixture[str]) -> None:
-    assert checked(ENTRIES, instead=instead) == 1
+    assert check_apis(ENTRIES, instead=instead) == 1
     lines = capsys.readouterr().out.splitlines()
     assert [line.split() for line in lines if line.startswith(("host", "ip-", "covid", "www"))] == [
         ["host", "calls", "answered", "wrong", "shape", "failed", "key", "missing"],
@@ -107,7 +107,7 @@ def test_a_table(instead: dict[str, int], capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_all_well(instead: dict[str, int], capsys: pytest.CaptureFixture[str]) -> None:
-    assert checked(ENTRIES, ["ip-api.com"], instead=instead) == 0
+    assert check_apis(ENTRIES, ["ip-api.com"], instead=instead) == 0
     assert "2 of 2 requests" in capsys.readouterr().out
 
 
@@ -117,7 +117,7 @@ def test_json(instead: dict[str, int], capsys: pytest.CaptureFixture[str]) -> No
         ExpectedResponse(IP.replace("fr", "de"), "{}"),
         lookup("get_coordinate_by_ip_address(ip_address='8.8.8.8')"),
     )
-    assert checked(entries, as_json=True, instead=instead) == 1
+    assert check_apis(entries, as_json=True, instead=instead) == 1
     told = capsys.readouterr().out
     assert "sesame" not in told
     found = json.loads(told)
@@ -133,7 +133,7 @@ def test_json(instead: dict[str, int], capsys: pytest.CaptureFixture[str]) -> No
 
 def test_an_unknown_host() -> None:
     with pytest.raises(UsageError, match=r"--host=ip-api\.org: unknown host .* Did you mean 'ip-api.com'"):
-        checked(ENTRIES, ["ip-api.org"])
+        check_apis(ENTRIES, ["ip-api.org"])
 
 
 def test_an_unknown_suite(capsys: pytest.CaptureFixture[str]) -> None:

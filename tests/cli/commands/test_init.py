@@ -73,5 +73,5 @@ def test_wrong_words_are_told(
     monkeypatch.chdir(tmp_path)
     Path("taken").write_text("")
     assert _init("taken") == 2
-    assert "taken is no folder" in capsys.readouterr().err
+    assert "taken is not a folder" in capsys.readouterr().err
     assert _init("--ci", "jenkins") == 2

@@ -102,4 +102,4 @@ def test_wrong_words_are_told(runs: list[str], tmp_path: Path, capsys: pytest.Ca
     assert "models.a.released: must be a date such as 2024-07-18" in _refused(
         capsys, *runs, "--config=wrong.yaml"
     )
-    assert "--to bad.json: is one of the scorecards" in _refused(capsys, *runs, "--to=bad.json")
+    assert "--to=bad.json: is one of the scorecards" in _refused(capsys, *runs, "--to=bad.json")

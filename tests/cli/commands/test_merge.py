@@ -84,7 +84,7 @@ def test_a_missing_shard_stops_it_unless_that_is_meant(capsys: pytest.CaptureFix
 
 def test_no_part_is_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
     said = _refused(capsys, "s1.json", "s2.json", "s3.json", "--to", "./s2.json")
-    assert "s2.json is one of the parts; name another file with --to" in said
+    assert "--to=s2.json: is one of the scorecards; name another file" in said
 
 
 @pytest.mark.parametrize(

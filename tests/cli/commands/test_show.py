@@ -13,7 +13,8 @@ from typing import TypeAlias
 import pytest
 
 from pytest_fcbench.cli import main
-from pytest_fcbench.cli.commands.show import lines, path_lines, printable_line
+from pytest_fcbench.cli.commands.show import render_entry, render_paths
+from pytest_fcbench.cli.output import escape_long_line
 from pytest_fcbench.config.loading import load
 from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath, PathCall
@@ -251,7 +252,7 @@ def _golden() -> Entry:
 
 
 def test_a_golden_path_is_told_step_by_step() -> None:
-    text = list(lines(_golden(), None, Environments({}), None))
+    text = list(render_entry(_golden(), None, Environments({}), None))
     assert text[-3:] == [
         '  step 1       find_place {"name": "Bergen"}',
         '  step 2       book {"place_id": 7, "nights": 2}',
@@ -263,7 +264,7 @@ def test_replies_of_a_conversation_are_those_it_had() -> None:
     """Nothing is carried out again."""
     first = Step(tool_calls(("find_place", {"name": "Oslo"})), ('find_place(name="Oslo")',), ('{"id": 9}',))
     transcript = replace(make_transcript("Done."), turns=((first, Step(Completion("Done."))),))
-    text = list(lines(_golden(), transcript, Environments({}), None))
+    text = list(render_entry(_golden(), transcript, Environments({}), None))
     assert text[-3:] == [
         '  call         find_place(name="Oslo")',
         '    returns    {"id": 9}',
@@ -274,7 +275,7 @@ def test_replies_of_a_conversation_are_those_it_had() -> None:
 def test_a_call_that_ended_the_conversation_has_no_reply() -> None:
     first = Step(tool_calls(("find_place", {"name": "Oslo"})), ('find_place(name="Oslo")',))
     transcript = replace(make_transcript("Done."), turns=((first,),))
-    text = list(lines(_golden(), transcript, Environments({}), None))
+    text = list(render_entry(_golden(), transcript, Environments({}), None))
     assert text[-1] == '  call         find_place(name="Oslo")'
 
 
@@ -296,7 +297,7 @@ def test_calls_are_told_with_what_became_of_them() -> None:
     path = make_path_score(make_call_verdict(), wrong, alone, right_steps=1, taken=3, completeness=2)
     judgement = Judgement(Passed(), Passed(), path, path)
     assert (
-        "\n".join(path_lines(judgement, 240))
+        "\n".join(render_paths(judgement, 240))
         == """
 calls (both profiles): 1 of 3 right, 1 of 2 steps finished, 3 taken
 completeness of the answer: 2 of 2
@@ -316,22 +317,22 @@ completeness of the answer: 2 of 2
 
 def test_profiles_that_say_otherwise_of_calls_are_both_told() -> None:
     one, other = make_path_score(make_call_verdict()), make_path_score(make_call_verdict(code="value_error"))
-    text = list(path_lines(Judgement(Passed(), Passed(), one, other), None))
+    text = list(render_paths(Judgement(Passed(), Passed(), one, other), None))
     assert [line for line in text if line.startswith("calls")] == [
         "calls (official profile): 1 of 1 right, 2 of 2 steps finished, 2 taken",
         "calls (corrected profile): 0 of 1 right, 2 of 2 steps finished, 2 taken",
     ]
-    assert list(path_lines(Judgement.both(Passed()), None)) == []
+    assert list(render_paths(Judgement.both(Passed()), None)) == []
 
 
 def test_long_and_hostile_calls_can_be_shown() -> None:
     verdict = make_call_verdict(name="\x1b[31m", made={"x\ud800": "y" * 5000}, code="value_error")
     judgement = Judgement(Passed(), Passed(), make_path_score(verdict))
     for longest, most in ((240, 1_000), (None, 6_000)):
-        text = [printable_line(line) for line in path_lines(judgement, longest)]
+        text = [escape_long_line(line) for line in render_paths(judgement, longest)]
         assert all(line.isprintable() for line in text)
         assert sum(map(len, text)) < most
-    assert "y" * 5000 in "".join(path_lines(judgement, None))
+    assert "y" * 5000 in "".join(render_paths(judgement, None))
 
 
 # Wrong words

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.cli.commands.show import printable_line
+from pytest_fcbench.cli.output import escape_long_line
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.suites import core
@@ -98,7 +98,7 @@ def test_no_entry_breaks_an_audit(
     entry = make_entry(category, functions=[doc], expect=[{"f.g": given} for given in accepted], query=query)
     facts = make_facts(entry, replace(entry, id="other"), against=[entry])
     audited = Audit("mine", "1", 2, tuple(CHECKS), tuple(audit(facts, [*CHECKS])), spreads(facts.entries))
-    assert all(printable_line(line).isprintable() for line in report.lines(audited, 3))
+    assert all(escape_long_line(line).isprintable() for line in report.lines(audited, 3))
     json.loads(report.document(audited))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.cli.sql_results import results, tables
+from pytest_fcbench.cli.sql_tables import render_results, render_tables
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.suites.registry import open_suite
@@ -29,7 +29,7 @@ def expecting(**accepted: str) -> Entry:
 
 
 def test_tables_that_are_given() -> None:
-    lines = list(tables(CORE["sql_0"], None))
+    lines = list(render_tables(CORE["sql_0"], None))
     assert lines[1:5] == [
         "table bikes",
         "id INTEGER  model TEXT  kind TEXT  price_per_day REAL  station_id INTEGER",
@@ -45,29 +45,29 @@ def test_tables_that_are_given() -> None:
 
 def test_tables_that_follow_from_the_truth_and_the_answer() -> None:
     entry = expecting(sql_keyword="SELECT", table_name="pupils", columns="name", conditions="age > 9")
-    lines = list(tables(entry, None))
+    lines = list(render_tables(entry, None))
     assert lines[1:3] == ["derived table pupils", "name NUMERIC  age NUMERIC  a further column NUMERIC"]
     assert {line.split()[1] for line in lines[4:]} == {"8", "9", "10"}
     asked = {"sql_keyword": "SELECT", "table_name": "pupils", "columns": ["name"], "conditions": ["age > 12"]}
-    more = list(tables(entry, answer(asked)))
+    more = list(render_tables(entry, answer(asked)))
     assert {line.split()[1] for line in more[4:]} == {"8", "9", "10", "11", "12", "13"}
 
 
 def test_many_rows_are_cut_unless_all_are_asked_for() -> None:
     conditions = "a > 1 AND b > 1 AND c > 1"
     entry = expecting(sql_keyword="SELECT", table_name="t", columns="a", conditions=conditions)
-    assert list(tables(entry, None))[-1] == "and 7 more rows; --full shows all"
-    assert len(list(tables(entry, None, full=True))) == 27 + 4
+    assert list(render_tables(entry, None))[-1] == "and 7 more rows; --full shows all"
+    assert len(list(render_tables(entry, None, full=True))) == 27 + 4
 
 
 def test_a_truth_that_cannot_be_carried_out_has_no_tables() -> None:
-    lines = list(tables(expecting(sql_keyword="DROP", table_name="t"), None))
+    lines = list(render_tables(expecting(sql_keyword="DROP", table_name="t"), None))
     assert lines[1].startswith("no tables: the truth cannot be carried out: sql_keyword is none of SELECT")
-    assert list(results(expecting(sql_keyword="DROP", table_name="t"), answer(DEAR))) == []
+    assert list(render_results(expecting(sql_keyword="DROP", table_name="t"), answer(DEAR))) == []
 
 
 def test_rows_side_by_side() -> None:
-    lines = list(results(CORE["sql_0"], answer({**DEAR, "conditions": ["price_per_day > 30"]})))
+    lines = list(render_results(CORE["sql_0"], answer({**DEAR, "conditions": ["price_per_day > 30"]})))
     assert lines == [
         "",
         'expected  SELECT "model", "price_per_day" FROM "bikes" WHERE "price_per_day" > 25',
@@ -86,17 +86,17 @@ def test_rows_side_by_side() -> None:
 
 def test_what_is_left_behind_side_by_side() -> None:
     gone = {"sql_keyword": "DELETE", "table_name": "rentals", "conditions": ["days > 3"]}
-    lines = list(results(CORE["sql_17"], answer(gone)))
+    lines = list(render_results(CORE["sql_17"], answer(gone)))
     assert lines[4] == "table rentals afterwards, as far as it differs (1 and 1)"
     assert lines[7] == "6, 5, Tomasz, 2026-06-14, 4  1, 3, Ines, 2026-04-28, 2"
 
 
 def test_a_table_that_is_made_otherwise() -> None:
     made = {"sql_keyword": "CREATE", "table_name": "repairs", "columns": "id INTEGER, cost REAL"}
-    text = "\n".join(results(CORE["sql_19"], answer(made)))
+    text = "\n".join(render_results(CORE["sql_19"], answer(made)))
     assert "table repairs afterwards, as far as it differs (1 and 1)" in text
     assert "  columns id integer, cost real" in text
-    text = "\n".join(results(CORE["sql_19"], answer({**made, "table_name": "other"})))
+    text = "\n".join(render_results(CORE["sql_19"], answer({**made, "table_name": "other"})))
     assert "(there is no such table)" in text
 
 
@@ -110,10 +110,10 @@ def test_a_table_that_is_made_otherwise() -> None:
     ids=["hostile", "no such table", "two statements"],
 )
 def test_what_is_no_statement_is_said_so(arguments: Mapping[str, object], says: str) -> None:
-    lines = list(results(CORE["sql_0"], answer({**DEAR, **arguments})))
+    lines = list(render_results(CORE["sql_0"], answer({**DEAR, **arguments})))
     assert lines[2].startswith(says.removesuffix("*"))
     assert len(lines) == 3
 
 
 def test_what_calls_nothing_has_no_results() -> None:
-    assert list(results(CORE["sql_0"], make_transcript("I would rather not."))) == []
+    assert list(render_results(CORE["sql_0"], make_transcript("I would rather not."))) == []

@@ -1,0 +1,28 @@
+"""The folder of entries that a command writes, a file for each category."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.run.output_files import write_new
+from pytest_fcbench.tools.authoring.entry_writing import written
+
+
+def declare_folder_options(parser: argparse.ArgumentParser) -> None:
+    """Declare where entries are written to."""
+    parser.add_argument(
+        "--to", type=Path, required=True, metavar="FOLDER", help="write a file by category there"
+    )
+    parser.add_argument("--force", action="store_true", help="replace files that are there")
+
+
+def write_entries(chosen: argparse.Namespace, entries: Sequence[Entry]) -> None:
+    """Write entries to the folder and print how many are in each file. Raises ``FcbenchError``."""
+    texts = {chosen.to / f"{category}.yaml": text for category, text in written(entries).items()}
+    write_new(texts, force=chosen.force)
+    for path in texts:
+        size = sum(entry.category.name == path.stem for entry in entries)
+        print(f"{path}: {size} {'entry' if size == 1 else 'entries'}")

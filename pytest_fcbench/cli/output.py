@@ -1,0 +1,86 @@
+"""What commands print, and the files they write: lines for a terminal, tables in several formats."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.run.output_files import write
+from pytest_fcbench.scorecard.render.tables import FORMATS
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+
+_FORMAT_BY_ENDING = {".md": "markdown", ".csv": "csv", ".html": "html", ".json": "json"}
+
+
+def print_lines(lines: Iterable[str], *, flush: bool = False) -> None:
+    """Print lines that may hold a model's words, each cut and without control characters.
+
+    ``flush`` shows each line at once, for a command that computes long between them.
+    """
+    for line in lines:
+        print(printable(line), flush=flush)
+
+
+def print_long_lines(lines: Iterable[str]) -> None:
+    """Print lines without control characters, however long they are."""
+    for line in lines:
+        print(escape_long_line(line))
+
+
+def escape_long_line(text: str) -> str:
+    """Make a line fit for any terminal without cutting it."""
+    # ``printable`` cuts, so it gets pieces that are short enough to stay whole.
+    return "".join(printable(text[at : at + 500]) for at in range(0, len(text), 500))
+
+
+def write_and_report(path: Path, text: str) -> None:
+    """Write a file and print where it is."""
+    write(path, text)
+    print(f"written to {path}")
+
+
+def require_other_file(to: Path, sources: Iterable[Path]) -> None:
+    """Raise ``UsageError`` if the file to write is one of those that are read."""
+    if to.resolve() in {path.resolve() for path in sources}:
+        raise UsageError(f"--to={to}: is one of the scorecards; name another file")
+
+
+def declare_table_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of a command that ends in tables."""
+    add = parser.add_argument
+    add("--profile", choices=list(Profile), help="whose verdicts (default: that of the runs, else official)")
+    add("--format", choices=list(FORMATS), help="default: what the name of the file says, else text")
+    add("--to", type=Path, metavar="FILE", help="write it there instead of printing it")
+
+
+def choose_format(chosen: argparse.Namespace) -> str:
+    """Return the format that was asked for, or that the ending of the file asks for."""
+    ending = chosen.to.suffix.lower() if chosen.to else ""
+    return str(chosen.format or _FORMAT_BY_ENDING.get(ending, "text"))
+
+
+def choose_profile(chosen: argparse.Namespace, cards: Sequence[Scorecard]) -> Profile:
+    """Return the profile that was asked for, or that of the runs if they agree."""
+    if chosen.profile:
+        return Profile(chosen.profile)
+    profiles = {card.facts.profile for card in cards}
+    return profiles.pop() if len(profiles) == 1 else Profile.OFFICIAL
+
+
+def split_names(values: Sequence[str] | None) -> list[str]:
+    """Split names that were given one by one or with commas."""
+    return [name.strip() for value in values or () for name in value.split(",")]
+
+
+def print_or_write(chosen: argparse.Namespace, lines: Iterable[str], cards: Sequence[Scorecard]) -> None:
+    """Print lines, or write them to the file that ``--to`` names."""
+    if chosen.to is None:
+        for line in lines:
+            print(line)
+    else:
+        require_other_file(chosen.to, (card.path for card in cards))
+        write_and_report(chosen.to, "".join(f"{line}\n" for line in lines))

@@ -1,0 +1,58 @@
+"""The answers of a scorecard, put to its entries again."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from pytest_fcbench.cli.run_options import describe_unknown_suite, find_openers, load_settings
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.session import Session
+from pytest_fcbench.scorecard.aggregate.trials import trials_of
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.suites.suite import Suite
+
+
+def open_replay(chosen: argparse.Namespace, card: Scorecard, records: Sequence[Record]) -> Session:
+    """Open a run over the suites of these Records, in which the scorecard gives the answers.
+
+    Raises ``UsageError`` if a suite is unknown or the scorecard holds no answers.
+    """
+    suites = find_suites(card, records, find_openers(chosen))
+    if not any(record.turns for record in records):
+        hint = "" if card.nodeids else "; a baseline keeps verdicts only, give the scorecard it was made from"
+        raise UsageError(f"{card.path}: holds no answers{hint}")
+    settings = load_settings(chosen, suites[0], f"replay:{card.path}")
+    trials = trials_of(card.records)
+    return Session(
+        RunContext(replace(settings, mode=None, names=None, syntax=None, suites=tuple(suites), trials=trials))
+    )
+
+
+def find_suites(card: Scorecard, records: Sequence[Record], known: Collection[str]) -> Sequence[str]:
+    """Return the names of the suites of these Records. Raises ``UsageError`` if one is unknown."""
+    suites = sorted({record.suite for record in records})
+    for suite in suites:
+        if suite not in known:
+            raise UsageError(f"{card.path}: {describe_unknown_suite(suite, known)}")
+    return suites
+
+
+def load_entries_of(context: RunContext, records: Iterable[Record]) -> Mapping[str, Entry]:
+    """Load all entries of the categories of these Records, by key."""
+    return load_entries(context.suites.values(), {record.category for record in records})
+
+
+def load_entries(suites: Iterable[Suite], categories: Collection[str] = CATEGORIES) -> Mapping[str, Entry]:
+    """Load the entries of some categories, by key."""
+    return {
+        entry.key: entry
+        for suite in suites
+        for category in suite.categories
+        if category.name in categories
+        for entry in suite.load(category)
+    }
