@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.run.output_files import write_new
+from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.tools.authoring.entry_writing import written
 
 
@@ -22,7 +22,7 @@ def declare_folder_options(parser: argparse.ArgumentParser) -> None:
 def write_entries(chosen: argparse.Namespace, entries: Sequence[Entry]) -> None:
     """Write entries to the folder and print how many are in each file. Raises ``FcbenchError``."""
     texts = {chosen.to / f"{category}.yaml": text for category, text in written(entries).items()}
-    write_new(texts, force=chosen.force)
+    write_new_files(texts, force=chosen.force)
     for path in texts:
         size = sum(entry.category.name == path.stem for entry in entries)
         print(f"{path}: {size} {'entry' if size == 1 else 'entries'}")

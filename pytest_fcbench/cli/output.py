@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.text import printable
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.run.output_files import write
+from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard.render.tables import FORMATS
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
@@ -39,7 +39,7 @@ def escape_long_line(text: str) -> str:
 
 def write_and_report(path: Path, text: str) -> None:
     """Write a file and print where it is."""
-    write(path, text)
+    write_file(path, text)
     print(f"written to {path}")
 
 

@@ -1,15 +1,15 @@
 """The pytest plugin: thin hooks around a ``Session``.
 
-Installed but unused it does nothing: only with an ``fcbench.yaml`` in the root directory or an
-``--fcbench-…`` option are the hooks of ``benchmark``, ``workers`` and ``showing`` registered, and only a run
-that collects entries is changed by them.
+Installed but unused it does nothing: the hooks of the other modules are registered only with an
+``fcbench.yaml`` in the root directory or an ``--fcbench-…`` option, and only a run that collects entries is
+changed by them.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.config.options import FILE, GROUPS, OPTIONS, Option
+from pytest_fcbench.config.options import FILE, GROUPS, OPTIONS
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -17,21 +17,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for group in GROUPS:
         shown = parser.getgroup(f"fcbench-{group.title}", f"fcbench: {group.title}")
         for option in group.options:
-            _declare(shown, option)
-
-
-def _declare(group: pytest.OptionGroup, option: Option) -> None:
-    if option.switch:
-        group.addoption(option.flag, dest=option.dest, action="store_true", default=None, help=option.help)
-        return
-    group.addoption(
-        option.flag,
-        dest=option.dest,
-        action="append" if option.repeatable else "store",
-        metavar=option.metavar,
-        default=None,
-        help=option.help,
-    )
+            # argparse takes no metavar for a switch.
+            action = "store_true" if option.switch else "append" if option.repeatable else "store"
+            more = {} if option.switch else {"metavar": option.metavar}
+            shown.addoption(
+                option.flag, dest=option.dest, action=action, default=None, help=option.help, **more
+            )
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-json-report looks at its options
@@ -46,7 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Benchmarks without a project have nothing to run on: say what is missing."""
+    """Refuse benchmarks without a project, which have nothing to run on."""
     if config.pluginmanager.has_plugin("fcbench-benchmark"):
         return
     if any(item.get_closest_marker("fcbench") for item in items):

@@ -1,4 +1,4 @@
-"""The hooks that make entries items, put them to the model and collect Records."""
+"""The hooks that make items of entries, put them to the model and collect Records."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ ENTRY = pytest.StashKey[Entry]()
 TRANSCRIPT = pytest.StashKey[Transcript]()
 RECORD = pytest.StashKey[Record]()
 
+BENCHMARK = pytest.StashKey["Benchmark"]()
+
 STOPPED = "fcbench-cannot-run"
-"""Id of the stand-in by which a worker tells that a model, a suite or an entry is wrong."""
+"""Id of the item that stands in for all entries if a model, a suite or an entry is wrong."""
 
 
 class Benchmark:
-    """One run in this process, be it the only one, the controller of xdist or one of its workers."""
+    """The run in this process, be it the only one, the controller of xdist or one of its workers."""
 
     def __init__(self, config: pytest.Config, settings: Settings, pointed: Collection[str] = ()) -> None:
         self.config = config
@@ -48,10 +50,10 @@ class Benchmark:
         self._pointed = pointed
         """Suites whose entries are items of their files."""
         self.item_ids: dict[str, str] = {}
-        """Item id by node id, of the Records that came."""
+        """Item id by node id, of the Records that arrived."""
         self.foreign_failures = 0
-        self.planned: list[str] = []
-        """What ``--fcbench-plan`` found, as lines of text."""
+        self.plan_lines: list[str] = []
+        """The plan of ``--fcbench-plan``, to be printed at the end."""
         self._error: Exception | None = None
         if settings.plan:
             config.option.dist, config.option.tx = "no", []  # workers have nothing to do
@@ -66,22 +68,22 @@ class Benchmark:
     # Collection
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """One item for each entry of the category that the test function is marked with."""
+        """Make an item of each entry of the category that the test function is marked with."""
         marker = metafunc.definition.get_closest_marker("fcbench")
         if marker is None:
             return
-        if not self.prepared():
+        if not self.prepare():
             metafunc.parametrize("entry", [pytest.param(None, id=STOPPED)])
             return
         found = self.context.selection.entries(marker.args[0])
         entries = [entry for entry in found if entry.suite not in self._pointed]
-        marks = {entry.suite: _marks(entry) for entry in entries}
+        marks = {entry.suite: _make_marks(entry) for entry in entries}  # one category has the same for all
         metafunc.parametrize(
             "entry", [pytest.param(entry, id=entry.item_id, marks=marks[entry.suite]) for entry in entries]
         )
 
-    def prepared(self) -> bool:
-        """Whether the run can be; an error of a model, a suite or an entry is told when all is collected."""
+    def prepare(self) -> bool:
+        """Prepare the run; False if a model, a suite or an entry is wrong, which collection ends with."""
         try:
             self.session.prepare(self._share)
         except FcbenchError as error:
@@ -89,35 +91,35 @@ class Benchmark:
         return self._error is None
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Stop on an error of a suite; drop categories that were not selected; keep tracebacks out."""
+        """Stop if the run is not possible; drop categories that were not selected; leave out tracebacks."""
         if self._error is not None:
             if self.is_worker:
                 return
             raise pytest.UsageError(str(self._error))
-        items[:] = [item for item in items if not _is_empty(item)]
+        items[:] = [item for item in items if not _is_stand_in(item)]
         ours = [item for item in items if ENTRY in item.stash]
         if ours and len(ours) == len(items) and self.config.option.tbstyle == "auto":
             self.config.option.tbstyle = "no"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Start conversations ahead of the bodies. With xdist a worker learns its items one by one."""
+        """Start conversations ahead of the bodies, or plan them; a worker of xdist does neither."""
         entries = [item.stash[ENTRY] for item in session.items if ENTRY in item.stash]
         if not entries or self.is_worker or self.config.option.collectonly:
             return None
         if self.context.settings.plan:
-            self.planned = list(self.session.plan(entries))
+            self.plan_lines = list(self.session.plan(entries))
             return True
-        self.start(entries)
+        self.start_asking(entries)
         return None
 
     def prepare_or_stop(self) -> None:
-        """End the session where the run cannot be."""
+        """Prepare the run, or end the session if it is not possible."""
         with raise_usage_errors():
             self.session.prepare(self._share)
 
-    def start(self, entries: list[Entry]) -> None:
-        """Begin to ask; end the session where the first call fails."""
+    def start_asking(self, entries: list[Entry]) -> None:
+        """Begin to ask for these entries, or end the session if the first call fails."""
         with raise_usage_errors():
             self.session.start(entries)
 
@@ -125,28 +127,15 @@ class Benchmark:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Remember whose body runs."""
+        """Remember the item whose body runs."""
         self.item = item
-
-    def adopt(self, item: pytest.Item, entry: Entry) -> None:
-        """Make an item that is no function the item of an entry."""
-        item.stash[ENTRY] = entry
-        for mark in _marks(entry):
-            item.add_marker(mark)
-
-    def _forget(self, item: pytest.Item) -> None:
-        """Reports carry the Record; a rerun starts from nothing."""
-        if TRANSCRIPT in item.stash:
-            del item.stash[TRANSCRIPT]
-        if RECORD in item.stash:
-            del item.stash[RECORD]
 
     @pytest.fixture
     def ask(self) -> Ask:
-        """Puts an entry to the model and returns the transcript."""
-        return self.put
+        """Put an entry to the model and return the transcript."""
+        return self.ask_model
 
-    def put(self, entry: Entry) -> Transcript:
+    def ask_model(self, entry: Entry) -> Transcript:
         """Put an entry to the model, for the item that runs. Raises ``NotScoredError``."""
         try:
             transcript = self.session.transcript(entry)
@@ -158,19 +147,19 @@ class Benchmark:
 
     @pytest.fixture
     def score(self) -> Score:
-        """Records a judgement and returns the verdict of the selected profile."""
-        return self.scored
+        """Record a judgement and return the verdict of the selected profile."""
+        return self.record_judgement
 
     @pytest.fixture
     def judge(self) -> Judge:
-        """Judges a transcript by the matcher of its entry's rule (``matchers/registry.py``)."""
+        """Judge a transcript by the matcher of its entry's rule (``matchers/registry.py``)."""
         return self.session.judge
 
-    def scored(self, judgement: Judgement) -> Passed | Failed:
-        """Record a judgement of the item that runs. Raises ``NotScoredError``, skips what is set aside."""
+    def record_judgement(self, judgement: Judgement) -> Passed | Failed:
+        """Record a judgement of the item that runs. Raises ``NotScoredError``; skips an entry set aside."""
         stash = self.item.stash
         transcript = stash.get(TRANSCRIPT, None)
-        stash[RECORD] = self.session.record(stash[ENTRY], judgement, transcript, _own_marks(self.item))
+        stash[RECORD] = self.session.record(stash[ENTRY], judgement, transcript, _find_own_marks(self.item))
         verdict = judgement.under(self.context.settings.profile)
         if isinstance(verdict, NotScored):
             if verdict.cause == SET_ASIDE:
@@ -189,39 +178,38 @@ class Benchmark:
             self._shorten_traceback(call.excinfo)
         report = yield
         if call.when == "teardown":
-            self._forget(item)
+            _forget_answer(item)
         elif ENTRY in item.stash and (call.when == "call" or call.excinfo):
-            if call.excinfo and not self._judged_wrong(item, call.excinfo):
-                self._note_not_scored(item, call.excinfo.value)
+            judged_wrong = (AssertionError, pytest.skip.Exception)
+            if call.excinfo and not (RECORD in item.stash and call.excinfo.errisinstance(judged_wrong)):
+                self._record_not_scored(item, call.excinfo.value)
                 report.when = "setup" if report.failed else report.when
             if RECORD in item.stash:
-                report.__dict__["fcbench"] = self._carried(item.stash[RECORD])
+                record = item.stash[RECORD]
+                # Text passes through xdist's channel, which takes no object of ours.
+                text = json.dumps(to_json(record), default=repr) if self.is_worker else record
+                report.__dict__["fcbench"] = text
         return report
 
     def _shorten_traceback(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Keep one frame where none is shown: pytest takes long to filter many."""
+        """Keep one frame if none is shown, because pytest takes long to filter many."""
         if excinfo.errisinstance((AssertionError, NotScoredError)) and self.config.option.tbstyle == "no":
             excinfo.traceback = excinfo.traceback[-1:]
 
-    def _carried(self, record: Record) -> Record | str:
-        """The Record as a report carries it: as ASCII text where it goes through xdist's channel."""
-        return json.dumps(to_json(record), default=repr) if self.is_worker else record
-
-    def _judged_wrong(self, item: pytest.Item, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
-        return RECORD in item.stash and excinfo.errisinstance((AssertionError, pytest.skip.Exception))
-
-    def _note_not_scored(self, item: pytest.Item, error: BaseException) -> None:
+    def _record_not_scored(self, item: pytest.Item, error: BaseException) -> None:
         if RECORD in item.stash or isinstance(error, pytest.skip.Exception):
             return
-        cause = error.cause if isinstance(error, NotScoredError) else "internal_error"
-        reason = error.reason if isinstance(error, NotScoredError) else f"{type(error).__name__}: {error}"
+        if isinstance(error, NotScoredError):
+            cause, reason = error.cause, error.reason
+        else:
+            cause, reason = "internal_error", f"{type(error).__name__}: {error}"
         transcript = item.stash.get(TRANSCRIPT, None)
         item.stash[RECORD] = self.session.not_scored(
-            item.stash[ENTRY], cause, reason, transcript, _own_marks(item)
+            item.stash[ENTRY], cause, reason, transcript, _find_own_marks(item)
         )
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect Records, on the controller too."""
+        """Collect the Records of this process and of workers."""
         if self.is_worker:
             return
         carried = getattr(report, "fcbench", None)
@@ -230,7 +218,7 @@ class Benchmark:
             self.session.records[record.item_id] = record
             self.item_ids[report.nodeid] = record.item_id
         elif report.failed and report.nodeid not in self.item_ids:
-            entry = self._lost_entry(report)
+            entry = self._find_lost_entry(report)
             if entry is None:
                 self.foreign_failures += 1
             else:
@@ -238,12 +226,12 @@ class Benchmark:
                 reason = report.longreprtext or "no report came"
                 self.session.records[entry.item_id] = self.session.not_scored(entry, "worker_crashed", reason)
 
-    def _lost_entry(self, report: pytest.TestReport) -> Entry | None:
-        """The entry that an xdist worker died under: xdist then reports no phase."""
+    def _find_lost_entry(self, report: pytest.TestReport) -> Entry | None:
+        """Return the entry during which an xdist worker died; xdist then reports no phase."""
         if report.when in ("setup", "call", "teardown"):
             return None
         self.prepare_or_stop()
-        return self.context.selection.find(item_id_of(report.nodeid))
+        return self.context.selection.find(parse_item_id(report.nodeid))
 
     # The end
 
@@ -259,21 +247,36 @@ class Benchmark:
 
 @contextmanager
 def raise_usage_errors() -> Iterator[None]:
-    """Turn errors of ours into pytest's own, which end the session without a traceback."""
+    """Turn our errors into pytest's own, which end the session without a traceback."""
     try:
         yield
     except FcbenchError as error:
         raise pytest.UsageError(str(error)) from None
 
 
-def item_id_of(nodeid: str) -> str:
-    """``suite:id`` of ``path::function[suite:id]``, also where xdist added a group; empty for other tests."""
+def parse_item_id(nodeid: str) -> str:
+    """Return ``suite:id`` of ``path::test[suite:id]``, without a group of xdist; empty for other tests."""
     _, bracket, rest = nodeid.rpartition("[")
     return rest.partition("]")[0] if bracket else ""
 
 
-def _marks(entry: Entry) -> list[pytest.MarkDecorator]:
-    """Marks for the suite, the category and the groups of an entry."""
+def attach_entry(item: pytest.Item, entry: Entry) -> None:
+    """Make an item that is no function the item of an entry."""
+    item.stash[ENTRY] = entry
+    for mark in _make_marks(entry):
+        item.add_marker(mark)
+
+
+def _forget_answer(item: pytest.Item) -> None:
+    """Drop transcript and Record of an item, which reports carry; a rerun starts from nothing."""
+    if TRANSCRIPT in item.stash:
+        del item.stash[TRANSCRIPT]
+    if RECORD in item.stash:
+        del item.stash[RECORD]
+
+
+def _make_marks(entry: Entry) -> list[pytest.MarkDecorator]:
+    """Return the marks for the suite, the category and the groups of an entry."""
     category = entry.category.name
     groups = [name for name, members in SELECTIONS.items() if category in members]
     return [getattr(pytest.mark, name) for name in (entry.suite, category, *groups)]
@@ -284,15 +287,15 @@ _KNOWN_MARKS = frozenset(
 ) | {*OURS, *CATEGORIES, *SELECTIONS}
 
 
-def _own_marks(item: pytest.Item) -> tuple[str, ...]:
-    """Marks that are neither pytest's nor follow from the entry."""
+def _find_own_marks(item: pytest.Item) -> tuple[str, ...]:
+    """Return the marks that are neither pytest's nor follow from the entry."""
     return tuple(
         sorted({mark.name for mark in item.iter_markers()} - _KNOWN_MARKS - {item.stash[ENTRY].suite})
     )
 
 
-def _is_empty(item: pytest.Item) -> bool:
-    """Note the item's entry. True for pytest's stand-in for a category without entries."""
+def _is_stand_in(item: pytest.Item) -> bool:
+    """Keep the entry of a parametrized item; True for pytest's stand-in for a category without entries."""
     if item.get_closest_marker("fcbench") is None:
         return False
     entry = getattr(item, "callspec").params.get("entry")  # noqa: B009 - items have it only if parametrized

@@ -7,27 +7,27 @@ from collections.abc import Mapping
 import pytest
 
 from pytest_fcbench.config.loading import config_file, load, own_suites
-from pytest_fcbench.plugin.entry_files import Pointed, pointed
+from pytest_fcbench.plugin.entry_files import EntryFileCollector, find_pointed_suites
 from pytest_fcbench.plugin.former_benchmarks import FormerBenchmarks
-from pytest_fcbench.plugin.items import Benchmark, raise_usage_errors
-from pytest_fcbench.plugin.reporting import Showing
+from pytest_fcbench.plugin.items import BENCHMARK, Benchmark, raise_usage_errors
+from pytest_fcbench.plugin.reporting import RunReporting
 from pytest_fcbench.plugin.xdist_workers import Workers
 
 
 def register_benchmark(config: pytest.Config, given: Mapping[str, object]) -> None:
-    """Read the settings and register what holds a run; ``given`` are the options by key."""
+    """Read the settings and register the plugins of a run; ``given`` are the options by key."""
     with raise_usage_errors():
         file = config_file(config.rootpath, config.option.fcbench_config)
-        suites, files = pointed(config.args, config.invocation_params.dir, own_suites(file))
+        suites, files = find_pointed_suites(config.args, config.invocation_params.dir, own_suites(file))
         settings = load(given, file, config.rootpath, suites)
-    benchmark = Benchmark(config, settings, suites)
+    benchmark = config.stash[BENCHMARK] = Benchmark(config, settings, suites)
     plugins = {
         "benchmark": benchmark,
-        "pointed": Pointed(benchmark, files),
+        "entry-files": EntryFileCollector(files),
         "former-benchmarks": FormerBenchmarks(benchmark.session),
         "workers": Workers(benchmark),
     }
     if not benchmark.is_worker:
-        plugins["showing"] = Showing(benchmark)
+        plugins["reporting"] = RunReporting(benchmark)
     for name, plugin in plugins.items():
         config.pluginmanager.register(plugin, f"fcbench-{name}")

@@ -26,7 +26,7 @@ _IDLE_S, _EVERY_S, _TIMES = 15, 5, 3
 
 
 def is_local(spec: XSpec) -> bool:
-    """Whether a worker runs on the controller's machine."""
+    """Return whether a worker runs on the controller's machine."""
     return bool(spec.popen) and not spec.via
 
 
@@ -49,25 +49,26 @@ def notice_loss(gateway: BaseGateway) -> None:
 
 
 def forgive_death(node: WorkerController) -> None:
-    """Let commands be sent to a worker that died a moment ago: that it died is what is told next, and its
-    tests go to others then."""
+    """Ignore commands to a worker that died a moment ago.
+
+    xdist learns next that it died, and gives its tests to others.
+    """
     send = node.sendcommand
 
-    def sent(name: str, **values: object) -> None:
+    def send_or_ignore(name: str, **values: object) -> None:
         with suppress(OSError):
             send(name, **values)
 
-    node.sendcommand = sent
+    node.sendcommand = send_or_ignore
 
 
 def go_on_without(session: DSession) -> None:
-    """Have the tests of a machine, should it be lost, carried out by the others; end the run in order where
-    they take no more."""
+    """Give the tests of a machine that is lost to the others; end the run in order if they take no more."""
     start_again = getattr(session, "_clone_node", None)
     if start_again is None or start_again is session.__dict__.get("_clone_node"):
         return
 
-    def replaced(lost: WorkerController) -> WorkerController | None:
+    def replace_or_go_on(lost: WorkerController) -> WorkerController | None:
         try:
             return start_again(lost)
         except (OSError, HostNotFound) as error:
@@ -81,4 +82,4 @@ def go_on_without(session: DSession) -> None:
             )
         return None
 
-    session._clone_node: Callable[[WorkerController], WorkerController | None] = replaced  # type: ignore[misc]
+    session._clone_node: Callable[[WorkerController], WorkerController | None] = replace_or_go_on  # type: ignore[misc]

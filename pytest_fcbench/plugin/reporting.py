@@ -12,47 +12,48 @@ import pytest
 from pytest_fcbench.dispatch.progress import Screen, Ticker
 from pytest_fcbench.domain.errors import FcbenchError
 from pytest_fcbench.plugin.items import Benchmark
-from pytest_fcbench.run.output_files import write
+from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard.gate.gate import exit_code
 from pytest_fcbench.scorecard.record import to_json
 from pytest_fcbench.scorecard.render import run_end
 from pytest_fcbench.scorecard.run_facts import Outcome
 
+_SHARD = "--fcbench-shard"
 
-class Showing:
-    """What a person and a CI job see of a run; not on workers."""
+
+class RunReporting:
+    """Shows a run to a person and a CI job; not on workers."""
 
     def __init__(self, benchmark: Benchmark) -> None:
         self._benchmark = benchmark
         self._config = benchmark.config
         self._session = benchmark.session
         self._settings = benchmark.context.settings
-        self._screen = None if self._config.option.verbose else _screen()
+        self._screen = None if self._config.option.verbose else _open_screen()
         """Where progress is shown: not with -q, and not with -v, which has a line for every test."""
         self._ticker: Ticker | None = None
         self._outcomes: tuple[Outcome, ...] = ()
         self._saved: str | None = None
-        """Where the scorecard is."""
+        """The path of the scorecard."""
         self._unsaved = ""
-        """Why there is none."""
-        self._owns_report = self._switch_report_on(self._settings.scorecard)
+        """Why no scorecard could be written."""
+        self._owns_report = self._switch_report_on()
 
-    def _switch_report_on(self, file: str | None) -> bool:
-        """Let pytest-json-report write the scorecard, unless the user already told it what to write."""
+    def _switch_report_on(self) -> bool:
+        """Have pytest-json-report write the scorecard, unless the user already told it what to write."""
         option = self._config.option
         if not hasattr(option, "json_report") or option.json_report:
             return False
         option.json_report = True
-        option.json_report_file = (
-            file if option.json_report_file == ".report.json" else option.json_report_file
-        )
+        if option.json_report_file == ".report.json":  # its default
+            option.json_report_file = self._settings.scorecard
         option.json_report_omit = option.json_report_omit or ["collectors", "keywords", "log", "streams"]
         return True
 
     # Progress
 
     def pytest_runtest_logstart(self) -> None:
-        """With the first entry that is asked: a line that renews itself, or elsewhere a line now and then."""
+        """Show progress from the first entry on: a line that renews itself, or a line now and then."""
         if self._ticker is None and self._screen is not None and self._session.expected:
             reporter = self._config.pluginmanager.get_plugin("terminalreporter")
             if reporter is not None:
@@ -60,7 +61,7 @@ class Showing:
             self._ticker = Ticker(self._session.progress, self._screen)
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """No letter for each entry where the progress is shown."""
+        """Print no letter for an entry if progress is shown."""
         if self._ticker is None or report.when == "teardown" or not hasattr(report, "fcbench"):
             return None
         return ("error" if report.when == "setup" and report.failed else report.outcome), "", ""
@@ -72,7 +73,7 @@ class Showing:
         """Let the gate decide; write no file in a run without entries."""
         if self._ticker:
             self._ticker.stop()
-        if self._empty_shard and session.exitstatus == 5:
+        if self._is_empty_shard and session.exitstatus == 5:
             session.exitstatus = 0
         elif not self._session.records and self._owns_report:
             self._config.option.json_report_file = None
@@ -86,27 +87,23 @@ class Showing:
     def _apply_gate(self, session: pytest.Session) -> None:
         """Let the gate decide the exit code, unless this is a part of a run that it says nothing about."""
         interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
-        if self._gate_decides(interrupted):
-            code = exit_code(self._outcomes)
-            session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
-
-    def _gate_decides(self, interrupted: bool) -> bool:
-        """Apply the gate. Whether the exit code is its own; to a shard it is applied by fcbench merge."""
-        if not self._settings.gate:
-            return False
-        if self._narrowed_by:
-            return self._narrowed_by == _SHARD and not interrupted
-        self._outcomes = self._session.outcomes(interrupted=interrupted)
-        return True
+        narrowed_by = self._narrowed_by
+        whole_shard = narrowed_by == _SHARD and not interrupted
+        if not self._settings.gate or (narrowed_by and not whole_shard):
+            return
+        if not narrowed_by:  # to a shard the gate is applied by fcbench merge
+            self._outcomes = self._session.outcomes(interrupted=interrupted)
+        code = exit_code(self._outcomes)
+        session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
 
     @property
-    def _empty_shard(self) -> bool:
-        """Whether nothing of what was selected falls into this shard, which its scorecard then says."""
+    def _is_empty_shard(self) -> bool:
+        """Whether no selected entry falls into this shard; its scorecard then says so."""
         return bool(self._settings.shard) and not self._session.records
 
     @property
     def _narrowed_by(self) -> str | None:
-        """What makes this a part of a run, which the gate of a file says nothing about."""
+        """The option that makes this a part of a run, about which the gate of a file says nothing."""
         option = self._config.option
         if option.fcbench_gate is not None:
             return None
@@ -124,9 +121,9 @@ class Showing:
 
     @pytest.hookimpl(optionalhook=True, trylast=True)
     def pytest_json_modifyreport(self, json_report: dict[str, object]) -> None:
-        """Each test carries its Record; one section holds the aggregate."""
+        """Give each test its Record, and the report a section with the aggregate."""
         tests = json_report.get("tests")
-        if not isinstance(tests, list) or not (self._session.records or self._empty_shard):
+        if not isinstance(tests, list) or not (self._session.records or self._is_empty_shard):
             return
         for test in tests:
             if test["nodeid"] in self._benchmark.item_ids:
@@ -138,15 +135,14 @@ class Showing:
             self._save(json_report)
 
     def _save(self, json_report: dict[str, object]) -> None:
-        """Write the whole scorecard or leave the one that is there.
-
-        pytest-json-report would write in place, leave half a file on a full disk, and say so only without -q.
-        """
+        """Write the whole scorecard or leave the one that is there."""
+        # pytest-json-report would write in place, leave half a file on a full disk, and say so only without
+        # -q; without the name of a file it writes none.
         option = self._config.option
         file, option.json_report_file = option.json_report_file, None
         try:
             if file:
-                write(Path(file), json.dumps(json_report, default=str, indent=option.json_report_indent))
+                write_file(Path(file), json.dumps(json_report, default=str, indent=option.json_report_indent))
         except FcbenchError as error:
             self._unsaved = str(error)
         else:
@@ -156,26 +152,29 @@ class Showing:
     def pytest_terminal_summary(
         self, terminalreporter: pytest.TerminalReporter
     ) -> Generator[None, object, object]:
-        """Our tables in the place of pytest's list of failures."""
-        if self._benchmark.planned:
+        """Print our tables in the place of pytest's list of failures."""
+        if self._benchmark.plan_lines:
             terminalreporter.section("plan")
-            for line in self._benchmark.planned:
+            for line in self._benchmark.plan_lines:
                 terminalreporter.write_line(line)
         if self._session.records:
-            if not self._benchmark.foreign_failures and self._config.option.tbstyle in ("auto", "no"):
-                self._config.option.tbstyle = "no"
-                terminalreporter.reportchars = terminalreporter.reportchars.replace("f", "").replace("E", "")
-            self._write_scorecard(terminalreporter)
-            if self._saved:
-                _tell_of_report(self._config, f"report saved to: {self._saved}", 0)
-        elif self._empty_shard:
-            shard = self._settings.shard
+            self._replace_failures(terminalreporter)
+        elif self._is_empty_shard:
             terminalreporter.write_line(
-                f"shard {shard} holds none of these entries, and its scorecard says so"
+                f"shard {self._settings.shard} holds none of these entries, and its scorecard says so"
             )
         elif self._owns_report:
-            _tell_of_report(self._config, "", 99)
+            _set_report_message(self._config, "", 99)
         return (yield)
+
+    def _replace_failures(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the scorecard; leave pytest's failures out if all of them are in it."""
+        if not self._benchmark.foreign_failures and self._config.option.tbstyle in ("auto", "no"):
+            self._config.option.tbstyle = "no"
+            terminalreporter.reportchars = terminalreporter.reportchars.replace("f", "").replace("E", "")
+        self._write_scorecard(terminalreporter)
+        if self._saved:
+            _set_report_message(self._config, f"report saved to: {self._saved}", 0)
 
     def _write_scorecard(self, terminalreporter: pytest.TerminalReporter) -> None:
         settings, facts, evidence = self._settings, self._session.facts, self._session.evidence
@@ -187,7 +186,7 @@ class Showing:
             width=terminalreporter._tw.fullwidth,
             most=settings.failures,
             annotate=settings.annotate,
-            remark=self._not_applied,
+            remark=self._explain_gate(),
         ):
             terminalreporter.write_line(line)
         if self._unsaved:
@@ -201,9 +200,8 @@ class Showing:
             if trouble:
                 warnings.warn(trouble, pytest.PytestWarning, stacklevel=2)
 
-    @property
-    def _not_applied(self) -> str | None:
-        """Why the gate of the file decides nothing here."""
+    def _explain_gate(self) -> str | None:
+        """Say why the gate of the file decides nothing here; None if it does."""
         if not self._settings.gate or not self._narrowed_by:
             return None
         then = "; fcbench merge applies it to all" if self._narrowed_by == _SHARD else ""
@@ -212,24 +210,21 @@ class Showing:
         )
 
     def pytest_unconfigure(self) -> None:
-        """Let go of the terminal."""
+        """Release the terminal."""
         if self._screen:
             self._screen.close()
 
 
-_SHARD = "--fcbench-shard"
-
-
-def _screen() -> Screen | None:
-    """Standard output, before pytest captures it; None where it is no file."""
+def _open_screen() -> Screen | None:
+    """Open standard output before pytest captures it; None if it is not a file."""
     try:
         return Screen()
     except (OSError, AttributeError):
         return None
 
 
-def _tell_of_report(config: pytest.Config, line: str, verbosity: int) -> None:
-    """What pytest-json-report says of its file, and from which verbosity on; it does not know of ours."""
+def _set_report_message(config: pytest.Config, line: str, verbosity: int) -> None:
+    """Set what pytest-json-report says of its file from a verbosity on; it does not know of ours."""
     report = getattr(config, "_json_report", None)
     if report is not None:
         report._terminal_summary, report._terminal_min_verbosity = line, verbosity

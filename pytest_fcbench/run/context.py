@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.conversations.entry import converse
@@ -29,7 +30,7 @@ from pytest_fcbench.suites.suite import Suite
 
 @dataclass(frozen=True)
 class RunContext:
-    """What the settings of a run lead to. Nothing here is opened, so nothing has to be closed.
+    """The fixed parts of a run. Nothing here is opened, so nothing has to be closed.
 
     Each part is made when it is first read: a wrong model is found before a missing pack, and a command that
     reads a suite loads no model.
@@ -115,8 +116,10 @@ class RunContext:
 
     @cached_property
     def parties(self) -> frozenset[Party]:
-        """Who is asked beside the model, the web apart: on golden paths all that are named, about replies in
-        words the judge."""
+        """The other parties that are asked, except the web.
+
+        On golden paths these are all that are named; about replies in words it is the judge.
+        """
         if self.chosen.recorded:
             return frozenset()
         named, rules = registry.named(self.settings), {each.rule for each in self.settings.categories}
@@ -128,6 +131,12 @@ class RunContext:
     def asks_web(self) -> bool:
         """Whether calls of selected entries search the web."""
         return any(category.name in SELECTIONS["web_search"] for category in self.settings.categories)
+
+    @property
+    def web_recording(self) -> Path | None:
+        """The recording that answers everything that is asked of the web, if one was named."""
+        kind, _, path = self.settings.search.partition(":")
+        return Path(path) if kind == "recorded" else None
 
     @cached_property
     def waits(self) -> bool:

@@ -16,7 +16,7 @@ from pytest_fcbench.domain.transcript import Party
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.routing import Parties
-from pytest_fcbench.models.web import OwnWeb, RecordedWeb, RecordingModel, WebModel
+from pytest_fcbench.models.web import OwnWeb, RecordingModel, WebModel
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.web.recording import Recording
@@ -102,7 +102,7 @@ class ModelStack:
                 "give it one under 'prices' in fcbench.yaml"
             )
         max_usd = settings.max_usd and settings.max_usd * self._share
-        ledger = Ledger(price, settings.concurrency, max_usd, _output_limit(settings.parameters))
+        ledger = Ledger(price, settings.concurrency, max_usd, _find_output_limit(settings.parameters))
         preflight = settings.preflight and not settings.offline
         return LimitedModel(self._context.model, self._limits_of(settings), ledger, preflight=preflight)
 
@@ -125,12 +125,12 @@ class ModelStack:
         if context.chosen.recorded:
             return dict.fromkeys((party for party in Party if party is not Party.MODEL), context.model)
         models: dict[Party, Model] = {
-            party: self._keep(party, model, identity)
+            party: self._limit_and_store(party, model, identity)
             for party, (model, identity) in registry.others(context.settings, context.parties).items()
         }
         return {**models, **self._open_webs()} if context.asks_web else models
 
-    def _keep(self, party: Party, model: Model, identity: registry.Identity) -> Model:
+    def _limit_and_store(self, party: Party, model: Model, identity: registry.Identity) -> Model:
         """Return an auxiliary model within its limits, with its answers kept."""
         settings = self._context.settings
         if party is Party.JUDGE and settings.judge:
@@ -145,9 +145,9 @@ class ModelStack:
         web = registry.web(settings)
         identity = {"model": f"web: {settings.search}"}
         webs: dict[Party, Model] = {
-            Party.WEB: web if web.immediate else self._keep(Party.WEB, web, identity),
+            Party.WEB: web if web.immediate else self._limit_and_store(Party.WEB, web, identity),
             Party.OWN_WEB: web
-            if isinstance(web, RecordedWeb)
+            if self._context.web_recording  # it holds what was asked of the suites' webs, too
             else self._opened.enter_context(open_own_web(self._context)),
         }
         if settings.search_record is None:
@@ -163,7 +163,7 @@ def open_own_web(context: RunContext) -> Iterator[WebModel]:
         yield WebModel(web.sources, immediate=not context.waits)
 
 
-def _output_limit(parameters: Mapping[str, object]) -> int | None:
+def _find_output_limit(parameters: Mapping[str, object]) -> int | None:
     """Return the limit of output tokens, under either of the names it has."""
     given = (parameters.get(name) for name in ("max_tokens", "max_completion_tokens"))
     return next((value for value in given if isinstance(value, int)), None)

@@ -1,4 +1,4 @@
-"""What commands write."""
+"""Writing whole files, or none."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
 
 
-def write(path: Path, text: str) -> None:
-    """Write a whole file or leave what is there. Raises ``UsageError`` for no name, else ``FcbenchError``.
+def write_file(path: Path, text: str) -> None:
+    """Write a whole file or leave the one that is there; a device or a pipe cannot be left as it was.
 
-    A device or a pipe is written to; it cannot be left as it was.
+    Raises ``UsageError`` for a path without a name, else ``FcbenchError``.
     """
     if not path.name:
         raise UsageError(f"{path} is a folder; name a file in it")
@@ -30,14 +30,13 @@ def write(path: Path, text: str) -> None:
         raise FcbenchError(f"{path} cannot be written: {error.strerror}") from None
 
 
-def write_new(files: Mapping[Path, str], *, force: bool) -> None:
-    """Write texts by path; with ``force`` over those that are there.
+def write_new_files(files: Mapping[Path, str], *, force: bool) -> None:
+    """Write texts by path, unless a file is already there and ``force`` is not given.
 
-    Raises ``UsageError`` before anything is written where one is there, ``FcbenchError`` where one cannot
-    be written.
+    Raises ``UsageError`` before anything is written, ``FcbenchError`` if a file cannot be written.
     """
     there = next((path for path in files if path.exists()), None)
     if there and not force:
         raise UsageError(f"{there} is already there; name another folder, or replace it with --force")
     for path, text in files.items():
-        write(path, text)
+        write_file(path, text)

@@ -22,73 +22,70 @@ from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.run.context import RunContext
 
 _OUTPUT_TOKENS = 75
-"""Of an answer: the mean of gpt-4o-mini on the official single-turn entries, function calling."""
+"""Tokens of an answer: the mean of gpt-4o-mini on the official single-turn entries, function calling."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the entries of a category need: calls to make, answers that are there, estimated tokens."""
+    """The needs of a category: calls to make, answers that are there, estimated tokens."""
 
     name: str
     entries: int = 0
-    """Entries, each once for every trial."""
+    """The number of entries, each once for every trial."""
     stored: int = 0
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
 
-    def usd(self, price: Price | None) -> float | None:
-        """Dollars for the calls; None where the price is not known, or goes by time."""
+    def __add__(self, other: Plan) -> Plan:
+        """Sum two plans under the name of the first."""
+        return Plan(
+            self.name,
+            self.entries + other.entries,
+            self.stored + other.stored,
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+        )
+
+    def compute_usd(self, price: Price | None) -> float | None:
+        """Return the dollars for the calls; None if the price is not known, or goes by time."""
         if not self.calls:
             return 0.0
         return price.of(self.input_tokens, self.output_tokens, None, 1) if price else None
 
 
-def plan(
-    entries: Iterable[Entry],
-    to_ask: Callable[[Entry], Sequence[AskModel]],
-) -> Sequence[Plan]:
-    """One plan for each category in the order of the entries; ``to_ask`` gives the calls that an entry needs.
+def make_plans(entries: Iterable[Entry], find_calls: Callable[[Entry], Sequence[AskModel]]) -> Sequence[Plan]:
+    """Make a plan for each category, in the order of the entries.
 
-    An entry that needs none is stored.
+    ``find_calls`` returns the calls that an entry needs; one that needs none is stored.
     """
     plans: dict[str, Plan] = {}
     for entry in entries:
-        before = plans.get(entry.category.name, Plan(entry.category.name))
-        requests = to_ask(entry)
-        plans[entry.category.name] = Plan(
-            before.name,
-            before.entries + 1,
-            before.stored + (not requests),
-            before.calls + len(requests),
-            before.input_tokens + sum(estimated_tokens(request, TYPICAL) for request in requests),
-            before.output_tokens + len(requests) * _OUTPUT_TOKENS,
-        )
+        name, calls = entry.category.name, find_calls(entry)
+        tokens = sum(estimated_tokens(call, TYPICAL) for call in calls)
+        own = Plan(name, 1, int(not calls), len(calls), tokens, len(calls) * _OUTPUT_TOKENS)
+        plans[name] = plans.get(name, Plan(name)) + own
     return list(plans.values())
 
 
-def lines(plans: Sequence[Plan], price: Price | None) -> Iterator[str]:
-    """The plan as a table."""
-    total = Plan(
-        "all",
-        entries=sum(plan.entries for plan in plans),
-        stored=sum(plan.stored for plan in plans),
-        calls=sum(plan.calls for plan in plans),
-        input_tokens=sum(plan.input_tokens for plan in plans),
-        output_tokens=sum(plan.output_tokens for plan in plans),
-    )
+def render_plans(plans: Sequence[Plan], price: Price | None) -> Iterator[str]:
+    """Render plans as a table with their sum."""
     head = (
         f"{'':<24}{'entries':>8}{'stored':>8}{'calls':>8}{'tokens in':>12}{'tokens out':>12}{'dollars':>10}"
     )
+    total = sum(plans, Plan("all"))
     yield head
     for row in (*plans, total):
+        usd = row.compute_usd(price)
         if row is total:
             yield "-" * len(head)
         yield (
             f"{row.name:<24}{row.entries:>8}{row.stored:>8}{row.calls:>8}"
-            f"{row.input_tokens:>12}{row.output_tokens:>12}{_dollars(row.usd(price)):>10}"
+            f"{row.input_tokens:>12}{row.output_tokens:>12}{'-' if usd is None else f'{usd:.4f}':>10}"
         )
-    yield "tokens are estimated: in from the size of requests, out as 75 an answer; nothing was asked"
+    estimate = f"in from the size of requests, out as {_OUTPUT_TOKENS} an answer"
+    yield f"tokens are estimated: {estimate}; nothing was asked"
 
 
 def describe_plan(
@@ -102,8 +99,8 @@ def describe_plan(
         yield f"{len(entries)} entries; {context.settings.label} needs no network: no call, no cost"
     else:
         memories: Memories = {}
-        plans = plan(entries, lambda entry: _find_calls(context, stored, entry, memories))
-        yield from lines(plans, context.price)
+        plans = make_plans(entries, lambda entry: _find_calls(context, stored, entry, memories))
+        yield from render_plans(plans, context.price)
         if context.asks_web:
             yield "not counted: what the web answers, which stands in later requests"
     if context.parties:
@@ -135,7 +132,3 @@ def _find_calls(
         for each in (*(before for before in entry.earlier if before.key not in memories), entry):
             drive(context.converse(each, memories, plain), partial(answer, each))
     return needed
-
-
-def _dollars(usd: float | None) -> str:
-    return "-" if usd is None else f"{usd:.4f}"

@@ -1,4 +1,4 @@
-"""Which entries a run asks: those of its suites and categories, its part of them, each as often as told."""
+"""The entries of a run: those of its suites and categories, its part of them, each once for every trial."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_fcbench.matchers.execution import LIVE_ONLY
 from pytest_fcbench.suites.suite import Suite
 
 _SMOKE = 10
-"""Which part of the entries a smoke run takes: of ten paraphrases in a row the first."""
+"""A smoke run takes every tenth entry: of ten paraphrases in a row the first."""
 
 
 @dataclass(slots=True)
@@ -27,8 +27,7 @@ class Selection:
     _by_file: dict[str, dict[Path, list[Entry]]] = field(default_factory=dict)
 
     def entries(self, name: str) -> Sequence[Entry]:
-        """Entries of a category in all selected suites that belong to this run's shard; none if the category
-        is not selected.
+        """Return the entries of a category in all suites and this shard; none if it is not selected.
 
         Raises ``UsageError`` for a name that is no category.
         """
@@ -41,7 +40,7 @@ class Selection:
         return found if shard is None else [entry for entry in found if shard.holds(entry)]
 
     def by_file(self, suite: str) -> Mapping[Path, Sequence[Entry]]:
-        """The entries of a suite by the file that each stands in, where the suite knows it."""
+        """Return the entries of a suite by their file, if the suite knows it."""
         if suite in self._by_file:
             return self._by_file[suite]
         found = self._by_file[suite] = {}
@@ -53,11 +52,11 @@ class Selection:
         return found
 
     def find(self, item_id: str) -> Entry | None:
-        """The entry of that item id among those that were loaded."""
+        """Return the entry of that item id if it was loaded."""
         return self._by_id.get(item_id)
 
     def size_of(self, category: str) -> int:
-        """Number of tests of a category in the selected suites, whatever the shard: entries times trials."""
+        """Return the number of tests of a category in all shards: entries times trials."""
         return sum(len(self._load(suite, CATEGORIES[category])) for suite in self.suites.values())
 
     def _load(self, suite: Suite, category: Category) -> tuple[Entry, ...]:
@@ -66,12 +65,12 @@ class Selection:
             loaded = suite.load(category) if category in suite.categories else ()
             chosen = loaded[::_SMOKE] if self.settings.smoke else loaded
             if self.settings.live:
-                chosen = tuple(map(_asked_live, chosen))
-            self._loaded[key] = tuple(self._trials(chosen))
+                chosen = tuple(map(_clear_live_only, chosen))
+            self._loaded[key] = tuple(self._repeat(chosen))
             self._by_id |= {entry.item_id: entry for entry in self._loaded[key]}
         return self._loaded[key]
 
-    def _trials(self, entries: Sequence[Entry]) -> Iterator[Entry]:
+    def _repeat(self, entries: Sequence[Entry]) -> Iterator[Entry]:
         for entry in entries:
             if self.settings.trials == 1:
                 yield entry
@@ -79,7 +78,7 @@ class Selection:
                 yield from (replace(entry, trial=n) for n in range(1, self.settings.trials + 1))
 
 
-def _asked_live(entry: Entry) -> Entry:
-    """An entry that was set aside only because nobody recorded what a web API answers is no longer."""
+def _clear_live_only(entry: Entry) -> Entry:
+    """Take back an entry that was set aside only because no answer of a web API is recorded."""
     recorded = not (entry.set_aside or "").startswith(f"{LIVE_ONLY}:")
     return entry if recorded else replace(entry, set_aside=None)

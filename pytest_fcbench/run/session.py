@@ -8,7 +8,6 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import cached_property, partial
 from importlib.metadata import version
-from pathlib import Path
 
 from pytest_fcbench.conversations import memory
 from pytest_fcbench.conversations.setting import Memories
@@ -293,7 +292,9 @@ def _name_search(context: RunContext, found: Iterable[Record]) -> str | None:
         for record in found
         if record.category in SELECTIONS["web_search"]
     }
-    kind, _, path = context.settings.search.partition(":")
-    if not own_webs or kind == "recorded":
-        return f"recorded:{Path(path).name}" if own_webs else None
+    if not own_webs:
+        return None
+    if context.web_recording:
+        return f"recorded:{context.web_recording.name}"
+    kind = context.settings.search
     return "core" if own_webs == {True} else "nobody" if own_webs == {False} and kind == "core" else kind

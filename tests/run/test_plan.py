@@ -8,7 +8,7 @@ from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
 from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.transcript import AskModel
-from pytest_fcbench.run.plan import Plan, lines, plan
+from pytest_fcbench.run.plan import Plan, make_plans, render_plans
 from tests.factories import make_entry
 
 REQUEST = AskModel(({"role": "user", "content": "x" * 600},))
@@ -16,7 +16,7 @@ TOKENS = estimated_tokens(REQUEST, TYPICAL)
 
 
 def _plan(*entries: Entry, stored: str = "") -> list[Plan]:
-    return list(plan(entries, lambda entry: [] if entry.id == stored else [REQUEST] * len(entry.turns)))
+    return list(make_plans(entries, lambda entry: [] if entry.id == stored else [REQUEST] * len(entry.turns)))
 
 
 def test_each_entry_is_one_call() -> None:
@@ -41,15 +41,15 @@ def test_categories_stay_in_their_order() -> None:
 
 def test_dollars() -> None:
     row = Plan("multiple", 1, 0, 1, input_tokens=1_000_000, output_tokens=100_000)
-    assert row.usd(Price(input=2.0, output=10.0)) == 3.0
-    assert row.usd(None) is None
-    assert row.usd(Price(hour=2.0)) is None, "how long it takes is not known"
-    assert replace(row, calls=0).usd(None) == 0.0
+    assert row.compute_usd(Price(input=2.0, output=10.0)) == 3.0
+    assert row.compute_usd(None) is None
+    assert row.compute_usd(Price(hour=2.0)) is None, "how long it takes is not known"
+    assert replace(row, calls=0).compute_usd(None) == 0.0
 
 
 def test_the_table_has_a_sum() -> None:
     rows = [Plan("multiple", 2, 1, 1, 100, 75), Plan("parallel", 3, 0, 3, 300, 225)]
-    table = list(lines(rows, Price(input=1e6, output=0.0)))
+    table = list(render_plans(rows, Price(input=1e6, output=0.0)))
     assert table[-2].split() == ["all", "5", "1", "4", "400", "300", "400.0000"]
     assert table[1].split() == ["multiple", "2", "1", "1", "100", "75", "100.0000"]
-    assert [line.split()[-1] for line in lines(rows, None)][1:3] == ["-", "-"]
+    assert [line.split()[-1] for line in render_plans(rows, None)][1:3] == ["-", "-"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import SET_ASIDE, NotScored
-from pytest_fcbench.run.output_files import write
+from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
 
 HELP = "what a gate compares with: save one from a scorecard"
@@ -26,7 +26,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     card = scorecard_files.load(chosen.scorecard)
     if not card.records:
         raise UsageError(f"{chosen.scorecard}: has no entry of a benchmark")
-    write(chosen.to, scorecard_files.baseline(card))
+    write_file(chosen.to, scorecard_files.baseline(card))
     facts = card.facts
     print(f"{chosen.to}: {len(card.records)} tests, model {facts.model} ({facts.mode})")
     verdicts = [record.verdict(facts.profile) for record in card.records]

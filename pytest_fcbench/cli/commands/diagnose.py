@@ -18,7 +18,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
-from pytest_fcbench.run.output_files import write
+from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
@@ -96,7 +96,7 @@ def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
     if chosen.to is not None:
         label = judge.label if judge else None
         file = document(found, model=card.facts.model, profile=profile, judge=label)
-        write(chosen.to, json.dumps(file, indent=1))
+        write_file(chosen.to, json.dumps(file, indent=1))
         yield f"written to {chosen.to}"
 
 

@@ -20,7 +20,7 @@ from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import NotScored, Passed
 from pytest_fcbench.models.baselines.official_results import as_judged, path_of, row_of, turns_of
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.output_files import write_new
+from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.usage import cost_latency
@@ -101,7 +101,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     columns_of = {**TABLES, **({"data_executable.csv": EXECUTABLE} if executed else {})}
     for name, columns in columns_of.items():
         texts[scores / name] = table(columns, models, next(iter(exports.values())).size_of)
-    write_new(texts, force=chosen.force)
+    write_new_files(texts, force=chosen.force)
     print_lines(map(str, exports.values()))
     print(f"{scores}: {', '.join(columns_of)}")
     for note in _describe_gaps(models):

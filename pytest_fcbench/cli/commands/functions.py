@@ -12,7 +12,7 @@ import yaml
 from pytest_fcbench.codecs.function_docs import openapi, python_code
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.run.output_files import write_new
+from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.suites.formats.fields import yaml_value
 
 HELP = "write function docs from code, OpenAPI or OpenAI tools"
@@ -39,7 +39,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     ]
     text = yaml.safe_dump({"functions": listed}, sort_keys=False, allow_unicode=True, width=100)
     if chosen.to:
-        write_new({chosen.to: text}, force=chosen.force)
+        write_new_files({chosen.to: text}, force=chosen.force)
         print(f"{chosen.to}: {len(docs)} function{'s' * (len(docs) != 1)}")
     else:
         print(text, end="")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest_fcbench
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.run.output_files import write
+from pytest_fcbench.run.output_files import write_file
 
 
 def _read_template(name: str) -> str:
@@ -39,7 +39,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         if path.exists():
             print(f"kept     {path}")
         else:
-            write(path, text)
+            write_file(path, text)
             print(f"written  {path}")
     at = "" if chosen.folder == Path() else f"cd {chosen.folder} && "
     print(f"run it with: {at}pytest benchmarks")

@@ -41,7 +41,7 @@ from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Profile
 from pytest_fcbench.matchers.equivalence import builtin
 from pytest_fcbench.matchers.golden_path.questions import Equivalence, equivalence
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.output_files import write
+from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -131,7 +131,7 @@ def _audit_judges(chosen: argparse.Namespace) -> Iterator[str]:
     yield from notes
     if chosen.to is not None:
         document = _make_document(card, profile, pairs, answers, agreement)
-        write(chosen.to, json.dumps(document, indent=1))
+        write_file(chosen.to, json.dumps(document, indent=1))
         yield f"written to {chosen.to}"
     if agreement.share is None:
         raise FcbenchError("there is nothing to compare: no pair has an answer of both judges")

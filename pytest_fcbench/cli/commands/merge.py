@@ -12,13 +12,12 @@ from pathlib import Path
 from pytest_fcbench.cli.output import print_lines, require_other_file
 from pytest_fcbench.cli.run_options import declare_run_options, load_settings
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.run.output_files import write
+from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.compare.merging import merge
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.render import run_end
 from pytest_fcbench.scorecard.render.document import section
-from pytest_fcbench.scorecard.run_facts import Outcome
 
 HELP = "join the scorecards of shards; apply the gate to the whole"
 
@@ -66,6 +65,6 @@ def run_command(chosen: argparse.Namespace) -> int:
         "exitcode": code,
         "fcbench": section(facts, merged.records, merged.size_of, outcomes),
     }
-    write(chosen.to, json.dumps({**merged.report, **own}))
+    write_file(chosen.to, json.dumps({**merged.report, **own}))
     print(f"{len(chosen.scorecards)} scorecards, {len(merged.records):,} tests: written to {chosen.to}")
     return code

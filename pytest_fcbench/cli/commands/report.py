@@ -26,7 +26,7 @@ from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, completion_from_json
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.output_files import write
+from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
@@ -60,7 +60,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     from pytest_fcbench.scorecard.render.html.page import page
 
     text = page(cards, told, Profile(chosen.profile or cards[0].facts.profile))
-    write(chosen.to, text)
+    write_file(chosen.to, text)
     print_lines(f"note: {note}" for note in told.notes)
     entries = len({record.entry for card in cards for record in card.records})
     of = f"{len(paths)} scorecard{'s' * (len(paths) != 1)}, {entries:,} entr{'y' if entries == 1 else 'ies'}"

@@ -21,7 +21,7 @@ from pytest_fcbench.cli.run_options import (
 from pytest_fcbench.config.loading import cache_folder
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.run.output_files import write_new
+from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.authoring.entry_writing import drafted
 from pytest_fcbench.tools.authoring.sampling import Walk, walks
@@ -60,7 +60,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     print_lines((*_describe_walks(found, chosen.count), *notes))
     if chosen.to:
         text = drafted(entry.scene, found, entry.key, chosen.first, questions)
-        write_new({chosen.to: text}, force=chosen.force)
+        write_new_files({chosen.to: text}, force=chosen.force)
         left = sum(len(walk.turns) for walk in found) - len(questions)
         print(f"{chosen.to}: {len(found)} entries, {left} turns to be worded")
     return 0 if found else 1

@@ -36,7 +36,7 @@ from pytest_fcbench.domain.transcript import Completion, Transcript
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.baselines.official_results import as_judged, path_of, row_of
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.output_files import write_new
+from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.suites import bfcl
 
 HELP = "stored answers: size, list, prune, export, import"
@@ -183,7 +183,9 @@ def _export(chosen: argparse.Namespace, settings: Settings) -> None:
             f"{store.path} has no answer that a run of {settings.label} with these settings would find "
             f"(mode {manner.prompting.mode}); 'fcbench store list' says what there is"
         )
-    write_new({path: "".join(f"{row}\n" for row in rows) for path, rows in files.items()}, force=chosen.force)
+    write_new_files(
+        {path: "".join(f"{row}\n" for row in rows) for path, rows in files.items()}, force=chosen.force
+    )
     for path, rows in files.items():
         print(f"{len(rows):>6,}  {path}")
     print(f"{sum(map(len, files.values())):,} answers are written; {missing:,} entries have none")
