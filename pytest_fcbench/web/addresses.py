@@ -56,7 +56,7 @@ _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 def checked(url: str) -> Target:
-    """The parts of a URL. Raises ``Refused``."""
+    """Parse a URL and check its parts. Raises ``Refused``."""
     if len(url) > LONGEST_URL:
         raise Refused(f"a URL has at most {LONGEST_URL:,} characters")
     if not sendable(url) or "\\" in url:
@@ -71,7 +71,7 @@ def checked(url: str) -> Target:
         raise Refused(f"only http and https are spoken, not {scheme[:40]!r}")
     if "@" in parts.netloc:
         raise Refused("a URL holds no user name")
-    host = _host(parts.hostname or "")
+    host = _check_host(parts.hostname or "")
     if port not in (None, *PORTS.values()):
         raise Refused(f"only the ports 80 and 443 are asked, not {port}")
     query = f"?{parts.query}" if parts.query else ""
@@ -79,13 +79,14 @@ def checked(url: str) -> Target:
 
 
 def sendable(text: str) -> bool:
-    """Whether a text has no control character and can be encoded."""
+    """Return whether a text has no control character and can be encoded."""
     return _UNSENDABLE.search(text) is None
 
 
-def _host(written: str) -> str:
+def _check_host(written: str) -> str:
+    """Return the name or the address of a host in one form. Raises ``Refused``."""
     if ":" in written:
-        return str(_public(written))
+        return str(_parse_address(written))
     if len(written) > 253:
         raise Refused("the name of a host has at most 253 characters")
     try:
@@ -94,14 +95,15 @@ def _host(written: str) -> str:
         raise Refused(f"no name of a host: {written[:80]!r}") from None
     host = host.lower().removesuffix(".")
     if _NUMBER.fullmatch(host.rpartition(".")[2]):
-        return str(_public(host))
+        return str(_parse_address(host))
     if not _NAME.fullmatch(host) or host.endswith(".localhost"):
         raise Refused(f"no name of a public host: {host[:80]!r}")
     return host
 
 
-def _public(written: str) -> Address:
-    """An address written in the one usual way; ``2130706433`` and ``0x7f.1`` are ways around a rule."""
+def _parse_address(written: str) -> Address:
+    """Parse a public address in its usual notation. Raises ``Refused``."""
+    # Others, such as 2130706433 and 0x7f.1 for 127.0.0.1, are ways around a rule; ip_address takes none.
     try:
         address = ip_address(written)
     except ValueError:
@@ -118,7 +120,7 @@ _TRANSITIONAL = (ip_network("2002::/16"), ip_network("2001::/32"), ip_network("1
 
 
 def is_public(address: Address) -> bool:
-    """Whether anybody may be reached there: global, one host, and so is the address it may hold."""
+    """Return whether an address is global, of one host, and holds no other that is not."""
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped:
             return is_public(address.ipv4_mapped)
@@ -132,8 +134,8 @@ def is_public(address: Address) -> bool:
 
 
 def all_public(host: str, addresses: Sequence[Address]) -> Sequence[Address]:
-    """The addresses of a host. Raises ``Refused`` where one of them is not public: who answers with some
-    of both kinds wants the other one reached."""
+    """Return the addresses of a host. Raises ``Refused`` if one of them is not public."""
+    # A name service that answers with some of both kinds wants the other kind reached.
     for address in addresses:
         if not is_public(address):
             raise Refused(f"{host} is at {address}, which is no public address")

@@ -86,7 +86,7 @@ Params: TypeAlias = Mapping[str, str] | Sequence[tuple[str, str]]
 
 
 def resolved(host: str) -> Sequence[Address]:
-    """All addresses of a name, in the order in which they are to be tried. Raises OSError."""
+    """Resolve a name to all its addresses, in the order in which they are tried. Raises OSError."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except UnicodeError as error:
@@ -95,7 +95,7 @@ def resolved(host: str) -> Sequence[Address]:
 
 
 def connected(address: str, port: int, timeout_s: float) -> socket.socket:
-    """A connection. Raises OSError."""
+    """Connect to an address and port. Raises OSError."""
     return socket.create_connection((address, port), timeout_s)
 
 
@@ -103,7 +103,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class Client:
-    """Asks within ``bounds``. Threads may share it.
+    """A client that asks within ``bounds``. Threads may share it.
 
     ``local`` names hosts whose place a server of this run takes, by its port on 127.0.0.1: it is asked over
     plain HTTP whatever the URL says, and is told the host's name.
@@ -125,16 +125,16 @@ class Client:
         self._pause = pause
 
     def get(self, url: str, params: Params | None = None, headers: Mapping[str, str] | None = None) -> Reply:
-        """The reply, whatever its status. Raises ``Refused`` and ``Unreachable``."""
+        """Get a URL and return the reply, whatever its status. Raises ``Refused`` and ``Unreachable``."""
         deadline = time.monotonic() + self._bounds.timeout_s
-        target, told = _with(checked(url), params or ()), _checked_headers(headers or {})
+        target, sent_headers = _add_params(checked(url), params or ()), _check_headers(headers or {})
         for left in range(self._bounds.retries, -1, -1):
             wait_s = _WAIT_S * 2 ** (self._bounds.retries - left)
             try:
-                reply = self._followed(target, told, deadline)
+                reply = self._follow(target, sent_headers, deadline)
                 if left == 0 or not (reply.status == 429 or reply.status >= 500):
                     return reply
-                wait_s = _asked_wait_s(reply, wait_s)
+                wait_s = _read_retry_after(reply, wait_s)
                 if time.monotonic() + wait_s >= deadline:
                     return reply
             except _Transient:
@@ -143,9 +143,9 @@ class Client:
             self._pause(wait_s)
         raise AssertionError("the last try returns or raises")
 
-    def _followed(self, target: Target, headers: Mapping[str, str], deadline: float) -> Reply:
+    def _follow(self, target: Target, headers: Mapping[str, str], deadline: float) -> Reply:
         for left in range(self._bounds.redirects, -1, -1):
-            reply = self._asked(target, headers, deadline)
+            reply = self._request(target, headers, deadline)
             place = reply.headers.get("Location")
             if reply.status not in _REDIRECTS or place is None or self._bounds.redirects == 0:
                 return reply
@@ -154,13 +154,13 @@ class Client:
             # Servers write other scripts as UTF-8, http.client reads them as Latin-1.
             with suppress(UnicodeError):
                 place = place.encode("latin-1").decode("utf-8")
-            following = checked(_joined(target.url, place))
+            following = checked(_join_url(target.url, place))
             if following.origin != target.origin:
                 headers = {name: text for name, text in headers.items() if name.lower() in _NO_SECRETS}
             target = following
         raise Unreachable(f"more than {self._bounds.redirects} redirects")
 
-    def _asked(self, target: Target, headers: Mapping[str, str], deadline: float) -> Reply:
+    def _request(self, target: Target, headers: Mapping[str, str], deadline: float) -> Reply:
         import requests
 
         bounds = self._bounds
@@ -169,7 +169,7 @@ class Client:
         port = self._local.get(target.host)
         sent = target if port is None else replace(target, scheme="http", port=80)
         dial = _Dial(
-            [LOOPBACK] if port is not None else self._addresses(target.host, deadline),
+            [LOOPBACK] if port is not None else self._find_addresses(target.host, deadline),
             target.port if port is None else port,
             self._connect,
             deadline,
@@ -179,17 +179,17 @@ class Client:
             raise Refused("the URL can be read in two ways")
         # Not through a session, which reads proxies from the environment, and all of a redirect.
         with (
-            _ended(dial, bounds.timeout_s),
+            _end_in_time(dial, bounds.timeout_s),
             closing(_make_adapter(dial)) as adapter,
             adapter.send(request, stream=True, timeout=dial.left_s) as response,
         ):
             reply = Reply(target.url, response.status_code, response.headers, b"")
             if response.ok and bounds.types is not None and reply.type not in bounds.types:
                 raise Unreachable(f"the reply is of the type {reply.type[:80] or 'none'!r}")
-            return replace(reply, body=_body(response, bounds.max_bytes))
+            return replace(reply, body=_read_body(response, bounds.max_bytes))
 
-    def _addresses(self, host: str, deadline: float) -> Sequence[str]:
-        """As text, checked. The system's resolver knows no time limit, so it is waited for in a thread."""
+    def _find_addresses(self, host: str, deadline: float) -> Sequence[str]:
+        """Return the addresses of a host as text, all public. Raises ``Refused`` and ``Unreachable``."""
         with suppress(ValueError):
             return [str(ip_address(host))]  # checked with the URL
         found: list[Sequence[Address]] = []
@@ -198,6 +198,7 @@ class Client:
             with suppress(OSError, ValueError):
                 found.append(self._resolve(host))
 
+        # The system's resolver knows no time limit, so it runs in a thread that is not waited for longer.
         thread = threading.Thread(target=resolve, daemon=True)
         thread.start()
         thread.join(max(0.0, deadline - time.monotonic()))
@@ -207,7 +208,7 @@ class Client:
 
 
 class _Transient(Unreachable):
-    """It may work the next time."""
+    """A failure that may not come again."""
 
 
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -216,13 +217,13 @@ _WAIT_S = 0.5
 _LONGEST_WAIT_S = 10.0
 
 
-def _asked_wait_s(reply: Reply, otherwise: float) -> float:
-    """How long the server asks to be left alone."""
+def _read_retry_after(reply: Reply, otherwise: float) -> float:
+    """Return the seconds for which the server asks to be left alone."""
     told = reply.headers.get("Retry-After", "").strip()
     return min(float(told), _LONGEST_WAIT_S) if re.fullmatch(r"[0-9]{1,6}", told) else otherwise
 
 
-def _joined(base: str, place: str) -> str:
+def _join_url(base: str, place: str) -> str:
     try:
         return urljoin(base, place)
     except ValueError as error:
@@ -243,24 +244,22 @@ _KEPT_BACK = re.compile(
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")
 
 
-def _checked_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
+def _check_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
+    """Return headers that may be sent. Raises ``Refused``."""
     for name, text in headers.items():
         if not _TOKEN.fullmatch(name):
             raise Refused(f"no name of a header: {name[:80]!r}")
         if _KEPT_BACK.fullmatch(name):
             raise Refused(f"the header {name[:80]} is not for the one who asks to set")
-        if not sendable(text) or text != text.strip() or not _in_latin_1(text):
+        if not sendable(text) or text != text.strip() or max(text, default="") > "\xff":
             raise Refused(f"the header {name} holds what no header can hold")
     if sum(map(len, (*headers, *headers.values()))) > LONGEST_URL:
         raise Refused(f"headers have at most {LONGEST_URL:,} characters")
     return headers
 
 
-def _in_latin_1(text: str) -> bool:
-    return all(ord(character) < 256 for character in text)
-
-
-def _with(target: Target, params: Params) -> Target:
+def _add_params(target: Target, params: Params) -> Target:
+    """Return the target with parameters in its query. Raises ``Refused``."""
     pairs = list(params.items() if isinstance(params, Mapping) else params)
     if not all(map(sendable, (text for pair in pairs for text in pair))):
         raise Refused("a parameter holds no control character and no half of a character")
@@ -288,11 +287,11 @@ class _Dial:
 
     @property
     def left_s(self) -> float:
-        """Seconds that are left, never none: a timeout of 0 means that a socket does not wait."""
+        """The seconds that are left, never 0: with a timeout of 0 a socket does not wait at all."""
         return max(0.001, self._deadline - time.monotonic())
 
     def __call__(self) -> socket.socket:
-        """Raises OSError."""
+        """Connect to the first address that takes it. Raises OSError."""
         error = OSError("no address")
         for address in self._addresses:
             try:
@@ -306,25 +305,25 @@ class _Dial:
         raise error
 
     def end(self) -> None:
-        """Whoever reads from a connection finds it closed."""
+        """Shut the connections down, so that whoever reads from one finds it closed."""
         self.over = True
         for end in self._ends:
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Let go of the descriptors."""
+        """Close the descriptors."""
         while self._ends:
             self._ends.pop().close()
 
 
 @contextmanager
-def _ended(dial: _Dial, timeout_s: float) -> Iterator[None]:
-    """Ends what is connected when the time is up: a server that sends a byte now and then meets every timeout
-    of a socket. What goes wrong within becomes ``Unreachable``."""
+def _end_in_time(dial: _Dial, timeout_s: float) -> Iterator[None]:
+    """End connections when the time is up; turn what goes wrong within into ``Unreachable``."""
     import requests
     from urllib3.exceptions import HTTPError
 
+    # A server that sends a byte now and then meets every timeout of a socket, so a timer ends it.
     watch = threading.Timer(dial.left_s, dial.end)
     watch.daemon = True
     watch.start()
@@ -371,8 +370,8 @@ def _make_adapter(dial: _Dial) -> HTTPAdapter:
 # What is read
 
 
-def _body(response: requests.Response, max_bytes: int) -> bytes:
-    """The body in plain bytes; no more than one too many is ever held, before or after decompression."""
+def _read_body(response: requests.Response, max_bytes: int) -> bytes:
+    """Read the body as plain bytes, holding at most one too many before and after decompression."""
     read = bytearray()
     for part in response.raw.stream(2**16, decode_content=False):
         read += part

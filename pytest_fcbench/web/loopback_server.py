@@ -29,10 +29,10 @@ Answer: TypeAlias = Callable[[str, str, Mapping[str, str]], Reply]
 
 
 class LoopbackServer:
-    """It serves until it is closed. Raises ``OSError`` where it cannot."""
+    """A server that runs until it is closed. Raises ``OSError`` if it cannot start."""
 
     def __init__(self, answer: Answer) -> None:
-        self._server = ThreadingHTTPServer((LOOPBACK, 0), _handler(answer))
+        self._server = ThreadingHTTPServer((LOOPBACK, 0), _make_handler(answer))
         self._server.daemon_threads = True
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.05,), name="fcbench-loopback", daemon=True
@@ -41,7 +41,7 @@ class LoopbackServer:
 
     @property
     def port(self) -> int:
-        """Of 127.0.0.1."""
+        """The port on 127.0.0.1."""
         return int(self._server.server_address[1])
 
     def close(self) -> None:
@@ -51,7 +51,7 @@ class LoopbackServer:
         self._server.server_close()
 
 
-def _handler(answer: Answer) -> type[BaseHTTPRequestHandler]:
+def _make_handler(answer: Answer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         timeout = 30
 
@@ -69,6 +69,6 @@ def _handler(answer: Answer) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(reply.body)
 
         def log_message(self, *told: object) -> None:
-            """Nothing: what was asked stands in the Record."""
+            """Log nothing: what was asked stands in the Record."""
 
     return Handler

@@ -1,4 +1,4 @@
-"""What a model is shown of a page: as it came, as Markdown, or as text.
+"""The content of a page as a model sees it: as it came, as Markdown, or as text.
 
 HTML is parsed by lxml: the parser of the standard library takes more than a minute for 200 kB that are
 made for it. Officially the whole page is handed over, however long; here it ends after ``MOST`` characters.
@@ -41,38 +41,39 @@ class Unshown(Exception):  # noqa: N818 - reads as the state it names
 
 
 def content(reply: Reply, mode: str) -> str:
-    """The body of a reply in one of the modes of web search. Raises ``Unshown``."""
+    """Render the body of a reply in one of the modes of web search. Raises ``Unshown``."""
     if reply.status >= 400:
         raise Unshown(f"the server answered with HTTP status {reply.status}")
     if reply.type == _PDF or reply.body.startswith(b"%PDF-"):
         raise Unshown("it is a PDF document; only text, HTML, JSON and XML can be read")
     if not _TYPES.fullmatch(reply.type) or b"\0" in reply.body[:1000]:
         raise Unshown(f"it is of the type {reply.type[:80]!r}; only text, HTML, JSON and XML can be read")
-    text = _decoded(reply)
+    text = _decode(reply)
     if mode != "raw" and reply.type in _HTML:
-        text = _converted(text[:_MOST_PARSED], reply.url, mode)
+        text = _convert_html(text[:_MOST_PARSED], reply.url, mode)
     return text if len(text) <= MOST else f"{text[:MOST]}\n[cut: {MOST:,} of {len(text):,} characters]"
 
 
-def _converted(html: str, url: str, mode: str) -> str:
+def _convert_html(html: str, url: str, mode: str) -> str:
+    """Convert HTML to Markdown with whole addresses, or to its lines of text."""
     # The comment keeps the library from warning where a page looks like an address or like XML.
     page = BeautifulSoup(f"<!---->{html}", "lxml")
     for unseen in page(_UNSEEN):
         unseen.decompose()
     if mode == "markdown":
         for link in page("a", href=True):
-            link["href"] = _joined(url, str(link["href"]))
+            link["href"] = _join_url(url, str(link["href"]))
         try:
             markdown: str = MarkdownConverter(heading_style="ATX").convert_soup(page)
             return re.sub(r"\n{3,}", "\n\n", markdown).strip()
         except RecursionError:
             pass  # nobody who writes for readers nests so deep
-    lines = (" ".join(line.split()) for line in "".join(_texts(page)).splitlines())
+    lines = (" ".join(line.split()) for line in "".join(_split_texts(page)).splitlines())
     return "\n".join(line for line in lines if line)
 
 
-def _texts(page: BeautifulSoup) -> Iterator[str]:
-    """The texts of a page, with a line break between those of different blocks."""
+def _split_texts(page: BeautifulSoup) -> Iterator[str]:
+    """Yield the texts of a page, with a line break between those of different blocks."""
     block_of: dict[int, PageElement] = {id(page): page}
     last: PageElement = page
     for node in page.descendants:
@@ -86,7 +87,7 @@ def _texts(page: BeautifulSoup) -> Iterator[str]:
             last = block
 
 
-def _joined(url: str, place: str) -> str:
+def _join_url(url: str, place: str) -> str:
     try:
         return urljoin(url, place)
     except ValueError:
@@ -99,11 +100,11 @@ _ENCODING = re.compile(
     r"|shift_jis|euc-(jp|kr)|gb2312|gbk|gb18030|big5",
     re.IGNORECASE,
 )
-"""Of text only: Python knows others, some of which take a long time."""
+"""Encodings that are tried. Python knows others, some of which take a long time."""
 
 
-def _decoded(reply: Reply) -> str:
-    """The body as text, in the encoding that it names, else UTF-8, else Windows-1252."""
+def _decode(reply: Reply) -> str:
+    """Decode the body by the encoding that it names, else UTF-8, else Windows-1252."""
     named = _CHARSET.search(reply.headers.get("Content-Type", "").encode("latin-1", "replace"))
     named = named or _CHARSET.search(reply.body[:1024])
     told = named[1].decode("ascii", "replace") if named else ""

@@ -1,8 +1,8 @@
-"""What the web answered, kept in a file: JSON lines, each a call and its answer.
+"""Recordings of the web: JSON lines, each a call and its answer.
 
     {"name": "fetch_url_content", "arguments": {"url": "...", "mode": "raw"}, "answer": {"content": "..."}}
 
-Where a call stands twice, the later line holds.
+If a call stands twice, the later line holds.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pytest_fcbench.domain.errors import UsageError
 
 
 def key(name: object, arguments: object) -> str:
-    """The same for the same call."""
+    """Return the key of a call; the order of its arguments plays no part."""
     return json.dumps([name, arguments], sort_keys=True)
 
 
 def read(path: Path) -> Mapping[str, Mapping[str, object]]:
-    """The answers of a file, by key. Raises ``UsageError`` with file and line."""
+    """Read the answers of a file, by key. Raises ``UsageError`` with file and line."""
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
@@ -43,7 +43,7 @@ def read(path: Path) -> Mapping[str, Mapping[str, object]]:
 
 
 class Recording:
-    """Adds to a file. Threads and processes may share it: each line is one write to its end.
+    """A file that answers are added to. Threads and processes may share it: a line is one write to its end.
 
     Raises ``UsageError`` for a place that cannot be written to.
     """
@@ -55,11 +55,11 @@ class Recording:
         except OSError as error:
             raise UsageError(f"--fcbench-search-record={path}: {error.strerror}") from None
         self._last: dict[str, str] = {}
-        """Of each call, the line that holds."""
+        """The last line of each call."""
         self._lock = threading.Lock()
 
     def add(self, name: object, arguments: object, answer: Mapping[str, object]) -> None:
-        """Keep an answer, where it is another than before. Raises OSError."""
+        """Add an answer if it differs from the last one to this call. Raises OSError."""
         call = key(name, arguments)
         line = json.dumps({"name": name, "arguments": arguments, "answer": answer})
         with self._lock:
@@ -68,5 +68,5 @@ class Recording:
                 self._last[call] = line
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         os.close(self._file)

@@ -1,4 +1,4 @@
-"""Who searches the web: a library, a paid interface, and the engine of our own small web."""
+"""Search engines: a library, a paid interface, and the engine of our own small web."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Search(Protocol):
     """A search engine. Threads may share it."""
 
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Hit]:
-        """At most so many results, the best first. Raises ``CallError``."""
+        """Return at most so many results, the best first. Raises ``CallError``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,10 @@ class SmallWebSearch:
     client: Client
 
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Hit]:
-        """Asks the server of this run."""
-        found = _listed(
-            _json(_asked(self.client, f"http://{ENGINE}/", {"q": keywords, "n": str(max_results)}))
-        )
-        return [_hit(result, "url") for result in found]
+        """Ask the server of this run."""
+        query = {"q": keywords, "n": str(max_results)}
+        found = _parse_json(_get_reply(self.client, f"http://{ENGINE}/", query))
+        return _make_hits(found, "url")
 
 
 class DuckDuckGo:
@@ -54,26 +53,25 @@ class DuckDuckGo:
         extras.need("search", "--fcbench-search=duckduckgo")
 
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Hit]:
-        """Asks once. A search that finds nothing is an empty list, which the library calls an error."""
+        """Ask once. A search that finds nothing, which the library calls an error, is an empty list."""
         from ddgs import DDGS
         from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
 
         try:
-            words = _sendable(keywords)
-            found = DDGS(timeout=_PATIENCE_S).text(
-                words, region=region, max_results=max_results, backend="duckduckgo"
+            found = DDGS(timeout=20).text(
+                _make_sendable(keywords), region=region, max_results=max_results, backend="duckduckgo"
             )
         except RatelimitException as error:
-            raise CallError("rate_limit", _said("ddgs", error), transient=True) from None
+            raise CallError("rate_limit", _describe("ddgs", error), transient=True) from None
         except TimeoutException as error:
-            raise CallError("timeout", _said("ddgs", error), transient=True) from None
+            raise CallError("timeout", _describe("ddgs", error), transient=True) from None
         except DDGSException as error:
             if str(error) == "No results found.":
                 return []
-            raise CallError("endpoint", _said("ddgs", error), transient=True) from None
+            raise CallError("endpoint", _describe("ddgs", error), transient=True) from None
         except Exception as error:  # noqa: BLE001 - whatever it trips over is one answer missing, not a crash
-            raise CallError("endpoint", _said("ddgs", error)) from None
-        return [_hit(result, "href") for result in found][:max_results]
+            raise CallError("endpoint", _describe("ddgs", error)) from None
+        return _make_hits(found, "href")[:max_results]
 
 
 SERPAPI = "https://serpapi.com/search.json"
@@ -90,19 +88,19 @@ class SerpApi:
     """Tries once: trying again is the dispatcher's."""
 
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Hit]:
-        """Asks once. What says that nothing was found is an empty list."""
+        """Ask once. A reply that says that nothing was found is an empty list."""
         key = os.environ.get(KEY_ENV, "").strip()
         query = {"engine": "duckduckgo", "q": keywords, "kl": region, "api_key": key}
-        reply = _json(_asked(self.client, SERPAPI, query, key))
+        reply = _parse_json(_get_reply(self.client, SERPAPI, query, key))
         if not isinstance(reply, Mapping):
             raise CallError("garbled", "serpapi.com: the reply is no object", transient=True)
         if "organic_results" not in reply and "error" in reply and "any results" not in str(reply["error"]):
             raise CallError("endpoint", f"serpapi.com: {redacted(str(reply['error']), key)[:300]}")
-        return [_hit(result, "link") for result in _listed(reply.get("organic_results"))][:max_results]
+        return _make_hits(reply.get("organic_results"), "link")[:max_results]
 
 
 def serpapi() -> SerpApi:
-    """SerpAPI. Raises ``UsageError`` without a key."""
+    """Return SerpAPI. Raises ``UsageError`` without a key."""
     if not os.environ.get(KEY_ENV, "").strip():
         raise UsageError(
             f"--fcbench-search=serpapi: put your key for serpapi.com into the environment variable {KEY_ENV}"
@@ -110,35 +108,34 @@ def serpapi() -> SerpApi:
     return SerpApi()
 
 
-_PATIENCE_S = 20
 _CAUSES = {401: "authentication", 403: "authentication", 429: "rate_limit"}
 
 
-def _asked(client: Client, url: str, query: Mapping[str, str], secret: str = "") -> Reply:
-    """A good reply. Raises ``CallError``, whose reason does not hold the secret."""
+def _get_reply(client: Client, url: str, query: Mapping[str, str], secret: str = "") -> Reply:
+    """Return a good reply. Raises ``CallError``, whose reason does not hold the secret."""
     try:
-        reply = client.get(url, {name: _sendable(text) for name, text in query.items()})
+        reply = client.get(url, {name: _make_sendable(text) for name, text in query.items()})
     except Refused as error:
-        raise CallError("bad_request", _said(url, error, secret)) from None
+        raise CallError("bad_request", _describe(url, error, secret)) from None
     except Unreachable as error:
-        raise CallError("connection", _said(url, error, secret), transient=True) from None
+        raise CallError("connection", _describe(url, error, secret), transient=True) from None
     if reply.status != 200:
         cause = _CAUSES.get(reply.status, "endpoint")
         wait = reply.headers.get("Retry-After", "")
         raise CallError(
             cause,
-            _said(url, f"HTTP {reply.status}: {reply.body[:300].decode('utf-8', 'replace')}", secret),
+            _describe(url, f"HTTP {reply.status}: {reply.body[:300].decode('utf-8', 'replace')}", secret),
             transient=reply.status == 429 or reply.status >= 500,
             retry_after_s=float(wait) if wait.isdecimal() and len(wait) < 7 else None,
         )
     return reply
 
 
-def _said(who: str, error: object, secret: str = "") -> str:
+def _describe(who: str, error: object, secret: str = "") -> str:
     return f"{who}: {redacted(' '.join(str(error).split()), secret)}"[:400]
 
 
-def _json(reply: Reply) -> object:
+def _parse_json(reply: Reply) -> object:
     try:
         value: object = json.loads(reply.body)
     except (ValueError, RecursionError):
@@ -146,22 +143,23 @@ def _json(reply: Reply) -> object:
     return value
 
 
-def _listed(value: object) -> Sequence[Mapping[str, object]]:
-    return [result for result in value if isinstance(result, Mapping)] if isinstance(value, list) else []
-
-
 _LONGEST = 2_000
 """Characters of a title, an address or a snippet."""
 
 
-def _hit(result: Mapping[str, object], href: str) -> Hit:
-    """What the engines call a snippet by two names; officially a result without one was an error."""
-    body = result.get("snippet", result.get("body"))
-    title, place = (str(result.get(name) or "")[:_LONGEST] for name in ("title", href))
-    return Hit(title, place, None if body is None else str(body)[:_LONGEST])
+def _make_hits(found: object, href: str) -> list[Hit]:
+    """Make a hit of each result in a JSON value; ``href`` is the name of its address."""
+    hits = []
+    for result in found if isinstance(found, list) else ():
+        if isinstance(result, Mapping):
+            # The engines have two names for a snippet; officially a result without one was an error.
+            body = result.get("snippet", result.get("body"))
+            title, place = (str(result.get(name) or "")[:_LONGEST] for name in ("title", href))
+            hits.append(Hit(title, place, None if body is None else str(body)[:_LONGEST]))
+    return hits
 
 
-def _sendable(text: str) -> str:
-    """Without what no address can hold: control characters are spaces, lone surrogates are written out."""
+def _make_sendable(text: str) -> str:
+    """Replace what no address can hold: control characters by spaces, lone surrogates by their escapes."""
     plain = "".join(c if c.isprintable() or "\ud800" <= c <= "\udfff" else " " for c in text)
     return escape_surrogates(plain)

@@ -1,4 +1,4 @@
-"""A text index: which pages go with some words (BM25, Robertson and Zaragoza 2009)."""
+"""A text index that ranks pages for some words by BM25 (Robertson and Zaragoza 2009)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from pytest_fcbench.web.page import Page
 
 _K = 1.5
-"""How soon more of the same word counts no more."""
+"""BM25's k1: how soon more of the same word counts no more."""
 _B = 0.75
-"""How much the length of a page counts."""
+"""BM25's b: how much the length of a page counts."""
 _TITLE = 3
 """How often a word of the title counts."""
 _SNIPPET = 80
@@ -22,45 +22,47 @@ _WORD = re.compile(r"\w+")
 
 
 class Index:
-    """The pages that have text, in the order in which they go with words."""
+    """The pages that have text, to be ranked for words."""
 
     def __init__(self, pages: Iterable[Page]) -> None:
         self._pages = [page for page in pages if page.text]
-        self._counts = [Counter(_words(page.title) * _TITLE + _words(page.text)) for page in self._pages]
+        self._counts = [
+            Counter(_split_words(page.title) * _TITLE + _split_words(page.text)) for page in self._pages
+        ]
         self._lengths = [counts.total() for counts in self._counts]
         self._mean = sum(self._lengths) / max(1, len(self._lengths))
         self._holding = Counter(word for counts in self._counts for word in counts)
 
     def found(self, query: str, most: int) -> Sequence[tuple[Page, str]]:
-        """At most so many pages, the best first, each with its beginning."""
-        words = dict.fromkeys(_words(query))
-        scores = [self._score(words, number) for number in range(len(self._pages))]
+        """Return at most so many pages, the best first, each with its beginning."""
+        words = dict.fromkeys(_split_words(query))
+        scores = [self._compute_score(words, number) for number in range(len(self._pages))]
         best = sorted(range(len(scores)), key=lambda number: (-scores[number], number))
         return [
-            (self._pages[number], _beginning(self._pages[number].text))
+            (self._pages[number], _cut_beginning(self._pages[number].text))
             for number in best[: max(0, most)]
             if scores[number] > 0
         ]
 
-    def _score(self, words: Iterable[str], number: int) -> float:
+    def _compute_score(self, words: Iterable[str], number: int) -> float:
         counts, relative = self._counts[number], self._lengths[number] / self._mean
         return math.fsum(
-            self._weight(word) * n * (_K + 1) / (n + _K * (1 - _B + _B * relative))
+            self._compute_weight(word) * n * (_K + 1) / (n + _K * (1 - _B + _B * relative))
             for word in words
             if (n := counts[word])
         )
 
-    def _weight(self, word: str) -> float:
-        """The fewer pages hold a word, the more it says."""
+    def _compute_weight(self, word: str) -> float:
+        """Return how much a word says: the more, the fewer pages hold it."""
         n = self._holding[word]
         return math.log(1 + (len(self._pages) - n + 0.5) / (n + 0.5))
 
 
-def _beginning(text: str) -> str:
+def _cut_beginning(text: str) -> str:
     plain = " ".join(text.split())
     return plain if len(plain) <= _SNIPPET else f"{plain[: _SNIPPET - 1].rpartition(' ')[0]}…"
 
 
-def _words(text: str) -> list[str]:
-    """Words without case and without a plural s."""
+def _split_words(text: str) -> list[str]:
+    """Split a text into words without case and without a plural s."""
     return [word.removesuffix("s") if len(word) > 3 else word for word in _WORD.findall(text.casefold())]

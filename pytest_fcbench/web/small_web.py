@@ -16,7 +16,7 @@ ENGINE = "search.example"
 
 
 class SmallWeb:
-    """Pages served until it is closed. Raises ``OSError`` where they cannot be."""
+    """Pages that are served until it is closed. Raises ``OSError`` if they cannot be."""
 
     def __init__(self, pages: Mapping[str, Page]) -> None:
         self.pages = pages
@@ -36,7 +36,7 @@ class SmallWeb:
     def _index(self) -> Index:
         return Index(self.pages.values())
 
-    def _found(self, query: str) -> Reply:
+    def _search(self, query: str) -> Reply:
         asked = parse_qs(query)
         most = int(asked.get("n", ["10"])[0])
         found = [
@@ -48,7 +48,7 @@ class SmallWeb:
     def _answer(self, host: str, target: str, headers: Mapping[str, str]) -> Reply:
         parts = urlsplit(target)
         if host == ENGINE:
-            return self._found(parts.query)
+            return self._search(parts.query)
         page = self.pages.get(f"http://{host}{parts.path}")
         if page is None:
             return Reply(404, "text/html; charset=utf-8", b"<h1>There is no such page</h1>")
