@@ -1,1 +1,1 @@
-"""How functions are shown to a model and how its answer is read back as calls."""
+"""Functions shown to a model, and its answers read as calls."""

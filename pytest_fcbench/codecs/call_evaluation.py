@@ -16,7 +16,7 @@ from pytest_fcbench.codecs.decoders.python import fold_constants, measure_size
 from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 
 Functions: TypeAlias = Mapping[str, Callable[..., object]]
-"""What can be called, by name."""
+"""Functions by name."""
 
 
 _LARGEST = 1_000_000

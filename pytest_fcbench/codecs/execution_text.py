@@ -1,4 +1,4 @@
-"""Calls as the Python text that is carried out (the official ``decode_execute``)."""
+"""Write calls as the Python text that is carried out (the official ``decode_execute``)."""
 
 from __future__ import annotations
 

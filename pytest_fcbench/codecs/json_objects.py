@@ -1,4 +1,4 @@
-"""Reading JSON values whose types nobody has checked."""
+"""Read JSON values whose types nobody has checked."""
 
 from __future__ import annotations
 

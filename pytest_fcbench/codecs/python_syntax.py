@@ -1,4 +1,4 @@
-"""Parsing Python text into syntax trees, with the same outcome whatever other threads do meanwhile.
+"""Parse Python text into syntax trees, with the same outcome whatever other threads do meanwhile.
 
 All text that models and suites write as Python is parsed here. ``ast.parse`` alone can fail on good text:
 
@@ -41,9 +41,9 @@ _PASSING = re.compile(
 # and readers of their trees would run out of stack sooner or later by how much of it their caller has used:
 # a test in the main thread more than a conversation in another. To these depths there is always enough.
 DEEPEST = 210
-"""Most expressions within each other that are read."""
+"""The largest depth of nested expressions that is read."""
 DEEPEST_WRITTEN = 100
-"""Most that are written as text again: ``ast.unparse`` takes up to six frames for each."""
+"""The largest depth that is written as text: ``ast.unparse`` takes up to six frames for each level."""
 
 _NESTING = re.compile(r"[-+*/%<>=&|^~@.(\[{]|\b(?:and|await|for|if|in|is|lambda|not|or)\b", re.ASCII)
 _FEW = DEEPEST // 4

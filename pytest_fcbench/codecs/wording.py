@@ -32,7 +32,7 @@ class Sentences:
     persona: str
     task: str
     tool_call_no_tag: str
-    """How calls are to be written: ``{output_format}`` is an example, ``{param_types}`` a note on types."""
+    """The syntax of calls: ``{output_format}`` is an example, ``{param_types}`` a note on types."""
     tool_call_with_tag: str
     multiturn_behavior: str
     available_tools: str
@@ -44,12 +44,12 @@ class Prompts:
     """The parts that system prompts of every format consist of; the names are BFCL's."""
 
     layouts: Mapping[Layout, str]
-    """In which ``{persona}``, ``{task}``, ``{tool_call_format}`` and so on stand for the parts."""
+    """Templates in which ``{persona}``, ``{task}``, ``{tool_call_format}`` and so on stand for the parts."""
     styles: Mapping[Style, Sentences]
     output_formats: Mapping[Returned, str]
     param_types: Mapping[Returned, str]
     docs: Mapping[Docs, str]
-    """What the forms of the docs are called."""
+    """The names of the forms of the docs."""
 
     def system_prompt(self, chosen: PromptFormat) -> str:
         """Build the prompt of a format, with ``{functions}`` still in it."""
@@ -79,9 +79,9 @@ class Wording:
     float_note: str
     """Added to the description of a float parameter in a tool schema, whose type can only say number."""
     more_functions: str = ""
-    """What the user says when functions are offered that were not there before."""
+    """The user message that comes with functions offered in a later turn."""
     answer_format: str = ""
-    """How the final answer is to be given, where it is compared with right ones."""
+    """Instructions for the format of a final answer, where it is compared with right ones."""
     memory: Mapping[str, str] = field(default_factory=dict)
     """By domain, what is said of a memory ahead of a conversation. ``{memory}`` is what it holds,
     ``{persona}`` who the model is."""

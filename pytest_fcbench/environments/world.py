@@ -21,7 +21,7 @@ class Unanswered(Exception):  # noqa: N818 - reads as the state it names
 
 
 class Web(Protocol):
-    """What a search engine and the servers of pages answer."""
+    """The answers of a search engine and of the servers of pages."""
 
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
         """Return results with ``title``, ``href`` and, where there is a snippet, ``body``.
@@ -100,15 +100,15 @@ class World:
     tire_shop: str = ""
     """Address of the only one."""
     support_reply: str = ""
-    """What customer support answers to everything."""
+    """The answer of customer support to everything."""
     foreign_passport: str = ""
-    """Why a traveler with another passport than one of the United States is not verified."""
+    """The refusal of a traveler whose passport is not of the United States."""
     today: str = "2024-09-01"
     """The date that environments go by, ``YYYY-MM-DD``."""
     embed: Embed = embed_by_hash
-    """What makes vectors of texts, for a memory that finds them by what they mean."""
+    """Makes vectors of texts, for a memory that finds them by meaning."""
     web: Web = field(default_factory=NoWeb)
-    """What answers searches and has pages."""
+    """Answers searches and has pages."""
     filler: Filler = field(default_factory=Filler)
 
 

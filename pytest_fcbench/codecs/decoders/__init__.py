@@ -1,1 +1,1 @@
-"""Call syntaxes: how the text of an answer is read as calls."""
+"""Readers of calls, one for each syntax in which they are written."""

@@ -1,6 +1,6 @@
 """Calls written as JSON: ``[{"function": "f", "parameters": {"x": 1}}]`` (format sensitivity).
 
-``parse_official`` follows ``ast_parse`` and ``parse_json_function_call``, oddities included:
+The official reading follows ``ast_parse`` and ``parse_json_function_call``, oddities included:
 
 - text around the list is dropped, from the first ``[`` to the last ``]``; then what looks like a list of
   objects is searched for lazily, so an object that ends a list inside of a call (``"x": [{"a": 1}]``) ends
@@ -11,8 +11,8 @@
 The official pattern for lists takes time that doubles with each ``}, {`` of a text that does not end as it
 should; the same place is found here in one pass.
 
-``parse_corrected`` takes any fence and any words around, one object for a list of one, objects one after the
-other, and calls without parameters. A list that is no JSON cannot be read.
+The corrected reading takes any fence and any words around, one object for a list of one, objects one after
+the other, and calls without parameters. A list that is no JSON cannot be read.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _find_list_of_objects(text: str) -> str | None:
 
 
 _VALUE = re.compile(r"\[\s*[{\]]|\{\s*\"")
-"""Where a list of calls, an empty list or a call may begin; other brackets stand in prose."""
+"""The begin of a list of calls, of an empty list or of a call; other brackets stand in prose."""
 
 
 def parse_corrected(text: str) -> tuple[Call, ...]:

@@ -1,4 +1,4 @@
-"""JSON in the answers of models: decoding it, and calls as objects with ``name`` and ``arguments``."""
+"""Decode JSON in the answers of models, and read calls from objects with ``name`` and ``arguments``."""
 
 from __future__ import annotations
 

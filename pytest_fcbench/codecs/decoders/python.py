@@ -1,6 +1,6 @@
 """Calls written as Python text: ``[f(x=1), g.h(y='a')]``. Nothing is ever evaluated.
 
-Two readings of the same text. ``official`` follows BFCL's ``ast_parse`` and ``resolve_ast_by_type``
+Two readings of the same text. The official one follows BFCL's ``ast_parse`` and ``resolve_ast_by_type``
 step by step, oddities included:
 
 - positional arguments are dropped, ``**d`` becomes an argument without a name;
@@ -11,7 +11,7 @@ step by step, oddities included:
 Where the official code evaluates arithmetic (``2*3``), the constants are folded here node by node with
 limits on size; an expression that would need a name, a call or a huge result is undecodable.
 
-``corrected`` keeps positional arguments, takes operators for what they are, reads JSON's ``true``,
+The corrected reading keeps positional arguments, takes operators for what they are, reads JSON's ``true``,
 ``false`` and ``null``, and keeps the source text of any expression that is not a literal.
 """
 
@@ -43,7 +43,8 @@ OPERATORS: Mapping[type[ast.operator], Binary] = {
     ast.LShift: operator.lshift,
     ast.RShift: operator.rshift,
 }
-_MAX_BITS = 14_000  # Python writes no integer of more than 4,300 digits
+# Python writes no integer of more than 4,300 digits.
+_MAX_BITS = 14_000
 _MAX_SIZE = 100_000
 _JSON_NAMES: Mapping[str, object] = {"true": True, "false": False, "null": None}
 
@@ -91,7 +92,8 @@ def _read_calls(nodes: list[ast.expr], read: Callable[[ast.Call], Call]) -> tupl
             calls.append(read(node))
     except RecursionError:
         raise Undecodable("the arguments are nested too deeply") from None
-    except ValueError as error:  # ast.unparse of an integer with too many digits
+    except ValueError as error:
+        # From ast.unparse of an integer with too many digits.
         raise Undecodable(str(error)) from None
     return tuple(calls)
 
@@ -227,6 +229,7 @@ def _is_too_large(compute: Binary, left: object, right: object) -> bool:
     if isinstance(left, (str, bytes)) and compute is operator.mod:
         return True
     if isinstance(left, int) and isinstance(right, int):
+        # A power has at most as many bits as its base, times the exponent.
         if compute is operator.pow:
             return left.bit_length() * abs(right) > _MAX_BITS
         if compute is operator.lshift:

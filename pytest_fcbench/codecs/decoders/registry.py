@@ -1,4 +1,4 @@
-"""Reading an answer as calls: one entry point for every syntax and both profiles.
+"""Read an answer as calls: one entry point for every syntax and both profiles.
 
 The official reading knows only *decoded* or *failed*. The corrected reading keeps apart what the
 official one mixes up: text that does not try to call anything (``Prose``, an abstention) and a call
@@ -39,7 +39,7 @@ _INSIDE: Mapping[Returned, tuple[TextReader, TextReader]] = {
     Returned.VERBOSE_XML: (xml_calls.parse_official_verbose, xml_calls.parse_corrected_verbose),
     Returned.CONCISE_XML: (xml_calls.parse_official_concise, xml_calls.parse_corrected_concise),
 }
-"""Both readers of each return format, of what stands between tags."""
+"""The official and the corrected reader of each return format, for text between tags."""
 
 _FORMATS: Mapping[str, Syntax] = {
     "json": read_every_language(Mode.PROMPT, json_calls.parse_official, json_calls.parse_corrected),
@@ -52,7 +52,7 @@ _FORMATS: Mapping[str, Syntax] = {
         for returned, (official, corrected) in _INSIDE.items()
     },
 }
-"""How calls are written in the prompt formats beside ``python``; their entries are all Python's."""
+"""The syntaxes of the prompt formats other than ``python``; their entries are all Python's."""
 
 _PYTHON = Syntax(
     Mode.PROMPT,
@@ -81,7 +81,7 @@ SYNTAXES: Registry[Syntax | None] = Registry(
         **_FORMATS,
     },
 )
-"""How calls can be written in an answer. ``tool_calls`` (None) is the interface's own field; ``python``
+"""The syntaxes in which calls can be written. ``tool_calls`` (None) is the interface's own field; ``python``
 is the text the prompting mode asks for, written in the entry's language; prompt formats ask for others.
 A distribution adds a ``Syntax`` by an entry point of the group ``fcbench.decoders``."""
 
@@ -144,7 +144,8 @@ def _decode_arguments(call: ToolCall | str) -> tuple[str, object]:
 
 def _read_tool_call(call: ToolCall) -> Call:
     if isinstance(call.arguments, str) and not call.arguments.strip():
-        return Call(call.name, {})  # what some endpoints send for a call without arguments
+        # Some endpoints send no text at all for a call without arguments.
+        return Call(call.name, {})
     return as_call(*_decode_arguments(call))
 
 

@@ -1,4 +1,4 @@
-"""A call syntax: how to read calls that are written as text in a certain way."""
+"""A call syntax: a way to write calls as text, and its readers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Syntax:
     families: tuple[str, ...] = ()
     """Words in the names of models that write so when they are asked by function calling."""
     looks_so: Callable[[str], bool] | None = None
-    """Whether a text without white space around it looks written so; None where that cannot be told."""
+    """A test that a text without white space around it looks written so; None where there is none."""
 
 
 def read_every_language(

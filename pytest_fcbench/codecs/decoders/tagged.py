@@ -1,4 +1,4 @@
-"""Calls of another syntax between ``<TOOLCALL>`` and ``</TOOLCALL>`` (format sensitivity)."""
+"""Read calls of another syntax between ``<TOOLCALL>`` and ``</TOOLCALL>`` (format sensitivity)."""
 
 from __future__ import annotations
 

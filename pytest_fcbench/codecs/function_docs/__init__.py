@@ -1,1 +1,1 @@
-"""Function docs made from what a team has already: Python code, an OpenAPI file, a list of OpenAI tools."""
+"""Function docs from sources that a team has: Python code, an OpenAPI file, a list of OpenAI tools."""

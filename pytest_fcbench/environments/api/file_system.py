@@ -461,11 +461,11 @@ class FileSystem(Environment):
 class _Transfer:
     item: File | Directory
     folder: Directory
-    """Where the item arrives."""
+    """The folder in which the item arrives."""
     name: str
-    """What it is called there."""
+    """Its name there."""
     path: str
-    """The same from the current folder."""
+    """Its path from the current folder."""
 
     def carry_out(self, share: Callable[[dict[str, File | Directory]], dict[str, File | Directory]]) -> None:
         if isinstance(self.item, File):

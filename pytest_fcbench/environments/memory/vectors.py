@@ -23,7 +23,7 @@ Embed: TypeAlias = Callable[[Sequence[str]], Sequence[Vector]]
 
 _PLACES = 1024
 _LONG = 8
-"""Letters of a word that counts in full."""
+"""The number of letters from which on a word counts in full."""
 
 
 def embed_by_hash(texts: Sequence[str]) -> Sequence[Vector]:
