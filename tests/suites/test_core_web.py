@@ -13,10 +13,10 @@ import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.suites import core
-from pytest_fcbench.suites.formats import web_pages, web_questions
+from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.suites.formats.fields import Field, yaml_value
 from pytest_fcbench.suites.formats.rows import read_row
-from pytest_fcbench.suites.formats.web_questions import Hop, Question
+from pytest_fcbench.suites.formats.web_questions import QuestionFile, QuestionRow, ReadRow, SearchRow
 from pytest_fcbench.web.client import Reply
 from pytest_fcbench.web.page import Page
 from pytest_fcbench.web.page_content import MOST, Unshown, content
@@ -28,15 +28,12 @@ PAGES = web_pages.of([SUITE.web])
 INDEX = Index(PAGES.values())
 PATH = SUITE.web.parent / "web_search.yaml"
 FILE = Field(yaml_value(PATH), PATH)
-QUESTIONS = [
-    web_questions.make_question(row, FILE.at("entries", place))
-    for place, row in enumerate(read_row(FILE, web_questions.QuestionFile).entries)
-]
+QUESTIONS = read_row(FILE, QuestionFile).entries
 
 
-def pages_read(question: Question) -> list[Hop]:
+def pages_read(question: QuestionRow) -> list[ReadRow]:
     """The hops that are pages from which something has to be known."""
-    return [hop for hop in question.trail if hop.url]
+    return [hop for hop in question.trail or () if isinstance(hop, ReadRow)]
 
 
 def landed(url: str) -> Page:
@@ -111,20 +108,20 @@ def test_there_are_enough_questions_of_two_to_four_hops() -> None:
 
 
 @NAMED
-def test_each_hop_finds_what_the_next_one_needs(question: Question) -> None:
+def test_each_hop_finds_what_the_next_one_needs(question: QuestionRow) -> None:
     """The fact is on the page, and the page is known by then: found by a search, or linked to."""
     known: set[str] = set()
-    for hop in question.trail:
-        if hop.search is not None:
+    for hop in question.trail or ():
+        if isinstance(hop, SearchRow):
             known |= {page.url for page, _ in INDEX.found(hop.search, 10)}
-        elif hop.url is not None:
-            assert hop.url in known
-            assert hop.finds in text_of(hop.url)
-            known |= set(links_of(hop.url))
+        else:
+            assert hop.read in known
+            assert hop.finds in text_of(hop.read)
+            known |= set(links_of(hop.read))
 
 
 @NAMED
-def test_the_question_alone_does_not_find_the_answer(question: Question) -> None:
+def test_the_question_alone_does_not_find_the_answer(question: QuestionRow) -> None:
     """Neither the page that goes best with it has it, nor any snippet."""
     found = INDEX.found(question.query, 10)
     shown = [text_of(found[0][0].url), *(snippet for _, snippet in found)]
@@ -132,19 +129,18 @@ def test_the_question_alone_does_not_find_the_answer(question: Question) -> None
 
 
 @NAMED
-def test_no_hop_can_be_left_out(question: Question) -> None:
+def test_no_hop_can_be_left_out(question: QuestionRow) -> None:
     """The answer is on the last page alone of those that are read, and in no search on the way to it."""
     *before, last = pages_read(question)
-    assert any(says(text_of(str(last.url)), answer) for answer in question.answers)
-    assert not [hop.url for hop in before for a in question.answers if says(text_of(str(hop.url)), a)]
-    asked = [question.query, *(hop.search for hop in question.trail if hop.search)]
+    assert any(says(text_of(last.read), answer) for answer in question.answers)
+    assert not [hop.read for hop in before for a in question.answers if says(text_of(hop.read), a)]
+    asked = [question.query, *(hop.search for hop in question.trail or () if isinstance(hop, SearchRow))]
     assert not [text for text in asked for answer in question.answers if says(text, answer)]
 
 
 def test_a_trail_that_skips_a_hop_would_be_noticed() -> None:
-    skipping = Question(
-        "web_search_0", "?", ("143",), (Hop(url="http://gazetteer.example/lake-vey", finds="143"),)
-    )
+    page = ReadRow(read="http://gazetteer.example/lake-vey", finds="143")
+    skipping = QuestionRow(id="web_search_0", query="?", answers=["143"], trail=[page])
     with pytest.raises(AssertionError):
         test_each_hop_finds_what_the_next_one_needs(skipping)
 

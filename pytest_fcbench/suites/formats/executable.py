@@ -63,37 +63,40 @@ def entries(
 ) -> Iterator[tuple[Field, Entry]]:
     """Yield the entries of a file and where each stands. Raises ``SuiteError``."""
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
-        own = {field.text(): _own(field) for field in place.at("functions").elements() if ":" in field.text()}
-        offered = function_docs.choose(row.functions, place.at("functions"), {**_docs(), **own})
-        for call, written in zip(row.expect, place.at("expect").elements(), strict=True):
-            check_call(written if isinstance(call, str) else written.at("call"), offered)
-        yield (
-            place,
-            Entry(
-                suite=suite,
-                id=row.id,
-                category=category,
-                turns=((Message("user", row.query),),),
-                functions=tuple(offered.values()),
-                expectation=ExpectedResults(
-                    calls=tuple(call if isinstance(call, str) else call.call for call in row.expect),
-                    kinds=tuple(
-                        Comparison.EXACT if isinstance(call, str) else Comparison(call.kind)
-                        for call in row.expect
-                    ),
-                    own=tuple(doc.name for doc in own.values()),
-                ),
+        own = {
+            field.text(): _document_own(field)
+            for field in place.at("functions").elements()
+            if ":" in field.text()
+        }
+        offered = function_docs.choose(row.functions, place.at("functions"), {**_document_everyday(), **own})
+        expected = [
+            (call, Comparison.EXACT) if isinstance(call, str) else (call.call, Comparison(call.kind))
+            for call in row.expect
+        ]
+        for call, at in zip(row.expect, place.at("expect").elements(), strict=True):
+            check_call(at if isinstance(call, str) else at.at("call"), offered)
+        entry = Entry(
+            suite=suite,
+            id=row.id,
+            category=category,
+            turns=((Message("user", row.query),),),
+            functions=tuple(offered.values()),
+            expectation=ExpectedResults(
+                calls=tuple(call for call, _ in expected),
+                kinds=tuple(kind for _, kind in expected),
+                own=tuple(doc.name for doc in own.values()),
             ),
         )
+        yield place, entry
 
 
 @cache
-def _docs() -> Mapping[str, FunctionDoc]:
+def _document_everyday() -> Mapping[str, FunctionDoc]:
     return {name: python_code.of_function(function) for name, function in EVERYDAY.items()}
 
 
-def _own(field: Field) -> FunctionDoc:
-    """The doc of a team's own function, which is carried out in a process of its own."""
+def _document_own(field: Field) -> FunctionDoc:
+    """Return the doc of a team's own function, which is carried out in a process of its own."""
     name = field.text()
     called = name.replace(":", ".")
     try:

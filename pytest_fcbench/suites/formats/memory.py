@@ -69,15 +69,10 @@ class Question:
     answers: tuple[str, ...]
     place: tuple[int, int]
 
-    @property
-    def fact(self) -> str:
-        """What is to be remembered for it."""
-        return f"{self.query[-1].content} {self.answers[0]}"
-
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """All of one. Ids begin with ``memory``, for which the category stands in an entry."""
+    """Conversations and questions; ids begin with ``memory``, for which the category stands in an entry."""
 
     persona: str
     conversations: tuple[tuple[str, tuple[tuple[Message, ...], ...]], ...]
@@ -85,39 +80,44 @@ class Scenario:
     questions: tuple[Question, ...]
 
     def entries(self, suite: str, category: Category, functions: tuple[FunctionDoc, ...]) -> Iterator[Entry]:
-        """The questions, each after all conversations, with the memory that the category is named after."""
+        """Yield the questions, each after all conversations, with the memory named by the category."""
         scene = Scene((category.name,), {}, persona=self.persona)
         last: Entry | None = None
         for number, (name, turns) in enumerate(self.conversations):
-            expectation = Facts(tuple(self._facts(number, turn) for turn in range(len(turns))))
-            id_ = of_category(category, name)
-            last = Entry(suite, id_, category, turns, functions, expectation, scene, after=last)
+            # What is to be remembered of each turn: the questions that it answers, with their answers.
+            facts = tuple(
+                tuple(
+                    f"{question.query[-1].content} {question.answers[0]}"
+                    for question in self.questions
+                    if question.place == (number, turn)
+                )
+                for turn in range(len(turns))
+            )
+            entry_id = of_category(category, name)
+            last = Entry(suite, entry_id, category, turns, functions, Facts(facts), scene, after=last)
         for question in self.questions:
-            id_, right = of_category(category, question.id), Answers(question.answers)
-            yield Entry(suite, id_, category, (question.query,), functions, right, scene, after=last)
-
-    def _facts(self, conversation: int, turn: int) -> tuple[str, ...]:
-        return tuple(q.fact for q in self.questions if q.place == (conversation, turn))
+            entry_id, right = of_category(category, question.id), Answers(question.answers)
+            yield Entry(suite, entry_id, category, (question.query,), functions, right, scene, after=last)
 
 
 def of_category(category: Category, name: str) -> str:
-    """An id of a scenario as that of an entry of a category."""
+    """Return an id of a scenario as that of an entry of a category."""
     return name.replace("memory", category.name, 1)
 
 
 def place_of(quotes: Sequence[str], conversations: Sequence[Sequence[str]]) -> tuple[int, int] | None:
-    """Conversation and turn that say one of the quotes, the last such; letters and digits are compared."""
-    wanted = [text for text in map(_plain, quotes) if text]
+    """Return the last conversation and turn that say one of the quotes; letters and digits are compared."""
+    wanted = [text for text in map(_normalise, quotes) if text]
     found = [
         (number, turn)
         for number, turns in enumerate(conversations)
         for turn, text in enumerate(turns)
-        if any(quote in _plain(text) for quote in wanted)
+        if any(quote in _normalise(text) for quote in wanted)
     ]
     return found[-1] if found else None
 
 
-def _plain(text: str) -> str:
+def _normalise(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.lower()))
 
 
@@ -130,26 +130,26 @@ def entries(rows: ScenarioFile, file: Field, suite: str, category: Category) -> 
 
 
 def make_scenario(row: ScenarioRow, at: Field) -> Scenario:
-    """Return a scenario as it is written. Raises ``SuiteError`` with file, line and field."""
+    """Read a scenario. Raises ``SuiteError`` with file, line and field."""
     questions = [
         Question(
             f"{row.id}_{number}",
             (Message("user", question.query),),
             tuple(question.answers),
-            max(_place(quote, row.conversations) for quote in place.at("said").elements()),
+            max(_find_place(quote, row.conversations) for quote in place.at("said").elements()),
         )
         for number, (question, place) in enumerate(
             zip(row.questions, at.at("questions").elements(), strict=True)
         )
     ]
-    held = [
+    conversations = [
         (f"{row.id}_before_{number}", tuple((Message("user", said),) for said in turns))
         for number, turns in enumerate(row.conversations)
     ]
-    return Scenario(row.persona, tuple(held), tuple(questions))
+    return Scenario(row.persona, tuple(conversations), tuple(questions))
 
 
-def _place(quote: Field, conversations: Sequence[Sequence[str]]) -> tuple[int, int]:
+def _find_place(quote: Field, conversations: Sequence[Sequence[str]]) -> tuple[int, int]:
     place = place_of([quote.text()], conversations)
     if place is None:
         raise quote.error(f"no conversation says {quote.text()!r}")

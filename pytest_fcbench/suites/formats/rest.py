@@ -83,40 +83,38 @@ _REST = {
 def entries(rows: RestFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     """Yield the entries of a file and where each stands. Raises ``SuiteError``."""
     docs = {
-        endpoint.name: _doc(endpoint, place)
+        endpoint.name: _make_doc(endpoint, place)
         for endpoint, place in zip(rows.endpoints, file.at("endpoints").elements(), strict=True)
     }
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
         if row.endpoint not in docs:
             raise place.at("endpoint").error(unknown("endpoint", row.endpoint, docs))
         doc = docs[row.endpoint]
-        yield (
-            place,
-            Entry(
-                suite=suite,
-                id=row.id,
-                category=category,
-                turns=((Message("user", row.query),),),
-                functions=(doc,),
-                expectation=_expectation(place.at("expect"), doc),
-            ),
+        entry = Entry(
+            suite=suite,
+            id=row.id,
+            category=category,
+            turns=((Message("user", row.query),),),
+            functions=(doc,),
+            expectation=_read_expectation(place.at("expect"), doc),
         )
+        yield place, entry
 
 
-def _doc(row: EndpointRow, at: Field) -> FunctionDoc:
+def _make_doc(row: EndpointRow, at: Field) -> FunctionDoc:
     properties: dict[str, Mapping[str, object]] = {
         "url": {"type": "string", "description": row.about, "default": row.url}
     }
     for name, part in (("params", row.params), ("headers", row.headers)):
         if part is not None:
             function_docs.check_object(part, at.at(name), TYPES[Language.PYTHON])
-            written = {key: field.value for key, field in at.at(name).members().items()}
-            properties[name] = {"type": "dict", "description": _PARTS[name], **written}
+            described = {key: field.value for key, field in at.at(name).members().items()}
+            properties[name] = {"type": "dict", "description": _PARTS[name], **described}
     parameters = {"type": "dict", "properties": {**properties, **_REST}, "required": ["url"]}
     return FunctionDoc(FUNCTION, "Sends a GET request.", parameters)
 
 
-def _expectation(field: Field, doc: FunctionDoc) -> ExpectedResponse:
+def _read_expectation(field: Field, doc: FunctionDoc) -> ExpectedResponse:
     check_call(field, {doc.name: doc})
     try:
         host = checked(read(field.text()).url).host

@@ -140,51 +140,41 @@ def entries(
     types = TYPES[category.language]
     described = [] if isinstance(row, ChatFile) else row.functions or []
     docs = function_docs.read(described, file.at("functions"), types) if described else {}
-    held = tables.read(row.tables, file.at("tables")) if isinstance(row, SqlFile) else ()
-    for entry, place in zip(row.entries, file.at("entries").elements(), strict=True):
-        listed = entry.functions if isinstance(entry, OfferedRow) else []
+    database = tables.read(row.tables, file.at("tables")) if isinstance(row, SqlFile) else ()
+    for asked, place in zip(row.entries, file.at("entries").elements(), strict=True):
+        listed = asked.functions if isinstance(asked, OfferedRow) else []
         offered = function_docs.choose(listed, place.at("functions"), docs, types) if listed else {}
         if not offered and category.rule.offers_functions:
             raise place.at("functions").error("needs a function")
-        yield (
-            place,
-            Entry(
-                suite=suite,
-                id=entry.id,
-                category=category,
-                turns=(_messages(entry),),
-                functions=tuple(offered.values()),
-                expectation=_expectation(category, entry, place.at("expect"), offered),
-                tables=held,
-                cluster=entry.cluster,
-                parents=tuple(entry.parents or ()),
-            ),
+        said = [Message(each.role, each.content) for each in asked.messages or ()]
+        entry = Entry(
+            suite=suite,
+            id=asked.id,
+            category=category,
+            turns=(tuple(said) or (Message("user", asked.query or ""),),),
+            functions=tuple(offered.values()),
+            expectation=_read_expectation(category, asked, place.at("expect"), offered),
+            tables=database,
+            cluster=asked.cluster,
+            parents=tuple(asked.parents or ()),
         )
+        yield place, entry
 
 
-def _messages(entry: AskedRow) -> tuple[Message, ...]:
-    if entry.query is not None:
-        return (Message("user", entry.query),)
-    return tuple(Message(message.role, message.content) for message in entry.messages or ())
-
-
-def _expectation(
+def _read_expectation(
     category: Category, entry: AskedRow, at: Field, offered: Mapping[str, FunctionDoc]
 ) -> Expectation:
     if not isinstance(entry, ExpectingRow):
         return AnyCall() if category.rule.offers_functions else NoCall()
     if not category.rule.parallel and len(entry.expect) != 1:
         raise at.error(f"{len(entry.expect)} calls; {category.name} takes exactly one")
-    language = category.language
+    calls = zip(entry.expect, at.elements(), strict=True)
     return ExpectedCalls(
-        tuple(
-            _expected_call(call, place, offered, language)
-            for call, place in zip(entry.expect, at.elements(), strict=True)
-        )
+        tuple(_read_expected_call(call, place, offered, category.language) for call, place in calls)
     )
 
 
-def _expected_call(
+def _read_expected_call(
     call: Mapping[str, Mapping[str, list[object]] | None],
     at: Field,
     offered: Mapping[str, FunctionDoc],

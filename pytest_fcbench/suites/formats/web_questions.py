@@ -18,18 +18,15 @@ The same questions are put with and without snippets: the category says which.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache
 from typing import Annotated
 
-from pydantic import Discriminator, Tag
+from pydantic import Discriminator, Tag, model_validator
 
 from pytest_fcbench.domain.entry import Answers, Category, Entry, Message, Scene
-from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.environments.function_docs import documented
 from pytest_fcbench.environments.web_search import WebSearch
 from pytest_fcbench.suites.formats.fields import Field
-from pytest_fcbench.suites.formats.rows import EntryRow, Given, Row, Some, StartsWith
+from pytest_fcbench.suites.formats.rows import EntryRow, Given, Row, Some, StartsWith, broken
 
 DOMAIN = "web_search"
 
@@ -39,12 +36,22 @@ class SearchRow(Row):
 
     search: str
 
+    @property
+    def call(self) -> str:
+        """Call that makes the search, as Python text."""
+        return f"search_engine_query(keywords={self.search!r})"
+
 
 class ReadRow(Row):
     """A page that is read, and what has to be known for the next hop; of the last one, the answer."""
 
     read: str
     finds: str
+
+    @property
+    def call(self) -> str:
+        """Call that reads the page, as Python text."""
+        return f"fetch_url_content(url={self.read!r}, mode='truncate')"
 
 
 class QuestionRow(EntryRow):
@@ -67,6 +74,12 @@ class QuestionRow(EntryRow):
     ] = None
     """How it can be found out."""
 
+    @model_validator(mode="after")
+    def _check_trail(self) -> QuestionRow:
+        if self.trail and getattr(self.trail[-1], "finds", None) not in self.answers:
+            raise broken("must end with a page on which an answer is found", "trail")
+        return self
+
 
 class QuestionFile(Row):
     """Questions about the web."""
@@ -75,66 +88,22 @@ class QuestionFile(Row):
     entries: list[QuestionRow]
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """A search, or a page that is read and what it says that is needed."""
-
-    search: str | None = None
-    url: str | None = None
-    finds: str = ""
-
-    @property
-    def call(self) -> str:
-        """What does it, as Python text."""
-        if self.search is not None:
-            return f"search_engine_query(keywords={self.search!r})"
-        return f"fetch_url_content(url={self.url!r}, mode='truncate')"
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked, what is right, and how it can be found out."""
-
-    id: str
-    query: str
-    answers: tuple[str, ...]
-    trail: tuple[Hop, ...]
-
-    def entry(self, suite: str, category: Category, docs: tuple[FunctionDoc, ...]) -> Entry:
-        """The question in a category, which says by its name whether snippets are shown."""
-        return Entry(
+def entries(rows: QuestionFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+    """Yield the questions of a file in a category and where each stands. Raises ``SuiteError``."""
+    docs = documented(WebSearch)
+    for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
+        entry = Entry(
             suite=suite,
-            id=self.id.replace(DOMAIN, category.name, 1),
+            id=row.id.replace(DOMAIN, category.name, 1),
             category=category,
-            turns=((Message("user", self.query),),),
+            turns=((Message("user", row.query),),),
             functions=docs,
-            expectation=Answers(self.answers, tuple((hop.call,) for hop in self.trail)),
+            expectation=Answers(tuple(row.answers), tuple((hop.call,) for hop in row.trail or ())),
             scene=scene(category),
         )
+        yield place, entry
 
 
 def scene(category: Category) -> Scene:
-    """Where calls are carried out, with or without snippets."""
+    """Return where calls are carried out: a web whose searches show snippets or not, by the category."""
     return Scene((DOMAIN,), {DOMAIN: {"show_snippet": category.name != "web_search_no_snippet"}})
-
-
-def entries(rows: QuestionFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
-    """Yield the questions of a file in a category and where each stands. Raises ``SuiteError``."""
-    for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
-        yield place, make_question(row, place).entry(suite, category, _docs())
-
-
-@cache
-def _docs() -> tuple[FunctionDoc, ...]:
-    return documented(WebSearch)
-
-
-def make_question(row: QuestionRow, at: Field) -> Question:
-    """Return a question as it is written. Raises ``SuiteError`` with file, line and field."""
-    trail = tuple(
-        Hop(search=hop.search) if isinstance(hop, SearchRow) else Hop(url=hop.read, finds=hop.finds)
-        for hop in row.trail or ()
-    )
-    if trail and trail[-1].finds not in row.answers:
-        raise at.at("trail").error("must end with a page on which an answer is found")
-    return Question(row.id, row.query, tuple(row.answers), trail)
