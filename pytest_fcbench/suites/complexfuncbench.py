@@ -43,6 +43,7 @@ DOMAINS: Mapping[str, Category] = {
 }
 """Category by the domain that an id begins with."""
 
+# Officially a call equal to one of their golden calls is accepted at any time, even ahead of its step.
 LOOKUPS = (
     Lookup("Location_to_Lat_Long", forgiven=False),
     Lookup("Search_Hotel_Destination"),
@@ -100,8 +101,8 @@ def open_suite(cache: Path) -> Suite:
 
 _ID = re.compile(r"(?P<domain>.{1,40})-(?P<number>0|[1-9][0-9]{0,5})")
 _BEGINNING = re.compile(rb'\s*\{\s*"id"\s*:\s*"(?P<id>(?P<domain>[A-Za-z-]+)-[0-9]+)"')
+# Entries that are paraphrases of each other.
 _TEMPLATE = 10
-"""Entries that are paraphrases of each other."""
 
 
 def read(content: bytes, path: Path, category: Category | None = None) -> Iterator[Entry]:
@@ -121,6 +122,7 @@ def read(content: bytes, path: Path, category: Category | None = None) -> Iterat
             value: object = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise SuiteError(f"{path}:{number}: not JSON: {error}") from None
+        # The beginning of the line only saves parsing entries of other categories.
         entry = _make_entry(Field(value, path, line=number), known)
         if entry.id in seen or (begins and begins["id"].decode() != entry.id):
             raise SuiteError(f"{path}:{number}: {entry.id}: the id stands twice")

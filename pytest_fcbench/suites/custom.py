@@ -46,6 +46,7 @@ def open_own(name: str, path: Path) -> Suite:
     for part in (part for file in found for part in _split_by_category(file)):
         for category in entry_files.categories_of(part):
             by_category.setdefault(category.name, []).append(part)
+    # Files that a team wrote for a category of MADE_OF take the place of entries made by code.
     derived = {category for category, of in MADE_OF.items() if of in by_category} - by_category.keys()
     # Modules and pages count too: entries can depend on them.
     read = [file for file in _walk(path) if file.suffix in (*_YAML, _LINES, ".py") and file.is_file()]
@@ -143,6 +144,7 @@ def _load(
             if (other := taken.setdefault(entry.id, category.name)) != category.name:
                 raise part.error(f"the id {entry.id!r} of {category.name} is taken by an entry of {other}")
             found[entry.id] = entry, part.path
+    # An entry and what was made from it share a cluster, whose members count as dependent.
     entries = clustered([entry for entry, _ in found.values()])
     return {entry.id: (entry, found[entry.id][1]) for entry in entries}
 

@@ -29,6 +29,7 @@ class Withheld:
 def derive_multi_turn(category: str, plain: Iterable[tuple[Entry, Withheld | None]]) -> Iterator[Entry]:
     """Yield the entries of a category of ``MADE_OF``, from plain ones and what can be withheld from each."""
     for entry, withheld in plain:
+        # A long context needs only the category: the environments fill themselves by it.
         if category == "multi_turn_long_context":
             yield of_category(entry, category)
         elif withheld:
@@ -57,6 +58,7 @@ def missing_function(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
     ]
     if any(set(names) & before for before in called[:turn]) or not set(names) & called[turn]:
         raise ValueError(f"{entry.key}: turn {turn} is not the first that calls {', '.join(names)}")
+    # BFCL v3: the truth of the turn is empty, and the turn after it has no message.
     following = turn + 1
     return replace(
         entry,

@@ -219,8 +219,8 @@ def calculate_investment_value(
     return real if adjust_for_inflation else value
 
 
+# Factor of the basal metabolic rate by activity level, from 1 on.
 _ACTIVITY = (1.2, 1.375, 1.55, 1.725, 1.9)
-"""Factor of the basal metabolic rate by activity level, from 1 on."""
 
 
 def calculate_nutritional_needs(

@@ -15,8 +15,8 @@ from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.python import OPERATORS, computed
 from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 
+# Characters of a text; what models write has fifty.
 _LONGEST = 2_000
-"""Characters of a text; what models write has fifty."""
 
 _NAMES = (
     "acos acosh asin asinh atan atan2 atanh cbrt ceil cos cosh degrees erf exp exp2 expm1 fabs floor fmod "
@@ -49,6 +49,7 @@ def read_function(text: object) -> Callable[[float], float]:
             ),
             body=body,
         ):
+            # The parsed tree is walked for each number; nothing is compiled.
             return lambda x: _compute_number(body, name, x)
     raise Undecodable("not a lambda of one parameter")
 

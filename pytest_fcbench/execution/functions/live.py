@@ -24,8 +24,8 @@ _ZIP_CODES = "ziptasticapi.com"
 
 HOSTS: Mapping[str, Api] = {**APIS, _AMAZON: APIS[_COVID], _ZIP_CODES: Api(plain=True)}
 """By name, every host that is asked."""
+# Stands where a key belongs until the request is sent.
 _KEY = "key"
-"""Stands where a key belongs until the request is sent."""
 
 
 class Live:
@@ -46,6 +46,7 @@ class Live:
             case Responded(status=200, body=body):
                 return read(name, arguments, body)
             case Responded(status=status, body=body):
+                # A refused key or a busy server says nothing about the call.
                 if status in (401, 403) or servers_fault(status):
                     raise UnansweredError(name, f"{host}: HTTP {status}")
                 raise FailedLookupError(f"{host}: HTTP {status}: {body:.200}")
@@ -125,6 +126,7 @@ def _ask_movie(name: object) -> Asked:
     return _make_get("www.omdbapi.com", "/", t=name, apikey=_KEY)
 
 
+# By function: of its arguments, in the order of their names, the request.
 _QUESTIONS: Mapping[str, Callable[..., Asked]] = {
     "get_weather_data": _ask_weather,
     "get_coordinates_from_city": lambda city: _make_get("geocode.maps.co", "/search", q=city, api_key=_KEY),
@@ -156,7 +158,6 @@ _QUESTIONS: Mapping[str, Callable[..., Asked]] = {
     "get_movie_rating": _ask_movie,
     "get_movie_director": _ask_movie,
 }
-"""By function: of its arguments, in the order of their names, the request."""
 
 
 # What is read
@@ -199,6 +200,7 @@ def _read_last_ten(reply: object, arguments: Arguments) -> object:
     history = _at(reply, "body")
     if not isinstance(history, dict):
         raise TypeError("a history is an object")
+    # BFCL's function keeps the last ten.
     return dict(list(history.items())[-10:])
 
 
@@ -208,6 +210,7 @@ def _read_list(reply: object, arguments: Arguments) -> object:
     return reply
 
 
+# By function: of the reply and the arguments, what it returns.
 _ANSWERS: Mapping[str, Callable[[object, Arguments], object]] = {
     "get_weather_data": _read_at("current", "temperature_2m"),
     "get_coordinates_from_city": lambda reply, arguments: [_at(reply, 0, "lat"), _at(reply, 0, "lon")],
@@ -229,4 +232,3 @@ _ANSWERS: Mapping[str, Callable[[object, Arguments], object]] = {
     "get_movie_rating": _read_at("Rated"),
     "get_movie_director": _read_at("Director"),
 }
-"""By function: of the reply and the arguments, what it returns."""

@@ -139,6 +139,7 @@ def with_key(request: Asked, api: Api, key: str) -> Asked:
             params = ((param, key if param == name else value) for param, value in request.params)
             return replace(request, params=tuple(params))
         case Place.PATH:
+            # A key is data: a slash in it must not become a part of the path.
             safe = quote(key, safe="")
             path = re.sub(name, lambda found: f"{found[1]}{safe}{found[2]}", request.path)
             return replace(request, path=path)
@@ -146,6 +147,7 @@ def with_key(request: Asked, api: Api, key: str) -> Asked:
 
 def identity(request: Asked, api: Api) -> str:
     """Return a text that two requests share where they ask the same. It holds no key."""
+    # Whose key it was plays no part in what is asked, and a recording must not hold it.
     if api.key and api.key.place is Place.PARAM:
         kept = tuple(pair for pair in request.params if pair[0] != api.key.name)
         request = replace(request, params=kept)

@@ -60,6 +60,7 @@ class Performer:
 
     @cached_property
     def _sender(self) -> Sender:
+        # Services of core exist nowhere else, so they are played in a live run too.
         played = dict.fromkeys(SERVICES if self._live else _ALL, self._player.port)
         return Sender(_ALL, played=played, instead=self._instead, keep=self._keep)
 
@@ -93,6 +94,7 @@ def recordings(expected: Iterable[ExpectedResponse]) -> Mapping[str, str]:
 def _play(request: Asked, recorded: Mapping[str, str]) -> Reply:
     """Return the answer to a request; ``recorded`` has those of web APIs by ``apis.identity``."""
     if service := SERVICES.get(request.host):
+        # The real APIs turn such a call away, and a model's call is judged by what it gets.
         if not has_key(request, service.api):
             return _make_reply(401, '{"error": "the key is missing"}')
         status, reply = service.answer(request.path, dict(request.params))

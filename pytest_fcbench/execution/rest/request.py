@@ -74,8 +74,10 @@ def _make_request(
             raise TypeError(f"there is no argument {name!r}")
         if value:
             raise ValueError(f"{name} is not taken here")
+    # verify=False is taken and ignored: certificates are always checked.
     if not isinstance(verify, bool) and verify is not None:
         raise ValueError("verify must not name a file of this machine")
+    # Proxies without a value do nothing in requests either.
     if proxies and (not isinstance(proxies, Mapping) or any(proxies.values())):
         raise ValueError("proxies are not taken here")
     _check_timeout(timeout)

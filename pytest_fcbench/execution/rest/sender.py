@@ -69,6 +69,7 @@ class Sender:
         api = self._apis.get(wanted.host)
         if api is None:
             return Raised(f"{wanted.host} is not among the hosts that may be asked")
+        # Servers of this run need no key, and their answers need not be kept.
         if wanted.host in self._played:
             return self._request(wanted, api, scheme, follow, "")
         # What has no key is answered otherwise, and so is what does not follow a redirect.
@@ -88,6 +89,7 @@ class Sender:
             scheme = scheme if api.plain else "https"
         self._wait(wanted.host, api.pause_s)
         response = self._request(with_key(wanted, api, secret), api, scheme, follow, secret)
+        # Errors are not kept: another day the API may answer.
         if self._keep and isinstance(response, Responded) and response.status < 400:
             self._keep.put(key, wanted.host, json.dumps([response.status, response.body]))
         return response

@@ -45,6 +45,7 @@ def _read_whole(params: Params, name: str, default: int) -> int:
 
 # The trams of Varnholm
 
+# Zone, and whether one gets in without steps.
 _STOPS = {
     "Harbour": (1, True),
     "Old Mint": (1, False),
@@ -53,7 +54,6 @@ _STOPS = {
     "Rope Walk": (2, False),
     "Birch Hill": (3, True),
 }
-"""Zone, and whether one gets in without steps."""
 _LINES = {
     "2": ("Birch Hill", "Corn Market", "Harbour"),
     "4": ("Rope Walk", "Old Mint", "Corn Market", "Observatory"),
@@ -88,14 +88,15 @@ def _list_departures(params: Params) -> Answer:
         for again in range(1, 61, 12)
         if stop in stops[:-1] and params.get("line") in (None, line)
     ]
+    # Sorted, so that the reply is the same whatever the order of lines in the table.
     coming.sort(key=lambda departure: (departure["minutes"], departure["line"]))
     return 200, {"stop": stop, "departures": coming[: _read_whole(params, "limit", 3)]}
 
 
 # The tide tables of Saltmark
 
+# Mean height of high water in metres, and its delay in minutes.
 _PORTS = {"brandel": (4.1, 0), "osterwick": (3.4, 47), "pellhaven": (5.6, 112)}
-"""Mean height of high water in metres, and its delay in minutes."""
 _FEET = 3.2808
 
 

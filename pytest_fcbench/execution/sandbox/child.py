@@ -31,6 +31,7 @@ def main() -> None:
     """Serve until the parent is gone."""
     descriptor, cpu_s, memory = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
     socket = 3
+    # The limit of descriptors counts from 0, so the socket gets the lowest that is free.
     if descriptor != socket:
         os.dup2(descriptor, socket)
         os.close(descriptor)

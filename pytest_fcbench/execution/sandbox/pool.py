@@ -29,8 +29,8 @@ class Limits:
     """Bytes of the whole process; Python itself takes some fifty million."""
 
 
+# How long a child may take to start on a machine that has much else to do.
 _START_S = 60.0
-"""How long a child may take to start on a machine that has much else to do."""
 
 
 class Pool:
@@ -64,6 +64,7 @@ class Pool:
                 child = _Child(self.limits, own)
             try:
                 outcome = child.run(call, provider)
+            # After Ctrl-C its answer may still come, and would be taken for that of the next call.
             except BaseException:
                 child.end()
                 raise
@@ -118,6 +119,7 @@ class _Child:
                     return _read_outcome(message)
                 self._send(_ask_provider(provider, *message[1:]))
         except (EOFError, OSError):
+            # The socket closed: the child was ended by a signal, by its own timer or by the system.
             signalled = -self._process.wait()
             self.end()
             if signalled != signal.SIGPROF:

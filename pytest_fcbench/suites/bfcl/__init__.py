@@ -122,6 +122,8 @@ def _read_entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> 
         answers: Mapping[str, Row] = {}
         if category.expects_calls:
             answers = {str(row["id"]): row for row in read_rows(pack, _answer_file_of(category))}
+        # Officially answers are paired by position (eval_runner.py, _subset_entries_by_model_ids), where
+        # a missing one would go unnoticed.
         for row in _read_questions(pack, category):
             entry_id = str(row["id"])
             if category.expects_calls and entry_id not in answers:
@@ -239,12 +241,15 @@ def _make_multi_turn(
     docs_of: Callable[[str], tuple[FunctionDoc, ...]], row: Row, category: Category, answer: Row
 ) -> Entry:
     domains = tuple(CLASSES[str(name)] for name in as_list(row["involved_classes"]))
+    # Docs are concatenated in the order of involved_classes, as officially.
     functions = [doc for domain in domains for doc in docs_of(domain)]
     withheld = {
         int(turn): tuple(doc for name in as_list(names) for doc in functions if doc.name == name)
         for turn, names in as_mapping(row.get("missed_function")).items()
     }
+    # The docs of late functions leave the offer until their turn, as in the official loader.
     late = {doc.name for found in withheld.values() for doc in found}
+    # excluded_function, which some entries have, is read by no official code.
     given = as_mapping(row["initial_config"])
     config = {ours: as_mapping(given[name]) for name, ours in CLASSES.items() if name in given}
     return Entry(

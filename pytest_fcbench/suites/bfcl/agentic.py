@@ -44,6 +44,7 @@ def memory_entries(
         scenario = Scenario(personas[name], conversations, tuple(questions))
         for question, entry in zip(questions, scenario.entries("bfcl", category, functions), strict=True):
             made[question.id] = replace(entry, set_aside=ledger.get(entry.id))
+    # Entries keep the order of the file, whatever the order of scenarios.
     for row in rows:
         yield made[str(row["id"])]
 
@@ -76,6 +77,7 @@ def official_rows(
         first, *others = as_list(row["question"])
         new = {**row, "id": entry_id, "question": [[instruction, *as_list(first)], *others]}
         if category.name in SELECTIONS["memory"]:
+            # Official score files name the memory by its class and list the conversations held before.
             conversations = _read_conversations(pack, str(row["scenario"]))
             new["involved_classes"] = [f"MemoryAPI_{category.name.removeprefix('memory_')}"]
             new["depends_on"] = [_entry_id(category, before) for before in conversations]

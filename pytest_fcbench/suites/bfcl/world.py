@@ -31,8 +31,8 @@ _WITH_STATE = {
     "vehicle": f"{_FOLDER}/vehicle_control.py",
 }
 
+# What stands in the code of a class instead of its default state.
 _SEEDS = {"messages": {"random_seed": 200191}}
-"""What stands in the code of a class instead of its default state."""
 
 SOURCES = (*_WITH_STATE.values(), _FILLER)
 

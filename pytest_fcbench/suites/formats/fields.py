@@ -22,12 +22,14 @@ class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
         seen = set()
         for key, _ in node.value:
+            # A merge key (<<) is no key of the mapping.
             if not isinstance(key, yaml.ScalarNode) or key.tag.endswith(":merge"):
                 continue
             if key.value in seen:
                 line = key.start_mark.line + 1
                 raise yaml.YAMLError(f"the key {key.value!r} stands twice (again in line {line})")
             seen.add(key.value)
+            # YAML 1.1 reads on, off, yes and no as booleans; a key of an entry is always text.
             key.tag = "tag:yaml.org,2002:str"
         mapping: dict[object, object] = super().construct_mapping(node, deep=deep)
         return mapping

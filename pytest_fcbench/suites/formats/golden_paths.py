@@ -49,15 +49,15 @@ from pytest_fcbench.suites.formats.function_docs import FunctionRow
 from pytest_fcbench.suites.formats.listings import KINDS, make_listing
 from pytest_fcbench.suites.formats.rows import EntryRow, Given, One, OneOf, Row, Rule, Some, TextOr, read_row
 
+# A call and its reply as a JSON value.
 _RecordedCall: TypeAlias = tuple[PathCall, object]
-"""A call and its reply as a JSON value."""
 _Steps: TypeAlias = Sequence[Sequence[_RecordedCall]]
 
+# The type words of JSON Schema.
 _TYPES = {
     word: TYPES[Language.PYTHON][word]
     for word in ("string", "number", "integer", "boolean", "array", "object")
 }
-"""The type words of JSON Schema."""
 _MOST_ITEMS, _MOST = 10_000, 1_000_000_000
 
 
@@ -240,6 +240,7 @@ def _read_calls(
     calls: list[_RecordedCall] = []
     for row, place in zip(rows, at.elements(), strict=True):
         call, reply = _read_call(row, place, offered, earlier)
+        # A reply is found by its call, so a call has one reply in the whole entry.
         above = (*made, *(other for other, _ in calls))
         if any((call.name, call.arguments) == (other.name, other.arguments) for other in above):
             raise place.error(f"the same call of {call.name} stands above")

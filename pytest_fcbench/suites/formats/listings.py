@@ -57,15 +57,16 @@ class _Draw:
 
     def text(self, sentences: Sequence[str], number: int) -> str:
         """Draw that many different sentences, a word put into each."""
+        # Steps of three through the sentences, so that none comes twice.
         start = self.number(0, len(sentences) - 1)
         chosen = (sentences[(start + 3 * index) % len(sentences)] for index in range(number))
         return " ".join(sentence.format(self.one(_WORDS["details"])) for sentence in chosen)
 
 
+# What items are made of, by kind; another order or number makes other items of the same seed.
 _WORDS: Mapping[str, Sequence[str]] = json.loads(
     Path(__file__).with_name("listings.json").read_text(encoding="utf-8")
 )
-"""What items are made of, by kind; another order or number makes other items of the same seed."""
 _OUTINGS = {
     "boat": "Boat Trip",
     "food": "Tasting",

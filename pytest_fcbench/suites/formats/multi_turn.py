@@ -135,6 +135,7 @@ def _make_entry(row: TrajectoryRow, at: Field, suite: str, category: Category) -
 
 def _check_state(field: Field, entry: Entry, world: World) -> None:
     try:
+        # Opened twice: a state with a clock or chance in it would judge the same calls differently.
         one, other = opened(entry, world).snapshot(), opened(entry, world).snapshot()
     except Exception as error:  # noqa: BLE001 - a state that somebody wrote can break anything
         raise field.error(f"cannot be opened: {type(error).__name__}: {error}") from None
@@ -196,6 +197,7 @@ def _read_withheld(row: WithheldRow, at: Field, entry: Entry) -> Withheld:
             names = [doc.name for doc in entry.functions]
             raise at.at("functions").error(unknown("function", name, names))
     try:
+        # Made here only to see that it can be; the entry is derived when its category is loaded.
         missing_function(entry, row.turn, row.functions)
     except ValueError as error:
         raise at.error(str(error)) from None

@@ -40,6 +40,7 @@ class Row(BaseModel):
     def _refuse_unknown_list_keys(cls, value: object) -> object:
         if isinstance(value, Mapping) and cls.model_config["extra"] == "forbid":
             known = _list_keys(cls)
+            # pydantic would name the key too, but not the nearest valid one.
             for key in value:
                 if key not in known:
                     raise broken(unknown("key", str(key), known), str(key))
@@ -153,6 +154,7 @@ def read_row(field: Field, model: type[R]) -> R:
 
 def _make_suite_error(field: Field, error: ErrorDetails) -> SuiteError:
     """Return the first error of a record with the line where it stands."""
+    # Tags of unions begin with a colon; they are no keys of the file.
     keys: list[Key] = [key for key in error["loc"] if not (isinstance(key, str) and key.startswith(":"))]
     details = error.get("ctx", {})
     match error["type"]:

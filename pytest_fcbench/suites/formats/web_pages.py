@@ -94,6 +94,7 @@ def of(folders: Iterable[Path | None]) -> Mapping[str, Page]:
 def _make_page(url: str, site: str, row: PageRow, at: Field) -> Page:
     given = row.model_fields_set
     if row.redirect is not None:
+        # A redirect has no body that a reader could be shown.
         if len(given) > 1:
             raise at.error("a redirect has nothing else")
         return Page(url, "", "", _HTML, b"", _resolve_redirect(url, at.at("redirect")))
@@ -134,6 +135,7 @@ def _write_json(field: Field) -> str:
 
 def _write_log(row: LogRow, at: Field) -> Iterator[str]:
     """Yield lines in which chance chooses the words, the same every time."""
+    # A text as seed gives the same numbers on every platform and Python.
     chance = Random(str(row.seed))  # noqa: S311 - makes text
     for n in range(1, row.lines + 1):
         try:

