@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
+from itertools import chain
 
 from pytest_fcbench.codecs.call_evaluation import carried_out
 from pytest_fcbench.domain.entry import Entry, ExpectedResponse, ExpectedResults
@@ -29,66 +32,54 @@ class Probe:
     wanted: Asked
     scheme: str
     misfits: list[Callable[[str], str | None]] = field(default_factory=list)
-    """Of the body of an answer, what is wrong with it, as each truth sees it."""
+    """Each finds what is wrong with the body of an answer, as one truth sees it."""
 
 
 def collect_probes(entries: Iterable[Entry]) -> list[Probe]:
     """Return the requests of all truths, each once; services of our own are left out."""
     found: dict[str, Probe] = {}
-    for call, wanted, scheme, misfit in _requests(entries):
+    for call, wanted, scheme, misfit in _find_requests(entries):
         key = identity(wanted, live.HOSTS[wanted.host])
         found.setdefault(key, Probe(call, wanted, scheme)).misfits.append(misfit)
     return list(found.values())
 
 
-_Request = tuple[str, Asked, str, Callable[[str], str | None]]
-
-
-def _requests(entries: Iterable[Entry]) -> Iterator[_Request]:
+def _find_requests(entries: Iterable[Entry]) -> Iterator[tuple[str, Asked, str, Callable[[str], str | None]]]:
     for entry in entries:
         match entry.expectation:
             case ExpectedResponse(call=call, recorded=str(recorded)):
                 _, wanted, scheme = wanted_by(call)
-                yield call, wanted, scheme, _other_shape(recorded)
+                yield call, wanted, scheme, partial(_find_shape_misfit, recorded)
             case ExpectedResults(calls=calls):
                 for call in calls:
                     if call.partition("(")[0].strip() in lookups.LOOKUPS:
-                        yield _lookup(call)
+                        name, arguments = _find_lookup(call)
+                        wanted = live.question(name, arguments)
+                        misfit = partial(_find_lookup_misfit, name, arguments)
+                        yield call, wanted, live.scheme_of(wanted.host), misfit
 
 
-def _lookup(call: str) -> _Request:
-    name, arguments = "", {}
-
-    def ask(function: str, given: lookups.Arguments) -> object:
-        nonlocal name, arguments
-        name, arguments = function, dict(given)
-        return None
-
-    carried_out(call, lookups.functions(ask))
-    wanted = live.question(name, arguments)
-    return call, wanted, live.scheme_of(wanted.host), _unreadable(name, arguments)
+def _find_lookup(call: str) -> tuple[str, lookups.Arguments]:
+    """Return function and arguments of the lookup that a call makes."""
+    made: list[tuple[str, lookups.Arguments]] = [("", {})]
+    carried_out(call, lookups.functions(lambda function, given: made.append((function, dict(given)))))
+    return made[-1]
 
 
-def _other_shape(recorded: str) -> Callable[[str], str | None]:
-    def misfit(body: str) -> str | None:
-        try:
-            code = shape(json.loads(recorded), json.loads(body))
-        except (ValueError, RecursionError):
-            return f"no JSON: {body:.120}"
-        return code and f"{code}: {body:.120}"
-
-    return misfit
+def _find_shape_misfit(recorded: str, body: str) -> str | None:
+    try:
+        code = shape(json.loads(recorded), json.loads(body))
+    except (ValueError, RecursionError):
+        return f"no JSON: {body:.120}"
+    return code and f"{code}: {body:.120}"
 
 
-def _unreadable(name: str, arguments: lookups.Arguments) -> Callable[[str], str | None]:
-    def misfit(body: str) -> str | None:
-        try:
-            live.read(name, arguments, body)
-        except FailedLookupError as error:
-            return str(error)
-        return None
-
-    return misfit
+def _find_lookup_misfit(name: str, arguments: lookups.Arguments, body: str) -> str | None:
+    try:
+        live.read(name, arguments, body)
+    except FailedLookupError as error:
+        return str(error)
+    return None
 
 
 class State(StrEnum):
@@ -111,25 +102,21 @@ class Answer:
 
 def ask_apis(probes: Iterable[Probe], sender: Sender) -> Iterator[Answer]:
     """Yield what became of each request, by host; a host is asked one thing at a time."""
-    by_host: dict[str, list[Probe]] = {}
+    by_host: defaultdict[str, list[Probe]] = defaultdict(list)
     for probe in probes:
-        by_host.setdefault(probe.wanted.host, []).append(probe)
+        by_host[probe.wanted.host].append(probe)
     with ThreadPoolExecutor(len(by_host) or 1) as pool:
-        yield from (
-            answer
-            for found in pool.map(lambda own: _of_host(own, sender), by_host.values())
-            for answer in found
-        )
+        yield from chain.from_iterable(pool.map(partial(_ask_host, sender), by_host.values()))
 
 
-def _of_host(probes: Sequence[Probe], sender: Sender) -> list[Answer]:
+def _ask_host(sender: Sender, probes: Sequence[Probe]) -> list[Answer]:
     key = live.HOSTS[probes[0].wanted.host].key
     if key and not os.environ.get(key.env, "").strip():
         return [Answer(probe, State.KEY_MISSING, key.env) for probe in probes]
-    return [_answer(probe, sender.send(probe.wanted, probe.scheme)) for probe in probes]
+    return [_judge_response(probe, sender.send(probe.wanted, probe.scheme)) for probe in probes]
 
 
-def _answer(probe: Probe, response: Response) -> Answer:
+def _judge_response(probe: Probe, response: Response) -> Answer:
     match response:
         case Responded(status=200, body=body):
             wrong = next((told for misfit in probe.misfits if (told := misfit(body))), None)

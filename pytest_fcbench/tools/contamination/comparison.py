@@ -71,24 +71,27 @@ class Comparison:
 
 
 def compare(a: Sequence[Measure], b: Sequence[Measure]) -> tuple[Comparison, ...]:
-    """Two sets by each measure, none of them empty. The order of the texts does not matter."""
-    return tuple(
-        _compared(name, sorted(map(value, a)), sorted(map(value, b))) for name, value in MEASURES.items()
-    )
+    """Compare two sets by each measure, none of them empty. The order of the texts does not matter."""
+    comparisons = []
+    for name, value in MEASURES.items():
+        # Sorted, because the draws of the bootstrap and float sums depend on the order.
+        values_a, values_b = sorted(map(value, a)), sorted(map(value, b))
+        means_a, means_b = _bootstrap_means(values_a, seed=0), _bootstrap_means(values_b, seed=1)
+        summary_a, summary_b = _summarize(values_a, means_a), _summarize(values_b, means_b)
+        differences = [one - other for one, other in zip(means_a, means_b, strict=True)]
+        low, high = _compute_interval(differences, min(len(a), len(b)))
+        difference = summary_a.mean - summary_b.mean
+        share, p = rank_test(values_a, values_b)
+        comparisons.append(Comparison(name, summary_a, summary_b, difference, low, high, share, p))
+    return tuple(comparisons)
 
 
-def _compared(name: str, a: Sequence[float], b: Sequence[float]) -> Comparison:
-    means_a, means_b = _drawn_means(a, seed=0), _drawn_means(b, seed=1)
-    apart = [first - second for first, second in zip(means_a, means_b, strict=True)]
-    low, high = _limits(apart, min(len(a), len(b)))
-    share, p = rank_test(a, b)
-    summary_a = Summary(len(a), fmean(a), median(a), *_limits(means_a, len(a)))
-    summary_b = Summary(len(b), fmean(b), median(b), *_limits(means_b, len(b)))
-    return Comparison(name, summary_a, summary_b, fmean(a) - fmean(b), low, high, share, p)
+def _summarize(values: Sequence[float], means: Sequence[float]) -> Summary:
+    return Summary(len(values), fmean(values), median(values), *_compute_interval(means, len(values)))
 
 
-def _drawn_means(values: Sequence[float], seed: int) -> list[float]:
-    """The means of as many values drawn from these with replacement, many times."""
+def _bootstrap_means(values: Sequence[float], seed: int) -> list[float]:
+    """Draw as many values as there are with replacement, many times, and return the means."""
     import numpy
 
     chance, known, n = numpy.random.default_rng(seed), numpy.array(values), len(values)
@@ -98,7 +101,7 @@ def _drawn_means(values: Sequence[float], seed: int) -> list[float]:
     return means
 
 
-def _limits(means: Sequence[float], n: int) -> tuple[float | None, float | None]:
+def _compute_interval(means: Sequence[float], n: int) -> tuple[float | None, float | None]:
     import numpy
 
     if n < 2:
@@ -108,7 +111,7 @@ def _limits(means: Sequence[float], n: int) -> tuple[float | None, float | None]
 
 
 def rank_test(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
-    """The share of pairs in which the value of ``a`` is the lower one, and its two-sided p."""
+    """Compute the share of pairs in which the value of ``a`` is the lower one, and its two-sided p."""
     import numpy
 
     ordered = numpy.sort(b)
@@ -125,8 +128,10 @@ def rank_test(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
 
 
 def finding(compared: Sequence[Comparison], a: str, b: str) -> str:
-    """What the measures say together, in a sentence or two."""
-    ps = "by ranks, " + ", ".join(f"{comparison.measure} {_p(comparison.p)}" for comparison in compared)
+    """Say in a sentence or two what the measures find together."""
+    ps = "by ranks, " + ", ".join(
+        f"{each.measure} {'p < 0.0001' if each.p < 1e-4 else f'p = {each.p:.2g}'}" for each in compared
+    )
     lower = {comparison.lower for comparison in compared}
     if lower == {None}:
         return (
@@ -140,7 +145,3 @@ def finding(compared: Sequence[Comparison], a: str, b: str) -> str:
         f"{known} surprises the model less than {other} does, by both measures and by more than chance "
         f"({ps}). A model that was trained on {known} would show this; others may, too."
     )
-
-
-def _p(value: float) -> str:
-    return "p < 0.0001" if value < 1e-4 else f"p = {value:.2g}"

@@ -1,4 +1,4 @@
-"""How an endpoint is asked for the log-probabilities of a prompt, and what it answers.
+"""Requests for the log-probabilities of a prompt, and the replies to them.
 
 - ``completions``: OpenAI's ``POST /completions`` with ``echo``, which gives the prompt back with
   ``logprobs``; nothing is generated;
@@ -15,14 +15,17 @@ from pytest_fcbench.domain.errors import CallError
 
 
 class Endpoint(StrEnum):
-    """What is asked, and where the answer stands."""
+    """An interface that gives log-probabilities of a prompt."""
 
     COMPLETIONS = "completions"
     VLLM = "vllm"
 
 
 def body(endpoint: Endpoint, model: str, text: str) -> Mapping[str, object]:
-    """What is posted. A temperature of 1 leaves the probabilities as they are wherever it is applied."""
+    """Build the body of a request.
+
+    A temperature of 1 leaves the probabilities as they are wherever it is applied.
+    """
     asked = {"model": model, "prompt": text, "temperature": 1}
     if endpoint is Endpoint.VLLM:
         return {**asked, "max_tokens": 1, "prompt_logprobs": 0}
@@ -30,30 +33,33 @@ def body(endpoint: Endpoint, model: str, text: str) -> Mapping[str, object]:
 
 
 def logprobs_of(reply: object, endpoint: Endpoint) -> tuple[float | None, ...]:
-    """The log-probability of each token of the prompt, None where it has none.
+    """Read the log-probability of each token of the prompt, None where it has none.
 
     Raises ``CallError`` for a reply without them, or with more or fewer than the prompt has tokens.
     """
-    choice = _at(_at(reply, "choices"), 0)
-    usage = _at(reply, "usage")
-    tokens, generated = _at(usage, "prompt_tokens"), _at(usage, "completion_tokens")
+    choice = _get_at(_get_at(reply, "choices"), 0)
+    usage = _get_at(reply, "usage")
+    tokens, generated = _get_at(usage, "prompt_tokens"), _get_at(usage, "completion_tokens")
     if endpoint is Endpoint.VLLM:
         place = "choices[0].prompt_logprobs"
-        found = [_own(item) for item in _list(_at(choice, "prompt_logprobs"), endpoint, place)]
+        found = [
+            _read_own_token(item)
+            for item in _require_list(_get_at(choice, "prompt_logprobs"), endpoint, place)
+        ]
         generated = 0
     else:
         place = "choices[0].logprobs.token_logprobs"
-        found = list(_list(_at(_at(choice, "logprobs"), "token_logprobs"), endpoint, place))
+        found = list(_require_list(_get_at(_get_at(choice, "logprobs"), "token_logprobs"), endpoint, place))
     if isinstance(tokens, int):
         # vLLM counts a token as generated that it does not echo.
         if len(found) not in (tokens, tokens + (generated if isinstance(generated, int) else 0)):
-            raise _garbled(f"{place} has {len(found)} values for a prompt of {tokens} tokens")
+            raise CallError("garbled", f"{place} has {len(found)} values for a prompt of {tokens} tokens")
         found = found[:tokens]
-    return tuple(None if value is None else _number(value, place) for value in found)
+    return tuple(None if value is None else _read_number(value, place) for value in found)
 
 
-def _at(value: object, key: str | int) -> object:
-    """What stands there, None where nothing does."""
+def _get_at(value: object, key: str | int) -> object:
+    """Return the member or element at a key, None where there is none."""
     if isinstance(value, Mapping):
         return value.get(key)
     if isinstance(value, list) and isinstance(key, int):
@@ -61,7 +67,7 @@ def _at(value: object, key: str | int) -> object:
     return None
 
 
-def _list(value: object, endpoint: Endpoint, place: str) -> list[object]:
+def _require_list(value: object, endpoint: Endpoint, place: str) -> list[object]:
     # A text of one token has only a place without a probability.
     if isinstance(value, list) and (len(value) == 1 or any(item is not None for item in value)):
         return value
@@ -73,24 +79,20 @@ def _list(value: object, endpoint: Endpoint, place: str) -> list[object]:
     )
 
 
-def _own(item: object) -> object:
-    """The log-probability of the prompt's own token among those of one place (``{id: {"logprob": x}}``)."""
+def _read_own_token(item: object) -> object:
+    """Read the log-probability of the only token of one place (``{id: {"logprob": x}}``)."""
     if item is None:
         return None
     if not isinstance(item, Mapping) or len(item) != 1:
-        raise _garbled("a place of prompt_logprobs names not exactly one token")
+        raise CallError("garbled", "a place of prompt_logprobs names not exactly one token")
     (token,) = item.values()
-    return _at(token, "logprob")
+    return _get_at(token, "logprob")
 
 
-def _number(value: object, place: str) -> float:
+def _read_number(value: object, place: str) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         try:
             return float(value)
         except OverflowError:
             pass
-    raise _garbled(f"{place} holds {str(value)[:40]!r}, which is no log-probability")
-
-
-def _garbled(reason: str) -> CallError:
-    return CallError("garbled", reason)
+    raise CallError("garbled", f"{place} holds {str(value)[:40]!r}, which is no log-probability")

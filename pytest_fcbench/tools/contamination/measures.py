@@ -36,7 +36,7 @@ _ROUNDING = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What was found for one text."""
+    """How much one text surprises a model."""
 
     entry: str
     """``suite:id`` of the entry, the first one where several say the same."""
@@ -59,7 +59,7 @@ class Measure:
 
 
 def text_of(entry: Entry, *, functions: bool = False) -> str:
-    """What is measured of an entry; empty where the user says nothing."""
+    """Return the text of an entry that is measured; empty where the user says nothing."""
     said = [message.content for turn in entry.turns for message in turn if message.role == "user"]
     docs = [
         json.dumps(
@@ -72,7 +72,7 @@ def text_of(entry: Entry, *, functions: bool = False) -> str:
 
 
 def distinct(entries: Iterable[Entry], *, functions: bool = False) -> dict[str, Entry]:
-    """The texts of entries, each once, with the first entry that has it: twice the same tells no more."""
+    """Map the texts of entries to the first entry that has each: twice the same tells no more."""
     found: dict[str, Entry] = {}
     for entry in entries:
         if (text := text_of(entry, functions=functions)).strip():
@@ -81,7 +81,7 @@ def distinct(entries: Iterable[Entry], *, functions: bool = False) -> dict[str, 
 
 
 def measure(entry: Entry, text: str, logprobs: Sequence[float | None]) -> Measure:
-    """The measures of a text from the log-probabilities of its tokens, the first of which may have none.
+    """Measure a text by the log-probabilities of its tokens, the first of which may have none.
 
     Raises ``NotScoredError`` where they are no log-probabilities or too few.
     """

@@ -1,4 +1,4 @@
-"""Gets the log-probabilities of texts from an endpoint; the only part that does so.
+"""The log-probabilities of texts, asked from an endpoint; the only part that does so.
 
 What asks is a ``Model`` whose answer is a list of numbers. So limits, retries, the first call before all
 others and the store of answers are those of a run.
@@ -46,10 +46,10 @@ class PromptModel:
     def __post_init__(self) -> None:
         try:
             parts = urlsplit(self.api_base)
-            wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
+            is_wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
         except ValueError:
-            wrong = True
-        if wrong:
+            is_wrong = True
+        if is_wrong:
             raise UsageError(
                 f"--api-base={redacted(self.api_base)}: must be an http or https URL, for example "
                 "http://localhost:8000/v1"
@@ -64,47 +64,44 @@ class PromptModel:
         return self.id.removeprefix(prefix)
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """Ask once. Raises ``CallError`` where no log-probabilities come.
+        """Ask for the log-probabilities of a text once. Raises ``CallError`` where no log-probabilities come.
 
         Those that are no numbers are marked as a fault, so that they are not kept.
         """
         (message,) = request.messages
+        headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         started = time.perf_counter()
-        logprobs = logprobs_of(await self._reply(str(message["content"])), self.endpoint)
-        whole = all(value is None or math.isfinite(value) for value in logprobs)
+        reply = await http.asked(
+            "POST",
+            f"{self.api_base.rstrip('/')}/completions",
+            about=self.name,
+            secret=self.api_key,
+            headers={**headers, "Content-Type": "application/json"},
+            # ASCII, so half a character is no error. The limit of time is set where the call is made.
+            body=json.dumps(body(self.endpoint, self.name, str(message["content"]))),
+            hints=_HINTS,
+        )
+        logprobs = logprobs_of(reply, self.endpoint)
+        is_finite = all(value is None or math.isfinite(value) for value in logprobs)
         return Completion(
             text=json.dumps(logprobs),
             input_tokens=len(logprobs),
             output_tokens=0,
             latency_s=time.perf_counter() - started,
-            fault=None if whole else Fault.INFERENCE_ERROR,
-        )
-
-    async def _reply(self, text: str) -> object:
-        url = f"{self.api_base.rstrip('/')}/completions"
-        headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
-        posted = json.dumps(body(self.endpoint, self.name, text))  # ASCII, so half a character is no error
-        return await http.asked(
-            "POST",
-            url,
-            about=self.name,
-            secret=self.api_key,
-            headers={**headers, "Content-Type": "application/json"},
-            body=posted,  # the limit of time for a call is set where it is made
-            hints=_HINTS,
+            fault=None if is_finite else Fault.INFERENCE_ERROR,
         )
 
 
 async def ask(
     model: Model, asked: Sequence[tuple[str, Entry]], concurrency: int, done: list[bool]
 ) -> Mapping[str, tuple[float | None, ...] | NotScoredError]:
-    """The log-probabilities of texts, ``concurrency`` at once, or why there are none.
+    """Ask for the log-probabilities of texts, ``concurrency`` at once; an error stands for those without.
 
     ``done`` grows with each answer, by whether it came.
     """
     places = asyncio.Semaphore(concurrency)
 
-    async def one(text: str, entry: Entry) -> tuple[float | None, ...] | NotScoredError:
+    async def ask_one(text: str, entry: Entry) -> tuple[float | None, ...] | NotScoredError:
         async with places:
             try:
                 completion = await model.complete(entry, AskModel(({"role": "user", "content": text},)))
@@ -114,5 +111,5 @@ async def ask(
         done.append(True)
         return tuple(json.loads(completion.text or "[]"))
 
-    found = await asyncio.gather(*(one(text, entry) for text, entry in asked))
+    found = await asyncio.gather(*(ask_one(text, entry) for text, entry in asked))
     return {text: answer for (text, _), answer in zip(asked, found, strict=True)}

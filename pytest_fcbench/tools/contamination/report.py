@@ -1,4 +1,4 @@
-"""A comparison for people and programs."""
+"""A comparison of two sets as a table, a page and JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.text import printable
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.tools.contamination.comparison import LIMITS, Comparison, Summary, finding
+from pytest_fcbench.tools.contamination.comparison import LIMITS, Comparison, finding
 from pytest_fcbench.tools.contamination.measures import Measure
 
 FORMATS = (".html", ".csv", ".json")
@@ -24,11 +24,10 @@ class Study:
     model: str
     endpoint: str
     what: str
-    """Which text of an entry was measured."""
+    """The part of an entry that was measured, for a sentence."""
     sets: Mapping[str, Sequence[Measure]]
     unmeasured: Mapping[str, NotScoredError]
     """By entry, why."""
-
     compared: tuple[Comparison, ...]
     """Both sets, by each measure."""
 
@@ -39,14 +38,16 @@ class Study:
 
 
 def table(study: Study) -> Table:
-    """The summary, with what it says and what it does not."""
+    """Tabulate the comparison, with what it says and what it does not."""
     a, b = study.sets
     rows: list[tuple[str, ...]] = []
     for comparison in study.compared:
         for name, summary in ((a, comparison.a), (b, comparison.b)):
-            rows.append((comparison.measure, name, f"{summary.n}", *_numbers(summary)))
-        limits = _limits(comparison.low, comparison.high)
-        rows.append((comparison.measure, "difference", "", f"{comparison.difference:.3f}", limits, ""))
+            interval = _format_interval(summary.low, summary.high)
+            numbers = (f"{summary.n}", f"{summary.mean:.3f}", interval, f"{summary.median:.3f}")
+            rows.append((comparison.measure, name, *numbers))
+        interval = _format_interval(comparison.low, comparison.high)
+        rows.append((comparison.measure, "difference", "", f"{comparison.difference:.3f}", interval, ""))
     shares = ", ".join(f"{comparison.share:.1%} by {comparison.measure}" for comparison in study.compared)
     columns = ("measure", "set", "texts", "mean", "95% interval", "median")
     notes = (
@@ -58,16 +59,12 @@ def table(study: Study) -> Table:
     return Table(study.title, columns, tuple(rows), notes, frozenset({"set"}))
 
 
-def _numbers(summary: Summary) -> tuple[str, str, str]:
-    return f"{summary.mean:.3f}", _limits(summary.low, summary.high), f"{summary.median:.3f}"
-
-
-def _limits(low: float | None, high: float | None) -> str:
+def _format_interval(low: float | None, high: float | None) -> str:
     return "-" if low is None or high is None else f"{low:.3f} to {high:.3f}"
 
 
 def entries(study: Study) -> Table:
-    """A row for each text."""
+    """Tabulate the measures of each text."""
     columns = ("set", "entry", "category", "characters", "tokens", "perplexity", "nats per character")
     rows = tuple(
         (
@@ -86,27 +83,27 @@ def entries(study: Study) -> Table:
 
 
 def written(study: Study, path: Path) -> str:
-    """The text of a file of one of ``FORMATS``, by its ending."""
+    """Render the study in the one of ``FORMATS`` that the ending of the path names."""
     if path.suffix == ".csv":
         return "".join(f"{line}\n" for line in tables.comma_separated(entries(study)))
     if path.suffix == ".json":
-        return json.dumps(_document(study), indent=1)
-    page = tables.page(study.title, [replace(table(study), title="")], [_chart(study)])
+        return json.dumps(_build_document(study), indent=1)
+    page = tables.page(study.title, [replace(table(study), title="")], [_draw_chart(study)])
     return "".join(f"{line}\n" for line in page)
 
 
-def _chart(study: Study) -> str:
+def _draw_chart(study: Study) -> str:
     from pytest_fcbench.scorecard.render.charts.plots import perplexities
 
     places = {
         name: [(found.nats_per_character, found.perplexity) for found in measures]
         for name, measures in study.sets.items()
     }
-    says = f"Perplexity against nats per character, {' and '.join(places)}; a mark for each text."
-    return perplexities(places, says)
+    caption = f"Perplexity against nats per character, {' and '.join(places)}; a mark for each text."
+    return perplexities(places, caption)
 
 
-def _document(study: Study) -> dict[str, object]:
+def _build_document(study: Study) -> dict[str, object]:
     return {
         "schema": "fcbench-contamination/1",
         "model": study.model,
