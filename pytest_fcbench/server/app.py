@@ -1,4 +1,4 @@
-"""The server: OpenAI's chat interface over the models that need no network. The only user of aiohttp."""
+"""The server: OpenAI's chat interface over the models that need no network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.server import replies
 from pytest_fcbench.server.faults import Draw, Kind
-from pytest_fcbench.server.lookup import Asked, Lookup, Models, Refused, read_body
+from pytest_fcbench.server.lookup import FoundRequest, Lookup, Models, Refused, read_body
 
 ENTRY_HEADER = "X-Fcbench-Entry"
 """The header of a request that names its entry: ``suite:id``, or ``suite:id-t2`` for a trial."""
@@ -26,12 +26,13 @@ MOST_BYTES = 16 * 2**20
 """The longest body that is read."""
 
 _LONGEST_HANG_S = 3600
-_RESET = struct.pack("ii", 1, 0)  # linger for no time at all: closing resets the connection
+# SO_LINGER with a time of 0: to close resets the connection.
+_RESET = struct.pack("ii", 1, 0)
 
 
 @dataclass
 class Stats:
-    """What was done so far. Times are seconds since the epoch."""
+    """Counts of requests and answers so far. Times are seconds since the epoch."""
 
     requests: int = 0
     answered: Counter[str] = field(default_factory=Counter)
@@ -57,8 +58,8 @@ class ChatServer:
 
     def run(self, listening: socket.socket, ready: Callable[..., None]) -> None:
         """Serve until SIGINT or SIGTERM; ``ready`` is called as soon as requests are taken."""
-        app = web.Application(client_max_size=MOST_BYTES, middlewares=[_errors_in_openai_form])
-        app.router.add_post("/v1/chat/completions", self._chat)
+        app = web.Application(client_max_size=MOST_BYTES, middlewares=[_format_errors])
+        app.router.add_post("/v1/chat/completions", self._answer_chat)
         app.router.add_get("/v1/models", self._list_models)
         app.router.add_get("/stats", self._show_stats)
         web.run_app(
@@ -66,7 +67,8 @@ class ChatServer:
             sock=listening,
             print=ready,
             access_log=None,
-            handler_cancellation=True,  # a request whose client gave up is in flight no more
+            # A request whose client gave up is in flight no more.
+            handler_cancellation=True,
             shutdown_timeout=0.1,
             backlog=1024,
         )
@@ -78,7 +80,7 @@ class ChatServer:
     async def _show_stats(self, request: web.Request) -> web.Response:
         return web.json_response(vars(self._stats))
 
-    async def _chat(self, request: web.Request) -> web.StreamResponse:
+    async def _answer_chat(self, request: web.Request) -> web.StreamResponse:
         stats, draw = self._stats, next(self._draws)
         stats.requests += 1
         stats.in_flight += 1
@@ -93,13 +95,14 @@ class ChatServer:
             asked = self._lookup.find(body, name)
             fault = draw.fault
             if fault is Kind.JSON and not asked.entry.category.single_turn:
-                fault = None  # what would be asked after a broken answer is not known here
-            answer = head + await self._reply(asked, broken=fault is Kind.JSON)
+                # Only the right answers are known here, so not what is asked after a broken one.
+                fault = None
+            answer = head + await self._build_reply(asked, broken=fault is Kind.JSON)
             if draw.latency_s and fault is not Kind.HANG:
                 await asyncio.sleep(draw.latency_s)
             if fault:
                 stats.faults[fault] += 1
-                return await self._go_wrong(request, fault, answer)
+                return await self._send_fault(request, fault, answer)
             response = await _send(request, answer)
             stats.answered[name or asked.entry.key] += 1
             stats.last_answer = time.time()
@@ -107,8 +110,8 @@ class ChatServer:
         finally:
             stats.in_flight -= 1
 
-    async def _reply(self, asked: Asked, *, broken: bool) -> bytes:
-        """What ``replies.reply`` gives, made once. Raises ``Refused`` where the model has no answer."""
+    async def _build_reply(self, asked: FoundRequest, *, broken: bool) -> bytes:
+        """Build the reply once for all equal requests. Raises ``Refused`` where the model has no answer."""
         key = asked.entry.key, asked.prompting, asked.turn, asked.step, broken
         if key not in self._replies:
             try:
@@ -119,12 +122,17 @@ class ChatServer:
             self._replies[key] = replies.reply(self._name, asked, completion, broken=broken)
         return self._replies[key]
 
-    async def _go_wrong(self, request: web.Request, fault: Kind, answer: bytes) -> web.StreamResponse:
+    async def _send_fault(self, request: web.Request, fault: Kind, answer: bytes) -> web.StreamResponse:
         match fault:
             case Kind.RATE_LIMIT:
-                return _error(429, "rate_limit_exceeded", "too many requests, as told", self._retry_after)
+                return _build_error(
+                    429,
+                    "rate_limit_exceeded",
+                    "rate limit exceeded (simulated by --fault)",
+                    self._retry_after,
+                )
             case Kind.SERVER_ERROR:
-                return _error(500, "server_error", "the server had an error, as told")
+                return _build_error(500, "server_error", "internal server error (simulated by --fault)")
             case Kind.GARBAGE:
                 return await _send(request, b"<html><body>Bad Gateway</body></html>")
             case Kind.JSON:
@@ -145,7 +153,7 @@ class ChatServer:
 
 
 async def _send(request: web.Request, body: bytes) -> web.StreamResponse:
-    """Sends all of it before it returns, so that only what was sent is counted."""
+    """Send all of the body before returning, so that only what was sent is counted."""
     response = web.Response(body=body, content_type="application/json")
     await response.prepare(request)
     await response.write_eof()
@@ -153,18 +161,18 @@ async def _send(request: web.Request, body: bytes) -> web.StreamResponse:
 
 
 @web.middleware
-async def _errors_in_openai_form(
+async def _format_errors(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> web.StreamResponse:
     try:
         return await handler(request)
     except Refused as error:
-        return _error(error.status, error.code, str(error))
+        return _build_error(error.status, error.code, str(error))
     except web.HTTPException as error:
-        return _error(error.status, "http_error", f"{request.method} {request.path}: {error.reason}")
+        return _build_error(error.status, "http_error", f"{request.method} {request.path}: {error.reason}")
 
 
-def _error(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> web.Response:
+def _build_error(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> web.Response:
     kind = "server_error" if status >= 500 else "invalid_request_error"
     error = {"message": message, "type": kind, "param": None, "code": code}
     return web.json_response({"error": error}, status=status, headers=headers)

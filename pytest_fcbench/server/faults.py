@@ -1,4 +1,4 @@
-"""What goes wrong on demand, and how long an answer takes: drawn for each request by its number."""
+"""Simulated faults and latencies, drawn for each request by its number."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """What happens to one request."""
+    """The fault, if any, and the latency of one request."""
 
     fault: Kind | None
     latency_s: float
 
 
 def shares(texts: Sequence[str]) -> Mapping[Kind, float]:
-    """The share of requests that each fault gets, from ``KIND:SHARE`` texts. Raises ``UsageError``."""
+    """Read the share of requests that each fault gets from ``KIND:SHARE`` texts. Raises ``UsageError``."""
     found: dict[Kind, float] = {}
     for text in texts:
         kind, _, share = text.partition(":")
@@ -58,12 +58,13 @@ def shares(texts: Sequence[str]) -> Mapping[Kind, float]:
             raise UsageError(f"--fault={text}: {kind} is given twice")
         found[Kind(kind)] = float(share)
     if (total := math.fsum(found.values())) > 1 + 1e-9:
-        raise UsageError(f"--fault={' '.join(texts)}: the shares must not sum over 1, they sum to {total:g}")
+        given = " ".join(texts)
+        raise UsageError(f"--fault={given}: the shares add up to {total:g}; they must not exceed 1 together")
     return found
 
 
 def latency(text: str) -> Latency:
-    """``1`` second always, ``0.5-2`` evenly between, ``exp:0.8`` exponential with that mean.
+    """Read a latency: ``1`` second, ``0.5-2`` evenly between, ``exp:0.8`` exponential with that mean.
 
     Raises ``UsageError``.
     """
@@ -78,16 +79,14 @@ def latency(text: str) -> Latency:
 
 
 def draws(given: Mapping[Kind, float], wait: Latency, seed: int) -> Iterator[Draw]:
-    """The draw of each request in order of arrival; its fault depends on nothing but seed and shares."""
+    """Draw for each request in order of arrival; its fault depends on nothing but seed and shares."""
     random = Random(seed)  # noqa: S311 - to be repeated, not to be secret
     while True:
         chance, pace = random.random(), random.random()
-        yield Draw(_fault(given, chance), wait(pace))
-
-
-def _fault(given: Mapping[Kind, float], chance: float) -> Kind | None:
-    for kind, share in given.items():
-        chance -= share
-        if chance < 0:
-            return kind
-    return None
+        fault = None
+        for kind, share in given.items():
+            chance -= share
+            if chance < 0:
+                fault = kind
+                break
+        yield Draw(fault, wait(pace))

@@ -1,4 +1,4 @@
-"""Which entry a request is about, and how it was put."""
+"""Find the entry that a request is about, and the manner in which it was put."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MANNERS = (
 
 
 class Refused(Exception):  # noqa: N818 - reads as what happened to the request
-    """A request that gets an error for an answer: HTTP status, OpenAI's code, a sentence."""
+    """An error that answers a request: HTTP status, OpenAI's code, a sentence."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ class Refused(Exception):  # noqa: N818 - reads as what happened to the request
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FoundRequest:
     """An entry, the manner in which it was put, and how far its conversation is."""
 
     entry: Entry
@@ -68,7 +68,7 @@ def asked_with(
     memories: Memories | None = None,
     web: Model | None = None,
 ) -> Sequence[AskModel]:
-    """Every request that the conversation about an entry comes to when this model answers.
+    """List every request of the conversation about an entry when this model answers.
 
     It ends where the model has no answer. Along a golden path it can go on differently by profile. What it
     goes on from must be in ``memories``; ``web`` answers what is asked of the suite's own web.
@@ -94,7 +94,7 @@ def asked_with(
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What counts of a request."""
+    """The parts of a request's body that matter here."""
 
     digest: bytes
     """The same for all with the same messages and tools as JSON values; no tools are like an empty list."""
@@ -102,36 +102,36 @@ class Body:
 
 
 def read_body(text: str | bytes) -> Body:
-    """The body of a request. Raises ``Refused`` for one that is not JSON or has no messages."""
+    """Read the body of a request. Raises ``Refused`` for one that is not JSON or has no messages."""
     try:
-        body: object = json.loads(text, parse_float=_number)
+        body: object = json.loads(text, parse_float=_parse_number)
         if not isinstance(body, Mapping) or not isinstance(body.get("messages"), list):
             raise Refused(400, "invalid_request", "the body must be an object with a list of messages")
-        messages = [_without_nulls(message) for message in body["messages"]]
+        messages = [_drop_nulls(message) for message in body["messages"]]
         asked = json.dumps([messages, body.get("tools") or []], sort_keys=True)
     except (ValueError, RecursionError) as error:
         raise Refused(400, "invalid_json", f"the body is not JSON: {error}") from None
     return Body(hashlib.sha256(asked.encode()).digest(), bool(body.get("stream")))
 
 
-def _without_nulls(message: object) -> object:
-    """Clients leave out the content of a message that has none, or send null."""
+def _drop_nulls(message: object) -> object:
+    """Drop members that are null: clients leave out the content of a message that has none, or send null."""
     if not isinstance(message, Mapping):
         return message
     return {key: value for key, value in message.items() if value is not None}
 
 
-def _number(text: str) -> float:
-    """A number by its value: writers of other languages make ``1`` of ``1.0``."""
+def _parse_number(text: str) -> float:
+    """Parse a number to its value: JavaScript, for one, writes ``1`` for ``1.0``."""
     number = float(text)
     return int(number) if number.is_integer() else number
 
 
 class Lookup:
-    """Finds entries by what they ask. A manner is indexed when a request is not found in those before."""
+    """An index of entries by what they ask, filled manner by manner until a request is found."""
 
     def __init__(self, suites: Sequence[Suite], models: Models) -> None:
-        """Loads all entries. Raises ``SuiteError``."""
+        """Load all entries. Raises ``SuiteError``."""
         self._suites = ", ".join(suite.name for suite in suites)
         self._models = models
         own = OwnWeb(lambda: web_pages.of([suite.web for suite in suites]))
@@ -143,11 +143,11 @@ class Lookup:
             for entry in suite.load(category)
             for each in (*entry.earlier, entry)
         }
-        self._index: dict[bytes, dict[str, Asked]] = {}
+        self._index: dict[bytes, dict[str, FoundRequest]] = {}
         self._to_index = list(MANNERS)
 
-    def find(self, body: Body, name: str | None = None) -> Asked:
-        """The entry of a request; where several ask the same, the named one, else the first.
+    def find(self, body: Body, name: str | None = None) -> FoundRequest:
+        """Find the entry of a request; where several ask the same, the named one, else the first.
 
         ``name`` is a key, with its trial where there are several. Raises ``Refused``.
         """
@@ -160,22 +160,24 @@ class Lookup:
                 return asked
             if not self._to_index:
                 break
-            self._add(self._to_index.pop(0))
+            self._index_manner(self._to_index.pop(0))
         if key is not None:
             raise Refused(400, "other_request", f"{key} does not ask these messages with these tools")
         raise Refused(404, "unknown_request", f"no entry of these suites asks this: {self._suites}")
 
-    def _add(self, prompting: Prompting) -> None:
+    def _index_manner(self, prompting: Prompting) -> None:
         memories: Memories = {}
         for key, (entry, suite) in self._entries.items():
             for request in asked_with(entry, suite, prompting, self._models, memories, self._web):
                 asked_for = {"messages": request.messages, "tools": request.tools}
                 text = json.dumps(asked_for, ensure_ascii=False)
                 said = request.messages if isinstance(entry.expectation, Answers) else ()
-                asked = Asked(entry, prompting, request.turn, request.step, estimated_tokens(text), said)
+                asked = FoundRequest(
+                    entry, prompting, request.turn, request.step, estimate_tokens(text), said
+                )
                 self._index.setdefault(read_body(text).digest, {}).setdefault(key, asked)
 
 
-def estimated_tokens(text: str) -> int:
-    """A token for four bytes of UTF-8, one at least."""
+def estimate_tokens(text: str) -> int:
+    """Estimate the tokens of a text: one for four bytes of UTF-8, one at least."""
     return max(1, len(text.encode(errors="replace")) // 4)

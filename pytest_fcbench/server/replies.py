@@ -1,15 +1,15 @@
-"""What is sent back, in OpenAI's form."""
+"""Completions in OpenAI's form."""
 
 from __future__ import annotations
 
 import json
 
 from pytest_fcbench.domain.transcript import Completion, ToolCall
-from pytest_fcbench.server.lookup import Asked, estimated_tokens
+from pytest_fcbench.server.lookup import FoundRequest, estimate_tokens
 
 
-def reply(model: str, asked: Asked, completion: Completion, *, broken: bool) -> bytes:
-    """A completion without its opening brace, id and time, which differ each time it is sent.
+def reply(model: str, asked: FoundRequest, completion: Completion, *, broken: bool) -> bytes:
+    """Serialize a completion without its opening brace, id and time, which differ each time it is sent.
 
     Its usage is an estimate. Arguments go out as they are; where the reply is to be ``broken`` they, or the
     text, end in the middle.
@@ -17,7 +17,7 @@ def reply(model: str, asked: Asked, completion: Completion, *, broken: bool) -> 
     calls = [call for call in completion.tool_calls or () if isinstance(call, ToolCall)]
     text, arguments = completion.text, [str(call.arguments) for call in calls]
     if broken:
-        text, arguments = text and _half(text), [_half(written) for written in arguments]
+        text, arguments = text and _cut_in_half(text), [_cut_in_half(written) for written in arguments]
     message: dict[str, object] = {"role": "assistant", "content": text}
     if completion.tool_calls is not None:
         message["tool_calls"] = [
@@ -29,7 +29,7 @@ def reply(model: str, asked: Asked, completion: Completion, *, broken: bool) -> 
             for index, (call, written) in enumerate(zip(calls, arguments, strict=True))
         ]
     prompt = asked.prompt_tokens
-    answer = estimated_tokens("".join([text or "", *(call.name for call in calls), *arguments]))
+    answer = estimate_tokens("".join([text or "", *(call.name for call in calls), *arguments]))
     body = {
         "object": "chat.completion",
         "model": model,
@@ -39,5 +39,5 @@ def reply(model: str, asked: Asked, completion: Completion, *, broken: bool) -> 
     return json.dumps(body).encode()[1:]
 
 
-def _half(text: str) -> str:
+def _cut_in_half(text: str) -> str:
     return text[: len(text) // 2]

@@ -44,7 +44,9 @@ def collect_probes(entries: Iterable[Entry]) -> list[Probe]:
     return list(found.values())
 
 
-def _find_requests(entries: Iterable[Entry]) -> Iterator[tuple[str, Asked, str, Callable[[str], str | None]]]:
+def _find_requests(
+    entries: Iterable[Entry],
+) -> Iterator[tuple[str, Asked, str, Callable[[str], str | None]]]:
     for entry in entries:
         match entry.expectation:
             case ExpectedResponse(call=call, recorded=str(recorded)):

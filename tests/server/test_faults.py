@@ -53,7 +53,10 @@ def test_shares(texts: Sequence[str], read: dict[Kind, float]) -> None:
         (["cut:10%"], "must be a number from 0 to 1"),
         (["cut:٠.١"], "must be a number from 0 to 1"),
         (["cut:0.1", "cut:0.2"], "--fault=cut:0.2: cut is given twice"),
-        (["cut:0.6", "500:0.5"], "--fault=cut:0.6 500:0.5: the shares must not sum over 1, they sum to 1.1"),
+        (
+            ["cut:0.6", "500:0.5"],
+            "--fault=cut:0.6 500:0.5: the shares add up to 1.1; they must not exceed 1 together",
+        ),
     ],
 )
 def test_wrong_shares(texts: Sequence[str], says: str) -> None:

@@ -22,7 +22,7 @@ from pytest_fcbench.server.lookup import (
     Models,
     Refused,
     asked_with,
-    estimated_tokens,
+    estimate_tokens,
     read_body,
 )
 from pytest_fcbench.suites.registry import open_suite
@@ -243,7 +243,7 @@ def test_what_both_profiles_ask_is_known_once() -> None:
     ("text", "tokens"), [("", 1), ("abc", 1), ("abcdefgh", 2), ("åååå", 2), ("\ud800", 1)]
 )
 def test_a_token_is_four_bytes(text: str, tokens: int) -> None:
-    assert estimated_tokens(text) == tokens
+    assert estimate_tokens(text) == tokens
 
 
 def test_the_tokens_of_a_prompt_are_those_of_messages_and_tools() -> None:

@@ -8,11 +8,11 @@ import pytest
 
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion
-from pytest_fcbench.server.lookup import Asked
+from pytest_fcbench.server.lookup import FoundRequest
 from pytest_fcbench.server.replies import reply
 from tests.factories import make_entry, tool_calls
 
-ASKED = Asked(make_entry(), Prompting.usual(Mode.FC), prompt_tokens=90)
+ASKED = FoundRequest(make_entry(), Prompting.usual(Mode.FC), prompt_tokens=90)
 
 
 def _reply(completion: Completion, *, broken: bool = False) -> object:

@@ -80,7 +80,7 @@ def _require_list(value: object, endpoint: Endpoint, place: str) -> list[object]
 
 
 def _read_own_token(item: object) -> object:
-    """Read the log-probability of the only token of one place (``{id: {"logprob": x}}``)."""
+    """Read the log-probability of the prompt's own token, ``{id: {"logprob": x}}``."""
     if item is None:
         return None
     if not isinstance(item, Mapping) or len(item) != 1:

@@ -1,1 +1,1 @@
-"""Why conversations failed: what a judge is asked, what is kept of its answers, how answers compare."""
+"""Why conversations failed: by their calls, by a judge, and how judges agree."""

@@ -1,4 +1,4 @@
-"""Diagnoses as JSON, and the labels in such a file, whoever made it.
+"""Diagnoses as JSON, and the labels in such a file, which a judge or a person gave.
 
     {"schema": "fcbench-diagnosis/1", "model": "gpt-4o", "profile": "official", "judge": "openai/x",
      "entries": [{"entry": "core:multi_turn_base_0", ...,
@@ -24,7 +24,7 @@ SCHEMA = "fcbench-diagnosis/1"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is known of a failure. ``diagnosis`` is None where no judge was asked."""
+    """A failed conversation. ``diagnosis`` is None where no judge was asked."""
 
     item_id: str
     category: str
@@ -36,19 +36,19 @@ class Finding:
 def document(
     findings: Sequence[Finding], *, model: str, profile: Profile, judge: str | None
 ) -> dict[str, object]:
-    """All findings as JSON values."""
+    """Convert all findings to JSON values."""
     return {
         "schema": SCHEMA,
         "model": model,
         "profile": profile,
         "judge": judge,
-        "entries": [_entry(finding) for finding in findings],
+        "entries": [_convert_finding(finding) for finding in findings],
     }
 
 
-def _entry(finding: Finding) -> dict[str, object]:
+def _convert_finding(finding: Finding) -> dict[str, object]:
     divergence = asdict(finding.divergence)
-    told: dict[str, object] = {
+    entry: dict[str, object] = {
         "entry": finding.item_id,
         "category": finding.category,
         "code": finding.verdict.code,
@@ -58,10 +58,10 @@ def _entry(finding: Finding) -> dict[str, object]:
     }
     match finding.diagnosis:
         case Diagnosis(cause=cause, turn=turn, explanation=explanation):
-            told["root_cause"] = {"class": cause.value, "turn": turn, "explanation": explanation}
+            entry["root_cause"] = {"class": cause.value, "turn": turn, "explanation": explanation}
         case NotScored(cause=why, reason=reason):
-            told["not_diagnosed"] = {"cause": str(why), "reason": reason}
-    return told
+            entry["not_diagnosed"] = {"cause": str(why), "reason": reason}
+    return entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Labels:
 
 
 def labels(path: Path) -> Labels:
-    """The labels of a file; an entry without a root cause has none. Raises ``UsageError``."""
+    """Read the labels of a file; an entry without a root cause has none. Raises ``UsageError``."""
     found = parsed(path)
     if (
         not isinstance(found, dict)

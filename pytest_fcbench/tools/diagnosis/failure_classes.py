@@ -29,7 +29,7 @@ from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
 from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import printable
-from pytest_fcbench.domain.transcript import Call, Fault, Step, Transcript
+from pytest_fcbench.domain.transcript import Call, Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers.state import Fresh, offered
@@ -99,7 +99,7 @@ class Divergence:
 
 
 def classify(entry: Entry, transcript: Transcript, verdict: Failed, fresh: Fresh) -> Divergence:
-    """The class of a conversation with this verdict, and where it went wrong."""
+    """Find the class of a conversation with this verdict, and where it went wrong."""
     if not isinstance(entry.expectation, Trajectory):
         raise TypeError(f"{entry.key} has no trajectory")
     fault = transcript.last.fault
@@ -108,59 +108,61 @@ def classify(entry: Entry, transcript: Transcript, verdict: Failed, fresh: Fresh
         failure = FailureClass.CONTEXT_OVERFLOW if overflow else FailureClass.INFERENCE_ERROR
         return Divergence(failure, len(transcript.turns))
     if len(transcript.turns) < len(entry.expectation.turns):
-        return _endless(len(transcript.turns), transcript.turns[-1])
-    turns = _turns(entry, entry.expectation, transcript, fresh)
+        calls = Counter(call for step in transcript.turns[-1] for call in step.calls)
+        most_frequent = max(calls, key=calls.__getitem__, default=None)
+        return Divergence(FailureClass.STEP_LIMIT, len(transcript.turns), found=most_frequent)
+    turns = _compare_turns(entry, entry.expectation, transcript, fresh)
     blamed = verdict.details.get("turn")
-    for number in _order(blamed, turns):
-        if found := turns[number - 1].divergence(turns, blamed=number == blamed):
-            return found
+    for number in _order_turns(blamed, turns):
+        if divergence := turns[number - 1].find_divergence(turns, is_blamed=number == blamed):
+            return divergence
     return Divergence(FailureClass.UNEXPLAINED)
 
 
-def _endless(number: int, steps: Sequence[Step]) -> Divergence:
-    """With the call that was made most often in the turn without an end."""
-    calls = Counter(call for step in steps for call in step.calls)
-    return Divergence(FailureClass.STEP_LIMIT, number, found=max(calls, key=calls.__getitem__, default=None))
-
-
-def _order(at: object, turns: Sequence[_Turn]) -> Iterator[int]:
-    """Numbers of turns in the order in which they are looked at; ``at`` is the verdict's."""
-    if not isinstance(at, int) or not 1 <= at <= len(turns):
+def _order_turns(blamed: object, turns: Sequence[_Turn]) -> Iterator[int]:
+    """Yield numbers of turns in the order in which they are looked at; ``blamed`` is the verdict's."""
+    if not isinstance(blamed, int) or not 1 <= blamed <= len(turns):
         yield from range(1, len(turns) + 1)
         return
-    start = at
+    start = blamed
     while start > 1 and not turns[start - 2].truth:
         start -= 1
-    yield from range(start, at + 1)
+    yield from range(start, blamed + 1)
     yield from range(1, start)
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _CallMade:
     """A call as it was carried out."""
 
     text: str
     call: Call
     result: str
-    changed: bool
+    is_change: bool
+    """Whether it changed an environment."""
 
     @property
-    def failed(self) -> bool:
-        """Whether the result tells of an error."""
+    def has_failed(self) -> bool:
+        """Whether the result is an error."""
         try:
             value = json.loads(self.result)
         except (ValueError, RecursionError):
             return self.result.startswith(("Error: ", "['Error: "))
         return isinstance(value, dict) and value.get("error") is not None
 
-    def equals(self, other: _Made) -> bool:
-        """Function and arguments are the same (3 is 3.0)."""
+    def is_equal(self, other: _CallMade) -> bool:
+        """Return whether function and arguments are the same (3 is 3.0)."""
         return self.call == other.call
 
-    def does_the_same(self, other: _Made) -> bool:
-        """What differs in the arguments made no difference."""
-        looks = not (self.changed or other.changed or self.failed or other.failed)
-        return self.call.name == other.call.name and looks and self.result == other.result
+    def has_same_effect(self, other: _CallMade) -> bool:
+        """Return whether what differs in the arguments made no difference."""
+        only_looks = not (self.is_change or other.is_change or self.has_failed or other.has_failed)
+        return self.call.name == other.call.name and only_looks and self.result == other.result
+
+    def count_same_arguments(self, other: _CallMade) -> int:
+        """Count the arguments that both calls give the same value."""
+        given = other.call.arguments
+        return sum(name in given and given[name] == value for name, value in self.call.arguments.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,164 +170,147 @@ class _Turn:
     """A turn of a conversation beside that of the truth."""
 
     number: int
-    truth: tuple[_Made, ...]
-    made: tuple[_Made, ...]
+    truth: tuple[_CallMade, ...]
+    made: tuple[_CallMade, ...]
     pairs: Mapping[int, int]
     """Places of calls of the truth, with the place of the same call of the model."""
     offered: tuple[FunctionDoc, ...]
     new: tuple[FunctionDoc, ...]
     """Functions that came with this turn."""
-    awaited: bool
+    is_followed_by_functions: bool
     """Whether functions come with the next turn."""
-    unreadable: bool
+    is_unreadable: bool
     """Whether its last answer is a call that cannot be read."""
 
     @property
-    def missing(self) -> list[_Made]:
+    def missing(self) -> list[_CallMade]:
         return [call for place, call in enumerate(self.truth) if place not in self.pairs]
 
     @property
-    def extra(self) -> list[_Made]:
+    def extra(self) -> list[_CallMade]:
         paired = set(self.pairs.values())
         return [call for place, call in enumerate(self.made) if place not in paired]
 
-    def divergence(self, turns: Sequence[_Turn], *, blamed: bool) -> Divergence | None:
-        """What went wrong here, if anything that can matter did; all does in the turn of the verdict."""
+    def find_divergence(self, turns: Sequence[_Turn], *, is_blamed: bool) -> Divergence | None:
+        """Find what went wrong here, if anything that can matter did; all does in the turn of the verdict."""
         others = [turn for turn in turns if turn is not self]
-        if not self.truth:
-            return self._should_be_empty(blamed=blamed)
-        if missing := self.missing:
-            return self._incomplete(missing, others)
-        return self._complete(others)
-
-    def _should_be_empty(self, *, blamed: bool) -> Divergence | None:
-        changes = [call for call in self.made if call.changed]
-        if not changes and not blamed:
+        if self.missing:
+            return next(self._explain_missing_calls(others))
+        if self.truth:
+            return next(self._explain_complete_calls(others), None)
+        changes = [call for call in self.made if call.is_change]
+        if not changes and not is_blamed:
             return None
-        failure = FailureClass.ACTED_WITHOUT_FUNCTION if self.awaited else FailureClass.ACTED_TOO_SOON
-        return self._at(failure, None, next(iter(changes or self.made), None))
+        without = self.is_followed_by_functions
+        failure = FailureClass.ACTED_WITHOUT_FUNCTION if without else FailureClass.ACTED_TOO_SOON
+        return self._diverge(failure, None, next(iter(changes or self.made), None))
 
-    def _incomplete(self, missing: Sequence[_Made], others: Sequence[_Turn]) -> Divergence:
-        extra = self.extra
-        return (
-            self._not_made(missing, others)
-            or self._made_wrongly(missing, extra)
-            or self._replaced(missing, extra)
-            or self._at(FailureClass.MISSING_CALL, missing[0])
-        )
-
-    def _not_made(self, missing: Sequence[_Made], others: Sequence[_Turn]) -> Divergence | None:
-        """No call of this turn stands against one of the truth."""
-        if self.unreadable:
-            return self._at(FailureClass.UNREADABLE_CALL, missing[0])
+    def _explain_missing_calls(self, others: Sequence[_Turn]) -> Iterator[Divergence]:
+        """Yield the classes that apply, the first of which decides: first where no call was made instead."""
+        missing, extra = self.missing, self.extra
+        if self.is_unreadable:
+            yield self._diverge(FailureClass.UNREADABLE_CALL, missing[0])
         for call in missing:
-            if any(call.equals(made) for turn in others for made in turn.extra):
-                return self._at(FailureClass.WRONG_TURN, call)
-        return None if self.made else self._at(FailureClass.NO_CALL, missing[0])
-
-    def _made_wrongly(self, missing: Sequence[_Made], extra: Sequence[_Made]) -> Divergence | None:
-        """One was tried in vain, or made with another argument."""
+            if any(call.is_equal(made) for turn in others for made in turn.extra):
+                yield self._diverge(FailureClass.WRONG_TURN, call)
+        if not self.made:
+            yield self._diverge(FailureClass.NO_CALL, missing[0])
         for place, call in enumerate(extra):
-            if call.failed and any(call.equals(later) for later in extra[place + 1 :]):
-                return self._at(FailureClass.REPEATED_ERROR, missing[0], call)
+            if call.has_failed and any(call.is_equal(later) for later in extra[place + 1 :]):
+                yield self._diverge(FailureClass.REPEATED_ERROR, missing[0], call)
         for call in missing:
-            alike = [other for other in extra if other.call.name == call.call.name]
-            if alike:
-                return self._wrong_argument(call, max(alike, key=lambda other: _in_common(call, other)))
-        return None
+            if alike := [other for other in extra if other.call.name == call.call.name]:
+                yield self._blame_argument(call, max(alike, key=call.count_same_arguments))
+        yield from self._explain_other_functions(missing, extra)
 
-    def _replaced(self, missing: Sequence[_Made], extra: Sequence[_Made]) -> Divergence | None:
-        """Another function was called, or none."""
+    def _explain_other_functions(
+        self, missing: Sequence[_CallMade], extra: Sequence[_CallMade]
+    ) -> Iterator[Divergence]:
+        """Yield the classes that apply where another function was called, or none."""
         for call in missing:
             if call.call.name in {doc.name for doc in self.new}:
-                return self._at(FailureClass.NEW_FUNCTION_UNUSED, call)
+                yield self._diverge(FailureClass.NEW_FUNCTION_UNUSED, call)
         for call in extra:
             if call.call.name not in {doc.name for doc in self.offered}:
-                return self._at(FailureClass.UNKNOWN_FUNCTION, missing[0], call)
-        if extra and extra[-1] is self.made[-1] and extra[-1].failed:
-            return self._at(FailureClass.UNRESOLVED_ERROR, missing[0], extra[-1])
+                yield self._diverge(FailureClass.UNKNOWN_FUNCTION, missing[0], call)
+        if extra and extra[-1] is self.made[-1] and extra[-1].has_failed:
+            yield self._diverge(FailureClass.UNRESOLVED_ERROR, missing[0], extra[-1])
         known = {call.call.name for call in self.truth}
         for call in extra:
-            if call.changed == missing[0].changed and not call.failed and call.call.name not in known:
-                return self._at(FailureClass.WRONG_FUNCTION, missing[0], call)
-        return None
+            has_same_end = call.is_change == missing[0].is_change and not call.has_failed
+            if has_same_end and call.call.name not in known:
+                yield self._diverge(FailureClass.WRONG_FUNCTION, missing[0], call)
+        yield self._diverge(FailureClass.MISSING_CALL, missing[0])
 
-    def _complete(self, others: Sequence[_Turn]) -> Divergence | None:
+    def _explain_complete_calls(self, others: Sequence[_Turn]) -> Iterator[Divergence]:
+        """Yield the classes that apply where all calls of the truth were made."""
         for call in self.extra:
-            if call.changed:
-                elsewhere = any(call.equals(missed) for turn in others for missed in turn.missing)
-                failure = FailureClass.WRONG_TURN if elsewhere else FailureClass.EXTRA_CALL
-                return self._at(failure, None, call)
+            if call.is_change:
+                is_elsewhere = any(call.is_equal(missed) for turn in others for missed in turn.missing)
+                failure = FailureClass.WRONG_TURN if is_elsewhere else FailureClass.EXTRA_CALL
+                yield self._diverge(failure, None, call)
         places = [self.pairs[place] for place in range(len(self.truth))]
-        for place, at in enumerate(places):
-            if at != sorted(places)[place]:
-                return self._at(FailureClass.WRONG_ORDER, self.truth[place], self.made[at])
-        for place, at in enumerate(places):
-            if repr(self.truth[place].call) != repr(self.made[at].call):
-                return self._wrong_argument(self.truth[place], self.made[at])
-        return None
+        for wanted, at, in_order in zip(self.truth, places, sorted(places), strict=True):
+            if at != in_order:
+                yield self._diverge(FailureClass.WRONG_ORDER, wanted, self.made[at])
+        for wanted, at in zip(self.truth, places, strict=True):
+            if repr(wanted.call) != repr(self.made[at].call):
+                yield self._blame_argument(wanted, self.made[at])
 
-    def _wrong_argument(self, expected: _Made, found: _Made) -> Divergence:
+    def _blame_argument(self, expected: _CallMade, found: _CallMade) -> Divergence:
         wanted, given = expected.call.arguments, found.call.arguments
-        names = [*wanted, *(name for name in given if name not in wanted)]
-        differs = (name for name in names if repr(wanted.get(name)) != repr(given.get(name)))
-        return self._at(FailureClass.WRONG_ARGUMENT, expected, found, next(differs, None))
+        # By repr, so that 3 for 3.0 is found.
+        differing = (name for name in {**wanted, **given} if repr(wanted.get(name)) != repr(given.get(name)))
+        return self._diverge(FailureClass.WRONG_ARGUMENT, expected, found, next(differing, None))
 
-    def _at(
+    def _diverge(
         self,
         failure: FailureClass,
-        expected: _Made | None,
-        found: _Made | None = None,
+        expected: _CallMade | None,
+        found: _CallMade | None = None,
         parameter: str | None = None,
     ) -> Divergence:
         wanted, given = (call.text if call else None for call in (expected, found))
         return Divergence(failure, self.number, wanted, given, parameter)
 
 
-def _in_common(one: _Made, other: _Made) -> int:
-    given = other.call.arguments
-    return sum(name in given and given[name] == value for name, value in one.call.arguments.items())
-
-
-def _turns(entry: Entry, truth: Trajectory, transcript: Transcript, fresh: Fresh) -> list[_Turn]:
+def _compare_turns(entry: Entry, truth: Trajectory, transcript: Transcript, fresh: Fresh) -> list[_Turn]:
     late = entry.scene.withheld if entry.scene else {}
     everything = Offer(offered(entry, len(truth.turns)), transcript.prompting.names)
     model, right = fresh(entry), fresh(entry)
     turns = []
     for at, (steps, expected) in enumerate(zip(transcript.turns, truth.turns, strict=False)):
-        made = _carried_out([call for step in steps for call in step.calls], model, everything)
-        wanted = _carried_out(expected, right, everything)
+        made = _carry_out_calls([call for step in steps for call in step.calls], model, everything)
+        wanted = _carry_out_calls(expected, right, everything)
         offer = Offer(offered(entry, at), transcript.prompting.names)
         last = steps[-1]
         reading = read_corrected(last.completion, transcript.prompting.syntax, entry.category.language, offer)
-        unreadable = not last.calls and isinstance(reading, Unreadable)
-        pairs = _pairs(wanted, made)
-        new = tuple(late.get(at, ()))
-        turns.append(_Turn(at + 1, wanted, made, pairs, offer.functions, new, at + 1 in late, unreadable))
+        is_unreadable = not last.calls and isinstance(reading, Unreadable)
+        pairs, new = _pair_calls(wanted, made), tuple(late.get(at, ()))
+        turns.append(_Turn(at + 1, wanted, made, pairs, offer.functions, new, at + 1 in late, is_unreadable))
     return turns
 
 
-def _carried_out(texts: Sequence[str], environments: Environments, offer: Offer) -> tuple[_Made, ...]:
+def _carry_out_calls(texts: Sequence[str], environments: Environments, offer: Offer) -> tuple[_CallMade, ...]:
     made = []
     before = environments.snapshot()
     for text in texts:
         (result,) = environments.perform([text])
         after = environments.snapshot()
-        made.append(_Made(text, _read(text, offer), result, _differ(before, after)))
+        try:
+            is_change = before != after
+        except RecursionError:  # a model can put a ticket into itself
+            is_change = True
+        made.append(_CallMade(text, _read_call(text, offer), result, is_change))
         before = after
     return tuple(made)
 
 
-def _differ(before: object, after: object) -> bool:
-    try:
-        return before != after
-    except RecursionError:  # a model can put a ticket into itself
-        return True
+def _read_call(text: str, offer: Offer) -> Call:
+    """Read a call under the names of the docs, without arguments that are defaults.
 
-
-def _read(text: str, offer: Offer) -> Call:
-    """A call under the names of the docs, without arguments that are defaults; a text that is no call is
-    the name of one."""
+    A text that is no call is the name of one.
+    """
     try:
         (call,) = python.corrected(text)
     except (Undecodable, ValueError):
@@ -341,15 +326,14 @@ def _read(text: str, offer: Offer) -> Call:
     return Call(call.name, arguments, call.positional)
 
 
-def _pairs(truth: Sequence[_Made], made: Sequence[_Made]) -> dict[int, int]:
-    """Same calls: as many as possible in the same order, then those left in any."""
+def _pair_calls(truth: Sequence[_CallMade], made: Sequence[_CallMade]) -> dict[int, int]:
+    """Pair the same calls: as many as possible in the same order, then those left in any."""
     pairs: dict[int, int] = {}
-    for same in (_Made.equals, _Made.does_the_same):
+    for is_same in (_CallMade.is_equal, _CallMade.has_same_effect):
         left = [place for place in range(len(truth)) if place not in pairs]
         free = [place for place in range(len(made)) if place not in pairs.values()]
-        table = [[same(truth[one], made[other]) for other in free] for one in left]
-        in_order = {left[one]: free[other] for one, other in _longest(table)}
-        pairs |= in_order
+        table = [[is_same(truth[one], made[other]) for other in free] for one in left]
+        pairs |= {left[one]: free[other] for one, other in _find_longest_subsequence(table)}
         for row, one in enumerate(left):
             for column, other in enumerate(free):
                 if one not in pairs and other not in pairs.values() and table[row][column]:
@@ -357,8 +341,8 @@ def _pairs(truth: Sequence[_Made], made: Sequence[_Made]) -> dict[int, int]:
     return pairs
 
 
-def _longest(table: Sequence[Sequence[bool]]) -> Iterator[tuple[int, int]]:
-    """The longest common subsequence of two sequences, from the table of what is the same."""
+def _find_longest_subsequence(table: Sequence[Sequence[bool]]) -> Iterator[tuple[int, int]]:
+    """Find the longest common subsequence of two sequences, from the table of what is the same."""
     rows, columns = len(table), len(table[0]) if table else 0
     lengths = [[0] * (columns + 1) for _ in range(rows + 1)]
     for row in reversed(range(rows)):

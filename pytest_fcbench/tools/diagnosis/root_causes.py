@@ -58,17 +58,17 @@ _SAID, _DESCRIPTION, _STATE = 2_000, 400, 400
 def question(
     entry: Entry, transcript: Transcript, verdict: Failed, fresh: Environments
 ) -> Question[Diagnosis]:
-    """What to ask about a conversation that failed; ``fresh`` is what its calls acted on, at the start."""
+    """Ask why a conversation failed; ``fresh`` is what its calls acted on, at the start."""
     shown: Mapping[str, object] = {}
     for longest in LENGTHS:
-        shown = _material(entry, transcript, verdict, fresh, longest)
+        shown = _build_material(entry, transcript, verdict, fresh, longest)
         if len(repr(shown)) <= LONGEST:
             break
     turns = len(entry.turns)
-    return Question(entry, TASK, shown, lambda reply: _read(reply, turns))
+    return Question(entry, TASK, shown, lambda reply: _read_diagnosis(reply, turns))
 
 
-def _read(reply: Mapping[str, object], turns: int) -> Diagnosis:
+def _read_diagnosis(reply: Mapping[str, object], turns: int) -> Diagnosis:
     cause, turn, explanation = members(reply, "class", "turn", "explanation")
     if cause not in list(RootCause):
         raise Unfit(f"must have as class one of: {', '.join(RootCause)}")
@@ -79,7 +79,7 @@ def _read(reply: Mapping[str, object], turns: int) -> Diagnosis:
     return Diagnosis(RootCause(str(cause)), turn, explanation.strip())
 
 
-def _material(
+def _build_material(
     entry: Entry, transcript: Transcript, verdict: Failed, fresh: Environments, longest: int
 ) -> Mapping[str, object]:
     truth = entry.expectation.turns if isinstance(entry.expectation, Trajectory) else ()
@@ -91,8 +91,8 @@ def _material(
             {
                 "turn": at + 1,
                 "messages": [f"{message.role}: {cut_counting(message.content, _SAID)}" for message in said],
-                **({"functions from now on": _described(late[at])} if at in late else {}),
-                "what the model did": list(_acted(steps, longest)) or "the conversation was over",
+                **({"functions from now on": _describe_functions(late[at])} if at in late else {}),
+                "what the model did": list(_show_actions(steps, longest)) or "the conversation was over",
                 "right calls": [cut_counting(call, longest) for call in truth[at]] if at < len(truth) else [],
             }
         )
@@ -102,32 +102,31 @@ def _material(
             for name, environment in fresh.by_domain.items()
             for attribute, value in environment.shown().items()
         },
-        "functions": _described(entry.functions),
+        "functions": _describe_functions(entry.functions),
         "turns": turns,
         "what was found wrong": cut_counting(verdict.reason, _SAID),
     }
 
 
-def _described(docs: tuple[FunctionDoc, ...]) -> Mapping[str, str]:
+def _describe_functions(docs: tuple[FunctionDoc, ...]) -> Mapping[str, str]:
     return {doc.name: cut_counting(doc.description, _DESCRIPTION) for doc in docs}
 
 
-def _acted(steps: tuple[Step, ...], longest: int) -> Iterator[object]:
+def _show_actions(steps: tuple[Step, ...], longest: int) -> Iterator[object]:
     for step in steps[:_STEPS]:
-        completion = step.completion
         if step.calls:
-            called = zip(step.calls[:_CALLS], step.results, strict=False)
             yield [
                 {"call": cut_counting(call, longest), "result": cut_counting(result, longest)}
-                for call, result in called
+                for call, result in zip(step.calls[:_CALLS], step.results, strict=False)
             ]
             if len(step.calls) > _CALLS:
                 yield f"… ({len(step.calls) - _CALLS} more calls)"
             continue
         parts = [
             f"{part.name} {part.arguments}" if isinstance(part, ToolCall) else part
-            for part in completion.tool_calls or ()
+            for part in step.completion.tool_calls or ()
         ]
-        yield {"answer": cut_counting(" ".join([completion.text or "", *parts]).strip(), longest)}
+        answer = " ".join([step.completion.text or "", *parts]).strip()
+        yield {"answer": cut_counting(answer, longest)}
     if len(steps) > _STEPS:
         yield f"… ({len(steps) - _STEPS} more steps)"
