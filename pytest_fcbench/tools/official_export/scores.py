@@ -58,11 +58,11 @@ class Header:
     correct: int
     total: int
     formats: Mapping[str, Header] = field(default_factory=dict)
-    """Those of each prompt format by its official name, in a category that has such."""
+    """The headers of prompt formats by official name, in a category that has such."""
 
     @property
     def accuracy(self) -> float:
-        """A fraction; there must be an answer."""
+        """The share of right answers; there must be an answer."""
         return self.correct / self.total
 
     @property
@@ -72,21 +72,21 @@ class Header:
 
     @property
     def row(self) -> Mapping[str, object]:
-        """Its fields."""
+        """The fields of the line."""
         row = {"accuracy": self.accuracy, "correct_count": self.correct, "total_count": self.total}
-        if told := self.spread:
-            row |= {f"accuracy_{name}": getattr(told, name) for name in ("max_delta", "variance", "std")}
+        if apart := self.spread:
+            row |= {f"accuracy_{name}": getattr(apart, name) for name in ("max_delta", "variance", "std")}
         return row | {name: header.row for name, header in self.formats.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An entry with what came back, and with what the official files hold of it."""
+    """An entry with its transcript, and with what the official files hold of it."""
 
     entry: Entry
     transcript: Transcript
     result: object
-    """That of its row in the result file."""
+    """The result in its row of the result file."""
     prompt: Mapping[str, object]
     possible_answer: object
 
@@ -94,46 +94,46 @@ class Answered:
 def wrong(
     answered: Answered, model: str, fresh: Callable[[Entry], Environments], execute: Execute
 ) -> dict[str, object] | None:
-    """The line on an answer that is officially wrong, None for a right one; its rule is ``in_score_files``.
+    """Build the line on an answer that is officially wrong, None for a right one.
 
-    Judged is what the result file holds: the error of a call is a text like any other there.
+    The rule of its category is ``in_score_files``. Judged is what the result file holds: the error of a call
+    is a text like any other there.
     """
     category = answered.entry.category
     match answered.entry.expectation:
         case Trajectory():
-            found = _multi_turn(answered, fresh)
+            found = _describe_wrong_trajectory(answered, fresh)
         case Answers() | Facts():
-            found = _answer(answered)
+            found = _describe_wrong_answer(answered)
         case NoCall() | AnyCall():
-            found = _relevance(answered)
+            found = _describe_wrong_relevance(answered)
         case ExpectedResults():
-            found = _executable(answered, execute)
+            found = _describe_wrong_execution(answered, execute)
         case _:
-            found = _calls(answered)
+            found = _describe_wrong_calls(answered)
     head = {"id": answered.entry.id, "model_name": model, "test_category": category.name, "valid": False}
     return None if found is None else {**head, **found}
 
 
 def line(row: Mapping[str, object]) -> str:
-    """A line of the file in ASCII; what JSON has no form for is written as its text, as officially."""
-    return json.dumps({name: _bounded(value) for name, value in row.items()})
+    """Write a line of the file in ASCII; what JSON has no form for is written as its text, as officially."""
+    converted: dict[str, object] = {}
+    for name, value in row.items():
+        try:
+            converted[name] = _convert_to_json(value)
+        except RecursionError:
+            converted[name] = "(nested too deeply)"
+    return json.dumps(converted)
 
 
-def _bounded(value: object) -> object:
-    try:
-        return _plain(value)
-    except RecursionError:
-        return "(nested too deeply)"
-
-
-def _plain(value: object) -> object:
+def _convert_to_json(value: object) -> object:
     if isinstance(value, dict):
         return {
-            key if isinstance(key, str | int | float | None) else str(key): _plain(member)
+            key if isinstance(key, str | int | float | None) else str(key): _convert_to_json(member)
             for key, member in value.items()
         }
     if isinstance(value, list):
-        return [_plain(member) for member in value]
+        return [_convert_to_json(member) for member in value]
     try:
         json.dumps(value)
     except (TypeError, ValueError):
@@ -144,7 +144,7 @@ def _plain(value: object) -> object:
 # Single-turn
 
 
-def _calls(answered: Answered) -> dict[str, object] | None:
+def _describe_wrong_calls(answered: Answered) -> dict[str, object] | None:
     entry, transcript = answered.entry, answered.transcript
     assert isinstance(entry.expectation, ExpectedCalls)
     reading = read_official(transcript.last, transcript.prompting.syntax, entry.category.language)
@@ -153,14 +153,14 @@ def _calls(answered: Answered) -> dict[str, object] | None:
         return None
     raw: dict[str, object] = {"model_result_raw": answered.result}
     if isinstance(reading, Calls):
-        raw["model_result_decoded"] = _decoded(reading.calls, transcript.prompting.syntax)
+        raw["model_result_decoded"] = _format_calls(reading.calls, transcript.prompting.syntax)
     elif reading.code == WRONG_FORMAT:
         raw = {
             "model_result_raw": str(answered.result),
-            "model_result_decoded": str(_misdecoded(transcript.last, entry.category.language)),
+            "model_result_decoded": str(_show_misdecoded(transcript.last, entry.category.language)),
         }
     return {
-        "error": _errors(verdict, answered, raw.get("model_result_decoded")),
+        "error": _list_errors(verdict, answered, raw.get("model_result_decoded")),
         "error_type": verdict.code,
         "prompt": answered.prompt,
         **raw,
@@ -168,8 +168,8 @@ def _calls(answered: Answered) -> dict[str, object] | None:
     }
 
 
-def _errors(verdict: Failed, answered: Answered, decoded: object) -> list[object]:
-    """A sentence; where no call matches an expected one, also what is wrong with each that is left."""
+def _list_errors(verdict: Failed, answered: Answered, decoded: object) -> list[object]:
+    """List the error; where no call matches an expected one, also what is wrong with each that is left."""
     errors: list[object] = [verdict.reason]
     misses, right = verdict.details.get("misses"), answered.possible_answer
     if isinstance(misses, list) and isinstance(decoded, list) and isinstance(right, list):
@@ -188,7 +188,7 @@ def _errors(verdict: Failed, answered: Answered, decoded: object) -> list[object
     return errors
 
 
-def _relevance(answered: Answered) -> dict[str, object] | None:
+def _describe_wrong_relevance(answered: Answered) -> dict[str, object] | None:
     transcript, language = answered.transcript, answered.entry.category.language
     reading = read_official(transcript.last, transcript.prompting.syntax, language)
     forbidden = isinstance(answered.entry.expectation, NoCall)
@@ -197,9 +197,9 @@ def _relevance(answered: Answered) -> dict[str, object] | None:
         return None
     decoded: object = None
     if isinstance(reading, Calls):
-        decoded = _decoded(reading.calls, transcript.prompting.syntax)
+        decoded = _format_calls(reading.calls, transcript.prompting.syntax)
     elif reading.code == WRONG_FORMAT:
-        decoded = _misdecoded(transcript.last, language)
+        decoded = _show_misdecoded(transcript.last, language)
     return {
         "prompt": answered.prompt,
         "model_result": answered.result,
@@ -209,8 +209,9 @@ def _relevance(answered: Answered) -> dict[str, object] | None:
     }
 
 
-def _executable(answered: Answered, execute: Execute) -> dict[str, object] | None:
-    read = replace(answered.transcript.last, fault=None)  # an error is a text like any other
+def _describe_wrong_execution(answered: Answered, execute: Execute) -> dict[str, object] | None:
+    # The error of a call is a text like any other in a result file.
+    read = replace(answered.transcript.last, fault=None)
     transcript = replace(answered.transcript, turns=((Step(read),),))
     verdict = execution.judge(answered.entry, transcript, execute).official
     if not isinstance(verdict, Failed):
@@ -230,8 +231,8 @@ def _executable(answered: Answered, execute: Execute) -> dict[str, object] | Non
     }
 
 
-def _decoded(calls: Sequence[Call], syntax: str) -> list[object]:
-    """Calls as ``{name: {parameter: value}}``; in a text an argument without a name goes by ``null``."""
+def _format_calls(calls: Sequence[Call], syntax: str) -> list[object]:
+    """Format calls as ``{name: {parameter: value}}``; in a text an argument without a name is ``null``."""
     renamed = {"**": "null"} if syntax.startswith(("python", "verbose_xml")) else {}
     return [
         {call.name: {renamed.get(name, name): value for name, value in call.arguments.items()}}
@@ -239,8 +240,8 @@ def _decoded(calls: Sequence[Call], syntax: str) -> list[object]:
     ]
 
 
-def _misdecoded(completion: Completion, language: Language) -> object:
-    """What was decoded to something else than calls: arguments that are no object, a text without a call."""
+def _show_misdecoded(completion: Completion, language: Language) -> object:
+    """Show what is not decoded to calls: arguments that are no object, a text without a call."""
     made = [part for part in completion.tool_calls or () if isinstance(part, ToolCall)]
     if not made:
         return {} if language is Language.JAVA else None
@@ -253,7 +254,7 @@ def _misdecoded(completion: Completion, language: Language) -> object:
 # Final answers
 
 
-def _answer(answered: Answered) -> dict[str, object] | None:
+def _describe_wrong_answer(answered: Answered) -> dict[str, object] | None:
     verdict = answer.judge(answered.entry, answered.transcript).official
     if not isinstance(verdict, Failed):
         return None
@@ -281,7 +282,9 @@ def _answer(answered: Answered) -> dict[str, object] | None:
 # Multi-turn
 
 
-def _multi_turn(answered: Answered, fresh: Callable[[Entry], Environments]) -> dict[str, object] | None:
+def _describe_wrong_trajectory(
+    answered: Answered, fresh: Callable[[Entry], Environments]
+) -> dict[str, object] | None:
     entry, transcript = answered.entry, answered.transcript
     verdict = state.judge(entry, transcript, fresh).official
     if not isinstance(verdict, Failed):
@@ -293,7 +296,7 @@ def _multi_turn(answered: Answered, fresh: Callable[[Entry], Environments]) -> d
     else:
         made = state.calls_of(transcript)
         results = {"model_result_raw": answered.result, "model_result_decoded": made}
-        error |= _details(verdict, entry, made, fresh)
+        error |= _describe_turn(verdict, entry, made, fresh)
     return {
         "error": error,
         "prompt": answered.prompt,
@@ -303,10 +306,10 @@ def _multi_turn(answered: Answered, fresh: Callable[[Entry], Environments]) -> d
     }
 
 
-def _details(
+def _describe_turn(
     verdict: Failed, entry: Entry, made: state.Made, fresh: Callable[[Entry], Environments]
 ) -> dict[str, object]:
-    """What went wrong in a turn, and what all calls returned up to then."""
+    """Describe what went wrong in a turn, and what all calls returned up to then."""
     assert isinstance(entry.expectation, Trajectory)
     executed: list[dict[str, object]] = []
     so_far: list[str] = []
@@ -317,11 +320,11 @@ def _details(
             break
     match verdict.code.removeprefix("multi_turn:"):
         case "instance_state_mismatch":
-            return {"details": _states(turn), "execution_result": executed}
+            return {"details": _compare_states(turn), "execution_result": executed}
         case "execution_response_mismatch":
             return {
                 "details": {
-                    "missing_items": _missing(turn.returned, so_far),
+                    "missing_items": _list_missing(turn.returned, so_far),
                     "model_response (including all previous turns)": so_far,
                     "ground_truth_response (only the current turn)": list(turn.returned),
                 }
@@ -329,8 +332,8 @@ def _details(
     return {"details": {"execution_result": executed}}
 
 
-def _missing(expected: Sequence[str], found: Sequence[str]) -> list[str]:
-    """What is expected more often than it was found."""
+def _list_missing(expected: Sequence[str], found: Sequence[str]) -> list[str]:
+    """List what is expected more often than it was found."""
     left, missing = list(found), []
     for text in expected:
         if text in left:
@@ -340,11 +343,11 @@ def _missing(expected: Sequence[str], found: Sequence[str]) -> list[str]:
     return missing
 
 
-def _states(turn: Played) -> dict[str, object]:
-    """The first environment that differs from the right one."""
+def _compare_states(turn: Played) -> dict[str, object]:
+    """Describe the first environment that differs from the right one."""
     pairs = ((found, turn.right.by_domain[name]) for name, found in turn.model.by_domain.items())
     model, right = next((found, right) for found, right in pairs if found.state() != right.state())
-    found, expected = _state(model), _state(right)
+    found, expected = _list_attributes(model), _list_attributes(right)
     return {
         "differences": {
             name: {"model": found[name], "ground_truth": expected[name]}
@@ -356,8 +359,8 @@ def _states(turn: Played) -> dict[str, object]:
     }
 
 
-def _state(environment: Environment) -> dict[str, object]:
-    """Attributes in the official order, a folder as text."""
+def _list_attributes(environment: Environment) -> dict[str, object]:
+    """List attributes in the official order, a folder as text."""
     attributes = dict(environment.state())
     if isinstance(environment, FileSystem):
         return attributes | {"root": listed(environment.root)}
@@ -366,16 +369,16 @@ def _state(environment: Environment) -> dict[str, object]:
 
 
 def listed(root: Directory) -> str:
-    """A folder as the official class shows itself; our short form of one that lies in itself."""
+    """Show a folder as the official class shows itself; in our short form where it lies in itself."""
     try:
         tree(root)
     except ValueError:
         return repr(root)
-    return _listed(root, None)
+    return _render_item(root, None)
 
 
-def _listed(item: File | Directory, parent: str | None) -> str:
+def _render_item(item: File | Directory, parent: str | None) -> str:
     if isinstance(item, File):
         return f"<<File: {item.name}, Content: {item.content}>>"
-    inside = ", ".join(f"{name!r}: {_listed(child, item.name)}" for name, child in item.contents.items())
+    inside = ", ".join(f"{name!r}: {_render_item(child, item.name)}" for name, child in item.contents.items())
     return f"<Directory: {item.name}, Parent: {parent}, Contents: {{{inside}}}>"

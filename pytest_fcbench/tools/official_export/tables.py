@@ -25,11 +25,11 @@ NA = "N/A"
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What the tables tell of a model."""
+    """A model with its scores, as the tables show it."""
 
     name: str
     scores: Mapping[str, Header]
-    """Of each category that was run."""
+    """By category that was run."""
     usage: CostLatency
     link: str = NA
     organization: str = NA
@@ -48,14 +48,14 @@ class _Share:
     """Whether every category in it was run."""
 
 
-def _share(name: str, model: Model, size_of: SizeOf) -> _Share:
-    """The score of a category or a group."""
+def _compute_share(name: str, model: Model, size_of: SizeOf) -> _Share:
+    """Compute the score of a category or a group."""
     if header := model.scores.get(name):
         return _Share(header.accuracy, header.total, whole=True)
     if name not in GROUPS:
         return _Share(0.0, size_of(name), whole=False)
     by_count = GROUPS[name].weighing is Weighing.BY_COUNT
-    parts = [_share(part, model, size_of) for part in GROUPS[name].parts]
+    parts = [_compute_share(part, model, size_of) for part in GROUPS[name].parts]
     count = sum(part.count for part in parts)
     total = add_in_order(part.value * part.count if by_count else part.value for part in parts)
     divisor = max(1, count) if by_count else len(parts)
@@ -70,30 +70,29 @@ _Value: TypeAlias = Callable[[Model, SizeOf], float | str | None]
 """A cell: a share, a number as it is, a text, or None for N/A."""
 
 
-def _whole(name: str) -> _Value:
-    """A score, N/A unless all of it was run."""
+def _complete_score(name: str) -> _Value:
+    """Make the cell of a score, N/A unless all of it was run."""
 
     def value(model: Model, size_of: SizeOf) -> float | None:
-        share = _share(name, model, size_of)
+        share = _compute_share(name, model, size_of)
         return share.value if share.whole else None
 
     return value
 
 
-def _any(name: str) -> _Value:
-    """A score in which what was not run counts as 0."""
-    return lambda model, size_of: _share(name, model, size_of).value
+def _partial_score(name: str) -> _Value:
+    """Make the cell of a score in which what was not run counts as 0."""
+    return lambda model, size_of: _compute_share(name, model, size_of).value
 
 
-def _overall(model: Model, size_of: SizeOf) -> float:
-    total = 0.0
-    for name, weight in OVERALL.items():
-        total += _share(name, model, size_of).value * weight
-    return total
+def _compute_overall_score(model: Model, size_of: SizeOf) -> float:
+    return add_in_order(
+        _compute_share(name, model, size_of).value * weight for name, weight in OVERALL.items()
+    )
 
 
-def _used(name: str) -> _Value:
-    """Dollars or seconds."""
+def _usage(name: str) -> _Value:
+    """Make the cell of dollars or seconds."""
 
     def value(model: Model, size_of: SizeOf) -> str | None:
         found: float | None = getattr(model.usage, name)
@@ -105,18 +104,18 @@ def _used(name: str) -> _Value:
 _FORMATS = "format_sensitivity"
 
 
-def _apart(name: str) -> _Value:
-    """How far prompt formats are apart, in points."""
+def _format_spread(name: str) -> _Value:
+    """Make the cell of how far prompt formats are apart, in points."""
 
     def value(model: Model, size_of: SizeOf) -> Raw | None:
-        told = model.scores[_FORMATS].spread if _FORMATS in model.scores else None
-        return None if told is None else Raw(getattr(told, name))
+        spread = model.scores[_FORMATS].spread if _FORMATS in model.scores else None
+        return None if spread is None else Raw(getattr(spread, name))
 
     return value
 
 
-def _in_format(name: str) -> _Value:
-    """The score in one prompt format."""
+def _format_score(name: str) -> _Value:
+    """Make the cell of the score in one prompt format."""
 
     def value(model: Model, size_of: SizeOf) -> float | None:
         header = model.scores[_FORMATS].formats.get(name) if _FORMATS in model.scores else None
@@ -127,93 +126,93 @@ def _in_format(name: str) -> _Value:
 
 _NAME: Mapping[str, _Value] = {"Model": lambda model, size_of: model.name}
 
-_APART: Mapping[str, _Value] = {
-    "Format Sensitivity Max Delta": _apart("max_delta"),
-    "Format Sensitivity Standard Deviation": _apart("std"),
+_FORMAT_SPREADS: Mapping[str, _Value] = {
+    "Format Sensitivity Max Delta": _format_spread("max_delta"),
+    "Format Sensitivity Standard Deviation": _format_spread("std"),
 }
 
 TABLES: Mapping[str, Mapping[str, _Value]] = {
     "data_non_live.csv": {
         **_NAME,
-        "Non-Live Overall Acc": _any("non_live"),
-        "AST Summary": _whole("non_live"),
-        "Simple AST": _whole("simple"),
-        "Python Simple AST": _whole("simple_python"),
-        "Java Simple AST": _whole("simple_java"),
-        "JavaScript Simple AST": _whole("simple_javascript"),
-        "Multiple AST": _whole("multiple"),
-        "Parallel AST": _whole("parallel"),
-        "Parallel Multiple AST": _whole("parallel_multiple"),
-        "Irrelevance Detection": _whole("irrelevance"),
+        "Non-Live Overall Acc": _partial_score("non_live"),
+        "AST Summary": _complete_score("non_live"),
+        "Simple AST": _complete_score("simple"),
+        "Python Simple AST": _complete_score("simple_python"),
+        "Java Simple AST": _complete_score("simple_java"),
+        "JavaScript Simple AST": _complete_score("simple_javascript"),
+        "Multiple AST": _complete_score("multiple"),
+        "Parallel AST": _complete_score("parallel"),
+        "Parallel Multiple AST": _complete_score("parallel_multiple"),
+        "Irrelevance Detection": _complete_score("irrelevance"),
     },
     "data_live.csv": {
         **_NAME,
-        "Live Overall Acc": _any("live"),
-        "AST Summary": _whole("live"),
-        "Python Simple AST": _whole("live_simple"),
-        "Python Multiple AST": _whole("live_multiple"),
-        "Python Parallel AST": _whole("live_parallel"),
-        "Python Parallel Multiple AST": _whole("live_parallel_multiple"),
-        "Irrelevance Detection": _whole("live_irrelevance"),
-        "Relevance Detection": _whole("live_relevance"),
+        "Live Overall Acc": _partial_score("live"),
+        "AST Summary": _complete_score("live"),
+        "Python Simple AST": _complete_score("live_simple"),
+        "Python Multiple AST": _complete_score("live_multiple"),
+        "Python Parallel AST": _complete_score("live_parallel"),
+        "Python Parallel Multiple AST": _complete_score("live_parallel_multiple"),
+        "Irrelevance Detection": _complete_score("live_irrelevance"),
+        "Relevance Detection": _complete_score("live_relevance"),
     },
     "data_multi_turn.csv": {
         **_NAME,
-        "Multi Turn Overall Acc": _any("multi_turn"),
-        "Base": _whole("multi_turn_base"),
-        "Miss Func": _whole("multi_turn_miss_func"),
-        "Miss Param": _whole("multi_turn_miss_param"),
-        "Long Context": _whole("multi_turn_long_context"),
+        "Multi Turn Overall Acc": _partial_score("multi_turn"),
+        "Base": _complete_score("multi_turn_base"),
+        "Miss Func": _complete_score("multi_turn_miss_func"),
+        "Miss Param": _complete_score("multi_turn_miss_param"),
+        "Long Context": _complete_score("multi_turn_long_context"),
     },
     "data_agentic.csv": {
         **_NAME,
-        "Agentic Overall Acc": _any("agentic"),
-        "Web Search Summary": _whole("web_search"),
-        "Web Search Base": _whole("web_search_base"),
-        "Web Search No Snippet": _whole("web_search_no_snippet"),
-        "Memory Summary": _whole("memory"),
-        "Memory KV": _whole("memory_kv"),
-        "Memory Vector": _whole("memory_vector"),
-        "Memory Recursive Summarization": _whole("memory_rec_sum"),
+        "Agentic Overall Acc": _partial_score("agentic"),
+        "Web Search Summary": _complete_score("web_search"),
+        "Web Search Base": _complete_score("web_search_base"),
+        "Web Search No Snippet": _complete_score("web_search_no_snippet"),
+        "Memory Summary": _complete_score("memory"),
+        "Memory KV": _complete_score("memory_kv"),
+        "Memory Vector": _complete_score("memory_vector"),
+        "Memory Recursive Summarization": _complete_score("memory_rec_sum"),
     },
     "data_format_sensitivity.csv": {
         **_NAME,
-        **_APART,
-        **{f"Config {chosen.name}": _in_format(chosen.name) for chosen in FORMATS},
+        **_FORMAT_SPREADS,
+        **{f"Config {chosen.name}": _format_score(chosen.name) for chosen in FORMATS},
     },
     "data_overall.csv": {
-        "Overall Acc": _overall,
+        "Overall Acc": _compute_overall_score,
         **_NAME,
         "Model Link": lambda model, size_of: model.link,
-        "Total Cost ($)": _used("usd"),
-        "Latency Mean (s)": _used("latency_mean_s"),
-        "Latency Standard Deviation (s)": _used("latency_std_s"),
-        "Latency 95th Percentile (s)": _used("latency_p95_s"),
-        "Non-Live AST Acc": _whole("non_live"),
-        "Non-Live Simple AST": _whole("simple"),
-        "Non-Live Multiple AST": _whole("multiple"),
-        "Non-Live Parallel AST": _whole("parallel"),
-        "Non-Live Parallel Multiple AST": _whole("parallel_multiple"),
-        "Live Acc": _any("live"),
-        "Live Simple AST": _whole("live_simple"),
-        "Live Multiple AST": _whole("live_multiple"),
-        "Live Parallel AST": _whole("live_parallel"),
-        "Live Parallel Multiple AST": _whole("live_parallel_multiple"),
-        "Multi Turn Acc": _any("multi_turn"),
-        "Multi Turn Base": _whole("multi_turn_base"),
-        "Multi Turn Miss Func": _whole("multi_turn_miss_func"),
-        "Multi Turn Miss Param": _whole("multi_turn_miss_param"),
-        "Multi Turn Long Context": _whole("multi_turn_long_context"),
-        "Web Search Acc": _whole("web_search"),
-        "Web Search Base": _whole("web_search_base"),
-        "Web Search No Snippet": _whole("web_search_no_snippet"),
-        "Memory Acc": _whole("memory"),
-        "Memory KV": _whole("memory_kv"),
-        "Memory Vector": _whole("memory_vector"),
-        "Memory Recursive Summarization": _whole("memory_rec_sum"),
-        "Relevance Detection": _whole("live_relevance"),
-        "Irrelevance Detection": _whole("irrelevance_all"),
-        **_APART,
+        "Total Cost ($)": _usage("usd"),
+        "Latency Mean (s)": _usage("latency_mean_s"),
+        "Latency Standard Deviation (s)": _usage("latency_std_s"),
+        "Latency 95th Percentile (s)": _usage("latency_p95_s"),
+        "Non-Live AST Acc": _complete_score("non_live"),
+        "Non-Live Simple AST": _complete_score("simple"),
+        "Non-Live Multiple AST": _complete_score("multiple"),
+        "Non-Live Parallel AST": _complete_score("parallel"),
+        "Non-Live Parallel Multiple AST": _complete_score("parallel_multiple"),
+        "Live Acc": _partial_score("live"),
+        "Live Simple AST": _complete_score("live_simple"),
+        "Live Multiple AST": _complete_score("live_multiple"),
+        "Live Parallel AST": _complete_score("live_parallel"),
+        "Live Parallel Multiple AST": _complete_score("live_parallel_multiple"),
+        "Multi Turn Acc": _partial_score("multi_turn"),
+        "Multi Turn Base": _complete_score("multi_turn_base"),
+        "Multi Turn Miss Func": _complete_score("multi_turn_miss_func"),
+        "Multi Turn Miss Param": _complete_score("multi_turn_miss_param"),
+        "Multi Turn Long Context": _complete_score("multi_turn_long_context"),
+        "Web Search Acc": _complete_score("web_search"),
+        "Web Search Base": _complete_score("web_search_base"),
+        "Web Search No Snippet": _complete_score("web_search_no_snippet"),
+        "Memory Acc": _complete_score("memory"),
+        "Memory KV": _complete_score("memory_kv"),
+        "Memory Vector": _complete_score("memory_vector"),
+        "Memory Recursive Summarization": _complete_score("memory_rec_sum"),
+        "Relevance Detection": _complete_score("live_relevance"),
+        "Irrelevance Detection": _complete_score("irrelevance_all"),
+        **_FORMAT_SPREADS,
         "Organization": lambda model, size_of: model.organization,
         "License": lambda model, size_of: model.license,
     },
@@ -223,29 +222,29 @@ TABLES: Mapping[str, Mapping[str, _Value]] = {
 
 EXECUTABLE: Mapping[str, _Value] = {
     **_NAME,
-    "Non-Live Exec Acc": _any("executable"),
-    "Exec Summary": _whole("executable"),
-    "Python Simple Exec": _whole("exec_simple"),
-    "Multiple Exec": _whole("exec_multiple"),
-    "Parallel Exec": _whole("exec_parallel"),
-    "Parallel Multiple Exec": _whole("exec_parallel_multiple"),
+    "Non-Live Exec Acc": _partial_score("executable"),
+    "Exec Summary": _complete_score("executable"),
+    "Python Simple Exec": _complete_score("exec_simple"),
+    "Multiple Exec": _complete_score("exec_multiple"),
+    "Parallel Exec": _complete_score("exec_parallel"),
+    "Parallel Multiple Exec": _complete_score("exec_parallel_multiple"),
 }
 """What ``data_non_live.csv`` had until April 2025, in a table of its own, so that those of today stay as they
 are. There simple calls in Python were one half of "simple", calls of REST the other."""
 
 
 def table(columns: Mapping[str, _Value], models: Sequence[Model], size_of: SizeOf) -> str:
-    """The text of a file; there is no new line at its end, as officially."""
+    """Write a file as text; there is no new line at its end, as officially."""
     rows = [[value(model, size_of) for value in columns.values()] for model in models]
     rows.sort(key=lambda row: next((-cell for cell in row if isinstance(cell, float)), 1.0))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["Rank", *columns])
-    writer.writerows([rank, *map(_written, row)] for rank, row in enumerate(rows, 1))
+    writer.writerows([rank, *map(_format_cell, row)] for rank, row in enumerate(rows, 1))
     return text.getvalue().removesuffix("\n")
 
 
-def _written(cell: float | str | None) -> str:
+def _format_cell(cell: float | str | None) -> str:
     if cell is None:
         return NA
     if isinstance(cell, Raw):
