@@ -1,4 +1,4 @@
-"""Answers on disk: nothing is bought twice, and a run killed at any moment goes on where it was.
+"""Answers on disk: nothing is paid for twice, and a run killed at any moment goes on where it was.
 
 One SQLite file in WAL mode, which several processes may use at once. An answer is keyed by a digest of
 everything that can change it, and is written before anybody sees it. Keys and secrets are not in it.
@@ -39,10 +39,12 @@ CREATE TABLE IF NOT EXISTS answers (
 _PATIENCE_S = 30.0
 """How long a statement waits for another process that writes."""
 
+_WAY_OUT = "move it away, or name another file with --fcbench-store (none keeps no answers)"
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is known of a stored answer beside the answer."""
+    """The facts about a stored answer beside the answer."""
 
     entry: str
     """Its item id: ``suite:id``, with ``-t2`` for the second of several trials."""
@@ -66,18 +68,19 @@ class AnswerStore:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._database = self._connect()
-            self._open(new)
+            self._prepare(new)
+            # Its own, because reads come from the event loop while the thread below writes.
             self._reads = self._connect()
         except (OSError, sqlite3.Error) as error:
             raise UsageError(f"{path}: {error}; {_WAY_OUT}") from None
-
         self._writer = ThreadPoolExecutor(1, "fcbench-store")
 
     def _connect(self) -> sqlite3.Connection:
-        """A connection that one thread uses at a time, whichever it is."""
+        """Open a connection that one thread uses at a time, whichever it is."""
         return sqlite3.connect(self.path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False)
 
-    def _open(self, new: bool) -> None:
+    def _prepare(self, new: bool) -> None:
+        """Make the table in a new file. Raises ``UsageError`` for a file that is no store."""
         (found,) = self._database.execute("PRAGMA application_id").fetchone()
         (version,) = self._database.execute("PRAGMA user_version").fetchone()
         (tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -92,7 +95,7 @@ class AnswerStore:
         self._database.execute(_TABLE)
 
     def get(self, key: str) -> Completion | None:
-        """The stored completion, or None."""
+        """Return the stored completion, or None."""
         row = self._reads.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
@@ -101,7 +104,7 @@ class AnswerStore:
         return replace(completion_from_json(answer), **usage)
 
     def put(self, key: str, entry: str, model: str, completion: Completion) -> None:
-        """Keep a completion; it is on disk when this returns."""
+        """Store a completion; it is on disk when this returns."""
         answer = completion_to_json(completion) | {
             "latency_s": completion.latency_s,
             "input_tokens": completion.input_tokens,
@@ -113,12 +116,12 @@ class AnswerStore:
         )
 
     async def keep(self, key: str, entry: str, model: str, completion: Completion) -> None:
-        """As ``put``, from a thread of its own: a disk that takes its time must not hold up the loop."""
+        """Store a completion from a thread of its own: a slow disk must not hold up the event loop."""
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self._writer, self.put, key, entry, model, completion)
 
     def kept(self, model: str | None = None) -> Iterator[Kept]:
-        """What there is, of one model or of all."""
+        """Yield the facts about all stored answers, or about those of one model."""
         rows = self._database.execute(
             "SELECT entry, model, answer, written FROM answers WHERE :model IS NULL OR model = :model",
             {"model": model and escape_surrogates(model)},
@@ -130,7 +133,7 @@ class AnswerStore:
     def delete(
         self, model: str | None = None, entries: str | None = None, before: float | None = None
     ) -> int:
-        """Delete what meets all conditions given, everything without one. Gives how many that were.
+        """Delete the answers that meet all conditions given and return their number; without any, all.
 
         ``entries`` is a pattern of item ids (``bfcl:live_*``), ``before`` is in seconds since 1970.
         """
@@ -153,7 +156,7 @@ class AnswerStore:
         return sum(file.stat().st_size for file in (self.path, wal) if file.exists())
 
     def close(self) -> None:
-        """Let go of the file, when all that was to be kept is there."""
+        """Close the file after what is still to be written."""
         self._writer.shutdown()
         self._reads.close()
         self._database.close()
@@ -161,7 +164,7 @@ class AnswerStore:
 
 @dataclass(frozen=True, slots=True)
 class Replies:
-    """What web APIs answered, beside the answers of models."""
+    """Stored replies of web APIs, beside the answers of models."""
 
     store: AnswerStore
     offline: bool = False
@@ -170,29 +173,26 @@ class Replies:
     """Ask everything again and keep the new replies."""
 
     def get(self, key: str) -> str | None:
-        """The reply that was kept under a key."""
-        kept = None if self.refresh else self.store.get(_reply_key(key))
+        """Return the reply that was stored under a key."""
+        kept = None if self.refresh else self.store.get(_hash_key(key))
         return kept.text if kept else None
 
     def put(self, key: str, host: str, text: str) -> None:
-        """Keep a reply; it is on disk when this returns."""
-        self.store.put(_reply_key(key), f"web:{host}", "web", Completion(text=text))
+        """Store a reply; it is on disk when this returns."""
+        self.store.put(_hash_key(key), f"web:{host}", "web", Completion(text=text))
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self.store.close()
 
 
-def _reply_key(key: str) -> str:
+def _hash_key(key: str) -> str:
     return hashlib.sha256(json.dumps(["web", key]).encode()).hexdigest()
-
-
-_WAY_OUT = "move it away, or name another file with --fcbench-store (none keeps no answers)"
 
 
 @dataclass
 class StoredModel:
-    """A model whose answers are kept, and given again where the same is asked.
+    """A model whose answers are stored, and given again where the same is asked.
 
     ``identity`` is what can change an answer beside the request: id, endpoint, parameters.
     """
@@ -212,21 +212,21 @@ class StoredModel:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The model's, and how many answers were not bought again."""
+        """The model's notes, and how many answers came from the store."""
         reused = f"{self.reused} answers came from {self.store.path.name}"
         return (*self.model.notes, reused) if self.reused else self.model.notes
 
     def kept(self, entry: Entry, request: AskModel) -> Completion | None:
-        """The stored answer, where nothing would have to be asked."""
-        return self._kept(digest(self.identity, entry, request))
-
-    def _kept(self, key: str) -> Completion | None:
-        return None if self.refresh else self.store.get(key)
+        """Return the stored answer, or None where the model has to be asked."""
+        return None if self.refresh else self.store.get(digest(self.identity, entry, request))
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """The stored answer, or a new one that is stored first: one that cannot be kept is not scored."""
+        """Return the stored answer, or a new one that is stored first.
+
+        Raises ``NotScoredError``, also where the new one cannot be stored.
+        """
         key = digest(self.identity, entry, request)
-        if stored := self._kept(key):
+        if stored := None if self.refresh else self.store.get(key):
             self.reused += 1
             return stored
         if self.offline:
@@ -235,12 +235,12 @@ class StoredModel:
             raise NotScoredError(self.full.cause, self.full.reason)
         completion = await self.model.complete(entry, request)
         if completion.fault is None:
-            kept = key, entry.item_id, str(self.identity.get("model")), completion
+            model = str(self.identity.get("model"))
             try:
                 if self.immediate:
-                    self.store.put(*kept)
+                    self.store.put(key, entry.item_id, model, completion)
                 else:
-                    await self.store.keep(*kept)
+                    await self.store.keep(key, entry.item_id, model, completion)
             except sqlite3.Error as error:
                 failed = NotScoredError("store", f"{self.store.path}: {error}")
                 if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
@@ -253,10 +253,10 @@ _SECRET = re.compile(r"key|token$|secret|password|headers?$", re.IGNORECASE)
 
 
 def digest(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
-    """The key of an answer. Parameters that hold secrets do not change an answer and are left out.
+    """Return the key of an answer. Parameters that hold secrets do not change an answer and are left out.
 
     Entry and trial are in it because each is a draw of its own, also where two entries ask the same. The
-    first of several trials is what a run with one finds.
+    first of several trials has the key of a run with one.
     """
     parameters = identity.get("parameters")
     if isinstance(parameters, Mapping):

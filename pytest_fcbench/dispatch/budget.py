@@ -21,7 +21,7 @@ _LATENCY_S = 60.0
 
 
 def estimated_tokens(request: AskModel, bytes_per_token: int) -> int:
-    """Input tokens of a request, from its size; no tokenizer knows all models."""
+    """Estimate the input tokens of a request from its size; no tokenizer knows all models."""
     text = json.dumps([request.messages, request.tools], ensure_ascii=False, default=dict)
     return len(text.encode("utf-8", "backslashreplace")) // bytes_per_token + 1
 
@@ -54,12 +54,9 @@ class Ledger:
         """What was spent when the limit was reached; None while it is not."""
 
     def cost(self, completion: Completion) -> float | None:
-        """Dollars for a completion; None where that is not known."""
-        if self._price is None:
-            return None
-        return self._price.of(
-            completion.input_tokens, completion.output_tokens, completion.latency_s, self._concurrency
-        )
+        """Return the dollars for a completion, None where they are unknown."""
+        used = completion.input_tokens, completion.output_tokens, completion.latency_s
+        return None if self._price is None else self._price.of(*used, self._concurrency)
 
     async def promise(self, request: AskModel) -> float:
         """Set aside what a call may cost. Raises ``NotScoredError`` where the limit could be passed."""

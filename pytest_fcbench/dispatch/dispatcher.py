@@ -1,4 +1,4 @@
-"""Runs many conversations at once, ahead of the test bodies that wait for them."""
+"""Running many conversations at once, ahead of the test bodies that wait for them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Dispatcher:
 
     @property
     def _loop(self) -> asyncio.AbstractEventLoop:
-        """With the lock held."""
+        """The event loop, started when it is first needed; to be read with the lock held."""
         if self._made is None:
             self._made = asyncio.new_event_loop()
             self._thread = threading.Thread(
@@ -83,7 +83,7 @@ class Dispatcher:
         return self._made
 
     def expect(self, entries: Iterable[Entry]) -> None:
-        """Say which transcripts will be asked for, in which order."""
+        """Announce the transcripts that will be asked for, in order."""
         if self._model.immediate:
             return
         with self._lock:
@@ -94,18 +94,18 @@ class Dispatcher:
         self._wake()
 
     def transcript(self, entry: Entry) -> Transcript:
-        """The finished conversation about an entry. Raises ``NotScoredError``.
+        """Return the finished conversation about an entry. Raises ``NotScoredError``.
 
         Asked again (a rerun), it gives the same transcript, and puts the entry to the model again only
         where there was none.
         """
         if self._model.immediate:
-            return self._at_once(entry)
+            return self._converse_at_once(entry)
         with self._lock:
             if self._closed:
-                raise _cancelled()
+                raise _make_cancelled_error()
             answer = self._answers.get(entry.item_id)
-            if answer is None or (entry.item_id in self.waited_for and _failed(answer)):
+            if answer is None or (entry.item_id in self.waited_for and _has_failed(answer)):
                 answer = self._answers[entry.item_id] = Future()
                 self._forget_failures(entry)
                 self._urgent.append(entry)
@@ -116,8 +116,8 @@ class Dispatcher:
         self._wake()
         return answer.result()
 
-    def _at_once(self, entry: Entry) -> Transcript:
-        """The conversation with a model that never waits, and before it the earlier ones."""
+    def _converse_at_once(self, entry: Entry) -> Transcript:
+        """Hold the conversation with a model that never waits, and before it the earlier ones."""
         for before in entry.earlier if self._follows else ():
             held = self._earlier.setdefault(before.item_id, Future())
             if not held.done():
@@ -126,13 +126,13 @@ class Dispatcher:
                 except Exception as error:  # noqa: BLE001 - it is raised where somebody goes on from this
                     held.set_exception(error)
             if failure := held.exception():
-                raise _not_held(before, failure)
+                raise _make_not_held_error(before, failure)
         return run_through(self._converse_with_model(entry))
 
     def _forget_failures(self, entry: Entry) -> None:
-        """An entry that is put again is put after conversations that are held again where they failed."""
+        """Forget failed earlier conversations of an entry, so that a rerun repeats them."""
         for before in entry.earlier:
-            if before.item_id in self._earlier and _failed(self._earlier[before.item_id]):
+            if before.item_id in self._earlier and _has_failed(self._earlier[before.item_id]):
                 del self._earlier[before.item_id]
 
     def run_ahead_until(self, decided: threading.Event) -> None:
@@ -144,14 +144,14 @@ class Dispatcher:
 
     @property
     def in_flight(self) -> int:
-        """Conversations that are going on."""
+        """The number of conversations that are going on."""
         return len(self._tasks)
 
     def finished(self) -> tuple[int, int]:
-        """How many conversations came to an end: with a transcript, and without one."""
+        """Count the conversations that ended: with a transcript, and without one."""
         with self._lock:
             done = [answer for answer in self._answers.values() if answer.done()]
-        failed = sum(map(_failed, done))
+        failed = sum(map(_has_failed, done))
         return len(done) - failed, failed
 
     def _wake(self) -> None:
@@ -162,24 +162,24 @@ class Dispatcher:
     def _start_more(self) -> None:
         """Start what the cap and the look-ahead allow. Runs on the loop."""
         with self._lock:
-            while not self._closed and len(self._tasks) < self._concurrency and (entry := self._next()):
+            while not self._closed and len(self._tasks) < self._concurrency and (entry := self._take_next()):
                 task = self._loop.create_task(self._run(entry))
                 self._tasks.add(task)
-                task.add_done_callback(self._ended)
+                task.add_done_callback(self._go_on)
             if (decided := self._ahead_until) and not self._tasks:
                 decided.set()
 
-    def _next(self) -> Entry | None:
-        """What to start next, and note that it goes ahead of those who ask."""
-        while (entry := self._wanted()) is not None:
-            if (found := self._ready(entry)) is not None:
+    def _take_next(self) -> Entry | None:
+        """Take the entry to start next, and note whether it goes ahead of those who ask."""
+        while (entry := self._take_wanted()) is not None:
+            if (found := self._find_startable(entry)) is not None:
                 if found.item_id in self._answers and found.item_id not in self.waited_for:
                     self._ahead.add(found.item_id)
                 return found
         return None
 
-    def _wanted(self) -> Entry | None:
-        """An entry that is waited for, else an expected one if not too far ahead."""
+    def _take_wanted(self) -> Entry | None:
+        """Take an entry that is waited for, else an expected one if not too far ahead."""
         if self._urgent:
             return self._urgent.popleft()
         if len(self._ahead) >= _AHEAD * self._concurrency and not self._ahead_until:
@@ -187,24 +187,24 @@ class Dispatcher:
         upcoming = self._freed or self._expected
         return upcoming.pop(next(iter(upcoming))) if upcoming else None
 
-    def _ready(self, entry: Entry) -> Entry | None:
-        """The entry, or the first before it that nobody has started; None where it waits, or cannot be."""
+    def _find_startable(self, entry: Entry) -> Entry | None:
+        """Return the entry, or the first before it that nobody has started; None where it waits or fails."""
         before = entry.after if self._follows else None
         if before is None:
             return entry
         held = self._earlier.get(before.item_id)
         if held is not None and held.done():
             if error := held.exception():
-                self._end(entry, _not_held(before, error))
+                self._end(entry, _make_not_held_error(before, error))
                 return None
             return entry
         self._waiting.setdefault(before.item_id, []).append(entry)
         if held is not None:
             return None
         self._earlier[before.item_id] = Future()
-        return self._ready(before)
+        return self._find_startable(before)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _go_on(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         self._start_more()
 
@@ -226,7 +226,7 @@ class Dispatcher:
                 self._end(entry, outcome)
 
     def _end(self, entry: Entry, outcome: Transcript | BaseException) -> None:
-        """Give the answer to who waits for it, and free what goes on from this conversation."""
+        """Deliver the outcome of a conversation, and free the conversations that go on from it."""
         earlier = self._earlier.get(entry.item_id)
         answer = self._answers[entry.item_id] if earlier is None else earlier
         if isinstance(outcome, BaseException):
@@ -259,7 +259,7 @@ class Dispatcher:
             self._closed = True
             for answer in self._answers.values():
                 if not answer.done():
-                    answer.set_exception(_cancelled())
+                    answer.set_exception(_make_cancelled_error())
         if self._thread is None:
             return
         asyncio.run_coroutine_threadsafe(self._cancel(), self._loop).result()
@@ -275,12 +275,12 @@ class Dispatcher:
         await self._loop.shutdown_asyncgens()
 
 
-def _failed(answer: Future[Transcript]) -> bool:
+def _has_failed(answer: Future[Transcript]) -> bool:
     return answer.done() and answer.exception() is not None
 
 
-def _not_held(before: Entry, error: BaseException) -> NotScoredError:
-    """Why nothing can go on from a conversation; of several in a row the first is named."""
+def _make_not_held_error(before: Entry, error: BaseException) -> NotScoredError:
+    """Return the error of what goes on from a failed conversation; of several in a row the first is named."""
     if not isinstance(error, NotScoredError):
         error = NotScoredError(type(error).__name__, redacted(str(error)))
     if isinstance(error, RunStoppedError) or error.cause == NOT_HELD:
@@ -288,5 +288,5 @@ def _not_held(before: Entry, error: BaseException) -> NotScoredError:
     return NotScoredError(NOT_HELD, f"{error.cause}: {error.reason} (in {before.key}, which comes before)")
 
 
-def _cancelled() -> RunStoppedError:
+def _make_cancelled_error() -> RunStoppedError:
     return RunStoppedError("cancelled", "the run ended before the answer came")

@@ -31,7 +31,7 @@ _MEMORY = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run asks of an endpoint at the most. Rates are per minute; None means none."""
+    """The most that a run asks of an endpoint. Rates are per minute; None means no limit."""
 
     rpm: float | None = None
     tpm: float | None = None
@@ -83,7 +83,7 @@ class LimitedModel:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The model's, what was tried again, and where the money ended."""
+        """The model's notes, how many calls were tried again, and where the money ended."""
         notes = list(self.model.notes)
         if self.retried:
             notes.append(f"{self.retried} of {self.calls} calls were tries after a failure")
@@ -96,19 +96,19 @@ class LimitedModel:
         return None
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """An answer within the limits. Raises ``NotScoredError`` where there is none."""
+        """Ask within the limits. Raises ``NotScoredError`` where there is no answer."""
         if not self.decided.is_set():
             async with self._door:
                 if not self.decided.is_set():
                     return await self._probe(entry, request)
         if self.refusal is not None:
             raise NotScoredError(self.refusal.cause, self.refusal.reason)
-        return await self._patiently(entry, request)
+        return await self._call_with_retries(entry, request)
 
     async def _probe(self, entry: Entry, request: AskModel) -> Completion:
-        """The first call. One entry may be refused as malformed; several in a row are the endpoint's word."""
+        """Make the first call. One entry may be refused as malformed; several in a row decide."""
         try:
-            completion = await self._patiently(entry, request)
+            completion = await self._call_with_retries(entry, request)
         except asyncio.CancelledError:
             self.refusal = NotScoredError("timeout", "the first call had not come back when it was given up")
             self.decided.set()
@@ -122,65 +122,66 @@ class LimitedModel:
         self.decided.set()
         return completion
 
-    async def _patiently(self, entry: Entry, request: AskModel) -> Completion:
-        """Tries until one works. When nothing at all has worked during all tries of a call, the endpoint is
-        held to be down, and calls are made only once until one works again."""
+    async def _call_with_retries(self, entry: Entry, request: AskModel) -> Completion:
+        """Call until a try works.
+
+        When nothing at all has worked during all tries of a call, the endpoint counts as down, and calls are
+        made only once until one works again.
+        """
         signs_of_life = self._signs_of_life
         for attempt in range(1, self.limits.retries + 2):
             try:
-                completion = await self._paid(entry, request, attempt)
+                completion = await self._call_within_budget(entry, request, attempt)
             except CallError as error:
                 last = attempt > self.limits.retries
                 self._down |= error.transient and last and self._signs_of_life == signs_of_life
                 unreachable = error.cause == "connection" and not self.decided.is_set()
                 if not error.transient:
-                    self._alive()
+                    self._note_sign_of_life()
                 if not error.transient or last or self._down or unreachable:
                     raise
-                await self._wait_after(error, attempt)
+                wait_s = backoff(attempt, error.retry_after_s, self._random)
+                if error.cause == "rate_limit" and error.retry_after_s is not None:
+                    # The endpoint speaks to all calls, not to this one.
+                    self._held_until = max(self._held_until, _now() + error.retry_after_s)
+                await asyncio.sleep(wait_s)
             else:
-                self._alive()
+                self._note_sign_of_life()
                 return completion
         raise AssertionError("the last attempt returns or raises")
 
-    def _alive(self) -> None:
+    def _note_sign_of_life(self) -> None:
         self._signs_of_life += 1
         self._down = False
 
-    async def _wait_after(self, error: CallError, attempt: int) -> None:
-        wait_s = backoff(attempt, error.retry_after_s, self._random)
-        if error.cause == "rate_limit" and error.retry_after_s is not None:
-            # The endpoint speaks to all calls, not to this one.
-            self._held_until = max(self._held_until, _now() + error.retry_after_s)
-        await asyncio.sleep(wait_s)
-
-    async def _paid(self, entry: Entry, request: AskModel, attempt: int) -> Completion:
+    async def _call_within_budget(self, entry: Entry, request: AskModel, attempt: int) -> Completion:
         promised = await self.ledger.promise(request)
         completion = None
         try:
-            completion = await self._in_turn(entry, request, attempt)
+            completion = await self._call_in_turn(entry, request, attempt)
         finally:
             await self.ledger.settle(promised, completion)
         return completion
 
-    def _apart_s(self) -> float:
-        """Seconds from this start to the next one."""
+    def _measure_distance_s(self) -> float:
+        """Return the seconds from this start to the next one."""
         if self.limits.concurrency is None:
             return 0.0
         if self._mean_s is None:
             return _APART_S
         return min(_APART_S, _APART * self._mean_s / self.limits.concurrency)
 
-    def _until_next_turn(self) -> float:
+    def _measure_wait_s(self) -> float:
+        """Return the seconds until the next call may start."""
         now = _now()
         return max(self._requests.turn(now), self._tokens.turn(now), self._held_until - now)
 
-    async def _in_turn(self, entry: Entry, request: AskModel, attempt: int) -> Completion:
+    async def _call_in_turn(self, entry: Entry, request: AskModel, attempt: int) -> Completion:
         tokens = estimated_tokens(request, SAFE) if self.limits.tpm else 0
-        if (wait_s := self._starts.reserve(_now(), self._apart_s())) > 0:
+        if (wait_s := self._starts.reserve(_now(), self._measure_distance_s())) > 0:
             await asyncio.sleep(wait_s)
         async with self._line:  # one waits for the next turn, the others for that one
-            while (wait_s := self._until_next_turn()) > 0:
+            while (wait_s := self._measure_wait_s()) > 0:
                 await asyncio.sleep(wait_s)
             self._requests.reserve(_now())
             self._tokens.reserve(_now(), tokens)

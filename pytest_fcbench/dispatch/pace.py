@@ -20,25 +20,25 @@ class Pace:
         self._free_at = 0.0
 
     def reserve(self, now: float, amount: float = 1.0) -> float:
-        """Take the next place in the line; how many seconds to wait for it."""
+        """Take the next place in the line and return the seconds to wait for it."""
         start = max(now, self._free_at)
         self._free_at = start + amount * self._seconds_each
         return start - now
 
     def turn(self, now: float) -> float:
-        """How many seconds until the next place in the line is free."""
+        """Return the seconds until the next place in the line is free."""
         return max(0.0, self._free_at - now)
 
     def correct(self, amount: float) -> None:
-        """Take what a reservation turned out to need beyond its amount (less than 0 gives back)."""
+        """Add what a reservation turned out to need beyond its amount (less than 0 gives back)."""
         self._free_at += amount * self._seconds_each
 
 
 def backoff(attempt: int, retry_after_s: float | None, random: Random) -> float:
-    """Seconds to wait before trying again after the failed attempt number ``attempt``, from 1 on.
+    """Return the seconds to wait after the failed attempt number ``attempt``, from 1 on.
 
-    What the endpoint asked for, and a little more so that not all come back at once; else doubling from
-    half a second to thirty, with up to half of it left to chance.
+    That is what the endpoint asked for, and a little more so that not all come back at once; else it doubles
+    from half a second to thirty, with up to half of it left to chance.
     """
     if retry_after_s is not None:
         return retry_after_s * random.uniform(1.0, 1.1)

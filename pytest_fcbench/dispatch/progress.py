@@ -29,7 +29,7 @@ class Progress:
     """What this run has spent, None where no price is known."""
 
     def line(self) -> str:
-        """For a terminal or a log."""
+        """Write the counts as a line for a terminal or a log."""
         done = self.answered + self.not_scored
         parts = [f"{self.answered} of {self.total} answered", f"{self.in_flight} in flight"]
         if self.reused:
@@ -66,19 +66,19 @@ class Screen:
         self._out.flush()
 
     def clear(self) -> None:
-        """Leave an empty line to whoever writes next."""
+        """Wipe the line, so that whoever writes next finds it empty."""
         if self._renews:
             self.show("")
             self._out.write("\r")
             self._out.flush()
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close this copy of standard output."""
         self._out.close()
 
 
-class Shows(Protocol):
-    """Where progress is shown."""
+class Display(Protocol):
+    """A place where progress is shown."""
 
     every_s: float
 
@@ -86,13 +86,13 @@ class Shows(Protocol):
         """Write a line."""
 
     def clear(self) -> None:
-        """Leave nothing of it behind."""
+        """Remove the line."""
 
 
 class Ticker:
-    """Shows the progress of a run now and then, from a thread of its own."""
+    """A thread that shows the progress of a run now and then."""
 
-    def __init__(self, progress: Callable[[], Progress], screen: Shows) -> None:
+    def __init__(self, progress: Callable[[], Progress], screen: Display) -> None:
         self._progress = progress
         self._screen = screen
         self._stopped = threading.Event()
@@ -104,7 +104,7 @@ class Ticker:
             self._screen.show(self._progress().line())
 
     def stop(self) -> None:
-        """Write no more, and wipe the line away."""
+        """End the thread and remove the line."""
         self._stopped.set()
         self._thread.join()
         self._screen.clear()

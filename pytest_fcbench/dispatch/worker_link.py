@@ -25,7 +25,7 @@ from pytest_fcbench.domain.transcript import Transcript
 
 
 class Offer(TypedDict):
-    """What a worker needs to connect, in types that xdist can carry."""
+    """The data that a worker needs to connect, in types that xdist can carry."""
 
     address: str | tuple[str, int]
     key: bytes
@@ -51,7 +51,7 @@ class LinkServer:
 
     @property
     def offer(self) -> Offer:
-        """For the workers of this machine."""
+        """The offer for the workers of this machine."""
         return {"address": self._address, "key": self._key}
 
     def _accept(self) -> None:
@@ -69,7 +69,10 @@ class LinkServer:
             threading.Thread(target=self._serve, args=(connection,), name="fcbench-link", daemon=True).start()
 
     def _serve(self, connection: Connection) -> None:
-        """One worker until it ends. The key is asked for here, where a silent peer keeps nobody waiting."""
+        """Answer one worker until it ends.
+
+        The key is asked for here and not where connections are accepted: a silent peer keeps nobody waiting.
+        """
         with connection, suppress(AuthenticationError, AssertionError, EOFError, OSError):
             deliver_challenge(connection, self._key)
             answer_challenge(connection, self._key)
@@ -78,16 +81,16 @@ class LinkServer:
                 if isinstance(asked, list):
                     self._expect(asked)
                 else:
-                    connection.send_bytes(self._answer(asked))
+                    connection.send_bytes(self._pickle_outcome(asked))
 
-    def _answer(self, entry: Entry) -> bytes:
+    def _pickle_outcome(self, entry: Entry) -> bytes:
         try:
-            return pickle.dumps(self._outcome(entry))
+            return pickle.dumps(self._find_outcome(entry))
         except Exception as error:  # noqa: BLE001 - a model's arguments can be nested deeper than pickle goes
             reason = f"the answer cannot be sent: {type(error).__name__}: {error}"
             return pickle.dumps(NotScoredError("internal_error", reason))
 
-    def _outcome(self, entry: Entry) -> Transcript | NotScoredError:
+    def _find_outcome(self, entry: Entry) -> Transcript | NotScoredError:
         try:
             return self._transcript(entry)
         except NotScoredError as error:
@@ -96,7 +99,7 @@ class LinkServer:
             return NotScoredError("internal_error", f"{type(error).__name__}: {error}")
 
     def close(self) -> None:
-        """Take no more workers. Those that are connected end with their processes."""
+        """Accept no more workers. Those that are connected end with their processes."""
         if self._closed:
             return
         self._closed = True
@@ -107,7 +110,7 @@ class LinkServer:
 
 
 def _listen(folder: Path) -> Listener:
-    """A socket in the folder; where paths are too long or there are no such sockets, one on loopback."""
+    """Listen on a socket in the folder, or on loopback where its path is too long or none can be."""
     try:
         return Listener(str(folder / "link"), family="AF_UNIX", backlog=64)
     except (OSError, ValueError):
@@ -124,24 +127,24 @@ class Link:
 
     @classmethod
     def connect(cls, offer: Offer) -> Link | None:
-        """The link of an offer; None where its address cannot be reached (on another machine)."""
+        """Connect to an offer; return None where its address cannot be reached (on another machine)."""
         try:
-            return cls(offer, _connected(offer))
+            return cls(offer, _connect(offer))
         except (AuthenticationError, AssertionError, EOFError, OSError):
             return None
 
     def expect(self, entries: Iterable[Entry]) -> None:
-        """Say which transcripts will be asked for, in which order."""
+        """Announce the transcripts that will be asked for, in order."""
         if self._connection is not None:
             with suppress(OSError):  # the next question tells that the controller is gone
                 self._connection.send(list(entries))
 
     def transcript(self, entry: Entry) -> Transcript:
-        """The finished conversation about an entry. Raises ``NotScoredError``."""
+        """Return the finished conversation about an entry. Raises ``NotScoredError``."""
         try:
             if self._closed:
                 raise EOFError
-            self._connection = self._connection or _connected(self._offer)
+            self._connection = self._connection or _connect(self._offer)
             self._connection.send(entry)
             outcome: Transcript | NotScoredError = self._connection.recv()
         except (AuthenticationError, EOFError, OSError):
@@ -156,7 +159,7 @@ class Link:
         return outcome
 
     def close(self) -> None:
-        """Let go of the controller."""
+        """Close the connection to the controller."""
         self._closed = True
         self._drop()
 
@@ -166,5 +169,5 @@ class Link:
             self._connection = None
 
 
-def _connected(offer: Offer) -> Connection:
+def _connect(offer: Offer) -> Connection:
     return Client(offer["address"], authkey=offer["key"])
