@@ -231,7 +231,7 @@ class ExpectedCall:
 
 
 def alternatives(value: object) -> object:
-    """A value as ``ExpectedCall`` writes it: a list for a tuple, in a dict lists of what is accepted."""
+    """Write a value as ``ExpectedCall`` has it: a tuple as a list, in a dict lists of what is accepted."""
     if isinstance(value, (list, tuple)):
         return list(map(alternatives, value))
     if isinstance(value, Mapping):
@@ -277,7 +277,7 @@ class PathCall:
 
     @classmethod
     def replied(cls, name: str, arguments: Mapping[str, object], reply: object) -> PathCall:
-        """A call whose reply is given as a JSON value. Raises RecursionError for one that is too deep."""
+        """Make a call of a reply that is a JSON value. Raises RecursionError for one that is too deep."""
         return cls(name, arguments, reply_text(reply))
 
     @property
@@ -288,7 +288,7 @@ class PathCall:
 
 
 def reply_text(reply: object) -> str:
-    """A JSON value as the reply that a model is shown: other scripts as they are, lone surrogates escaped."""
+    """Write a JSON value as the reply that a model is shown: lone surrogates escaped, other scripts not."""
     return escape_surrogates(json.dumps(reply, ensure_ascii=False))
 
 
@@ -481,5 +481,5 @@ class Entry:
         return tuple(found)
 
     def function(self, name: str) -> FunctionDoc | None:
-        """The offered function of that name."""
+        """Return the offered function of that name, or None."""
         return next((doc for doc in self.functions if doc.name == name), None)

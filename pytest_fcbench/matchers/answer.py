@@ -42,17 +42,17 @@ UNREADABLE = "agentic:unreadable_call"
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
-    """Both verdicts on a conversation. ``entry`` must have right answers."""
+    """Judge the final answer of a conversation. ``entry`` must have right answers."""
     if not isinstance(entry.expectation, Answers):
         raise TypeError(f"{entry.key} has no answers")
-    if unasked := _unasked(transcript):
+    if unasked := _find_missing_search(transcript):
         return Judgement.both(unasked)
     right = entry.expectation.texts
-    return Judgement(_official(transcript, right), _corrected(entry, transcript, right))
+    return Judgement(_judge_officially(transcript, right), _judge_corrected(entry, transcript, right))
 
 
-def _unasked(transcript: Transcript) -> NotScored | None:
-    """Why there is nothing to judge where the web was not there; officially the model is told and judged."""
+def _find_missing_search(transcript: Transcript) -> NotScored | None:
+    """Return why nothing can be judged where web search failed; officially the model is told and judged."""
     for aside in transcript.asides:
         if aside.party in WEBS and aside.completion.fault:
             cause, _, reason = (aside.completion.text or "").partition(": ")
@@ -63,7 +63,7 @@ def _unasked(transcript: Transcript) -> NotScored | None:
 # Officially
 
 
-def _official(transcript: Transcript, right: Sequence[str]) -> Verdict:
+def _judge_officially(transcript: Transcript, right: Sequence[str]) -> Verdict:
     if transcript.last.fault:
         return Failed(INFERENCE_ERROR, f"the model's call failed: {transcript.last.text}")
     if len(transcript.turns) != 1:
@@ -75,62 +75,64 @@ def _official(transcript: Transcript, right: Sequence[str]) -> Verdict:
 
 
 def last_message(transcript: Transcript) -> object:
-    """The last step without calls, as a result file holds it: a text, or a list of calls or texts."""
+    """Return the last step without calls as a result file holds it: a text, or a list of calls or texts."""
     last = [step.completion for step in transcript.turns[0] if not step.calls][-1:]
-    return _held(last[0], transcript.prompting.syntax) if last else None
+    return _as_in_result_file(last[0], transcript.prompting.syntax) if last else None
 
 
-def _held(completion: Completion, syntax: str) -> object:
+def _as_in_result_file(completion: Completion, syntax: str) -> object:
     calls = completion_to_json(completion)["tool_calls"]
     return completion.text if syntax != "tool_calls" or calls is None else calls
 
 
 def match(message: object, right: Sequence[str]) -> Passed | Failed:
-    """The official verdict on a final message. Of a list the first part counts."""
-    text = _standardized(_text(message))
-    if any(re.search(rf"\b{re.escape(_standardized(answer))}\b", text) for answer in right):
+    """Return the official verdict on a final message. Of a list the first part counts."""
+    text = _standardize(_first_text(message))
+    # The official expression has \b around the answer, so one that begins with a sign such as $ can fail.
+    if any(re.search(rf"\b{re.escape(_standardize(answer))}\b", text) for answer in right):
         return Passed()
-    return _not_found(_text(message), right)
+    return _fail_unsaid(_first_text(message), right)
 
 
-def _not_found(said: str, right: Sequence[str]) -> Failed:
+def _fail_unsaid(said: str, right: Sequence[str]) -> Failed:
     expected = " or ".join(map(repr, right))
     return Failed(NOT_FOUND, f"the answer {said!r:.300} does not say {expected}", {"expected": [*right]})
 
 
 def details(message: object, right: Sequence[str]) -> Mapping[str, object]:
-    """What the official score file tells of an answer that was not found."""
-    said = _text(message)
+    """Return what the official score file says of an answer that was not found."""
+    said = _first_text(message)
     return {
         "model_response": said,
         "possible_answers": [*right],
-        "standardized_model_response": _standardized(said),
-        "standardized_possible_answers": [*map(_standardized, right)],
+        "standardized_model_response": _standardize(said),
+        "standardized_possible_answers": [*map(_standardize, right)],
     }
 
 
-def _text(message: object) -> str:
+def _first_text(message: object) -> str:
     return str(next(iter(message), "") if isinstance(message, list) else message)
 
 
 _DROPPED = str.maketrans({**dict.fromkeys(",./-_*^()"), "'": '"'})
 
 
-def _standardized(text: str) -> str:
-    """Official: ``standardize_string`` of this checker, which keeps spaces, unlike that of arguments."""
+def _standardize(text: str) -> str:
+    """Standardize as this official checker does: it keeps spaces, unlike that of arguments."""
     return text.translate(_DROPPED).lower()
 
 
 # Corrected
 
 
-def _corrected(entry: Entry, transcript: Transcript, right: Sequence[str]) -> Verdict:
+def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str]) -> Verdict:
     if unscored := not_scored(entry, transcript):
         return unscored
     if transcript.last.fault is Fault.OVERFLOW:
         return OVERFLOW
     last = transcript.turns[-1][-1]
     text = last.completion.text or ""
+    # Carried-out calls in the last step mean that the conversation was ended before an answer.
     if last.calls or not (text.strip() or last.completion.tool_calls):
         why = "the last step calls a function" if last.calls else "the answer is empty"
         return Failed(NO_LAST_MESSAGE, why)
@@ -143,7 +145,7 @@ def _corrected(entry: Entry, transcript: Transcript, right: Sequence[str]) -> Ve
         said = text
     if _REFUSAL.search(said):
         return Failed(REFUSED, f"the model does not answer: {said!r:.300}")
-    return Passed() if any(says(said, answer) for answer in right) else _not_found(said, right)
+    return Passed() if any(says(said, answer) for answer in right) else _fail_unsaid(said, right)
 
 
 _REFUSAL = re.compile(
@@ -156,22 +158,23 @@ _END = rf"(?:,\s*{_KEY.format('context')}|\}}|\Z)"
 
 
 def stated(text: str) -> str | None:
-    """What a message gives under ``answer``, in the last object that has it; None without such an object.
+    """Return what the last object with a key ``answer`` says there; None without such an object.
 
     The object may be JSON, a Python dict, or nearly one of these, and stand in prose or in a fence.
     """
+    # The prompt asks for an object with answer and context; the last one counts.
     found = list(_ANSWER.finditer(text))
     if not found:
         return None
     end = found[-1].end()
     start = text.rfind("{", 0, end)
-    value = _parsed(text[start:]) if start >= 0 else None
-    return _loose(text[end:]) if value is None else value
+    value = _read_answer(text[start:]) if start >= 0 else None
+    return _cut_value(text[end:]) if value is None else value
 
 
-def _parsed(text: str) -> str | None:
-    """The answer of an object that a text begins with, or None."""
-    value = _object(text)
+def _read_answer(text: str) -> str | None:
+    """Return the answer in an object that a text begins with, or None."""
+    value = _read_object(text)
     named = {str(key).lower(): member for key, member in value.items()} if isinstance(value, dict) else {}
     said = named.get("answer")
     if isinstance(said, list | tuple):
@@ -179,7 +182,7 @@ def _parsed(text: str) -> str | None:
     return None if said is None else str(said)
 
 
-def _object(text: str) -> object:
+def _read_object(text: str) -> object:
     found: object = None
     try:
         found, _ = json.JSONDecoder().raw_decode(text)
@@ -190,8 +193,8 @@ def _object(text: str) -> object:
     return found
 
 
-def _loose(text: str) -> str:
-    """A value that ends where the object goes on or ends; quotes within it need no backslash."""
+def _cut_value(text: str) -> str:
+    """Return a value up to where the object goes on or ends; quotes within it need no backslash."""
     opening = text[:1] if text[:1] in "\"'“‘" else ""
     closing = {"“": "”", "‘": "’"}.get(opening, opening)
     end = re.search(rf"{closing}\s*{_END}", text[len(opening) :])
@@ -219,17 +222,17 @@ class _Word(NamedTuple):
 
 
 def says(text: str, answer: str) -> bool:
-    """Whether a text has the words and numbers of an answer, one behind the other, and does not deny them."""
-    wanted, meant = _words(answer)
-    found, given = _words(text)
+    """Return whether a text has the words and numbers of an answer in order, and does not deny them."""
+    wanted, meant = _split_words(answer)
+    found, given = _split_words(text)
     if not wanted or (meant and given and not meant & given):
         return False
     joined = "".join(word.text for word in wanted)
-    return any(_stands(joined, found, at) for at in range(len(found)))
+    return any(_stands_at(joined, found, at) for at in range(len(found)))
 
 
-def _stands(wanted: str, words: Sequence[_Word], at: int) -> bool:
-    """Whether words from a place on are what is wanted, however joined."""
+def _stands_at(wanted: str, words: Sequence[_Word], at: int) -> bool:
+    """Return whether the words from a place on are the wanted ones, however joined."""
     if words[at].glued or (at and words[at - 1].text in _DENIALS):
         return False
     joined = ""
@@ -239,8 +242,8 @@ def _stands(wanted: str, words: Sequence[_Word], at: int) -> bool:
     return joined == wanted and not (at < len(words) and words[at].glued)
 
 
-def _words(text: str) -> tuple[list[_Word], set[str]]:
-    """Words and numbers, and the currencies that are named."""
+def _split_words(text: str) -> tuple[list[_Word], set[str]]:
+    """Split a text into words and numbers, and the currencies that it names."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
     words: list[_Word] = []
     currencies: set[str] = set()
@@ -250,12 +253,12 @@ def _words(text: str) -> tuple[list[_Word], set[str]]:
         if currency := _CURRENCIES.get(found[0]):
             currencies.add(currency)
             continue
-        words.append(_Word(_value(number) if number else found[0], found.start() == end))
+        words.append(_Word(_normalize_number(number) if number else found[0], found.start() == end))
         end = found.end()
     return words, currencies
 
 
-def _value(number: str) -> str:
+def _normalize_number(number: str) -> str:
     sign = "-" if number[0] in "-−" else ""
     whole, _, decimals = number.lstrip("-−").replace(",", "").partition(".")
     decimals = decimals.rstrip("0")

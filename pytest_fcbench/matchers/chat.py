@@ -24,8 +24,9 @@ EMPTY = "chat:empty"
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
-    """Both verdicts on the last answer, and the rating that the transcript holds."""
+    """Judge the last answer, and add the judge's rating where the transcript holds one."""
     judgement = relevance.judge(entry, transcript)
+    # Officially an empty answer passes: it calls nothing.
     if isinstance(judgement.corrected, Passed) and not (transcript.last.text or "").strip():
         judgement = replace(judgement, corrected=Failed(EMPTY, "the answer is empty"))
     if not transcript.asides:
@@ -35,5 +36,5 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
 
 
 def question(entry: Entry, transcript: Transcript) -> Question[Rated]:
-    """What a judge is asked about the last answer."""
+    """Build the question to a judge about the last answer."""
     return ratings.relevance(entry, transcript.last.text or "")

@@ -37,7 +37,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeGuard
 
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.outcome import Prose, Undecodable, Unreadable
+from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
 from pytest_fcbench.codecs.execution_text import official_texts
 from pytest_fcbench.domain.entry import (
@@ -56,8 +56,7 @@ from pytest_fcbench.domain.transcript import Call, Fault, Transcript
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.execution.outcomes import Execute, Outcome, Raised, Returned, Stopped, Unanswered
 from pytest_fcbench.matchers import ast
-from pytest_fcbench.matchers.ast.corrected import NO_CALL, UNREADABLE, unmatched_row
-from pytest_fcbench.matchers.ast.official import shortened
+from pytest_fcbench.matchers.ast.corrected import fail_without_calls, unmatched_row
 from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
 
 LIVE_ONLY = "live_only"
@@ -70,7 +69,7 @@ _ROUNDING = 1e-9
 
 
 def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
-    """Both verdicts on the last answer. ``entry`` must expect results."""
+    """Judge the last answer by what its calls return. ``entry`` must expect results."""
     if not isinstance(entry.expectation, ExpectedResults):
         raise TypeError(f"{entry.key} has no expected results")
     truth = entry.expectation
@@ -80,18 +79,22 @@ def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
         truth.calls, truth.kinds, execute(truth.calls, truth.recorded, truth.own), strict=True
     ):
         if not isinstance(outcome, Returned):
-            return Judgement.both(_without_truth(entry, call, outcome))
+            return Judgement.both(_explain_missing_truth(entry, call, outcome))
         expected.append(_Expected(call, kind, outcome.value))
     if transcript.last.fault is Fault.OVERFLOW:
         return Judgement(OVERFLOW, unscored or OVERFLOW)
     judged = _Judged(entry, expected, lambda calls: execute(calls, truth.recorded, truth.own))
-    verdicts = Judgement(_official(judged, transcript), unscored or _corrected(judged, transcript))
+    verdicts = Judgement(
+        _judge_officially(judged, transcript), unscored or _judge_corrected(judged, transcript)
+    )
     return replace(verdicts, as_written=as_written(entry, transcript))
 
 
 def as_written(entry: Entry, transcript: Transcript) -> Judgement | None:
-    """The verdicts that the AST matcher gives on the last answer; None in a category that it has no like of.
-    ``entry`` must expect results."""
+    """Return what the AST matcher says of the last answer; None in a category without a like among its own.
+
+    ``entry`` must expect results.
+    """
     assert isinstance(entry.expectation, ExpectedResults)
     if entry.category.name not in AS_WRITTEN:
         return None
@@ -136,7 +139,7 @@ class _Made:
 Misfit: TypeAlias = Failed | None
 
 
-def _without_truth(entry: Entry, call: str, outcome: Outcome) -> NotScored:
+def _explain_missing_truth(entry: Entry, call: str, outcome: Outcome) -> NotScored:
     if isinstance(outcome, Unanswered):
         reason = f"nobody recorded what {outcome.function} returned for {call:.200}"
         return NotScored(SET_ASIDE, entry.set_aside) if entry.set_aside else NotScored(LIVE_ONLY, reason)
@@ -144,59 +147,57 @@ def _without_truth(entry: Entry, call: str, outcome: Outcome) -> NotScored:
 
 
 def official_calls(transcript: Transcript) -> Sequence[str]:
-    """The calls of the last answer as they are carried out officially. Raises Undecodable, RecursionError."""
+    """Return the official calls of the last answer. Raises Undecodable, RecursionError."""
     reading = read_official(transcript.last, transcript.prompting.syntax, Language.PYTHON)
     if isinstance(reading, Unreadable):
         raise Undecodable(reading.reason)
     return official_texts(reading.calls, transcript.prompting.syntax)
 
 
-def _official(judged: _Judged, transcript: Transcript) -> Verdict:
+def _judge_officially(judged: _Judged, transcript: Transcript) -> Verdict:
     try:
         calls = official_calls(transcript)
     except (Undecodable, RecursionError) as error:
         return Failed("executable_decoder:decoder_failed", str(error))
     if not calls:
         return Failed("executable_decoder:wrong_output_format", "the answer calls nothing")
+    # Official: only exec_simple has a checker for one call; the others match several.
     simple = judged.entry.category == CATEGORIES["exec_simple"]
-    if failure := _wrong_count(
+    if failure := _check_count(
         judged, calls, "simple_exec_checker:wrong_count" if simple else "value_error:exec_result_count"
     ):
         return failure
     made = list(map(_Made, calls, judged.execute(calls)))
-    return _compared(judged, made, Profile.OFFICIAL, by_itself=simple)
+    return _compare_calls(judged, made, Profile.OFFICIAL, by_itself=simple)
 
 
-def _corrected(judged: _Judged, transcript: Transcript) -> Verdict:
+def _judge_corrected(judged: _Judged, transcript: Transcript) -> Verdict:
     offer = Offer(judged.entry.functions, transcript.prompting.names)
     reading = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
-    match reading:
-        case Unreadable(reason=reason):
-            return Failed(UNREADABLE, f"the answer tries to call but cannot be read: {reason}")
-        case Prose(text=text):
-            return Failed(NO_CALL, f"the answer calls nothing: {shortened(text)}")
+    if not isinstance(reading, Calls):
+        return fail_without_calls(reading)
     calls = [text_of(call, offer) for call in reading.calls]
-    if failure := _wrong_count(judged, calls, "wrong_count"):
+    if failure := _check_count(judged, calls, "wrong_count"):
         return failure
     made = [
         _Made(text, judged.execute([text])[0] if call.name in offer.by_name else _NOT_OFFERED)
         for text, call in zip(calls, reading.calls, strict=True)
     ]
-    return _compared(judged, made, Profile.CORRECTED, by_itself=len(calls) == 1)
+    return _compare_calls(judged, made, Profile.CORRECTED, by_itself=len(calls) == 1)
 
 
 def text_of(call: Call, offer: Offer) -> str:
-    """A call as text; a dict of one function's name and a dict is a nested call."""
-    parts = [_written(value, offer) for value in call.positional]
+    """Write a call as text; a dict of one function's name and a dict is a nested call."""
+    parts = [_write_value(value, offer) for value in call.positional]
     for name, value in call.arguments.items():
         if name.isidentifier():
-            parts.append(f"{name}={_written(value, offer)}")
+            parts.append(f"{name}={_write_value(value, offer)}")
         else:  # a name of JSON that could pass for several arguments
-            parts.append(f"**{_written(value if name == '**' else {name: value}, offer)}")
+            parts.append(f"**{_write_value(value if name == '**' else {name: value}, offer)}")
     return f"{call.name}({', '.join(parts)})"
 
 
-def _written(value: object, offer: Offer) -> str:
+def _write_value(value: object, offer: Offer) -> str:
     match value:
         case dict():
             name, arguments = next(iter(value.items()), (None, None))
@@ -207,15 +208,17 @@ def _written(value: object, offer: Offer) -> str:
                 and isinstance(arguments, dict)
             ):
                 return text_of(offer.own(Call(name, arguments)), offer)
-            return f"{{{', '.join(f'{key!r}: {_written(member, offer)}' for key, member in value.items())}}}"
+            return (
+                f"{{{', '.join(f'{key!r}: {_write_value(member, offer)}' for key, member in value.items())}}}"
+            )
         case list():
-            return f"[{', '.join(_written(element, offer) for element in value)}]"
+            return f"[{', '.join(_write_value(element, offer) for element in value)}]"
         case tuple():
-            return f"({''.join(f'{_written(element, offer)}, ' for element in value)})"
+            return f"({''.join(f'{_write_value(element, offer)}, ' for element in value)})"
     return repr(value)
 
 
-def _wrong_count(judged: _Judged, calls: Sequence[str], code: str) -> Misfit:
+def _check_count(judged: _Judged, calls: Sequence[str], code: str) -> Misfit:
     wanted = len(judged.expected)
     if len(calls) == wanted:
         return None
@@ -223,27 +226,30 @@ def _wrong_count(judged: _Judged, calls: Sequence[str], code: str) -> Misfit:
     return Failed(code, f"{len(calls)} calls were made; the truth makes {wanted}", details)
 
 
-def _compared(judged: _Judged, made: Sequence[_Made], profile: Profile, *, by_itself: bool) -> Verdict:
-    """The verdict; not scored where it hangs on what a web API would answer."""
-    verdict = _matched(judged, made, profile, by_itself=by_itself, supposed=False)
+def _compare_calls(judged: _Judged, made: Sequence[_Made], profile: Profile, *, by_itself: bool) -> Verdict:
+    """Return the verdict; not scored where it depends on what a web API would answer."""
+    # First as if unrecorded answers were wrong, then as if they were right: only a difference hangs on them.
+    verdict = _match_calls(judged, made, profile, by_itself=by_itself, supposed=False)
     if verdict.passed or not any(isinstance(call.outcome, Unanswered) for call in made):
         return verdict
-    if _matched(judged, made, profile, by_itself=by_itself, supposed=True).passed:
+    if _match_calls(judged, made, profile, by_itself=by_itself, supposed=True).passed:
         asked = next(call.call for call in made if isinstance(call.outcome, Unanswered))
         return NotScored(LIVE_ONLY, f"nobody recorded what {asked:.200} returns")
     return verdict
 
 
-def _matched(
+def _match_calls(
     judged: _Judged, made: Sequence[_Made], profile: Profile, *, by_itself: bool, supposed: bool
 ) -> Passed | Failed:
     misfits = [
-        [_misfit(wanted, call, profile, supposed=supposed) for call in made] for wanted in judged.expected
+        [_find_misfit(wanted, call, profile, supposed=supposed) for call in made]
+        for wanted in judged.expected
     ]
     fits = [[misfit is None for misfit in row] for row in misfits]
-    left = _greedy(fits) if profile is Profile.OFFICIAL else unmatched_row(fits)
+    left = _find_unmatched_greedily(fits) if profile is Profile.OFFICIAL else unmatched_row(fits)
     if left is None:
         return Passed()
+    # One call by itself is told what is wrong with it, instead of that nothing matches.
     if by_itself and (misfit := misfits[left][0]):
         return misfit
     wanted = judged.expected[left]
@@ -252,14 +258,12 @@ def _matched(
         for call, misfit in zip(made, misfits[left], strict=True)
         if misfit
     ]
-    reason = (
-        f"no call returns what {wanted.call:.120} returns ({_shown(wanted.value):.80}): {'; '.join(told)}"
-    )
+    reason = f"no call returns what {wanted.call:.120} returns ({_show(wanted.value):.80}): {'; '.join(told)}"
     return Failed(f"{_CHECKER}:cannot_find_match", reason, {"expected": wanted.call[:500]})
 
 
-def _greedy(fits: Sequence[Sequence[bool]]) -> int | None:
-    """The first row for which no column is left when each takes the first that fits."""
+def _find_unmatched_greedily(fits: Sequence[Sequence[bool]]) -> int | None:
+    """Return the first row without a column when each takes the first that fits."""
     taken: set[int] = set()
     for row, fit in enumerate(fits):
         column = next((column for column, good in enumerate(fit) if good and column not in taken), None)
@@ -269,15 +273,15 @@ def _greedy(fits: Sequence[Sequence[bool]]) -> int | None:
     return None
 
 
-def _misfit(wanted: _Expected, made: _Made, profile: Profile, *, supposed: bool) -> Misfit:
-    """Why a call is not the truth's; ``supposed`` is that an answer nobody recorded is the right one."""
+def _find_misfit(wanted: _Expected, made: _Made, profile: Profile, *, supposed: bool) -> Misfit:
+    """Return why a call is not the truth's. ``supposed``: take an answer that nobody recorded as right."""
     match made.outcome:
         case Returned(value=value):
             try:
                 code = _COMPARED[profile][wanted.kind](wanted.value, value)
             except (OverflowError, RecursionError):  # a whole number beyond all floats; a nest too deep
                 code = "wrong_result"
-            return None if code is None else _wrong(code, wanted, value)
+            return None if code is None else _fail_result(code, wanted, value)
         case Unanswered(function=function):
             if supposed and function == wanted.function:
                 return None
@@ -288,14 +292,14 @@ def _misfit(wanted: _Expected, made: _Made, profile: Profile, *, supposed: bool)
             return Failed(f"{_CHECKER}:execution_error", reason)
 
 
-def _wrong(code: str, wanted: _Expected, value: object) -> Failed:
-    expected, found = _shown(wanted.value), _shown(value)
+def _fail_result(code: str, wanted: _Expected, value: object) -> Failed:
+    expected, found = _show(wanted.value), _show(value)
     details = {"call": wanted.call[:500], "expected": expected, "found": found}
     reason = f"it returns {found:.200}, the truth {expected:.200} ({wanted.kind})"
     return Failed(f"{_CHECKER}:{code}", reason, details)
 
 
-def _shown(value: object) -> str:
+def _show(value: object) -> str:
     try:
         return f"{value!r:.500}"
     except (ValueError, RecursionError):
@@ -305,18 +309,19 @@ def _shown(value: object) -> str:
 # How results are compared: the end of the code where they differ, or None
 
 
-def _exact(expected: object, found: object) -> str | None:
+def _compare_exact(expected: object, found: object) -> str | None:
     return None if found == expected else "wrong_result"
 
 
-def _real_time(expected: object, found: object) -> str | None:
-    if not (_is_number(expected) and _is_number(found)):
+def _compare_real_time(expected: object, found: object) -> str | None:
+    if not (is_number(expected) and is_number(found)):
         return "wrong_result_real_time"
+    # The bounds of a negative number are the wrong way round, so nothing is within (official).
     within = expected * (1 - _BAND) <= found <= expected * (1 + _BAND)
     return None if within else "wrong_result_real_time"
 
 
-def _structural(expected: object, found: object) -> str | None:
+def _compare_structure(expected: object, found: object) -> str | None:
     if type(found) is not type(expected):
         return "wrong_result_type"
     if isinstance(expected, dict) and isinstance(found, dict):
@@ -328,45 +333,46 @@ def _structural(expected: object, found: object) -> str | None:
     return None
 
 
-def _is_number(value: object) -> TypeGuard[float]:
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether a value is a number; a boolean is none."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _exact_corrected(expected: object, found: object) -> str | None:
-    return None if _same(expected, found) else "wrong_result"
+def _compare_exact_corrected(expected: object, found: object) -> str | None:
+    return None if _are_same(expected, found) else "wrong_result"
 
 
-def _same(one: object, other: object) -> bool:
-    if _is_number(one) and _is_number(other):
+def _are_same(one: object, other: object) -> bool:
+    if is_number(one) and is_number(other):
         return one == other or math.isclose(one, other, rel_tol=_ROUNDING)
     match one, other:
         case list(), list():
-            return len(one) == len(other) and all(map(_same, one, other))
+            return len(one) == len(other) and all(map(_are_same, one, other))
         case dict(), dict():
-            return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+            return one.keys() == other.keys() and all(_are_same(one[key], other[key]) for key in one)
     return type(one) is type(other) and one == other
 
 
-def _real_time_corrected(expected: object, found: object) -> str | None:
-    near = _is_number(expected) and _is_number(found) and abs(found - expected) * 5 <= abs(expected)
+def _compare_real_time_corrected(expected: object, found: object) -> str | None:
+    near = is_number(expected) and is_number(found) and abs(found - expected) * 5 <= abs(expected)
     return None if near else "wrong_result_real_time"
 
 
-def _structural_corrected(expected: object, found: object) -> str | None:
-    if _is_number(expected) and _is_number(found):
+def _compare_structure_corrected(expected: object, found: object) -> str | None:
+    if is_number(expected) and is_number(found):
         return None
-    return _structural(expected, found)
+    return _compare_structure(expected, found)
 
 
 _COMPARED: Mapping[Profile, Mapping[Comparison, Callable[[object, object], str | None]]] = {
     Profile.OFFICIAL: {
-        Comparison.EXACT: _exact,
-        Comparison.REAL_TIME: _real_time,
-        Comparison.STRUCTURAL: _structural,
+        Comparison.EXACT: _compare_exact,
+        Comparison.REAL_TIME: _compare_real_time,
+        Comparison.STRUCTURAL: _compare_structure,
     },
     Profile.CORRECTED: {
-        Comparison.EXACT: _exact_corrected,
-        Comparison.REAL_TIME: _real_time_corrected,
-        Comparison.STRUCTURAL: _structural_corrected,
+        Comparison.EXACT: _compare_exact_corrected,
+        Comparison.REAL_TIME: _compare_real_time_corrected,
+        Comparison.STRUCTURAL: _compare_structure_corrected,
     },
 }

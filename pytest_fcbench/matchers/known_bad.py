@@ -10,10 +10,11 @@ OVERFLOW = Failed(Fault.OVERFLOW, "the request did not fit into the model's cont
 
 
 def not_scored(entry: Entry, transcript: Transcript) -> NotScored | None:
-    """Why the corrected profile does not score this answer, or None.
+    """Return why the corrected profile does not score this answer, or None.
 
     The official code judges the text of an inference error like any answer, so it passes irrelevance.
     """
+    # A known-bad entry is set aside whatever was answered.
     if entry.set_aside:
         return NotScored(SET_ASIDE, entry.set_aside)
     if transcript.last.fault is Fault.INFERENCE_ERROR:

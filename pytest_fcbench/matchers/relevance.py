@@ -14,7 +14,7 @@ from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Reading, Unread
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
 from pytest_fcbench.domain.conformance import conforms
 from pytest_fcbench.domain.entry import Entry, NoCall
-from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.transcript import Call, Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Verdict
 from pytest_fcbench.matchers.ast.official import missing_required, shortened, unexpected, wrong_value
@@ -22,49 +22,51 @@ from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
-    """Both verdicts on the last answer. ``entry`` expects no call, or any."""
+    """Judge whether the last answer calls a function. ``entry`` expects no call, or any."""
     if transcript.last.fault is Fault.OVERFLOW:
         return Judgement(OVERFLOW, not_scored(entry, transcript) or OVERFLOW)
     forbidden = isinstance(entry.expectation, NoCall)
+    # Official: decode_ast reads every answer as Python here, whatever the language of the docs.
     reading = read_official(transcript.last, transcript.prompting.syntax, Language.PYTHON)
     return Judgement(
-        official(reading, forbidden=forbidden), _corrected(entry, transcript, forbidden=forbidden)
+        official(reading, forbidden=forbidden), _judge_corrected(entry, transcript, forbidden=forbidden)
     )
 
 
 def official(reading: Calls | Unreadable, *, forbidden: bool) -> Verdict:
-    """The official verdict on a reading of the answer."""
+    """Return the official verdict on a reading of the answer."""
+    # Whatever does not decode counts as no call, so unreadable calls and errors pass irrelevance.
     calls = reading.calls if isinstance(reading, Calls) else ()
     if forbidden and calls:
-        return _called("irrelevance_error:decoder_success", calls[0])
+        return _fail_call("irrelevance_error:decoder_success", calls[0])
     if not forbidden and not calls:
         why = reading.reason if isinstance(reading, Unreadable) else "it is empty"
         return Failed("relevance_error:decoder_failed", f"the answer has no call: {why}")
     return Passed()
 
 
-def _called(code: str, call: Call) -> Failed:
+def _fail_call(code: str, call: Call) -> Failed:
     return Failed(code, f"{call.name} was called, though no function fits", {"found": call.name})
 
 
-def _corrected(entry: Entry, transcript: Transcript, *, forbidden: bool) -> Verdict:
+def _judge_corrected(entry: Entry, transcript: Transcript, *, forbidden: bool) -> Verdict:
     if unscored := not_scored(entry, transcript):
         return unscored
     offer = Offer(entry.functions, transcript.prompting.names)
     reading = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
-    return _abstained(reading) if forbidden else _called_well(entry, reading)
+    return _judge_abstention(reading) if forbidden else _judge_calls(entry, reading)
 
 
-def _abstained(reading: Reading) -> Verdict:
+def _judge_abstention(reading: Reading) -> Verdict:
     match reading:
         case Unreadable(reason=reason):
             return Failed("irrelevance:unreadable_call", f"the answer tries to call: {reason}")
         case Calls(calls=[first, *_]):
-            return _called("irrelevance:call", first)
+            return _fail_call("irrelevance:call", first)
     return Passed()
 
 
-def _called_well(entry: Entry, reading: Reading) -> Verdict:
+def _judge_calls(entry: Entry, reading: Reading) -> Verdict:
     match reading:
         case Unreadable(reason=reason):
             return Failed(
@@ -74,12 +76,12 @@ def _called_well(entry: Entry, reading: Reading) -> Verdict:
             return Failed("relevance:no_call", f"the answer calls nothing: {shortened(text)}")
         case Calls(calls=()):
             return Failed("relevance:no_call", "the answer calls nothing")
-    failures = [_misfit(entry, call) for call in reading.calls]
+    failures = [_find_misfit(entry, call) for call in reading.calls]
     return next((failure for failure in failures if failure), Passed())
 
 
-def _misfit(entry: Entry, call: Call) -> Failed | None:
-    """Why a call does not fit the docs, or None."""
+def _find_misfit(entry: Entry, call: Call) -> Failed | None:
+    """Return why a call does not fit the docs, or None."""
     doc = entry.function(call.name)
     if doc is None:
         offered = ", ".join(function.name for function in entry.functions)
@@ -89,14 +91,10 @@ def _misfit(entry: Entry, call: Call) -> Failed | None:
     for name in doc.required:
         if name not in call.arguments:
             return missing_required(doc, name)
-    return next((bad for name in call.arguments if (bad := _bad_argument(doc, call, name))), None)
-
-
-def _bad_argument(doc: FunctionDoc, call: Call, name: str) -> Failed | None:
-    value = call.arguments[name]
-    if name not in doc.properties:
-        return unexpected(doc, name, value)
-    schema = doc.properties[name]
-    if not conforms(value, schema):
-        return wrong_value("type_error:simple", doc, name, value, schema.get("enum") or schema.get("type"))
+    for name, value in call.arguments.items():
+        if name not in doc.properties:
+            return unexpected(doc, name, value)
+        if not conforms(value, schema := doc.properties[name]):
+            allowed = schema.get("enum") or schema.get("type")
+            return wrong_value("type_error:simple", doc, name, value, allowed)
     return None

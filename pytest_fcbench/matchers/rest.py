@@ -36,9 +36,8 @@ import json
 import re
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TypeGuard
 
-from pytest_fcbench.codecs.decoders.outcome import Prose, Undecodable, Unreadable
+from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
 from pytest_fcbench.codecs.execution_text import official_texts
 from pytest_fcbench.domain.entry import Entry, ExpectedResponse
@@ -46,9 +45,8 @@ from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.transcript import Call, Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.execution.outcomes import Perform, Raised, Responded, Response, Unanswered, Unreached
-from pytest_fcbench.matchers.ast.corrected import NO_CALL, UNREADABLE
-from pytest_fcbench.matchers.ast.official import shortened
-from pytest_fcbench.matchers.execution import LIVE_ONLY, text_of
+from pytest_fcbench.matchers.ast.corrected import fail_without_calls
+from pytest_fcbench.matchers.execution import LIVE_ONLY, is_number, text_of
 from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
 
 _CHECKER = "executable_checker_rest"
@@ -57,13 +55,13 @@ _GOOD = 200
 
 
 def judge(entry: Entry, transcript: Transcript, perform: Perform) -> Judgement:
-    """Both verdicts on the last answer. ``entry`` must expect a response."""
+    """Judge the last answer by what the web API returns. ``entry`` must expect a response."""
     truth = entry.expectation
     if not isinstance(truth, ExpectedResponse):
         raise TypeError(f"{entry.key} has no expected response")
     perform = cache(perform)  # both profiles judge the same answer of an API that may be live
     response = perform(truth.call)
-    if unscored := _without_truth(truth, response):
+    if unscored := _explain_missing_truth(truth, response):
         return Judgement.both(unscored)
     assert isinstance(response, Responded)
     corrected = not_scored(entry, transcript)
@@ -71,9 +69,11 @@ def judge(entry: Entry, transcript: Transcript, perform: Perform) -> Judgement:
         return Judgement(OVERFLOW, corrected or OVERFLOW)
     recorded = response.body if truth.recorded is None else truth.recorded
     return Judgement(
-        _official(transcript, _Truth(truth.call, response, json.loads(recorded)), perform),
+        _judge_officially(transcript, _Truth(truth.call, response, json.loads(recorded)), perform),
         corrected
-        or _corrected(entry, transcript, _Truth(truth.call, response, json.loads(response.body)), perform),
+        or _judge_corrected(
+            entry, transcript, _Truth(truth.call, response, json.loads(response.body)), perform
+        ),
     )
 
 
@@ -85,8 +85,8 @@ class _Truth:
     """The JSON value that is right."""
 
 
-def _without_truth(truth: ExpectedResponse, response: Response) -> NotScored | None:
-    """Why there is nothing to compare with today."""
+def _explain_missing_truth(truth: ExpectedResponse, response: Response) -> NotScored | None:
+    """Explain why there is nothing to compare with today."""
     told = f"{truth.call:.200}: "
     match response:
         case Unanswered(function=host, reason=reason):
@@ -109,7 +109,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _official(transcript: Transcript, truth: _Truth, perform: Perform) -> Verdict:
+def _judge_officially(transcript: Transcript, truth: _Truth, perform: Perform) -> Verdict:
     reading = read_official(transcript.last, transcript.prompting.syntax, Language.PYTHON)
     if isinstance(reading, Unreadable):
         return Failed(f"{_DECODER}:decoder_failed", reading.reason)
@@ -117,40 +117,39 @@ def _official(transcript: Transcript, truth: _Truth, perform: Perform) -> Verdic
         calls = official_texts(reading.calls, transcript.prompting.syntax)
     except (Undecodable, RecursionError) as error:
         return Failed(f"{_DECODER}:decoder_failed", str(error))
+    # Official: rest takes exactly one text.
     if len(calls) != 1:
         reason = f"{len(calls)} calls were made; REST takes exactly one"
         return Failed(f"{_DECODER}:rest_wrong_output_format", reason)
     (call,) = calls
+    # The official code evaluates the text, so a builtin returns something without a status code.
     if hasattr(builtins, call.partition("(")[0]):
-        return _failed("cannot_get_status_code", f"what {call:.80} returns is no response")
-    return _compared(call, perform(call), truth, Profile.OFFICIAL)
+        return _fail("cannot_get_status_code", f"what {call:.80} returns is no response")
+    return _compare_responses(call, perform(call), truth, Profile.OFFICIAL)
 
 
-def _corrected(entry: Entry, transcript: Transcript, truth: _Truth, perform: Perform) -> Verdict:
+def _judge_corrected(entry: Entry, transcript: Transcript, truth: _Truth, perform: Perform) -> Verdict:
     offer = Offer(entry.functions, transcript.prompting.names)
     reading = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
-    match reading:
-        case Unreadable(reason=reason):
-            return Failed(UNREADABLE, f"the answer tries to call but cannot be read: {reason}")
-        case Prose(text=text):
-            return Failed(NO_CALL, f"the answer calls nothing: {shortened(text)}")
+    if not isinstance(reading, Calls):
+        return fail_without_calls(reading)
     if len(reading.calls) != 1:
         return Failed("wrong_count", f"{len(reading.calls)} calls were made; the truth makes 1")
     (call,) = reading.calls
     if call.name not in offer.by_name:
-        return _failed("execution_error", f"the function {call.name:.80} is not offered")
-    text = text_of(_meant(call), offer)
-    return _compared(text, perform(text), truth, Profile.CORRECTED)
+        return _fail("execution_error", f"the function {call.name:.80} is not offered")
+    text = text_of(_restore_values(call), offer)
+    return _compare_responses(text, perform(text), truth, Profile.CORRECTED)
 
 
-_NOTHING = frozenset(("", "None", "none", "null"))
+_NOTHING = (None, "", "None", "none", "null")
 _WORDS = {"True": True, "true": True, "False": False, "false": False}
 
 
-def _meant(call: Call) -> Call:
-    """The call as the docs mean its arguments: they write defaults as text, and JSON has no tuple."""
+def _restore_values(call: Call) -> Call:
+    """Return the call as the docs mean it: they write defaults as text, and JSON has no tuple."""
     arguments = call.arguments.items()
-    given = {name: value for name, value in arguments if name == "url" or not _is_nothing(value)}
+    given = {name: value for name, value in arguments if name == "url" or value not in _NOTHING}
     for name in ("allow_redirects", "stream", "verify"):
         if isinstance(value := given.get(name), str) and value in _WORDS:
             given[name] = _WORDS[value]
@@ -160,59 +159,56 @@ def _meant(call: Call) -> Call:
     return replace(call, arguments=given)
 
 
-def _is_nothing(value: object) -> bool:
-    return value is None or (isinstance(value, str) and value in _NOTHING)
-
-
-def _failed(code: str, reason: str) -> Failed:
+def _fail(code: str, reason: str) -> Failed:
     return Failed(code if ":" in code else f"{_CHECKER}:{code}", reason)
 
 
-def _compared(call: str, response: Response, truth: _Truth, profile: Profile) -> Verdict:
+def _compare_responses(call: str, response: Response, truth: _Truth, profile: Profile) -> Verdict:
     asked = f"{call:.200}: "
     corrected = profile is Profile.CORRECTED
     match response:
         case Unanswered(function=host, reason=reason):
             if host != truth.response.host:
-                return _failed("wrong_key", f"it asks {host}, the truth {truth.response.host}")
+                return _fail("wrong_key", f"it asks {host}, the truth {truth.response.host}")
             return NotScored(LIVE_ONLY, f"{asked}{reason}")
         case Raised(reason=reason):
-            return _failed("execution_error", f"{asked}{reason}")
+            return _fail("execution_error", f"{asked}{reason}")
         case Unreached(reason=reason):
-            return NotScored("unreached", reason) if corrected else _failed("execution_error", reason)
+            return NotScored("unreached", reason) if corrected else _fail("execution_error", reason)
         case Responded(status=status, body=body) if status != _GOOD:
+            # These say something about the service, not about the call.
             if corrected and (status == 429 or status >= 500):
                 return NotScored("unreached", f"{asked}HTTP {status}: {body:.200}")
-            return _failed("wrong_status_code", f"{asked}HTTP {status}, not 200: {body:.200}")
+            return _fail("wrong_status_code", f"{asked}HTTP {status}, not 200: {body:.200}")
     try:
         found: object = json.loads(response.body)
     except (ValueError, RecursionError):
-        return _failed("response_format_error", f"{asked}the answer is no JSON: {response.body:.80}")
-    code = _shape_corrected(truth.value, found) if corrected else shape(truth.value, found)
+        return _fail("response_format_error", f"{asked}the answer is no JSON: {response.body:.80}")
+    code = _compare_shapes_corrected(truth.value, found) if corrected else shape(truth.value, found)
+    # The same request has the same answer but for time; another one must agree in its values.
     if code is None and corrected and response.asked != truth.response.asked:
-        code = None if _equal(truth.value, found) else "wrong_value"
+        code = None if _are_equal(truth.value, found) else "wrong_value"
     if code is None:
         return Passed()
-    wanted, got = _shown(truth.value), _shown(found)
+    wanted, got = _describe_shape(truth.value), _describe_shape(found)
     reason = f"it is answered {got:.160}, the truth {wanted:.160}"
     details = {"call": call[:500], "truth": truth.call[:500], "expected": wanted, "found": got}
-    return replace(_failed(code, reason), details=details)
+    return replace(_fail(code, reason), details=details)
 
 
-def _shown(value: object) -> str:
-    """Its shape: of an object the keys, of a list how long it is and what the first element is."""
+def _describe_shape(value: object) -> str:
+    """Describe a value: an object by its keys, a list by its length and first element."""
     match value:
         case dict():
             return f"an object of {', '.join(map(str, value)):.400}"
         case [first, *_]:
-            return (
-                f"a list of {len(value)}, of {_shown(first) if isinstance(first, dict) else repr(first):.400}"
-            )
+            element = _describe_shape(first) if isinstance(first, dict) else repr(first)
+            return f"a list of {len(value)}, of {element:.400}"
     return f"{value!r:.400}"
 
 
 def shape(expected: object, found: object) -> str | None:
-    """None where an answer has the expected shape by the official rules, else the end of the code."""
+    """Compare shapes by the official rules; return the end of the code, or None where they agree."""
     match expected, found:
         case dict(), dict():
             return None if expected.keys() == found.keys() else "wrong_key"
@@ -228,47 +224,43 @@ def shape(expected: object, found: object) -> str | None:
     return "wrong_type"
 
 
-def _shape_corrected(expected: object, found: object) -> str | None:
+def _compare_shapes_corrected(expected: object, found: object) -> str | None:
     match expected, found:
         case list(), list():
             if len(expected) != len(found):
                 return "value_error:exec_result_rest_count"
-            codes = (_kind(one, other) for one, other in zip(expected, found, strict=True))
+            codes = (_name_difference(one, other) for one, other in zip(expected, found, strict=True))
             return next((code for code in codes if code), None)
-    return _kind(expected, found)
+    return _name_difference(expected, found)
 
 
-def _kind(expected: object, found: object) -> str | None:
+def _name_difference(expected: object, found: object) -> str | None:
     if isinstance(expected, dict) and isinstance(found, dict):
         return None if expected.keys() == found.keys() else "wrong_key"
-    same = type(expected) is type(found) or (_is_number(expected) and _is_number(found))
+    same = type(expected) is type(found) or (is_number(expected) and is_number(found))
     return None if same else "wrong_type"
 
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*")
 
 
-def _equal(expected: object, found: object) -> bool:
+def _are_equal(expected: object, found: object) -> bool:
     try:
-        return _same(expected, found)
+        return _say_same(expected, found)
     except (OverflowError, RecursionError):  # a whole number beyond all floats; a nest too deep
         return False
 
 
-def _same(expected: object, found: object) -> bool:
-    """Whether both say the same: equal but for numbers within 20 % and points in time."""
-    if _is_number(expected) and _is_number(found):
+def _say_same(expected: object, found: object) -> bool:
+    """Return whether both say the same: equal but for numbers within 20 % and points in time."""
+    if is_number(expected) and is_number(found):
         return abs(found - expected) * 5 <= abs(expected)
     match expected, found:
         case list(), list():
-            return len(expected) == len(found) and all(map(_same, expected, found))
+            return len(expected) == len(found) and all(map(_say_same, expected, found))
         case dict(), dict():
             same = expected.keys() == found.keys()
-            return same and all(_same(expected[key], found[key]) for key in expected)
+            return same and all(_say_same(expected[key], found[key]) for key in expected)
         case str(), str() if _MOMENT.fullmatch(expected):
             return _MOMENT.fullmatch(found) is not None
     return type(expected) is type(found) and expected == found
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -31,7 +31,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.outcome import Unreadable
@@ -43,7 +43,7 @@ from pytest_fcbench.domain.transcript import Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile, Verdict
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
-from pytest_fcbench.matchers.state_difference import Difference, between
+from pytest_fcbench.matchers.state_difference import between
 
 Fresh: TypeAlias = Callable[[Entry], Environments]
 """Makes the environments of an entry in their initial state."""
@@ -53,7 +53,7 @@ _SHOWN = 3
 
 
 def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
-    """Both verdicts on a conversation. ``entry`` must have a trajectory."""
+    """Judge a conversation by what its calls changed and returned. ``entry`` must have a trajectory."""
     if not isinstance(entry.expectation, Trajectory):
         raise TypeError(f"{entry.key} has no trajectory")
     truth = entry.expectation
@@ -67,7 +67,7 @@ def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
     if unscored:
         return Judgement(official, unscored)
     corrected = match(truth, made, lambda: fresh(entry), Profile.CORRECTED)
-    return Judgement(official, _unread(entry, truth, transcript) if corrected.passed else corrected)
+    return Judgement(official, _tried_too_early(entry, truth, transcript) if corrected.passed else corrected)
 
 
 Made: TypeAlias = Sequence[Sequence[Sequence[str]]]
@@ -75,39 +75,44 @@ Made: TypeAlias = Sequence[Sequence[Sequence[str]]]
 
 
 def calls_of(transcript: Transcript) -> Made:
-    """What a conversation carried out."""
+    """Return the calls that a conversation carried out."""
     return [[step.calls for step in turn if step.calls] for turn in transcript.turns]
 
 
 def match(
     truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
 ) -> Passed | Failed:
-    """The verdict on calls: turn by turn until something is wrong."""
+    """Judge calls turn by turn until something is wrong."""
     corrected = profile is Profile.CORRECTED
     if len(made) != len(truth.turns):
+        # Officially all turns after the 21st step of one are dropped.
         reason = f"the conversation has {len(made)} turns of {len(truth.turns)}, so it was ended by force"
         return Failed("multi_turn:force_terminated", reason, {"turn": len(made)})
+    # Results add up over the turns: officially those of the truth may have come in any earlier turn.
     results: Counter[object] = Counter()
     played = play(truth, made, fresh, profile)
     for steps, expected, turn in zip(made, truth.turns, played, strict=True):
         number, calls = turn.number, [call for step in steps for call in step]
         for texts in turn.results:
-            results.update(map(_value if corrected else str, texts))
+            results.update(map(_normalize_result if corrected else str, texts))
+        # The official checker of such turns exists but is never called (eval_runner.py:13).
         if not expected:
             if corrected and calls:
-                reason = f"turn {number}: nothing can be called yet, but the model called {_listed(calls)}"
+                reason = (
+                    f"turn {number}: nothing can be called yet, but the model called {_list_calls(calls)}"
+                )
                 code = "multi_turn:irrelevance_error:decoder_success"
                 return Failed(code, reason, {"turn": number, "calls": calls})
             continue
         # The official check takes one step without calls for none, but not several.
         if len(steps) < 2 and not any(steps):
-            reason = f"turn {number}: no call was made; the truth makes {_listed(expected)}"
+            reason = f"turn {number}: no call was made; the truth makes {_list_calls(expected)}"
             return Failed("multi_turn:empty_turn_model_response", reason, {"turn": number})
-        if failure := _mismatch(number, turn.model, turn.right, corrected=corrected):
+        if failure := _find_difference(number, turn.model, turn.right, corrected=corrected):
             return failure
-        missing = Counter(map(_value if corrected else str, turn.returned)) - results
+        missing = Counter(map(_normalize_result if corrected else str, turn.returned)) - results
         if missing:
-            return _response_mismatch(number, missing, expected, turn.returned, corrected=corrected)
+            return _fail_response(number, missing, expected, turn.returned, corrected=corrected)
     return Passed()
 
 
@@ -129,19 +134,19 @@ class Played:
 def play(
     truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
 ) -> Iterator[Played]:
-    """Carry out calls turn by turn as a profile does; there must be as many turns as the truth has."""
+    """Carry out calls turn by turn as a profile does, for as many turns as the truth has."""
     model, right = fresh(), fresh()
 
     def carried_out(step: Sequence[str]) -> tuple[str, ...]:
         official = profile is Profile.OFFICIAL
-        return model.perform([_rewritten(call, model.functions) for call in step] if official else step)
+        return model.perform([_rewrite_call(call, model.functions) for call in step] if official else step)
 
     for number, (steps, expected) in enumerate(zip(made, truth.turns, strict=True), 1):
         yield Played(number, tuple(map(carried_out, steps)), right.perform(expected), model, right)
 
 
-def _unread(entry: Entry, truth: Trajectory, transcript: Transcript) -> Verdict:
-    """Whether the model tried to call something, unreadably, in a turn in which nothing can be called yet."""
+def _tried_too_early(entry: Entry, truth: Trajectory, transcript: Transcript) -> Verdict:
+    """Return whether the model tried to call, unreadably, in a turn in which nothing can be called."""
     for number, (turn, expected) in enumerate(zip(transcript.turns, truth.turns, strict=True), 1):
         offer = Offer(offered(entry, number - 1), transcript.prompting.names)
         for step in () if expected else turn:
@@ -155,36 +160,35 @@ def _unread(entry: Entry, truth: Trajectory, transcript: Transcript) -> Verdict:
 
 
 def offered(entry: Entry, turn: int) -> tuple[FunctionDoc, ...]:
-    """The functions that can be called in a turn, by its index."""
+    """Return the functions that can be called in a turn, by its index."""
     late = entry.scene.withheld if entry.scene else {}
     return entry.functions + tuple(doc for at, docs in late.items() if at <= turn for doc in docs)
 
 
-def _mismatch(number: int, model: Environments, right: Environments, *, corrected: bool) -> Failed | None:
-    """Where the environments differ after a turn."""
+def _find_difference(
+    number: int, model: Environments, right: Environments, *, corrected: bool
+) -> Failed | None:
+    """Find where the environments differ after a turn."""
     pairs = [(environment, right.by_domain[name]) for name, environment in model.by_domain.items()]
     if any(found.state() != expected.state() for found, expected in pairs):
         code = "multi_turn:instance_state_mismatch"
+    # Official: attributes that begin with an underscore, such as the current folder, are not compared.
     elif corrected and any(found.hidden() != expected.hidden() for found, expected in pairs):
         code = "multi_turn:hidden_state_mismatch"
     else:
         return None
-    differences = list(between(_shown(right), _shown(model)))
+    differences = list(between(_show(right), _show(model)))
     more = f" (and {len(differences) - _SHOWN} more)" if len(differences) > _SHOWN else ""
     shown = "; ".join(map(str, differences[:_SHOWN])) or "the states differ"
-    details = {"turn": number, "differences": [_as_json(item) for item in differences[:_SHOWN]]}
+    details = {"turn": number, "differences": [*map(asdict, differences[:_SHOWN])]}
     return Failed(code, f"turn {number}: {shown}{more}", details)
 
 
-def _shown(environments: Environments) -> dict[str, object]:
+def _show(environments: Environments) -> dict[str, object]:
     return {name: environment.shown() for name, environment in environments.by_domain.items()}
 
 
-def _as_json(difference: Difference) -> dict[str, object]:
-    return {"at": difference.at, "expected": difference.expected, "found": difference.found}
-
-
-def _response_mismatch(
+def _fail_response(
     number: int,
     missing: Counter[object],
     expected: Sequence[str],
@@ -195,7 +199,7 @@ def _response_mismatch(
     call, result = next(
         (call, text)
         for call, text in zip(expected, returned, strict=True)
-        if (_value(text) if corrected else text) in missing
+        if (_normalize_result(text) if corrected else text) in missing
     )
     more = f" (and {missing.total() - 1} more)" if missing.total() > 1 else ""
     reason = f"turn {number}: no call returned what {call:.120} returns: {result:.200}{more}"
@@ -203,29 +207,30 @@ def _response_mismatch(
     return Failed("multi_turn:execution_response_mismatch", reason, details)
 
 
-def _listed(calls: Iterable[str]) -> str:
+def _list_calls(calls: Iterable[str]) -> str:
     return ", ".join(f"{call:.80}" for call in calls)
 
 
-def _value(text: str) -> object:
-    """What a result is compared by: JSON by its value, in a form that can be counted."""
+def _normalize_result(text: str) -> object:
+    """Return what a result is compared by: JSON by its value, in a hashable form."""
     try:
-        return _hashable(json.loads(text))
+        return _make_hashable(json.loads(text))
     except (ValueError, RecursionError):
         return text
 
 
-def _hashable(value: object) -> object:
+def _make_hashable(value: object) -> object:
     if isinstance(value, dict):
-        return "dict", frozenset((key, _hashable(member)) for key, member in value.items())
+        return "dict", frozenset((key, _make_hashable(member)) for key, member in value.items())
     if isinstance(value, list):
-        return "list", tuple(map(_hashable, value))
+        return "list", tuple(map(_make_hashable, value))
     return ("bool", value) if isinstance(value, bool) else value
 
 
-def _rewritten(call: str, functions: Sequence[str]) -> str:
-    """A call as the official executor evaluates it: names of functions in its strings get a prefix."""
+def _rewrite_call(call: str, functions: Sequence[str]) -> str:
+    """Rewrite a call as the official executor does: function names in its strings get a prefix."""
     names = re.compile(rf"\b({'|'.join(functions)})\s*(?=\()")
+    # The only name in front of a parenthesis is the function itself, so nothing changes.
     if sum(1 for _ in names.finditer(call)) < 2:
         return call
     try:

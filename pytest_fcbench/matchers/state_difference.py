@@ -28,44 +28,44 @@ class Difference:
 
 
 def between(expected: object, found: object, at: str = "") -> Iterator[Difference]:
-    """Every place where two values differ, as deep as possible."""
+    """Yield every place where two values differ, as deep as possible."""
     if expected == found:
         return
     if isinstance(expected, Mapping) and isinstance(found, Mapping):
         for key in (*expected, *(key for key in found if key not in expected)):
             place = f"{at}.{key}" if at else str(key)
             if key not in found:
-                yield Difference(place, _short(expected[key]), None)
+                yield Difference(place, _shorten(expected[key]), None)
             elif key not in expected:
-                yield Difference(place, None, _short(found[key]))
+                yield Difference(place, None, _shorten(found[key]))
             else:
                 yield from between(expected[key], found[key], place)
     elif isinstance(expected, list) and isinstance(found, list):
         for index in range(max(len(expected), len(found))):
             place = f"{at}[{index}]"
             if index >= len(found):
-                yield Difference(place, _short(expected[index]), None)
+                yield Difference(place, _shorten(expected[index]), None)
             elif index >= len(expected):
-                yield Difference(place, None, _short(found[index]))
+                yield Difference(place, None, _shorten(found[index]))
             else:
                 yield from between(expected[index], found[index], place)
     else:
-        yield Difference(at, *_around(_text(expected), _text(found)))
+        yield Difference(at, *_cut_around_difference(_write_value(expected), _write_value(found)))
 
 
-def _short(value: object) -> str:
-    return shorten(_text(value), _LONGEST)
+def _shorten(value: object) -> str:
+    return shorten(_write_value(value), _LONGEST)
 
 
-def _text(value: object) -> str:
+def _write_value(value: object) -> str:
     try:
         return repr(value)
     except (ValueError, RecursionError):
         return f"<{type(value).__name__}>"
 
 
-def _around(expected: str, found: str) -> tuple[str, str]:
-    """Two different texts cut so that their first difference shows."""
+def _cut_around_difference(expected: str, found: str) -> tuple[str, str]:
+    """Cut two different texts so that their first difference shows."""
     if max(len(expected), len(found)) <= _LONGEST:
         return expected, found
     same = next((i for i, (a, b) in enumerate(zip(expected, found, strict=False)) if a != b), None)

@@ -6,7 +6,7 @@ _DROPPED = str.maketrans({**dict.fromkeys(" ,./-_*^"), "'": '"'})
 
 
 def standardized(text: str) -> str:
-    """A text as BFCL compares it: without ``space , . / - _ * ^``, lower case, single quotes doubled.
+    """Return a text as BFCL compares it: lower case, without ``space , . / - _ * ^``, quotes doubled.
 
     So that "April 1, 2024" equals "April 1 2024" (``ast_checker.standardize_string``).
     """

@@ -16,20 +16,21 @@ from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
-    """Both verdicts on the last answer. ``entry`` must expect calls."""
+    """Judge the calls of the last answer as written. ``entry`` must expect calls."""
     if not isinstance(entry.expectation, ExpectedCalls):
         raise TypeError(f"{entry.key} has no expected calls")
+    # Both profiles count a context that overflows as the model's failure.
     if transcript.last.fault is Fault.OVERFLOW:
         return Judgement(OVERFLOW, not_scored(entry, transcript) or OVERFLOW)
     language = entry.category.language
     reading = read_official(transcript.last, transcript.prompting.syntax, language)
     return Judgement(
         official.match(entry, entry.expectation, reading, transcript.prompting.names),
-        _corrected(entry, entry.expectation, transcript),
+        _judge_corrected(entry, entry.expectation, transcript),
     )
 
 
-def _corrected(entry: Entry, expectation: ExpectedCalls, transcript: Transcript) -> Verdict:
+def _judge_corrected(entry: Entry, expectation: ExpectedCalls, transcript: Transcript) -> Verdict:
     if unscored := not_scored(entry, transcript):
         return unscored
     offer = Offer(entry.functions, transcript.prompting.names)

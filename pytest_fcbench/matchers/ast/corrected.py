@@ -40,17 +40,10 @@ NO_CALL = "no_call"
 
 
 def match(entry: Entry, expectation: ExpectedCalls, reading: Reading) -> Verdict:
-    """The corrected verdict on a reading of the answer."""
-    match reading:
-        case Unreadable(reason=reason):
-            return Failed(UNREADABLE, f"the answer tries to call but cannot be read: {reason}")
-        case Prose(text=text):
-            return Failed(NO_CALL, f"the answer calls nothing: {shortened(text)}")
-        case Calls(calls=calls):
-            return _match_calls(entry, expectation.calls, calls)
-
-
-def _match_calls(entry: Entry, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Verdict:
+    """Return the corrected verdict on a reading of the answer."""
+    if not isinstance(reading, Calls):
+        return fail_without_calls(reading)
+    calls, expected = reading.calls, expectation.calls
     if len(calls) != len(expected):
         return wrong_count("wrong_count", expected, calls)
     verdicts = [[_match_call(entry, wanted, call) for call in calls] for wanted in expected]
@@ -63,8 +56,15 @@ def _match_calls(entry: Entry, expected: Sequence[ExpectedCall], calls: Sequence
     return no_match("cannot_find_match", unmatched, expected[unmatched], misses)
 
 
+def fail_without_calls(reading: Prose | Unreadable) -> Failed:
+    """Fail an answer that calls nothing, or whose calls cannot be read."""
+    if isinstance(reading, Unreadable):
+        return Failed(UNREADABLE, f"the answer tries to call but cannot be read: {reading.reason}")
+    return Failed(NO_CALL, f"the answer calls nothing: {shortened(reading.text)}")
+
+
 def unmatched_row(fits: Sequence[Sequence[bool]]) -> int | None:
-    """The first row left over by a largest matching of rows to columns, or None if all have a column.
+    """Return the first row left over by a largest matching of rows to columns, or None.
 
     Augmenting paths (Kuhn); rows and columns are few, one per call.
     """
@@ -99,34 +99,36 @@ def _match_call(entry: Entry, wanted: ExpectedCall, call: Call) -> Passed | Fail
         if failed := _match_value(entry.category.language, doc, name, value, wanted.accepted[name]):
             return failed
     for name, accepted in wanted.accepted.items():
-        if name not in call.arguments and "" not in _options(accepted):
+        if name not in call.arguments and "" not in _list_options(accepted):
             return missing_optional(doc, name, accepted)
     return Passed()
 
 
-def _options(accepted: object) -> Sequence[object]:
+def _list_options(accepted: object) -> Sequence[object]:
     return accepted if isinstance(accepted, (list, tuple)) else [accepted]
 
 
 def _match_value(
     language: Language, doc: FunctionDoc, name: str, value: object, accepted: object
 ) -> Failed | None:
-    options = _options(accepted)
+    options = _list_options(accepted)
+    # "" mostly says that a parameter may be left out; here it can be a value.
     literal_empty = doc.properties[name].get("default") == "" or all(option == "" for option in options)
     options = [option for option in options if option != "" or literal_empty]
+    # Java and JavaScript values come as source text; any reading of it may be right.
     candidates = [value]
     if language is not Language.PYTHON:
         if not isinstance(value, str):
             code = "type_error:java" if language is Language.JAVA else "type_error:js"
             return wrong_value(code, doc, name, value, options)
-        candidates = _source_readings(language, doc.properties[name], value)
+        candidates = _list_source_readings(language, doc.properties[name], value)
     if any(agree(option, candidate) for option in options for candidate in candidates):
         return None
-    return wrong_value(_code(options, candidates), doc, name, value, options)
+    return wrong_value(_choose_code(options, candidates), doc, name, value, options)
 
 
-def _source_readings(language: Language, schema: Schema, text: str) -> list[object]:
-    """What source text can mean: itself, its value, what the official patterns read in it.
+def _list_source_readings(language: Language, schema: Schema, text: str) -> list[object]:
+    """List what source text can mean: itself, its value, what the official patterns read in it.
 
     Text inside a string literal is read once more: some models quote the whole expression.
     """
@@ -138,12 +140,12 @@ def _source_readings(language: Language, schema: Schema, text: str) -> list[obje
     return [reading for t in texts for reading in (t, read(t), by_pattern(t, kind, element))]
 
 
-def _code(options: Sequence[object], readings: Sequence[object]) -> str:
-    shared = {_kind(option) for option in options} & {_kind(reading) for reading in readings}
+def _choose_code(options: Sequence[object], readings: Sequence[object]) -> str:
+    shared = {_name_kind(option) for option in options} & {_name_kind(reading) for reading in readings}
     return f"value_error:{shared.pop()}" if len(shared) == 1 else "type_error:simple"
 
 
-def _kind(value: object) -> str:
+def _name_kind(value: object) -> str:
     if isinstance(value, bool):
         return "boolean"
     kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
@@ -156,12 +158,13 @@ def _kind(value: object) -> str:
 
 
 def agree(option: object, value: object) -> bool:
-    """Whether a value is the accepted one, compared at every depth.
+    """Return whether a value is the accepted one, compared at every depth.
 
     Inside a dict, a list of an accepted value may stand for that list or for alternatives.
     """
-    kind = _kind(option)
-    if kind != _kind(value):
+    kind = _name_kind(option)
+    # Kinds first, because 1 == True in Python.
+    if kind != _name_kind(value):
         return False
     if isinstance(option, str) and isinstance(value, str):
         return standardized(option) == standardized(value)
@@ -169,15 +172,15 @@ def agree(option: object, value: object) -> bool:
         return len(option) == len(value) and all(map(agree, option, value))
     if isinstance(option, Mapping) and isinstance(value, Mapping):
         return value.keys() <= option.keys() and all(
-            _agree_at(option[key], value[key]) if key in value else "" in _options(option[key])
+            _agree_in_dict(option[key], value[key]) if key in value else "" in _list_options(option[key])
             for key in option
         )
     return option == value
 
 
-def _agree_at(accepted: object, value: object) -> bool:
-    """Whether the value of a dict's key is accepted; ``""`` only says that the key may be left out."""
-    options = _options(accepted)
+def _agree_in_dict(accepted: object, value: object) -> bool:
+    """Return whether the value of a key is accepted; ``""`` only says that the key may be left out."""
+    options = _list_options(accepted)
     literal_empty = all(option == "" for option in options)
     return agree(accepted, value) or any(
         agree(option, value)

@@ -23,6 +23,7 @@ does not match.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -39,9 +40,10 @@ from pytest_fcbench.matchers.text_normalization import standardized
 
 
 def match(entry: Entry, expectation: ExpectedCalls, reading: Calls | Unreadable, names: Names) -> Verdict:
-    """The official verdict on a reading of the answer."""
+    """Return the official verdict on a reading of the answer."""
     if isinstance(reading, Unreadable):
         return Failed(reading.code, f"cannot be read as calls: {reading.reason}")
+    # Official: ast_checker, which looks for these words in the name of the category.
     if entry.rule.parallel:
         return _match_greedily(entry, expectation.calls, reading.calls, names)
     kind = "multiple" if entry.rule.several_functions else "simple"
@@ -51,7 +53,7 @@ def match(entry: Entry, expectation: ExpectedCalls, reading: Calls | Unreadable,
 
 
 def wrong_count(code: str, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Failed:
-    """Too many or too few calls; the same sentence in both profiles."""
+    """Fail an answer with too many or too few calls, in the same words in both profiles."""
     return Failed(
         code,
         f"{len(calls)} call{'s' * (len(calls) != 1)} came, {len(expected)} expected",
@@ -65,6 +67,7 @@ def _match_greedily(
     checker = "parallel_function_checker_no_order"
     if len(calls) != len(expected):
         return wrong_count(f"{checker}:wrong_count", expected, calls)
+    # Official: parallel_function_checker_no_order takes the first that fits and never goes back.
     free = list(range(len(calls)))
     for place, wanted in enumerate(expected):
         misses = {}
@@ -80,7 +83,7 @@ def _match_greedily(
 
 
 def no_match(code: str, place: int, wanted: ExpectedCall, misses: Mapping[int, Failed]) -> Failed:
-    """The expected call at a place, which none of the calls (by index) matches, with the nearest miss."""
+    """Fail an answer in which no call matches the expected one at a place; name the nearest miss."""
     near = next((miss for miss in misses.values() if not miss.code.endswith("wrong_func_name")), None)
     why = f"; nearest: {near.reason}" if near else "; no call of that function is left"
     return Failed(
@@ -102,6 +105,7 @@ def _match_call(entry: Entry, wanted: ExpectedCall, call: Call, names: Names) ->
     doc = entry.functions[0] if entry.rule.one_function else entry.function(wanted.name)
     if doc is None:
         return Failed("simple_function_checker:unclear", f"{wanted.name} is not among the entry's functions")
+    # The checks and their order are those of simple_function_checker: the first failure gives the code.
     shown = names.shown(doc.name)
     if call.name != shown:
         return wrong_name(shown, call)
@@ -109,19 +113,20 @@ def _match_call(entry: Entry, wanted: ExpectedCall, call: Call, names: Names) ->
         if name not in call.arguments:
             return missing_required(doc, name)
     for name, value in call.arguments.items():
+        # A parameter of the doc that the possible answer lacks is unexpected, too.
         if name not in doc.properties or name not in wanted.accepted:
             return unexpected(doc, name, value)
-        found = _match_value(entry.category.language, doc, name, value, _accepted(wanted, name))
+        found = _match_value(entry.category.language, doc, name, value, _list_accepted(wanted, name))
         if isinstance(found, Failed):
             return found
     for name in wanted.accepted:
-        if name not in call.arguments and "" not in _accepted(wanted, name):
+        if name not in call.arguments and "" not in _list_accepted(wanted, name):
             return missing_optional(doc, name, wanted.accepted[name])
     return Passed()
 
 
 def wrong_name(shown: str, call: Call) -> Failed:
-    """Another function was called."""
+    """Fail a call of another function."""
     return Failed(
         "simple_function_checker:wrong_func_name",
         f"{call.name} was called, {shown} expected",
@@ -130,7 +135,7 @@ def wrong_name(shown: str, call: Call) -> Failed:
 
 
 def missing_required(doc: FunctionDoc, name: str) -> Failed:
-    """A required parameter is not there."""
+    """Fail a call without a required parameter."""
     return Failed(
         "simple_function_checker:missing_required",
         f"{doc.name}: required parameter {name} is missing",
@@ -139,7 +144,7 @@ def missing_required(doc: FunctionDoc, name: str) -> Failed:
 
 
 def unexpected(doc: FunctionDoc, name: str, value: object) -> Failed:
-    """A parameter that the doc or the answer does not have."""
+    """Fail a call with a parameter that the doc or the possible answer does not have."""
     what = "should not be given" if name in doc.properties else "is not a parameter"
     return Failed(
         "simple_function_checker:unexpected_param",
@@ -149,7 +154,7 @@ def unexpected(doc: FunctionDoc, name: str, value: object) -> Failed:
 
 
 def missing_optional(doc: FunctionDoc, name: str, accepted: object) -> Failed:
-    """A parameter that the query fixes was left to its default."""
+    """Fail a call that leaves a parameter to its default where the query fixes it."""
     return Failed(
         "simple_function_checker:missing_optional",
         f"{doc.name}: {name} is missing, expected {shortened(accepted)}",
@@ -158,7 +163,7 @@ def missing_optional(doc: FunctionDoc, name: str, accepted: object) -> Failed:
 
 
 def wrong_value(code: str, doc: FunctionDoc, name: str, value: object, accepted: object) -> Failed:
-    """A value that is not among the accepted ones."""
+    """Fail a call with a value that is not among the accepted ones."""
     return Failed(
         code,
         f"{doc.name}: {name} is {shortened(value)}, accepted: {shortened(accepted)}",
@@ -172,7 +177,7 @@ def wrong_value(code: str, doc: FunctionDoc, name: str, value: object, accepted:
 
 
 def shortened(value: object, longest: int = 160) -> str:
-    """``repr`` for a sentence, whatever a model made of the value."""
+    """Return a short ``repr`` for a sentence, whatever the value is."""
     try:
         text = repr(value)
     except (ValueError, RecursionError) as error:  # an integer of too many digits, a value too deep
@@ -186,7 +191,7 @@ _LONGEST_DETAIL = 2_000
 _Accepted: TypeAlias = Sequence[object]
 
 
-def _accepted(wanted: ExpectedCall, name: str) -> _Accepted:
+def _list_accepted(wanted: ExpectedCall, name: str) -> _Accepted:
     accepted = wanted.accepted[name]
     return accepted if isinstance(accepted, (list, tuple, str)) else [accepted]
 
@@ -204,30 +209,27 @@ def _match_value(
     language: Language, doc: FunctionDoc, name: str, value: object, accepted: _Accepted
 ) -> Failed | None:
     schema = doc.properties[name]
-    typing = _typing(language, schema)
+    typing = _read_types(language, schema)
     if language is not Language.PYTHON:
         if not isinstance(value, str):
             code = "type_error:java" if language is Language.JAVA else "type_error:js"
             return wrong_value(code, doc, name, value, accepted)
         reader = java.official_value if language is Language.JAVA else javascript.official_value
         value = reader(value, typing.declared, element_type(language, schema))
+    # Only a declared tuple may be one; for an array it is a type error.
     elif typing.declared == "tuple" and type(value) is tuple:
         value = list(value)
     elif typing.outer is float and type(value) is int:
-        value = _as_float(value)
+        # Nothing nested is converted, so [1, 2] is not [1.0, 2.0] (ast_checker.py:132).
+        with suppress(OverflowError):
+            value = float(value)
+    # Official: type_checker, then the checker of the value's type.
     variable, wrong_type = _check_type(value, accepted, typing.outer, typing.element)
     wrong = wrong_type or _check_value(value, accepted, typing, variable=variable)
     return wrong_value(wrong, doc, name, value, accepted) if wrong else None
 
 
-def _as_float(value: int) -> int | float:
-    try:
-        return float(value)
-    except OverflowError:
-        return value
-
-
-def _typing(language: Language, schema: Schema) -> _Typing:
+def _read_types(language: Language, schema: Schema) -> _Typing:
     declared = str(schema.get("type", "string"))
     types = TYPES[language]
     element = element_type(language, schema)
@@ -237,36 +239,40 @@ def _typing(language: Language, schema: Schema) -> _Typing:
 def _check_type(
     value: object, accepted: _Accepted, expected: type, element: type | None
 ) -> tuple[bool, str | None]:
-    """Whether the value counts as a variable, and the error code if its type is wrong."""
+    """Return whether the value counts as a variable, and the error code if its type is wrong."""
     first = next((answer for answer in accepted if answer != ""), None)
     # None among the accepted values is a type of its own; only "nothing but ''" leaves the type open.
     known = any(answer != "" for answer in accepted)
+    # The exact type counts: True is no integer.
     variable = known and type(first) is not expected
     wrong_element = False
     if type(value) is expected:
-        if element is None or any(_elements_fit(value, answer, element) for answer in accepted):
+        if element is None or any(_have_element_type(value, answer, element) for answer in accepted):
             return variable, None
         wrong_element = True
+    # A variable is found, but the call stays wrong after an element had the wrong type.
     if known and type(value) is type(first):
         return True, "type_error:nested" if wrong_element else None
     return variable, "type_error:simple"
 
 
-def _elements_fit(value: object, answer: object, element: type) -> bool:
-    """Whether all elements have the element type; an answer that is no list lets everything pass."""
+def _have_element_type(value: object, answer: object, element: type) -> bool:
+    """Return whether all elements have the element type; a possible answer that is no list passes all."""
+    # So "" as first accepted value switches the check off.
     if not isinstance(answer, list) or not isinstance(value, Iterable):
         return True
     return all(_check_type(item, answer, element, None)[1] is None for item in value)
 
 
 def _check_value(value: object, accepted: _Accepted, typing: _Typing, *, variable: bool) -> str | None:
-    """The error code if the value is not among the accepted ones."""
+    """Return the error code of a value that is not among the accepted ones, else None."""
     if not variable:
         if typing.outer is dict and isinstance(value, dict):
             return _check_dict(value, accepted)
         if typing.outer is list and isinstance(value, list):
             return _check_dicts(value, accepted) if typing.element is dict else _check_list(value, accepted)
         if isinstance(value, str):
+            # "" standardizes to "", so an optional text may also be given as "" or " .".
             texts = [standardized(answer) for answer in accepted if isinstance(answer, str)]
             return None if standardized(value) in texts else "value_error:string"
     if isinstance(accepted, str):  # a bare text: what Python's "in" says of texts
@@ -274,37 +280,45 @@ def _check_value(value: object, accepted: _Accepted, typing: _Typing, *, variabl
     return None if value in accepted else "value_error:others"
 
 
-def _plain(value: object) -> object:
+def _standardize_value(value: object) -> object:
     return standardized(value) if isinstance(value, str) else value
 
 
 def _check_list(value: list[object], accepted: _Accepted) -> str | None:
-    answers = [[_plain(item) for item in answer] for answer in accepted if isinstance(answer, (list, str))]
-    return None if [_plain(item) for item in value] in answers else "value_error:list/tuple"
+    # "" among the accepted values becomes [], so an empty list passes for an optional array.
+    answers = [
+        [_standardize_value(item) for item in answer]
+        for answer in accepted
+        if isinstance(answer, (list, str))
+    ]
+    return None if [_standardize_value(item) for item in value] in answers else "value_error:list/tuple"
 
 
 def _check_dict(value: Mapping[object, object], accepted: _Accepted) -> str | None:
-    """Codes of ``dict_checker``: the last candidate's, and a missing key outweighs a wrong value."""
+    """Return the code of ``dict_checker``: the last candidate's; a missing key outweighs a wrong value."""
     code: str | None = "dict_checker:unclear"
     for answer in accepted:
         if answer == "":
             continue
-        code = _against_dict(value, answer) if isinstance(answer, Mapping) else "dict_checker:unclear"
+        code = _check_against_dict(value, answer) if isinstance(answer, Mapping) else "dict_checker:unclear"
         if code is None:
             return None
     return code
 
 
-def _against_dict(value: Mapping[object, object], answer: Mapping[object, object]) -> str | None:
+def _check_against_dict(value: Mapping[object, object], answer: Mapping[object, object]) -> str | None:
     code = None
     for key, item in value.items():
         if key not in answer:
             code = "value_error:dict_key"
             break
         options = answer[key]
-        if not isinstance(options, (list, str)) or _plain(item) not in [_plain(option) for option in options]:
+        if not isinstance(options, (list, str)) or _standardize_value(item) not in [
+            _standardize_value(option) for option in options
+        ]:
             code = "value_error:dict_value"
             break
+    # Accepted keys that the value lacks are looked at last, and win.
     for key, options in answer.items():
         if key not in value and not (isinstance(options, (list, str)) and "" in options):
             return "value_error:dict_key"

@@ -47,42 +47,45 @@ _LONGEST_SHOWN = 80
 
 
 def compare(doc: FunctionDoc, made: Mapping[str, object], expected: Mapping[str, object]) -> Comparison:
-    """Hold the arguments of a call against those of the expected call of the same function."""
-    kinds = dict(_differing(doc.parameters, made, expected, 0))
+    """Compare the arguments of a call with those of the expected call of the same function."""
+    kinds = dict(_find_differences(doc.parameters, made, expected, 0))
     if kinds:
-        reasons = (_reason(name, kind, made, expected) for name, kind in kinds.items())
+        reasons = (_describe_difference(name, kind, made, expected) for name, kind in kinds.items())
         return Comparison(
             False,
             printable("; ".join(reasons)),
             tuple(
-                Difference(name, kind, _declared(doc, name), expected.get(name), made.get(name))
+                Difference(name, kind, declared_type(doc, name), expected.get(name), made.get(name))
                 for name, kind in kinds.items()
             ),
         )
     told = (
-        f"{name}: {_shown(made, name)} means {_shown(expected, name)}"
+        f"{name}: {_show(made, name)} means {_show(expected, name)}"
         for name in {**expected, **made}
-        if not _equal(made.get(name), expected.get(name))
+        if not _are_equal(made.get(name), expected.get(name))
     )
     return Comparison(True, printable("; ".join(told) or "all arguments are equal"))
 
 
-def _declared(doc: FunctionDoc, name: str) -> str | None:
+def declared_type(doc: FunctionDoc, name: str) -> str | None:
+    """Return the type that a function doc declares for a parameter, or None."""
     schema = doc.properties.get(name)
     kind = schema.get("type") if isinstance(schema, Mapping) else None
     return kind if isinstance(kind, str) else None
 
 
-def _reason(name: str, kind: str, made: Mapping[str, object], expected: Mapping[str, object]) -> str:
+def _describe_difference(
+    name: str, kind: str, made: Mapping[str, object], expected: Mapping[str, object]
+) -> str:
     if kind == "param_missing":
         return f"{name} is missing"
     if kind == "param_hallucination":
-        return f"{name} is {_shown(made, name)}, which is not asked for"
-    return f"{name} is {_shown(made, name)}, not {_shown(expected, name)}"
+        return f"{name} is {_show(made, name)}, which is not asked for"
+    return f"{name} is {_show(made, name)}, not {_show(expected, name)}"
 
 
-def _shown(arguments: Mapping[str, object], name: str) -> str:
-    """A value in few words."""
+def _show(arguments: Mapping[str, object], name: str) -> str:
+    """Show a value in few words."""
     if name not in arguments:
         return "what leaving it out means"
     try:
@@ -95,18 +98,18 @@ def _shown(arguments: Mapping[str, object], name: str) -> str:
 # Objects
 
 
-def _differing(
+def _find_differences(
     parameters: Schema, made: Mapping[str, object], expected: Mapping[str, object], depth: int
 ) -> Iterator[tuple[str, str]]:
-    """The members that do not mean the same, with the kind of each difference."""
+    """Find the members that do not mean the same, with the kind of each difference."""
     properties, required = parameters.get("properties"), parameters.get("required")
     for name in {**expected, **made}:
         schema = properties.get(name) if isinstance(properties, Mapping) else None
         schema = schema if isinstance(schema, Mapping) else {}
         needed = isinstance(required, (list, tuple)) and name in required
-        found, wanted = (_said(values.get(name), schema, needed) for values in (made, expected))
+        found, wanted = (_get_or_default(values.get(name), schema, needed) for values in (made, expected))
         if (found is None) is (wanted is None) and (
-            found is None or _same(name, schema, found, wanted, depth)
+            found is None or _mean_same(name, schema, found, wanted, depth)
         ):
             continue
         if name in made and name in expected:
@@ -115,10 +118,10 @@ def _differing(
             yield name, "param_missing" if name in expected else "param_hallucination"
 
 
-def _said(value: object, schema: Schema, needed: bool) -> object:
-    """A value, or the default where none is given; None where nothing is said."""
+def _get_or_default(value: object, schema: Schema, needed: bool) -> object:
+    """Return a value, or the default where none is given; None where nothing is said."""
     blank = value is None or (isinstance(value, str) and not value.strip())
-    return _default(schema) if blank and not needed else value
+    return _read_default(schema) if blank and not needed else value
 
 
 _DEFAULT = re.compile(
@@ -132,8 +135,8 @@ _DEFAULT = re.compile(
 say when it holds."""
 
 
-def _default(schema: Schema) -> object:
-    """The default that a schema gives or its description states; None where there is none, or several."""
+def _read_default(schema: Schema) -> object:
+    """Return the default that a schema or its description states; None where there is none, or several."""
     if schema.get("default") is not None:
         return schema["default"]
     description = schema.get("description")
@@ -146,33 +149,36 @@ def _default(schema: Schema) -> object:
 # Values
 
 
-def _same(name: str, schema: Schema, one: object, other: object, depth: int) -> bool:
-    """Whether two values of a parameter mean the same."""
+def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int) -> bool:
+    """Return whether two values of a parameter mean the same."""
     if depth == _DEEPEST:
-        return _equal(one, other)
+        return _are_equal(one, other)
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return not any(_differing(schema, one, other, depth + 1))
-    if not _NO_ORDER.isdisjoint(_parts(name)) and (items := _items(one)) is not None:
-        return items == _items(other)
+        return not any(_find_differences(schema, one, other, depth + 1))
+    if not _NO_ORDER.isdisjoint(_split_name(name)) and (items := _split_items(one)) is not None:
+        return items == _split_items(other)
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         items_schema = schema.get("items")
         inner = items_schema if isinstance(items_schema, Mapping) else {}
         return len(one) == len(other) and all(
-            _same(name, inner, a, b, depth + 1) for a, b in zip(one, other, strict=True)
+            _mean_same(name, inner, a, b, depth + 1) for a, b in zip(one, other, strict=True)
         )
+    # Before numbers, because a boolean is an int.
     if isinstance(one, bool) or isinstance(other, bool):
-        return _truth(one) is _truth(other) is not None
-    if not _EXACT.isdisjoint(_parts(name)[-1:]):
-        return _equal(_spelled(one), _spelled(other))
+        return _read_truth(one) is _read_truth(other) is not None
+    # Order matters from here on: an id is compared as it stands before a number in it is read.
+    if not _EXACT.isdisjoint(_split_name(name)[-1:]):
+        return _are_equal(_spell(one), _spell(other))
     if (amount := quantity(one)) or quantity(other):
         return amount == quantity(other)
     if isinstance(one, str) and isinstance(other, str):
-        return _same_text(one, other, _is_place(name, schema))
-    return _equal(one, other)
+        return _are_same_text(one, other, _is_place(name, schema))
+    return _are_equal(one, other)
 
 
-def _equal(one: object, other: object) -> bool:
-    """Whether two JSON values are equal, however deep: true is not 1, and what is no number is itself."""
+def _are_equal(one: object, other: object) -> bool:
+    """Return whether two JSON values are equal, however deep: true is not 1, and NaN equals itself."""
+    # A list of pairs instead of recursion, because a model's JSON may be nested deeply.
     left = [(one, other)]
     while left:
         a, b = left.pop()
@@ -193,18 +199,18 @@ _NO_ORDER = frozenset(words("age ages children filter filters tags categories am
 """Words in the name of a parameter whose value is a group of things."""
 
 
-def _items(value: object) -> Counter[object] | None:
-    """The items of a list or of a text with commas, in no order; None where they are no single values."""
+def _split_items(value: object) -> Counter[object] | None:
+    """Count the items of a list or of a text with commas; None where they are no single values."""
     if isinstance(value, str):
         items: list[object] = [*value.split(",")] if len(value) <= LONGEST else [value]
     else:
         items = [*value] if isinstance(value, (list, tuple)) else [value]
     if any(isinstance(item, (list, tuple, Mapping)) for item in items):
         return None
-    return Counter(map(_item, items))
+    return Counter(map(_normalize_item, items))
 
 
-def _item(value: object) -> object:
+def _normalize_item(value: object) -> object:
     if not isinstance(value, str):
         return quantity(value) or repr(value)
     return quantity(value) or (value.strip() if len(value) > LONGEST or is_code(value) else words(value))
@@ -213,7 +219,7 @@ def _item(value: object) -> object:
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 
 
-def _truth(value: object) -> bool | None:
+def _read_truth(value: object) -> bool | None:
     if isinstance(value, str):
         return _TRUTH.get(value.strip().casefold())
     return value if isinstance(value, bool) else None
@@ -235,19 +241,19 @@ _PLACES = frozenset(
 )
 
 
-def _parts(name: str) -> list[str]:
-    """The words of a name: ``fromId``, ``hotel_id``."""
+def _split_name(name: str) -> list[str]:
+    """Split a name such as ``fromId`` or ``hotel_id`` into its words."""
     return [part.casefold() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", str(name)[-100:])]
 
 
-def _spelled(value: object) -> object:
-    """An identifier as text, whichever way it travels."""
+def _spell(value: object) -> object:
+    """Return an identifier as text, whatever type it was sent as."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value) if isinstance(value, int) and abs(value) < 10**30 else value
 
 
-def _same_text(one: str, other: str, place: bool) -> bool:
+def _are_same_text(one: str, other: str, place: bool) -> bool:
     if max(len(one), len(other)) > LONGEST or is_code(one) or is_code(other):
         return one.split() == other.split()
     return words(one) == words(other) or (place and same_place(one, other))
@@ -256,4 +262,4 @@ def _same_text(one: str, other: str, place: bool) -> bool:
 def _is_place(name: str, schema: Schema) -> bool:
     description = schema.get("description")
     said = description[:1_000].casefold() if isinstance(description, str) else ""
-    return not _PLACES.isdisjoint(_parts(name)) or not _PLACES.isdisjoint(re.findall("[a-z]+", said))
+    return not _PLACES.isdisjoint(_split_name(name)) or not _PLACES.isdisjoint(re.findall("[a-z]+", said))

@@ -26,12 +26,12 @@ class Region:
     state: str | None = None
 
     def holds(self, other: Region) -> bool:
-        """Whether the other is the same or a part of this one."""
+        """Return whether the other is the same or a part of this one."""
         return self.country == other.country and self.state in (None, other.state)
 
 
 def fits(one: Region | None, other: Region | None) -> bool:
-    """Whether two places can be one: neither is elsewhere, as far as is said."""
+    """Return whether two places can be one: neither is said to lie elsewhere."""
     return one is None or other is None or one.holds(other) or other.holds(one)
 
 
@@ -57,7 +57,7 @@ def _region(code: str) -> Region:
 
 @cache
 def regions() -> Mapping[Words, tuple[Region, ...]]:
-    """Countries and states by name; two bear the name Georgia."""
+    """Return countries and states by name; two bear the name Georgia."""
     found: dict[Words, tuple[Region, ...]] = {}
     for code, names in (*_read_rows("states"), *_read_rows("countries")):
         for name in names:
@@ -67,7 +67,7 @@ def regions() -> Mapping[Words, tuple[Region, ...]]:
 
 @cache
 def region_codes() -> Mapping[str, tuple[Region, ...]]:
-    """By code, the most usual meaning first: a state of the USA, a country, a state of another country."""
+    """Return the meanings of each code: first a state of the USA, then a country, then another state."""
     states = [_region(code) for code, _ in _read_rows("states")]
     countries = [_region(code) for code, _ in _read_rows("countries")]
     ordered = [region for region in states if region.country == "US"] + countries + states
@@ -80,7 +80,7 @@ def region_codes() -> Mapping[str, tuple[Region, ...]]:
 
 @cache
 def cities() -> Mapping[Words, Known]:
-    """Well-known cities by any of their names."""
+    """Return well-known cities by any of their names."""
     return {
         words(name): Known(words(names[0]), _region(code))
         for code, names in _read_rows("cities")
@@ -90,17 +90,17 @@ def cities() -> Mapping[Words, Known]:
 
 @cache
 def airports() -> Mapping[frozenset[str], Known]:
-    """Airports by the words of any of their names, without "international" and "airport"."""
-    return {frozenset(words(name)): known for known, names in _airports() for name in names}
+    """Return airports by the words of any of their names, without "international" and "airport"."""
+    return {frozenset(words(name)): known for known, names in _read_airports() for name in names}
 
 
 @cache
 def airport_codes() -> Mapping[str, Known]:
-    """Airports by their IATA code."""
-    return {known.name[-1]: known for known, _ in _airports()}
+    """Return airports by their IATA code."""
+    return {known.name[-1]: known for known, _ in _read_airports()}
 
 
-def _airports() -> Iterator[tuple[Known, list[str]]]:
+def _read_airports() -> Iterator[tuple[Known, list[str]]]:
     for code, (first, *names) in _read_rows("airports"):
         region, _, name = first.partition(" ")
         yield Known(("airport", code), _region(region)), [name, *names]

@@ -75,15 +75,15 @@ _CITY_OR_STATE = frozenset(map(words, ("New York", "Washington", "Victoria", "Qu
 
 
 def same_place(one: str, other: str) -> bool:
-    """Whether both are names of one place."""
+    """Return whether both are names of one place."""
     if max(len(one), len(other)) > _LONGEST:
         return False
-    a, b = _place(one), _place(other)
+    a, b = _read_place(one), _read_place(other)
     if not fits(a.region, b.region):
         return False
     if a.name == b.name:
         return a.region == b.region or not _GENERAL.issuperset(a.name)
-    return _moved(a.name, b.name)
+    return _differ_in_order(a.name, b.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +92,24 @@ class _Place:
     region: Region | None
 
 
-def _place(text: str) -> _Place:
+def _read_place(text: str) -> _Place:
     parts = [part.strip() for part in re.split(r"[,()]", text) if words(part)]
     told: Region | None = None
-    while len(parts) > 1 and (region := _read(parts, told)):
+    while len(parts) > 1 and (region := _split_off_region(parts, told)):
         told = region if told is None or told.holds(region) else told
         parts.pop()
-    known = _known(parts)
+    known = _find_known(parts)
     if known is None:
-        return _Place(tuple(word for part in parts for word in _part(part)), told)
+        return _Place(tuple(word for part in parts for word in _normalize_part(part)), told)
     region = known.region
     return _Place(known.name, told if told and not told.holds(region) else region)
 
 
-def _read(parts: Sequence[str], told: Region | None) -> Region | None:
-    """The country or state that stands last; of several readings the one that is right for a known city."""
+def _split_off_region(parts: Sequence[str], told: Region | None) -> Region | None:
+    """Split off the country or state that stands last; a known city decides between several readings."""
     *others, last = parts
-    known = _known(others)
+    known = _find_known(others)
+    # Without a known city in front, New York behind a comma is the city.
     if words(last) in _CITY_OR_STATE and known is None:
         return None
     code = re.sub(r"\W", "", last)
@@ -118,9 +119,9 @@ def _read(parts: Sequence[str], told: Region | None) -> Region | None:
     return next(iter(right or possible), None)
 
 
-def _known(parts: Sequence[str]) -> Known | None:
-    """The well-known place that all parts together name."""
-    found = [word for part in parts for word in _abbreviated(part)]
+def _find_known(parts: Sequence[str]) -> Known | None:
+    """Find the well-known place that all parts together name."""
+    found = [word for part in parts for word in _expand_words(part)]
     if (known := cities().get(tuple(found))) or not found:
         return known
     code, *more = parts[0].split()
@@ -133,19 +134,19 @@ def _known(parts: Sequence[str]) -> Known | None:
     return known
 
 
-def _part(text: str) -> Words:
-    found = _abbreviated(text)
+def _normalize_part(text: str) -> Words:
+    found = _expand_words(text)
     known = cities().get(found)
     return known.name if known else found
 
 
-def _abbreviated(text: str) -> Words:
-    """The words of a part between commas, abbreviations written out."""
+def _expand_words(text: str) -> Words:
+    """Return the words of a part between commas with abbreviations written out."""
     found = words(text)
-    return tuple(_written_out(found, at) for at in range(len(found)))
+    return tuple(_expand_abbreviation(found, at) for at in range(len(found)))
 
 
-def _written_out(found: Words, at: int) -> str:
+def _expand_abbreviation(found: Words, at: int) -> str:
     word, before, behind = found[at], found[:at][-1:], found[at + 1 : at + 2]
     if word in _ABBREVIATIONS:
         return _ABBREVIATIONS[word]
@@ -155,17 +156,17 @@ def _written_out(found: Words, at: int) -> str:
     return _BEHIND_A_NAME.get(word, word) if before else word
 
 
-def _moved(one: Words, other: Words) -> bool:
-    """Whether the same is left of both without the only city that they name."""
-    places, others = list(_cities_in(one)), list(_cities_in(other))
+def _differ_in_order(one: Words, other: Words) -> bool:
+    """Return whether the same is left of both without the only city that they name."""
+    places, others = list(_find_cities(one)), list(_find_cities(other))
     if len(places) != 1 or places != others:
         return False
     ((_, rest),) = places
     return bool(rest) and _BEARINGS.isdisjoint(rest)
 
 
-def _cities_in(name: Words) -> Iterator[tuple[Words, Words]]:
-    """Each city at the start or the end of a name, and the name without it."""
+def _find_cities(name: Words) -> Iterator[tuple[Words, Words]]:
+    """Yield each city at the start or the end of a name, and the name without it."""
     for length in range(1, min(len(name), 5)):
         for city, rest in ((name[:length], name[length:]), (name[-length:], name[:-length])):
             if city in cities():

@@ -26,7 +26,7 @@ _LONGEST = 60
 
 
 def quantity(value: object) -> Quantity | None:
-    """The quantity that a JSON value writes, None where it is none."""
+    """Return the quantity that a JSON value writes, or None."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -36,7 +36,7 @@ def quantity(value: object) -> Quantity | None:
     if not isinstance(value, str) or len(value) > _LONGEST:
         return None
     text = " ".join(folded(value).split())
-    for read in (_measured, _moment):
+    for read in (_read_measure, _read_moment):
         if found := read(text):
             return found
     return None
@@ -48,7 +48,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+|(?=\.))(?:\.\d+)?
 """With commas between thousands. A text with a leading zero is a name: a house, an area code, an agent."""
 
 
-def _number(text: str) -> Fraction | None:
+def _read_number(text: str) -> Fraction | None:
     if _NUMBER.fullmatch(text):
         return Fraction(text.replace(",", ""))
     tens, hyphen, ones = text.casefold().replace(" ", "-").partition("-")
@@ -114,12 +114,12 @@ _AROUND = re.compile(
 )
 
 
-def _measured(text: str) -> Quantity | None:
-    if (number := _number(text)) is not None:
+def _read_measure(text: str) -> Quantity | None:
+    if (number := _read_number(text)) is not None:
         return Quantity("number", number)
     if not (found := _AROUND.fullmatch(text)) or bool(found["before"]) == bool(found["after"]):
         return None
-    if (number := _number(found["number"])) is None:
+    if (number := _read_number(found["number"])) is None:
         return None
     # Of one letter, a small one and a capital one are two units.
     word = found["before"] or found["after"]
@@ -127,12 +127,12 @@ def _measured(text: str) -> Quantity | None:
     if unit in _MONEY:
         return Quantity(f"money {_MONEY[unit]}", number)
     if found["before"] or unit not in _UNITS:
-        return _degrees(unit, number)
+        return _read_degrees(unit, number)
     measured, factor = _UNITS[unit]
     return Quantity(measured, number * factor)
 
 
-def _degrees(unit: str, number: Fraction) -> Quantity | None:
+def _read_degrees(unit: str, number: Fraction) -> Quantity | None:
     if unit in ("°c", "celsius", "degrees celsius"):
         return Quantity("temperature", number)
     if unit in ("°f", "fahrenheit", "degrees fahrenheit"):
@@ -168,22 +168,23 @@ _TIME = re.compile(
 _WORDS = {"noon": time(12), "midnight": time(0)}
 
 
-def _moment(text: str) -> Quantity | None:
-    """A date, a time of day, or both."""
+def _read_moment(text: str) -> Quantity | None:
+    """Read a date, a time of day, or both."""
     text = text.casefold()
-    if (day := _date(text)) is not None:
+    if (day := _read_date(text)) is not None:
         return Quantity("date", day)
-    if (at := _WORDS.get(text) or _time(text)) is not None:
+    if (at := _WORDS.get(text) or _read_time(text)) is not None:
         return Quantity("time", at)
+    # A date and a time: what stands between them can be a T, a comma or a space.
     for cut in re.finditer(r"(?<=\d)t(?=\d)|,? at |,? ", text):
-        day, at = _date(text[: cut.start()]), _time(text[cut.end() :])
+        day, at = _read_date(text[: cut.start()]), _read_time(text[cut.end() :])
         if isinstance(day, date) and at is not None:
-            return Quantity("moment", _absolute(datetime.combine(day, at)))
+            return Quantity("moment", _normalize_moment(datetime.combine(day, at)))
     return None
 
 
-def _absolute(moment: datetime) -> datetime | str:
-    """With a zone, the moment itself; without, what the clock shows."""
+def _normalize_moment(moment: datetime) -> datetime | str:
+    """Return the moment in UTC where a zone is given, else what the clock shows."""
     if moment.tzinfo is None:
         return moment.isoformat()
     try:
@@ -196,25 +197,26 @@ _Day: TypeAlias = "date | tuple[int, int] | tuple[str, int, int, int]"
 """A date; month and day of any year; or what can be read in two ways, as it stands there."""
 
 
-def _date(text: str) -> _Day | None:
+def _read_date(text: str) -> _Day | None:
     if found := _ISO.fullmatch(text):
-        return _dated(found["year"], int(found["month"]), found["day"])
+        return _make_date(found["year"], int(found["month"]), found["day"])
     if found := _SHORT.fullmatch(text):
         one, two = int(found["one"]), int(found["two"])
-        readings = [_dated(found["year"], month, day) for month, day in ((one, two), (two, one))]
+        # 03/04/2024 can be two days, so it equals only what is written the same way.
+        readings = [_make_date(found["year"], month, day) for month, day in ((one, two), (two, one))]
         known = {reading for reading in readings if reading}
         return (found["sign"], one, two, int(found["year"])) if len(known) > 1 else next(iter(known), None)
     text = " ".join(_ABBREVIATED.sub(" ", _ORDINAL.sub("", text)).split())
     if not (found := _NAMED.fullmatch(text)):
         return None
     month = _MONTH.get(found["of"] or found["name"])
-    day = None if month is None else _dated(found["year"], month, found["first"] or found["day"])
+    day = None if month is None else _make_date(found["year"], month, found["first"] or found["day"])
     if (weekday := found["weekday"]) is None or day is None:
         return day
     return day if isinstance(day, date) and day.weekday() == _DAY.get(weekday) else None
 
 
-def _dated(year: str | None, month: int, day: str | int) -> date | tuple[int, int] | None:
+def _make_date(year: str | None, month: int, day: str | int) -> date | tuple[int, int] | None:
     try:
         whole = date(int(year or 2024), month, int(day))  # any leap year
     except ValueError:
@@ -222,7 +224,7 @@ def _dated(year: str | None, month: int, day: str | int) -> date | tuple[int, in
     return whole if year else (month, int(day))
 
 
-def _time(text: str) -> time | None:
+def _read_time(text: str) -> time | None:
     found = _TIME.fullmatch(text)
     if not found or not (found["minute"] or found["half"]):
         return None
@@ -232,12 +234,14 @@ def _time(text: str) -> time | None:
             return None
         hour = hour % 12 + 12 * (half == "p")
     try:
-        return time(hour, int(found["minute"] or 0), int(found["second"] or 0), tzinfo=_zone(found["zone"]))
+        return time(
+            hour, int(found["minute"] or 0), int(found["second"] or 0), tzinfo=_read_zone(found["zone"])
+        )
     except ValueError:
         return None
 
 
-def _zone(text: str | None) -> timezone | None:
+def _read_zone(text: str | None) -> timezone | None:
     if not text:
         return None
     if text == "z":

@@ -54,7 +54,7 @@ _SAME = (
 
 
 def folded(text: str) -> str:
-    """A text without accents, compatibility forms and marks that cannot be seen; case is kept."""
+    """Remove accents, compatibility forms and invisible marks from a text; keep its case."""
     # Superscripts and fractions are no other writing of a digit.
     whole = "".join(c if unicodedata.category(c) == "No" else unicodedata.normalize("NFKC", c) for c in text)
     plain = _ACCENTS.sub("", unicodedata.normalize("NFD", whole))
@@ -62,7 +62,7 @@ def folded(text: str) -> str:
 
 
 def words(text: str) -> Words:
-    """The words of a text as they are compared."""
+    """Split a text into words as they are compared."""
     text = _INITIALS.sub(lambda found: found[0].replace(".", ""), _ARTICLE.sub("", folded(text)))
     found = [word.replace("'", "") or word for word in _WORD.findall(text.casefold())]
     kept = tuple(_SAME.get(word, word) for word in found if word not in _SILENT)
@@ -73,7 +73,7 @@ _MARKS = frozenset("@\\=:&?#%+{}<>|$*~^")
 
 
 def is_code(text: str) -> bool:
-    """Whether a text looks like an identifier, an address or a formula, in which every character counts."""
+    """Return whether a text looks like an identifier, an address or a formula: every character counts."""
     if len(text.split()) != 1:
         return False
     letters, digits = any(map(str.isalpha, text)), any(map(str.isdigit, text))

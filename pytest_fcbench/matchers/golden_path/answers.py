@@ -29,7 +29,7 @@ class Answer:
     @property
     def texts(self) -> tuple[str, ...]:
         """The calls as Python text, for people and for messages without tool calls."""
-        return tuple(_text(call) if isinstance(call, Call) else "(unreadable)" for call in self.calls)
+        return tuple(_write_call(call) if isinstance(call, Call) else "(unreadable)" for call in self.calls)
 
 
 @dataclass(frozen=True)
@@ -55,67 +55,67 @@ class Reader:
         return Offer(shown, Names.DOTTED)
 
     def official(self, completion: Completion) -> Answer:
-        """As the official runner for the OpenAI interface reads it; it has none for text."""
+        """Read a completion as the official runner for the OpenAI interface does; it has none for text."""
         if self.syntax != "tool_calls":
             reading = read_official(completion, self.syntax, Language.PYTHON)
-            return self._of_text(reading, completion)
+            return self._from_reading(reading, completion)
         if called := tool_calls(completion):
-            return Answer(tuple(map(self._strictly, called)))
+            return Answer(tuple(map(self._read_strictly, called)))
         return Answer(response=completion.text)
 
     def corrected(self, completion: Completion) -> Answer:
-        """Text that tries to call something is not a response; a call without arguments has none."""
+        """Read a completion leniently: text that tries to call is no response, arguments may be absent."""
         if called := tool_calls(completion):
-            return Answer(tuple(map(self._leniently, called)))
+            return Answer(tuple(map(self._read_leniently, called)))
         reading = read_corrected(completion, self.syntax, Language.PYTHON, self._offer)
-        return self._of_text(reading, completion)
+        return self._from_reading(reading, completion)
 
     def read(self, completion: Completion, profile: Profile) -> Answer:
-        """What a completion says by the rules of a profile."""
+        """Read a completion by the rules of a profile."""
         return self.official(completion) if profile is Profile.OFFICIAL else self.corrected(completion)
 
-    def _of_text(self, reading: Calls | Prose | Unreadable, completion: Completion) -> Answer:
+    def _from_reading(self, reading: Calls | Prose | Unreadable, completion: Completion) -> Answer:
         match reading:
             case Calls(calls=[_, *_] as calls):
-                return Answer(tuple(self._named(self._offer.own(call)) for call in calls))
+                return Answer(tuple(self._restore_name(self._offer.own(call)) for call in calls))
             case Unreadable(reason=reason):
                 return Answer(response=completion.text, unread=reason)
         return Answer(response=completion.text)
 
-    def _named(self, call: Call) -> Call:
+    def _restore_name(self, call: Call) -> Call:
         return replace(call, name=self._own.get(call.name, call.name))
 
-    def _strictly(self, call: ToolCall) -> Call | Unreadable:
-        """Officially an unknown name ends the conversation, and arguments that are no object the worker."""
+    def _read_strictly(self, call: ToolCall) -> Call | Unreadable:
+        """Read a tool call; officially unknown names end the conversation, wrong arguments the worker."""
         if call.name not in self._own:
             return Unreadable(f"there is no function {call.name}", "decode_error")
         try:
-            arguments = _decoded(call)
+            arguments = _decode_arguments(call)
         except (ValueError, RecursionError) as error:
             return Unreadable(f"the arguments are not JSON: {error}", "decode_error")
         if not isinstance(arguments, Mapping) and arguments not in (None, [], ""):
             return Unreadable(f"the arguments are {type(arguments).__name__}, not an object", "crash")
-        return self._named(Call(call.name, _mapping(arguments)))
+        return self._restore_name(Call(call.name, _as_mapping(arguments)))
 
-    def _leniently(self, call: ToolCall) -> Call | Unreadable:
+    def _read_leniently(self, call: ToolCall) -> Call | Unreadable:
         try:
-            arguments = {} if call.arguments in (None, "") else _decoded(call)
+            arguments = {} if call.arguments in (None, "") else _decode_arguments(call)
         except (ValueError, RecursionError) as error:
             return Unreadable(f"the arguments are not JSON: {error}")
         if not isinstance(arguments, Mapping):
             return Unreadable(f"the arguments are {type(arguments).__name__}, not an object")
-        return self._named(Call(call.name, _mapping(arguments)))
+        return self._restore_name(Call(call.name, _as_mapping(arguments)))
 
 
-def _decoded(call: ToolCall) -> object:
+def _decode_arguments(call: ToolCall) -> object:
     decoded: object = json.loads(call.arguments) if isinstance(call.arguments, str) else call.arguments
     return decoded
 
 
-def _mapping(value: object) -> Mapping[str, object]:
+def _as_mapping(value: object) -> Mapping[str, object]:
     return {str(key): member for key, member in value.items()} if isinstance(value, Mapping) else {}
 
 
-def _text(call: Call) -> str:
+def _write_call(call: Call) -> str:
     arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
     return f"{sanitised(call.name, Mode.PROMPT)}({arguments})"

@@ -38,29 +38,21 @@ class Undecided(Exception):  # noqa: N818 - a party did not answer, which is no 
 
 
 def structured(made: Call, expected: Call) -> float:
-    """The name first, then how far the arguments agree: 1 to 2 with the same name, below 1 without."""
+    """Rate two calls by name, then by arguments: 1 to 2 with the same name, below 1 without."""
     names = made.arguments.keys() | expected.arguments.keys()
-    alike = [
-        _alike(made.arguments[name], expected.arguments[name])
-        for name in names
-        if _both(name, made, expected)
+    both = [
+        (made.arguments[name], expected.arguments[name])
+        for name in made.arguments.keys() & expected.arguments.keys()
     ]
+    alike = [1.0 if one == other else 0.9 * _share_of_common(str(one), str(other)) for one, other in both]
     # Exact, because the names of a set come in another order in each process.
     agreement = math.fsum(alike) / len(names) if names else 1.0
     if made.name == expected.name:
         return 1.0 + agreement
-    return (_ratio(made.name, expected.name) + agreement) / 2.01
+    return (_share_of_common(made.name, expected.name) + agreement) / 2.01
 
 
-def _both(name: str, made: Call, expected: Call) -> bool:
-    return name in made.arguments and name in expected.arguments
-
-
-def _alike(one: object, other: object) -> float:
-    return 1.0 if one == other else 0.9 * _ratio(str(one), str(other))
-
-
-def _ratio(one: str, other: str) -> float:
+def _share_of_common(one: str, other: str) -> float:
     return difflib.SequenceMatcher(None, one[:_LONGEST], other[:_LONGEST], autojunk=False).ratio()
 
 
@@ -69,7 +61,7 @@ _LONGEST = 400
 
 
 def rapid(made: Call, expected: Call) -> float:
-    """The share of characters that two calls have in common, in order (``fuzz.ratio`` of rapidfuzz)."""
+    """Return the share of characters in common, in order (``fuzz.ratio`` of rapidfuzz)."""
     one, other = as_text(made), as_text(expected)
     return 2 * count_common(one, other) / (len(one) + len(other))
 
@@ -91,21 +83,22 @@ MEASURES: Mapping[str, Measure] = {"structured": structured, "rapidfuzz": rapid}
 
 
 def as_text(call: Call) -> str:
-    """A call as officially embedded: argument names in order, other scripts as they are."""
-    arguments = {name: call.arguments[name] for name in sorted(call.arguments)}
-    return json.dumps({"name": call.name, "arguments": arguments}, ensure_ascii=False)
+    """Write a call as it is officially embedded: argument names in order, other scripts as they are."""
+    named = {"name": call.name, "arguments": dict(sorted(call.arguments.items()))}
+    return json.dumps(named, ensure_ascii=False)
 
 
 def paired(
     made: Sequence[Call], expected: Sequence[Call], measure: str
 ) -> Generator[AskModel, Completion, list[tuple[int, int]]]:
-    """Indices of calls and of the expected ones they are held against, as many as there are on either side.
+    """Pair calls with expected ones, by index, as many as there are on either side.
 
     One call and one expected call need no measure. Raises ``Undecided`` where a model that embeds is not
     there.
     """
     if min(len(made), len(expected)) == 0:
         return []
+    # No party is asked where there is nothing to choose.
     if len(made) == len(expected) == 1:
         return [(0, 0)]
     if measure in MEASURES:
@@ -114,10 +107,10 @@ def paired(
     messages = [{"role": "made", "content": as_text(call)} for call in made]
     messages += [{"role": "expected", "content": as_text(call)} for call in expected]
     completion = yield AskModel(tuple(messages), party=Party.SIMILARITY)
-    return assignment(_matrix(completion, len(made), len(expected)))
+    return assignment(_read_matrix(completion, len(made), len(expected)))
 
 
-def _matrix(completion: Completion, rows: int, columns: int) -> Matrix:
+def _read_matrix(completion: Completion, rows: int, columns: int) -> Matrix:
     if completion.fault:
         raise Undecided(NotScored("similarity", f"calls could not be paired: {completion.text}"))
     try:
@@ -130,7 +123,7 @@ def _matrix(completion: Completion, rows: int, columns: int) -> Matrix:
 
 
 def assignment(matrix: Matrix) -> list[tuple[int, int]]:
-    """The pairs with the greatest sum; of assignments that are alike the one that keeps the order."""
+    """Return the pairs with the greatest sum; of equal assignments the one that keeps the order."""
     if len(matrix) == 1:
         return [(0, max(range(len(matrix[0])), key=lambda column: round(matrix[0][column], _DIGITS)))]
     if len(matrix[0]) == 1:
@@ -140,12 +133,12 @@ def assignment(matrix: Matrix) -> list[tuple[int, int]]:
         for row, values in enumerate(matrix)
     ]
     if len(costs) <= len(costs[0]):
-        return list(enumerate(_columns(costs)))
-    return sorted((row, column) for column, row in enumerate(_columns([*zip(*costs, strict=True)])))
+        return list(enumerate(_choose_columns(costs)))
+    return sorted((row, column) for column, row in enumerate(_choose_columns([*zip(*costs, strict=True)])))
 
 
-def _columns(costs: Matrix) -> list[int]:
-    """A column for each row so that the sum of costs is least; at most as many rows as columns.
+def _choose_columns(costs: Matrix) -> list[int]:
+    """Choose a column for each row with the least sum of costs; at most as many rows as columns.
 
     The Hungarian method by shortest augmenting paths (Jonker & Volgenant 1987): a new row takes the column
     to which the way over columns that are taken is cheapest, and each row on the way moves on by one.

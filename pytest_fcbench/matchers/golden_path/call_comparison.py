@@ -22,6 +22,7 @@ from pytest_fcbench.domain.verdict import CallVerdict, Difference, NotScored, Pr
 from pytest_fcbench.matchers.equivalence import builtin
 from pytest_fcbench.matchers.golden_path import questions
 from pytest_fcbench.matchers.golden_path.assignment import Undecided
+from pytest_fcbench.matchers.golden_path.walk import same
 from pytest_fcbench.matchers.judging.questions import answered, put
 
 _SETS = frozenset(("categories_filter",))
@@ -41,49 +42,48 @@ class Comparer:
     def compare(
         self, step: int, made: Call, expected: PathCall, history: Sequence[Mapping[str, object]]
     ) -> Generator[AskModel, Completion, CallVerdict]:
-        """The verdict on a call; ``history`` is the dialogue before it. Raises ``Undecided``."""
+        """Return the verdict on a call; ``history`` is the dialogue before it. Raises ``Undecided``."""
 
         def verdict(stage: str, code: str | None = None, reason: str = "") -> CallVerdict:
-            differences = () if code is None else self._differences(made, expected)
+            differences = () if code is None else self._list_differences(made, expected)
             pair = as_json(made), as_json(expected)
             return CallVerdict(step, *pair, stage, code is None, code, reason, differences)
 
+        # The order of the stages is that of compare_single_call; the first that can say something decides.
         if by_rule(made, expected):
             return verdict("rule")
-        if wrong := self._wrong_value(made, expected):
+        if wrong := self._find_wrong_value(made, expected):
             return verdict("value", *wrong)
-        if (yield from self._same_reply(made, expected)):
+        if (yield from self._have_same_reply(made, expected)):
             return verdict("response")
-        stage, same, reason = yield from self._judged(made, expected, history)
+        stage, same, reason = yield from self._ask_judge(made, expected, history)
         if same:
             return verdict(stage)
-        code, first = _fallback(made, expected)
+        code, first = _describe_first_difference(made, expected)
         return verdict(stage, code, reason if stage == BUILTIN else f"{first}; the judge: {reason}")
 
-    def _wrong_value(self, made: Call, expected: PathCall) -> tuple[str, str] | None:
-        """Code and reason where a value that must be equal is not."""
+    def _find_wrong_value(self, made: Call, expected: PathCall) -> tuple[str, str] | None:
+        """Find the first value that must be equal and is not; return code and reason."""
         if made.name != expected.name:
             return "func_error", f"{expected.name} was to be called"
-        for name in sorted(expected.arguments):
-            if not self._must_be_equal(name):
-                continue
-            if name not in made.arguments:
-                return "param_missing", f"{name} is missing"
-            if not _equal(name, made.arguments[name], expected.arguments[name]):
-                return "value_error", f"{name} has another value"
-        return None
-
-    def _must_be_equal(self, name: str) -> bool:
+        # Official: exact_match_values.json, which overlooks some parameters.
         free = self.path.judged
         if self.profile is Profile.OFFICIAL:
             free |= self.path.overlooked
-        return name not in free
+        for name in sorted(expected.arguments.keys() - free):
+            if name not in made.arguments:
+                return "param_missing", f"{name} is missing"
+            if not _are_equal(name, made.arguments[name], expected.arguments[name]):
+                return "value_error", f"{name} has another value"
+        return None
 
-    def _same_reply(self, made: Call, expected: PathCall) -> Generator[AskModel, Completion, bool]:
-        recorded = next((known for known in self._recorded() if equal(made, known)), None)
+    def _have_same_reply(self, made: Call, expected: PathCall) -> Generator[AskModel, Completion, bool]:
+        known = (call for call in (*self.path.recorded, *self.path.calls) if same(made, call))
+        recorded = next(known, None)
         if recorded is not None:
             value = recorded.reply_value
             return value == expected.reply_value and self._counts(value)
+        # Officially both calls are sent to the API at the time of the run.
         if not self.driven.live:
             return False
         replies: list[object] = []
@@ -96,25 +96,20 @@ class Comparer:
                 replies.append(json.loads(completion.text or ""))
             except (ValueError, RecursionError):
                 return False
+        # Official: an empty reply is no match.
         return replies[0] == replies[1] and replies[0] != {} and self._counts(replies[0])
 
-    def _recorded(self) -> Iterator[PathCall]:
-        yield from self.path.recorded
-        yield from self.path.calls
-
     def _counts(self, reply: object) -> bool:
-        """Officially two replies that are the same error are a match."""
+        """Return whether equal replies count; officially those that are the same error do."""
         failed = isinstance(reply, Mapping) and reply.get("status") is False
         return self.profile is Profile.OFFICIAL or not failed
 
-    def _judged(
+    def _ask_judge(
         self, made: Call, expected: PathCall, history: Sequence[Mapping[str, object]]
     ) -> Generator[AskModel, Completion, tuple[str, bool, str]]:
-        """The stage, whether both calls mean the same, and why."""
+        """Ask the judge; return the stage, whether both calls mean the same, and why."""
         if self.driven.judge == BUILTIN:
-            doc = (
-                self.docs[expected.name] if expected.name in self.docs else FunctionDoc(expected.name, "", {})
-            )
+            doc = self.docs.get(expected.name, FunctionDoc(expected.name, "", {}))
             found = builtin.compare(doc, made.arguments, expected.arguments)
             return BUILTIN, found.same, found.reason
         question = questions.equivalence(self.entry, as_json(made), as_json(expected), history)
@@ -124,7 +119,7 @@ class Comparer:
             raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {answer.reason}"))
         return "judge", answer.same, answer.reason
 
-    def _differences(self, made: Call, expected: PathCall) -> tuple[Difference, ...]:
+    def _list_differences(self, made: Call, expected: PathCall) -> tuple[Difference, ...]:
         if made.name != expected.name:
             return ()
         doc = self.docs.get(expected.name)
@@ -132,51 +127,46 @@ class Comparer:
             Difference(
                 name,
                 kind,
-                _declared(doc, name),
+                builtin.declared_type(doc, name) if doc else None,
                 expected.arguments.get(name),
                 made.arguments.get(name),
             )
-            for name, kind in _kinds(made, expected)
+            for name, kind in _find_differing_arguments(made, expected)
         )
 
 
 def as_json(call: Call | PathCall) -> Mapping[str, object]:
-    """A call as it is shown in reports and to judges."""
+    """Return a call as it is shown in reports and to judges."""
     return {"name": call.name, "arguments": dict(call.arguments)}
 
 
-def equal(made: Call, expected: PathCall) -> bool:
-    """Whether a call is the expected one; Python's equality, so 1 is 1.0 (official)."""
-    return made.name == expected.name and made.arguments == expected.arguments
-
-
 def by_rule(made: Call, expected: PathCall) -> bool:
-    """Whether a call has the expected arguments, no more and no fewer. Official: ``rule_based``."""
+    """Return whether a call has exactly the expected arguments. Official: ``rule_based``."""
     return (
         made.name == expected.name
         and made.arguments.keys() == expected.arguments.keys()
-        and all(_equal(name, value, expected.arguments[name]) for name, value in made.arguments.items())
+        and all(_are_equal(name, value, expected.arguments[name]) for name, value in made.arguments.items())
     )
 
 
-def _equal(name: str, one: object, other: object) -> bool:
+def _are_equal(name: str, one: object, other: object) -> bool:
     if name in _SETS and isinstance(one, str) and isinstance(other, str):
-        return _codes(one) == _codes(other)
+        return _split_codes(one) == _split_codes(other)
     return one == other
 
 
-def _codes(text: str) -> set[str]:
+def _split_codes(text: str) -> set[str]:
     return {code.strip() for code in text.split(",")}
 
 
-def _fallback(made: Call, expected: PathCall) -> tuple[str, str]:
-    """The error of a call that no stage took: its first difference. Official: ``get_error_message``."""
-    name, kind = next(_kinds(made, expected))
+def _describe_first_difference(made: Call, expected: PathCall) -> tuple[str, str]:
+    """Describe the first difference of a call that no stage took. Official: ``get_error_message``."""
+    name, kind = next(_find_differing_arguments(made, expected))
     words = {"param_missing": "is missing", "value_error": "has another value"}
     return kind, f"{name} {words.get(kind, 'is not asked for')}"
 
 
-def _kinds(made: Call, expected: PathCall) -> Iterator[tuple[str, str]]:
+def _find_differing_arguments(made: Call, expected: PathCall) -> Iterator[tuple[str, str]]:
     for name in sorted(expected.arguments):
         if name not in made.arguments:
             yield name, "param_missing"
@@ -185,8 +175,3 @@ def _kinds(made: Call, expected: PathCall) -> Iterator[tuple[str, str]]:
     for name in made.arguments:
         if name not in expected.arguments:
             yield name, "param_hallucination"
-
-
-def _declared(doc: FunctionDoc | None, name: str) -> str | None:
-    kind = doc.properties.get(name, {}).get("type") if doc else None
-    return kind if isinstance(kind, str) else None

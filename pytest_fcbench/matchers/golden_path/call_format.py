@@ -23,12 +23,13 @@ _OFFICIAL: Mapping[object, type | tuple[type, ...]] = {
 
 
 def format_error(call: Call, docs: Mapping[str, FunctionDoc], profile: Profile) -> str | None:
-    """What is wrong with the form of a call, in words for the model; None where nothing is."""
-    fits = _officially if profile is Profile.OFFICIAL else has_type
+    """Describe what is wrong with the form of a call, in words for the model, or return None."""
+    fits = _conforms_officially if profile is Profile.OFFICIAL else has_type
     error = misfit(call.name, call.arguments, docs, fits)
     return None if error is None else printable(error)
 
 
-def _officially(value: object, schema: Schema) -> bool:
+def _conforms_officially(value: object, schema: Schema) -> bool:
     kind = schema.get("type")
+    # A type that the official table lacks passes; a boolean is a number, as isinstance has it.
     return not isinstance(kind, str) or kind not in _OFFICIAL or isinstance(value, _OFFICIAL[kind])

@@ -24,7 +24,7 @@ from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Driven,
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, PathScore, Profile
 from pytest_fcbench.matchers.golden_path.answers import Reader
 from pytest_fcbench.matchers.golden_path.assignment import Undecided, paired
-from pytest_fcbench.matchers.golden_path.call_comparison import Comparer, as_json, equal
+from pytest_fcbench.matchers.golden_path.call_comparison import Comparer, as_json
 from pytest_fcbench.matchers.golden_path.call_format import format_error
 from pytest_fcbench.matchers.golden_path.walk import (
     GENERIC,
@@ -39,7 +39,9 @@ from pytest_fcbench.matchers.golden_path.walk import (
     refused,
     response_judged,
     said,
+    same,
 )
+from pytest_fcbench.matchers.known_bad import OVERFLOW
 
 MOST_STEPS = 30
 """Answers with calls after which a conversation is ended; the longest paths have fewer than ten steps."""
@@ -79,23 +81,23 @@ class _State:
         return any(call is other for other in self.made)
 
     def open_past_lookups(self) -> None:
-        """Lookups may be left out, so what comes after them is expected too."""
+        """Expect what comes after lookups too, because they may be left out."""
         while self.opened < len(self.path.steps) and all(is_lookup(c, self.path.lookups) for c in self.pool):
             self.open_next()
 
     def match(self, expected: PathCall) -> None:
-        """An expected call was made."""
+        """Note that an expected call was made."""
         self.pool = [call for call in self.pool if call is not expected]
         self.made.append(expected)
 
     def known(self, call: Call) -> PathCall | None:
-        """The call of the path that this one repeats."""
-        return next((expected for expected in self.made if equal(call, expected)), None)
+        """Find the call of the path that this one repeats."""
+        return next((expected for expected in self.made if same(call, expected)), None)
 
     def ahead(self, call: Call) -> PathCall | None:
-        """The plain lookup of a later step that this call makes."""
+        """Find the plain lookup of a later step that this call makes."""
         plain = [lookup for lookup in self.path.lookups if not lookup.where]
-        later = (expected for expected in self.path.calls if equal(call, expected))
+        later = (expected for expected in self.path.calls if same(call, expected))
         return next((e for e in later if is_lookup(e, plain) and not self._is_made(e)), None)
 
     def score(self) -> PathScore:
@@ -106,7 +108,7 @@ class _State:
         )
 
     def missing(self) -> list[PathCall]:
-        """Calls that were not made and cannot be forgiven. On a path of lookups alone none can."""
+        """List calls that were not made and cannot be forgiven. On a path of lookups alone none can."""
         lookups = self.path.lookups
         left = self.pool + [call for step in self.path.steps[self.opened :] for call in step]
         if all(is_lookup(call, lookups) for call in self.path.calls):
@@ -115,7 +117,7 @@ class _State:
 
 
 def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
-    """The walk along an entry's golden path."""
+    """Walk along an entry's golden path by the corrected rules."""
     path = path_of(entry)
     reader = Reader(entry.functions, syntax)
     comparer = Comparer(entry, path, {doc.name: doc for doc in entry.functions}, driven, Profile.CORRECTED)
@@ -123,23 +125,27 @@ def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
     shown = Shown()
     while state.taken < MOST_STEPS:
         completion = yield shown
+        if completion.fault is Fault.OVERFLOW:
+            return Outcome(OVERFLOW, state.score())
         if completion.fault:
-            return Outcome(_fault(completion), state.score())
+            error = NotScored(Fault.INFERENCE_ERROR, f"the result is an error: {completion.text}")
+            return Outcome(error, state.score())
         answer = reader.corrected(completion)
         if not answer.calls and not answer.unread:
             response = answer.response or ""
             score = yield from response_judged(entry, driven, response, dialogue, state.score())
-            return Outcome(_finished(state), score)
+            return Outcome(_judge_end(state), score)
         state.taken += 1
         if answer.unread:
             shown = Shown((f"The calls of this message cannot be read: {answer.unread}.",))
-            state.verdicts.append(_misformed(state.taken, None, answer.unread))
+            state.verdicts.append(_fail_form(state.taken, None, answer.unread))
             continue
         try:
-            replies = yield from _turn(state, answer.calls, comparer, dialogue)
+            replies = yield from _answer_turn(state, answer.calls, comparer, dialogue)
         except Undecided as undecided:
             return Outcome(undecided.verdict, None)
-        if state.complete and (extra := _beyond(state)):
+        # Once all is done a repeated call is fine, and a new one ends the conversation.
+        if state.complete and (extra := _goes_beyond(state)):
             return Outcome(extra, state.score())
         held = [
             (call, reply) for call, reply in zip(answer.calls, replies, strict=True) if isinstance(call, Call)
@@ -149,23 +155,24 @@ def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
     return Outcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
 
 
-def _turn(
+def _answer_turn(
     state: _State, calls: Sequence[Call | Unreadable], comparer: Comparer, dialogue: Dialogue
 ) -> Generator[AskModel, Completion, list[str]]:
-    """The replies to the calls of an answer. Raises ``Undecided``."""
+    """Reply to the calls of an answer. Raises ``Undecided``."""
     replies: dict[int, str] = {}
     rest: list[tuple[int, Call]] = []
     for index, call in enumerate(calls):
         if isinstance(call, Unreadable):
             replies[index] = refused(call.reason)
-            state.verdicts.append(_misformed(state.taken, None, call.reason))
+            state.verdicts.append(_fail_form(state.taken, None, call.reason))
         elif reason := format_error(call, comparer.docs, Profile.CORRECTED):
             replies[index] = refused(reason)
-            state.verdicts.append(_misformed(state.taken, call, reason))
+            state.verdicts.append(_fail_form(state.taken, call, reason))
         else:
             rest.append((index, call))
+    # Equal calls are taken first, whatever their order; only the rest is paired by similarity.
     was_complete, right_before = state.complete, len(state.made)
-    rest = _exactly(state, rest, replies)
+    rest = _match_exactly(state, rest, replies)
     chosen = yield from paired(
         [call for _, call in rest],
         [Call(expected.name, expected.arguments) for expected in state.pool],
@@ -185,13 +192,14 @@ def _turn(
         if verdict.right:
             state.match(expected)
             replies[index] = expected.reply
+    # A turn with a right call opens the next step; lookups never hold a step back.
     if len(state.made) > right_before:
         state.open_next()
     state.open_past_lookups()
     return [replies[index] for index in range(len(calls))]
 
 
-def _exactly(
+def _match_exactly(
     state: _State, calls: Sequence[tuple[int, Call]], replies: dict[int, str]
 ) -> list[tuple[int, Call]]:
     """Match calls that are equal to expected ones, over as many steps as they reach; give back the rest."""
@@ -199,23 +207,24 @@ def _exactly(
     while found:
         found = False
         for index, call in list(rest):
-            if found_call := _exact(state, call):
+            if found_call := _find_exact(state, call):
                 expected, stage = found_call
                 replies[index] = expected.reply
                 verdict = CallVerdict(state.taken, as_json(call), as_json(expected), stage, True)
                 state.verdicts.append(verdict)
                 rest.remove((index, call))
                 found = True
+        # A model may make the calls of several steps in one answer.
         if found and rest and state.opened < len(state.path.steps):
             nxt = state.path.steps[state.opened]
-            if any(equal(call, expected) for _, call in rest for expected in nxt):
+            if any(same(call, expected) for _, call in rest for expected in nxt):
                 state.open_next()
     return rest
 
 
-def _exact(state: _State, call: Call) -> tuple[PathCall, str] | None:
-    """The call of the path that is equal to this one, and as what it counts."""
-    if expected := next((expected for expected in state.pool if equal(call, expected)), None):
+def _find_exact(state: _State, call: Call) -> tuple[PathCall, str] | None:
+    """Find the call of the path that is equal to this one, and as what it counts."""
+    if expected := next((expected for expected in state.pool if same(call, expected)), None):
         state.match(expected)
         return expected, "exact"
     if expected := state.ahead(call):
@@ -226,27 +235,21 @@ def _exact(state: _State, call: Call) -> tuple[PathCall, str] | None:
     return None
 
 
-def _misformed(step: int, call: Call | None, reason: str) -> CallVerdict:
+def _fail_form(step: int, call: Call | None, reason: str) -> CallVerdict:
     made = as_json(call) if call else {}
     return CallVerdict(step, made, None, "format", False, "format_error", reason)
 
 
-def _beyond(state: _State) -> Failed | None:
-    """Whether the model called something new after everything was done."""
+def _goes_beyond(state: _State) -> Failed | None:
+    """Return whether the model called something new after everything was done."""
     last = state.verdicts[-1]
     if last.step == state.taken and last.code == "func_hallucination":
         return Failed(last.code, f"every expected call was made, but the model calls {last.made['name']}")
     return None
 
 
-def _fault(completion: Completion) -> Failed | NotScored:
-    if completion.fault is Fault.OVERFLOW:
-        return Failed(Fault.OVERFLOW, "the request did not fit into the model's context")
-    return NotScored(Fault.INFERENCE_ERROR, f"the result is an error: {completion.text}")
-
-
-def _finished(state: _State) -> Passed | Failed:
-    """The verdict at the final response: what is missing, and the mistake that it is missing for."""
+def _judge_end(state: _State) -> Passed | Failed:
+    """Judge at the final response: what is missing, and the mistake that it is missing for."""
     missing = state.missing()
     if not missing:
         return Passed()

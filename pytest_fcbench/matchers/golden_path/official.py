@@ -30,7 +30,7 @@ from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Driven
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, Passed, PathScore, Profile
 from pytest_fcbench.matchers.golden_path.answers import Reader
 from pytest_fcbench.matchers.golden_path.assignment import Undecided, paired
-from pytest_fcbench.matchers.golden_path.call_comparison import Comparer, as_json, equal
+from pytest_fcbench.matchers.golden_path.call_comparison import Comparer, as_json
 from pytest_fcbench.matchers.golden_path.call_format import format_error
 from pytest_fcbench.matchers.golden_path.walk import (
     GENERIC,
@@ -83,13 +83,15 @@ class _State:
         plain = {lookup.name for lookup in path.lookups if not lookup.where}
         for call in path.calls:
             if call.name in plain:
-                state.lookups.setdefault(_key(call.name, call.arguments), _Lookup(call))
+                state.lookups.setdefault(_make_key(call.name, call.arguments), _Lookup(call))
+        # The check is not repeated for the step that it opens (official).
         if state.only_lookups():
             state.open_next()
         return state
 
     def only_lookups(self) -> bool:
         plain = {lookup.name for lookup in self.path.lookups if not lookup.where}
+        # Any call of the hotel rule is enough, not all (official).
         special = any(is_special(call, self.path.lookups) for call in self.pool)
         return special or {call.name for call in self.pool} <= plain
 
@@ -99,11 +101,11 @@ class _State:
             self.pool += self.path.steps[self.opened]
 
     def drop_made_lookups(self) -> None:
-        """Before each turn. Of equal calls the first one's place is taken for each (official)."""
+        """Drop lookups that were made, before each turn. Of equal calls each takes the first one's place."""
         places = [
             next(place for place, other in enumerate(self.pool) if same(call, other))
             for call in self.pool
-            if (lookup := self.lookups.get(_key(call.name, call.arguments))) and lookup.made
+            if (lookup := self.lookups.get(_make_key(call.name, call.arguments))) and lookup.made
         ]
         for place in sorted(places, reverse=True):
             del self.pool[place]
@@ -111,6 +113,7 @@ class _State:
     def advance(self, matched: Sequence[PathCall | Call]) -> None:
         for call in matched:
             self._remove(call)
+        # One step further, even where the present one is unfinished (official).
         if matched:
             self.open_next()
         for lookup in self.lookups.values():
@@ -121,7 +124,7 @@ class _State:
 
     def _remove(self, call: PathCall | Call) -> None:
         for index, expected in enumerate(self.pool):
-            if expected.name == call.name and expected.arguments == call.arguments:
+            if same(expected, call):
                 del self.pool[index]
                 return
 
@@ -141,12 +144,13 @@ class _State:
         return PathScore(calls, self.right, steps, right_steps, self.taken, tuple(self.verdicts))
 
 
-def _key(name: str, arguments: Mapping[str, object]) -> str:
+def _make_key(name: str, arguments: Mapping[str, object]) -> str:
+    # In the order of the arguments: those of a call are sorted first, those of the path are not (official).
     return json.dumps({"name": name, "arguments": arguments})
 
 
 def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
-    """The walk along an entry's golden path."""
+    """Walk along an entry's golden path by the official rules."""
     path = path_of(entry)
     reader = Reader(entry.functions, syntax)
     docs = {doc.name: doc for doc in entry.functions}
@@ -160,7 +164,7 @@ def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
         if completion.fault or not (answer.calls or answer.response is not None):
             return Outcome(Failed("unknown_error", f"no answer came: {completion.text}"), None)
         if not answer.calls:
-            verdict = _failed(mistakes) or _finished(state)
+            verdict = _fail_mistakes(mistakes) or _judge_end(state)
             score = yield from response_judged(
                 entry, driven, answer.response or "", golden_dialogue(entry), state.score()
             )
@@ -168,15 +172,20 @@ def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
         if not state.pool:
             reason = "every expected call was made, but the model goes on"
             return Outcome(Failed("func_hallucination", reason), state.score())
+        # One call that cannot be read ends the conversation, or the worker (official).
         unread = [call for call in answer.calls if isinstance(call, Unreadable)]
         if unread:
             code = "crash" if all(call.code == "crash" for call in unread) else "decode_error"
             worst = next(call for call in unread if call.code == code)
             return Outcome(Failed(code, worst.reason), None if code == "crash" else state.score())
-        calls = [_in_order(call) for call in answer.calls if isinstance(call, Call)]
+        calls = [
+            Call(call.name, dict(sorted(call.arguments.items())))
+            for call in answer.calls
+            if isinstance(call, Call)
+        ]
         state.taken += 1
         try:
-            turn = yield from _turn(state, calls, comparer, dialogue)
+            turn = yield from _answer_turn(state, calls, comparer, dialogue)
         except _Crash as crash:
             return Outcome(Failed("crash", str(crash)), None)
         except Undecided as undecided:
@@ -186,7 +195,7 @@ def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
             verdict for verdict in turn.verdicts if not verdict.right and verdict.code != "format_error"
         ]
         if not turn.replies and not turn.refused:
-            return Outcome(_failed(mistakes) or _finished(state), state.score())
+            return Outcome(_fail_mistakes(mistakes) or _judge_end(state), state.score())
         state.right += len(turn.replies)
         replies = [turn.replies.get(index, turn.refused.get(index, GENERIC)) for index in range(len(calls))]
         dialogue += said(calls, replies)
@@ -207,15 +216,16 @@ class _Turn:
     verdicts: list[CallVerdict] = field(default_factory=list)
 
 
-def _turn(
+def _answer_turn(
     state: _State, calls: Sequence[Call], comparer: Comparer, dialogue: Dialogue
 ) -> Generator[AskModel, Completion, _Turn]:
     """Pair the calls of an answer with expected ones and compare them. Raises ``Undecided``, ``_Crash``."""
     state.drop_made_lookups()
+    # Officially a NotImplementedError that nothing catches.
     if not state.pool:
         raise _Crash("nothing is expected any more once lookups that were made are dropped")
     turn = _Turn()
-    pairs = yield from _pairs(state, calls, comparer.driven.similarity)
+    pairs = yield from _pair_calls(state, calls, comparer.driven.similarity)
     for index, expected, stage in pairs:
         call = calls[index]
         if reason := format_error(call, comparer.docs, Profile.OFFICIAL):
@@ -231,6 +241,7 @@ def _turn(
             turn.replies[index] = expected.reply
             turn.matched.append(expected)
         turn.verdicts.append(verdict)
+    # Calls beyond the expected ones get the generic reply, and officially no error.
     held = {index for index, _, _ in pairs}
     turn.verdicts += [
         CallVerdict(
@@ -242,23 +253,24 @@ def _turn(
     return turn
 
 
-def _pairs(
+def _pair_calls(
     state: _State, calls: Sequence[Call], similarity: str
 ) -> Generator[AskModel, Completion, list[tuple[int, PathCall, str | None]]]:
-    """Index of each call, the expected one it is held against, and the stage that decided already.
+    """Return each call's index, the expected call it is compared with, and the stage that decided.
 
     Official: ``mapping_call``. A lookup is only thought of where an expected call before it is not equal.
     """
     pairs: list[tuple[int, PathCall, str | None]] = []
     free, rest = list(state.pool), []
     for index, call in enumerate(calls):
-        lookup = state.lookups.get(_key(call.name, call.arguments))
-        if free and equal(call, free[0]):
+        lookup = state.lookups.get(_make_key(call.name, call.arguments))
+        if free and same(call, free[0]):
             pairs.append((index, free.pop(0), "exact"))
+        # A lookup is paired with itself at the first call that is not equal (official).
         elif free and lookup:
             lookup.made = True
             pairs.append((index, lookup.call, "lookup"))
-        elif found := next((expected for expected in free if equal(call, expected)), None):
+        elif found := next((expected for expected in free if same(call, expected)), None):
             free.remove(found)
             pairs.append((index, found, "exact"))
         else:
@@ -269,12 +281,8 @@ def _pairs(
     return pairs + [(rest[made], free[expected], None) for made, expected in chosen]
 
 
-def _in_order(call: Call) -> Call:
-    return Call(call.name, {name: call.arguments[name] for name in sorted(call.arguments)})
-
-
-def _failed(mistakes: Sequence[CallVerdict]) -> Failed | None:
-    """The verdict on an entry whose last answer with calls had mistakes; the first one gives the code."""
+def _fail_mistakes(mistakes: Sequence[CallVerdict]) -> Failed | None:
+    """Fail an entry whose last answer with calls had mistakes; the first one gives the code."""
     coded = [mistake for mistake in mistakes if mistake.expected is not None]
     if not coded:
         return None
@@ -283,8 +291,8 @@ def _failed(mistakes: Sequence[CallVerdict]) -> Failed | None:
     return Failed(str(first.code), f"step {first.step}: {first.reason}", {"errors": errors})
 
 
-def _finished(state: _State) -> Passed | Failed:
-    """The verdict at the final response."""
+def _judge_end(state: _State) -> Passed | Failed:
+    """Judge at the final response."""
     state.forgive()
     if state.opened >= len(state.path.steps) and not state.pool:
         return Passed()

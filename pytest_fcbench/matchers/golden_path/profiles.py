@@ -10,6 +10,6 @@ from pytest_fcbench.matchers.golden_path.walk import Walk
 
 
 def walk(entry: Entry, syntax: str, driven: Driven, profile: Profile) -> Walk:
-    """The walk of a profile."""
+    """Return the walk along a golden path by the rules of a profile."""
     walks = {Profile.OFFICIAL: official.walk, Profile.CORRECTED: corrected.walk}
     return walks[profile](entry, syntax, driven)

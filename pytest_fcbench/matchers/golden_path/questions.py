@@ -47,33 +47,33 @@ def equivalence(
     expected: Mapping[str, object],
     history: Sequence[Mapping[str, object]],
 ) -> Question[Equivalence]:
-    """Whether two calls, ``{"name": ..., "arguments": {...}}``, mean the same after the dialogue so far.
+    """Ask whether two calls (``{"name": ..., "arguments": {...}}``) mean the same after the dialogue.
 
     ``history`` is in the form of a record: the request, calls (``function_call``), their replies
     (``content`` of an ``observation``, as JSON text), calls ...
     """
     names = {call.get("name") for call in (made, expected)}
     material = {
-        "functions": {doc.name: _written(_doc(doc)) for doc in entry.functions if doc.name in names},
+        "functions": {doc.name: _write_json(_show_doc(doc)) for doc in entry.functions if doc.name in names},
         "request": request(entry),
-        "earlier steps": _steps(history, CONTEXT),
-        "call that was made": _written(made),
-        "call that was expected": _written(expected),
+        "earlier steps": _list_steps(history, CONTEXT),
+        "call that was made": _write_json(made),
+        "call that was expected": _write_json(expected),
     }
-    return Question(entry, _EQUIVALENCE, material, _same)
+    return Question(entry, _EQUIVALENCE, material, _read_equivalence)
 
 
 def completeness(entry: Entry, response: str) -> Question[Rated]:
-    """How much of the request a final answer deals with."""
+    """Ask how much of the request a final answer deals with."""
     material = {"request": request(entry), "answer": cut_counting(response, LONGEST)}
     return Question(entry, _COMPLETENESS, material, rated)
 
 
 def correctness(entry: Entry, dialogue: Sequence[Mapping[str, object]], response: str) -> Question[Rated]:
-    """Whether a final answer agrees with the replies of a dialogue, which has the form of a record."""
+    """Ask whether a final answer agrees with the replies of a dialogue, in the form of a record."""
     material = {
         "request": request(entry),
-        "calls and replies": _steps(dialogue, EVIDENCE),
+        "calls and replies": _list_steps(dialogue, EVIDENCE),
         "answer": cut_counting(response, LONGEST),
     }
     return Question(entry, _CORRECTNESS, material, rated)
@@ -82,7 +82,7 @@ def correctness(entry: Entry, dialogue: Sequence[Mapping[str, object]], response
 # Replies of the judge
 
 
-def _same(reply: Mapping[str, object]) -> Equivalence:
+def _read_equivalence(reply: Mapping[str, object]) -> Equivalence:
     same, reason = members(reply, "same", "reason")
     if not isinstance(same, bool):
         raise Unfit("must have as same true or false")
@@ -92,27 +92,27 @@ def _same(reply: Mapping[str, object]) -> Equivalence:
 # Material
 
 
-def _doc(doc: FunctionDoc) -> Mapping[str, object]:
+def _show_doc(doc: FunctionDoc) -> Mapping[str, object]:
     return {"description": doc.description, "parameters": doc.parameters}
 
 
-def _written(value: object) -> str:
-    return cut_counting(_json(value), LONGEST)
+def _write_json(value: object) -> str:
+    return cut_counting(_dump_json(value), LONGEST)
 
 
-def _json(value: object) -> str:
+def _dump_json(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, default=repr)
     except (ValueError, RecursionError):
         return "(cannot be written as JSON)"
 
 
-def _steps(dialogue: Sequence[Mapping[str, object]], most: int) -> list[Mapping[str, object]]:
-    """Each call of a dialogue with its reply; together they have at most so many characters."""
+def _list_steps(dialogue: Sequence[Mapping[str, object]], most: int) -> list[Mapping[str, object]]:
+    """List each call of a dialogue with its reply, cut to so many characters together."""
     made = [turn for turn in dialogue if "function_call" in turn]
-    steps = [step for step, turn in enumerate(made, 1) for _ in _listed(turn, "function_call")]
-    calls = [_json(call) for turn in made for call in _listed(turn, "function_call")]
-    replies = [str(reply) for turn in dialogue for reply in _listed(turn, "content")]
+    steps = [step for step, turn in enumerate(made, 1) for _ in _get_list(turn, "function_call")]
+    calls = [_dump_json(call) for turn in made for call in _get_list(turn, "function_call")]
+    replies = [str(reply) for turn in dialogue for reply in _get_list(turn, "content")]
     longest = fair([len(text) for text in (*calls, *replies)], most)
     return [
         {"step": step, "call": cut_counting(call, longest), "reply": cut_counting(reply, longest)}
@@ -120,13 +120,13 @@ def _steps(dialogue: Sequence[Mapping[str, object]], most: int) -> list[Mapping[
     ]
 
 
-def _listed(turn: Mapping[str, object], key: str) -> Sequence[object]:
+def _get_list(turn: Mapping[str, object], key: str) -> Sequence[object]:
     value = turn.get(key)
     return value if isinstance(value, (list, tuple)) else ()
 
 
 def fair(lengths: Sequence[int], most: int) -> int:
-    """The length to cut texts to so that together they have at most ``most``; short ones stay whole."""
+    """Return the length to cut texts to so that together they have at most ``most`` characters."""
     left = most
     for at, length in enumerate(sorted(lengths)):
         share = left // (len(lengths) - at)

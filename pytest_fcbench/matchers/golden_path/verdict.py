@@ -21,16 +21,16 @@ class _ShownOtherwise(Exception):  # noqa: N818 - it ends a walk, and is no erro
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
-    """Both verdicts, and how far the model came. ``entry`` must have a golden path."""
+    """Judge by both profiles, and how far the model came. ``entry`` must have a golden path."""
     driven = transcript.driven or Driven(Profile.OFFICIAL)
-    official = _outcome(entry, transcript, driven, Profile.OFFICIAL)
-    corrected = _outcome(entry, transcript, driven, Profile.CORRECTED)
+    official = _walk_again(entry, transcript, driven, Profile.OFFICIAL)
+    corrected = _walk_again(entry, transcript, driven, Profile.CORRECTED)
     if unscored := not_scored(entry, transcript):
         return Judgement(official.verdict, unscored, official.score)
     return Judgement(official.verdict, corrected.verdict, official.score, corrected.score)
 
 
-def _outcome(entry: Entry, transcript: Transcript, driven: Driven, profile: Profile) -> Outcome:
+def _walk_again(entry: Entry, transcript: Transcript, driven: Driven, profile: Profile) -> Outcome:
     answers = {aside.digest: aside.completion for aside in transcript.asides}
     steps = transcript.turns[0]
     number, missed = 0, False
@@ -41,6 +41,7 @@ def _outcome(entry: Entry, transcript: Transcript, driven: Driven, profile: Prof
             completion = answers.get(demand.digest, NOT_ASKED)
             missed |= completion is NOT_ASKED
             return completion
+        # Beyond this point nobody knows what the model would have answered.
         if number == len(steps) or (number and demand.texts != steps[number - 1].results):
             raise _ShownOtherwise
         number += 1
@@ -49,13 +50,13 @@ def _outcome(entry: Entry, transcript: Transcript, driven: Driven, profile: Prof
     try:
         outcome = drive(walk(entry, transcript.prompting.syntax, driven, profile), answer)
     except _ShownOtherwise:
-        return Outcome(_diverged(driven, profile, number), None)
+        return Outcome(_explain_divergence(driven, profile, number), None)
     if missed and isinstance(outcome.verdict, NotScored):
-        return Outcome(_diverged(driven, profile, number), None)
+        return Outcome(_explain_divergence(driven, profile, number), None)
     return outcome
 
 
-def _diverged(driven: Driven, profile: Profile, step: int) -> NotScored:
+def _explain_divergence(driven: Driven, profile: Profile, step: int) -> NotScored:
     return NotScored(
         OTHER_RULES,
         f"the conversation was held by the {driven.profile} rules; by the {profile} ones the model would "

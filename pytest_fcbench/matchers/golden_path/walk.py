@@ -42,14 +42,14 @@ judges."""
 
 
 def path_of(entry: Entry) -> GoldenPath:
-    """The golden path of an entry. Raises TypeError where it has none."""
+    """Return the golden path of an entry. Raises TypeError where it has none."""
     if not isinstance(entry.expectation, GoldenPath):
         raise TypeError(f"{entry.key} has no golden path")
     return entry.expectation
 
 
 def opening(entry: Entry) -> Dialogue:
-    """The dialogue before the first answer."""
+    """Return the dialogue before the first answer."""
     return [{"role": message.role, "content": message.content} for message in entry.turns[0]]
 
 
@@ -60,14 +60,15 @@ GENERIC = reply_text(
 
 
 def refused(reason: str) -> str:
-    """The reply to a call that has not the form that its function doc asks for."""
+    """Return the reply to a call whose form violates its function doc."""
     return reply_text({"error": reason})
 
 
 def response_judged(
     entry: Entry, driven: Driven, response: str, dialogue: Sequence[Mapping[str, object]], score: PathScore
 ) -> Generator[AskModel, Completion, PathScore]:
-    """The score with what a judge says of the final answer, where there is one that can be asked."""
+    """Add a judge's ratings of the final answer to the score, where a judge can be asked."""
+    # The builtin judge compares calls; it cannot rate words.
     if driven.judge == BUILTIN or not response.strip():
         return score
     scores: list[int | None] = []
@@ -82,7 +83,7 @@ def response_judged(
 
 
 def golden_dialogue(entry: Entry) -> Dialogue:
-    """The dialogue as it was recorded, up to the last reply."""
+    """Return the dialogue as it was recorded, up to the last reply."""
     dialogue = opening(entry)
     for step in path_of(entry).steps:
         dialogue += said(step, [call.reply for call in step])
@@ -90,7 +91,7 @@ def golden_dialogue(entry: Entry) -> Dialogue:
 
 
 def said(calls: Iterable[Call | PathCall], replies: Iterable[str]) -> Dialogue:
-    """Calls and their replies as two turns of a dialogue."""
+    """Return calls and their replies as two turns of a dialogue."""
     made = [{"name": call.name, "arguments": call.arguments} for call in calls]
     return [
         {"role": "assistant", "function_call": made},
@@ -99,21 +100,19 @@ def said(calls: Iterable[Call | PathCall], replies: Iterable[str]) -> Dialogue:
 
 
 def is_lookup(call: PathCall, lookups: Sequence[Lookup]) -> bool:
-    """Whether a call of the path may be left out."""
-    return any(call.name == lookup.name and _fits(call, lookup.where) for lookup in lookups)
+    """Return whether a call of the path may be left out."""
+    return any(
+        call.name == lookup.name and lookup.where.items() <= call.arguments.items() for lookup in lookups
+    )
 
 
 def is_special(call: PathCall, lookups: Sequence[Lookup]) -> bool:
-    """Whether a call is a lookup only with its arguments (official: the hotel rule)."""
+    """Return whether a call is a lookup only with its arguments (official: the hotel rule)."""
     return is_lookup(call, [lookup for lookup in lookups if lookup.where])
 
 
-def _fits(call: PathCall, where: Mapping[str, object]) -> bool:
-    return all(name in call.arguments and call.arguments[name] == value for name, value in where.items())
-
-
 def first_open(path: GoldenPath, left: Sequence[PathCall]) -> int:
-    """Number of steps before the first one with a call that is left. Official: ``get_success_turn``."""
+    """Count the steps before the first one with a call that is left. Official: ``get_success_turn``."""
     open_steps = (
         index
         for index, step in enumerate(path.steps)
@@ -122,6 +121,6 @@ def first_open(path: GoldenPath, left: Sequence[PathCall]) -> int:
     return next(open_steps, len(path.steps))
 
 
-def same(one: PathCall, other: PathCall) -> bool:
-    """Whether two calls of a path are equal, whatever was replied."""
+def same(one: Call | PathCall, other: Call | PathCall) -> bool:
+    """Return whether two calls are equal by Python's equality, so 1 is 1.0 (official)."""
     return one.name == other.name and one.arguments == other.arguments

@@ -64,12 +64,12 @@ class Question(Generic[T]):
     """Makes the answer of the reply's object. Raises ``Unfit``."""
 
     def answer(self, completion: Completion) -> T:
-        """What a reply says. Raises ``Unfit``."""
-        return self.read(_object(completion.text or ""))
+        """Read a reply. Raises ``Unfit``."""
+        return self.read(_find_object(completion.text or ""))
 
 
 def put(question: Question[T], judge: str, party: Party = Party.MODEL) -> Asking:
-    """The conversation with the judge of that name, who is the model of a run or a party in another one."""
+    """Put a question to the judge of that name: the model of a run, or a party in another one."""
     messages: list[Mapping[str, object]] = [
         {"role": "system", "content": f"{question.task}\n\n{RULES}"},
         {"role": "user", "content": fenced(question.material)},
@@ -83,6 +83,7 @@ def put(question: Question[T], judge: str, party: Party = Party.MODEL) -> Asking
         try:
             question.answer(completion)
             break
+            # The judge sees its own reply and what is wrong with it, then tries again.
         except Unfit as error:
             messages += [
                 {
@@ -96,7 +97,7 @@ def put(question: Question[T], judge: str, party: Party = Party.MODEL) -> Asking
 
 
 def answered(question: Question[T], transcript: Transcript) -> T | NotScored:
-    """The answer of a finished conversation, or why there is none."""
+    """Return the answer of a finished conversation, or why there is none."""
     if fault := transcript.last.fault:
         return NotScored(fault, transcript.last.text or fault)
     try:
@@ -106,7 +107,7 @@ def answered(question: Question[T], transcript: Transcript) -> T | NotScored:
 
 
 def noted(question: Question[T], judge: str) -> Generator[AskModel, Completion, tuple[Aside, ...]]:
-    """What the judge answers as a party in another conversation, to be kept with that."""
+    """Ask the judge as a party in another conversation; return what is to be kept with that."""
     asides: list[Aside] = []
 
     def note(request: AskModel) -> Generator[AskModel, Completion, Completion]:
@@ -119,28 +120,29 @@ def noted(question: Question[T], judge: str) -> Generator[AskModel, Completion, 
 
 
 def recalled(question: Question[T], asides: Iterable[Aside]) -> T | NotScored:
-    """The answer that was kept so, or why there is none."""
+    """Return the answer that was kept with a conversation, or why there is none."""
     kept = {aside.digest: aside.completion for aside in asides}
     conversation = put(question, "", Party.JUDGE)
     return answered(question, drive(conversation, lambda request: kept.get(request.digest, NOT_ASKED)))
 
 
 def fenced(material: Mapping[str, object]) -> str:
-    """Material as JSON between two marked lines."""
+    """Write material as JSON between two marked lines."""
     text = escape_surrogates(json.dumps(material, ensure_ascii=False, indent=1))
+    # Material cannot forge the closing line: the mark depends on all of it.
     mark = hashlib.sha256(text.encode()).hexdigest()[:16]
     return f"--- material {mark} ---\n{text}\n--- end of material {mark} ---"
 
 
 def members(reply: Mapping[str, object], *names: str) -> tuple[object, ...]:
-    """The members of a reply's object. Raises ``Unfit`` unless it has exactly these."""
+    """Return the members of a reply's object. Raises ``Unfit`` unless it has exactly these."""
     if set(reply) != set(names):
         raise Unfit(f"must have the keys {', '.join(names)} and no others")
     return tuple(reply[name] for name in names)
 
 
-def _object(text: str) -> Mapping[str, object]:
-    """The only JSON object in a text; a code fence around it is not held against it."""
+def _find_object(text: str) -> Mapping[str, object]:
+    """Find the only JSON object in a text, with or without a code fence."""
     if not text.strip():
         raise Unfit("is empty")
     try:

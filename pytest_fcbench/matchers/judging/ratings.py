@@ -22,13 +22,13 @@ _RELEVANCE = read_prompt("relevance")
 
 
 def relevance(entry: Entry, reply: str) -> Question[Rated]:
-    """How well a reply answers the message of an entry."""
+    """Ask how well a reply answers the message of an entry."""
     material = {"message": cut_counting(request(entry), LONGEST), "reply": cut_counting(reply, LONGEST)}
     return Question(entry, _RELEVANCE, material, rated)
 
 
 def rated(reply: Mapping[str, object]) -> Rated:
-    """The score in a judge's reply. Raises ``Unfit``."""
+    """Read the score in a judge's reply. Raises ``Unfit``."""
     score, reason = members(reply, "score", "reason")
     if isinstance(score, bool) or not isinstance(score, int) or not 0 <= score <= MOST:
         raise Unfit(f"must have as score {', '.join(map(str, range(MOST)))} or {MOST}")
@@ -36,13 +36,13 @@ def rated(reply: Mapping[str, object]) -> Rated:
 
 
 def sentence(reason: object) -> str:
-    """A reason in a judge's reply. Raises ``Unfit``."""
+    """Read the reason in a judge's reply. Raises ``Unfit``."""
     if not isinstance(reason, str) or not reason.strip():
         raise Unfit("must have as reason a text")
     return reason.strip()
 
 
 def request(entry: Entry) -> str:
-    """What the user says in an entry."""
+    """Return what the user says in an entry."""
     said = (message.content for turn in entry.turns for message in turn if message.role == "user")
     return "\n\n".join(said)

@@ -22,11 +22,12 @@ from pytest_fcbench.matchers import ast
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
-    """Both verdicts on the last answer. ``entry`` must expect one call of SQL."""
+    """Judge the last answer's statement of SQL. ``entry`` must expect one call."""
     as_written = ast.judge(entry, transcript)
     call = None if isinstance(as_written.corrected, NotScored) else call_of(entry, transcript)
     if call is None:
         return as_written
+    # Imported here so that runs without SQL do not import sqlglot.
     from pytest_fcbench.matchers.sql import corrected
 
     verdict = corrected.match(entry, wanted(entry), call, as_written.corrected)
@@ -34,7 +35,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
 
 
 def wanted(entry: Entry) -> ExpectedCall:
-    """The call that is expected. Raises TypeError where an entry expects something else."""
+    """Return the expected call. Raises TypeError where an entry expects something else."""
     match entry.expectation:
         case ExpectedCalls(calls=(call,)):
             return call
@@ -42,7 +43,7 @@ def wanted(entry: Entry) -> ExpectedCall:
 
 
 def call_of(entry: Entry, transcript: Transcript) -> Call | None:
-    """The last answer's call of the expected function, if it makes that and no other."""
+    """Return the last answer's call of the expected function, if it makes that and no other."""
     if transcript.last.fault:
         return None
     offer = Offer(entry.functions, transcript.prompting.names)

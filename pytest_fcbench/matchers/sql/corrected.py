@@ -37,7 +37,7 @@ class Trial:
 
 
 def match(entry: Entry, wanted: ExpectedCall, call: Call, as_written: Verdict) -> Verdict:
-    """The verdict on a call of the expected function.
+    """Return the corrected verdict on a call of the expected function.
 
     ``as_written`` is that of the comparison with the possible answer; it decides where no accepted call can
     be carried out, and a failure then says so.
@@ -53,34 +53,36 @@ def match(entry: Entry, wanted: ExpectedCall, call: Call, as_written: Verdict) -
         shown["found"] = trial.answer.sql[:_LONGEST_DETAIL]
     if isinstance(trial.found, NoStatement):
         return Failed(trial.found.code, f"{call.name}: {trial.found}", shown)
-    failures = [_failure(*truth, trial.found, shown) for truth in trial.expected]
+    failures = [_find_failure(*truth, trial.found, shown) for truth in trial.expected]
     return Passed() if None in failures else failures[0] or Passed()
 
 
 def tried(entry: Entry, wanted: ExpectedCall, call: Call | None = None) -> Trial:
-    """What becomes of the accepted calls and of an answer; without one the first accepted call is it.
+    """Carry out the accepted calls and an answer; without one the first accepted call takes its place.
 
     Raises ``NoStatement`` where no accepted call can be carried out.
     """
-    schema = _schema(entry.tables) if entry.tables else None
-    truths = _possible(_accepted(wanted), lambda given: translate(given, schema))
-    answer = _translated(call, _schema(entry.tables or derived(truths[0]))) if call else truths[0]
+    schema = _list_columns(entry.tables) if entry.tables else None
+    truths = _make_possible(_list_accepted_arguments(wanted), lambda given: translate(given, schema))
+    columns = _list_columns(entry.tables or derived(truths[0])) if call else schema
+    answer = _attempt(lambda: translate(call.arguments, columns)) if call else truths[0]
+    # Rows are derived from the answer too, so that a condition too many shows.
     compared = [truths[0], answer] if isinstance(answer, Statement) else truths[:1]
     tables = entry.tables or derived(*compared)
-    expected = _possible(truths, lambda truth: (truth, carry_out(truth, tables)))
-    return Trial(tables, expected, answer, _outcome(answer, tables))
-
-
-def _outcome(answer: Statement | NoStatement, tables: Sequence[Table]) -> Outcome | NoStatement:
+    expected = _make_possible(truths, lambda truth: (truth, carry_out(truth, tables)))
     if isinstance(answer, NoStatement):
-        return answer
+        return Trial(tables, expected, answer, answer)
+    return Trial(tables, expected, answer, _attempt(lambda: carry_out(answer, tables)))
+
+
+def _attempt(make: Callable[[], R]) -> R | NoStatement:
     try:
-        return carry_out(answer, tables)
+        return make()
     except NoStatement as error:
         return error
 
 
-def _failure(
+def _find_failure(
     truth: Statement, expected: Outcome, found: Outcome, shown: Mapping[str, object]
 ) -> Failed | None:
     if not same_state(expected, found):
@@ -91,15 +93,8 @@ def _failure(
     return None
 
 
-def _translated(call: Call, schema: Schema) -> Statement | NoStatement:
-    try:
-        return translate(call.arguments, schema)
-    except NoStatement as error:
-        return error
-
-
-def _possible(items: Iterable[T], make: Callable[[T], R]) -> Sequence[R]:
-    """What can be made of the items. Raises ``NoStatement`` where nothing can."""
+def _make_possible(items: Iterable[T], make: Callable[[T], R]) -> Sequence[R]:
+    """Make what can be made of the items. Raises ``NoStatement`` where nothing can."""
     made, cause = [], NoStatement("", "no call is accepted")
     for item in items:
         try:
@@ -111,12 +106,12 @@ def _possible(items: Iterable[T], make: Callable[[T], R]) -> Sequence[R]:
     return made
 
 
-def _schema(tables: Sequence[Table]) -> Schema:
+def _list_columns(tables: Sequence[Table]) -> Schema:
     return {table.name: tuple(table.columns) for table in tables}
 
 
-def _accepted(wanted: ExpectedCall) -> Iterator[Mapping[str, object]]:
-    """The arguments of calls that are accepted; ``""`` among a parameter's values is its absence."""
+def _list_accepted_arguments(wanted: ExpectedCall) -> Iterator[Mapping[str, object]]:
+    """Yield the arguments of accepted calls; ``""`` among a parameter's values is its absence."""
     options = [value if isinstance(value, (list, tuple)) else [value] for value in wanted.accepted.values()]
     for values in islice(product(*options), _MOST_ALTERNATIVES):
         yield {name: value for name, value in zip(wanted.accepted, values, strict=True) if value != ""}

@@ -62,39 +62,40 @@ class Outcome:
 
 
 def carry_out(statement: Statement, tables: Collection[Table]) -> Outcome:
-    """What becomes of a statement. Raises ``NoStatement``."""
+    """Carry out a statement on tables. Raises ``NoStatement``."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         for table in tables:
-            _fill(connection, table)
+            _fill_table(connection, table)
         for limit, most in _LIMITS.items():
             connection.setlimit(limit, most)
-        connection.set_authorizer(_authorizer(statement))
-        connection.set_progress_handler(_countdown(_MOST_STEPS // _STEPS_AT_ONCE), _STEPS_AT_ONCE)
+        connection.set_authorizer(_make_authorizer(statement))
+        left = iter(range(_MOST_STEPS // _STEPS_AT_ONCE))
+        # SQLite stops a statement when its progress handler returns true.
+        connection.set_progress_handler(lambda: next(left, None) is None, _STEPS_AT_ONCE)
         try:
             rows = connection.execute(statement.sql).fetchmany(_MOST_ROWS + 1)
         except (sqlite3.Error, sqlite3.Warning) as error:
-            raise NoStatement(_code(error), f"SQLite: {error}") from None
+            code = _CODES.get(getattr(error, "sqlite_errorname", ""), ERROR)
+            raise NoStatement(code, f"SQLite: {error}") from None
         if len(rows) > _MOST_ROWS:
             raise NoStatement(TOO_MUCH, f"it returns more than {_MOST_ROWS:,} rows")
+        # Reading the tables afterwards is our own work, which is neither limited nor refused.
         connection.set_authorizer(None)
         connection.set_progress_handler(None, 0)
-        return Outcome(tuple(rows), dict(_state(connection)))
+        return Outcome(tuple(rows), dict(_read_state(connection)))
 
 
-def _code(error: Exception) -> str:
-    name = getattr(error, "sqlite_errorname", "")
-    codes = {"SQLITE_AUTH": REFUSED, "SQLITE_INTERRUPT": TOO_MUCH, "SQLITE_TOOBIG": TOO_MUCH}
-    return codes.get(name, ERROR)
+_CODES = {"SQLITE_AUTH": REFUSED, "SQLITE_INTERRUPT": TOO_MUCH, "SQLITE_TOOBIG": TOO_MUCH}
 
 
-def _fill(connection: sqlite3.Connection, table: Table) -> None:
-    columns = ", ".join(f"{_quoted(name)} {kind}" for name, kind in table.columns.items())
-    connection.execute(f"CREATE TABLE {_quoted(table.name)} ({columns})")
+def _fill_table(connection: sqlite3.Connection, table: Table) -> None:
+    columns = ", ".join(f"{_quote(name)} {kind}" for name, kind in table.columns.items())
+    connection.execute(f"CREATE TABLE {_quote(table.name)} ({columns})")
     marks = ", ".join("?" * len(table.columns))
-    connection.executemany(f"INSERT INTO {_quoted(table.name)} VALUES ({marks})", table.rows)  # noqa: S608
+    connection.executemany(f"INSERT INTO {_quote(table.name)} VALUES ({marks})", table.rows)  # noqa: S608
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     doubled = name.replace('"', '""')
     return f'"{doubled}"'
 
@@ -109,7 +110,7 @@ _NOTING = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_READ)
 """What SQLite does in its catalogue when it creates a table."""
 
 
-def _authorizer(statement: Statement) -> Callable[..., int]:
+def _make_authorizer(statement: Statement) -> Callable[..., int]:
     creating = statement.keyword is Keyword.CREATE
 
     def allows(action: int, first: str | None, second: str | None) -> bool:
@@ -128,18 +129,12 @@ def _authorizer(statement: Statement) -> Callable[..., int]:
     return authorize
 
 
-def _countdown(turns: int) -> Callable[[], bool]:
-    """What stops a statement when it is called for the last time."""
-    left = iter(range(turns))
-    return lambda: next(left, None) is None
-
-
-def _state(connection: sqlite3.Connection) -> Iterator[tuple[str, Content]]:
+def _read_state(connection: sqlite3.Connection) -> Iterator[tuple[str, Content]]:
     names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     for (name,) in names:
-        info = connection.execute(f"PRAGMA table_info({_quoted(name)})").fetchall()
-        rows = connection.execute(f"SELECT * FROM {_quoted(name)}").fetchall()  # noqa: S608
-        columns = tuple((column.lower(), _affinity(kind)) for _, column, kind, *_ in info)
+        info = connection.execute(f"PRAGMA table_info({_quote(name)})").fetchall()
+        rows = connection.execute(f"SELECT * FROM {_quote(name)}").fetchall()  # noqa: S608
+        columns = tuple((column.lower(), _find_affinity(kind)) for _, column, kind, *_ in info)
         yield name.lower(), Content(columns, Counter(rows))
 
 
@@ -155,30 +150,31 @@ _AFFINITIES = (
 )
 
 
-def _affinity(kind: str) -> str:
-    """What a declared type means to SQLite (its documentation, "Determination Of Column Affinity")."""
+def _find_affinity(kind: str) -> str:
+    """Return the affinity of a declared type (SQLite: "Determination Of Column Affinity")."""
     if not kind:
         return ""
     return next((found for part, found in _AFFINITIES if part in kind.upper()), "numeric")
 
 
 def same_rows(expected: Outcome, found: Outcome, *, ordered: bool) -> bool:
-    """Whether the same rows were returned; in the same order where it counts."""
+    """Return whether the same rows were returned; in the same order where it counts."""
     if ordered:
         return expected.rows == found.rows
     return Counter(expected.rows) == Counter(found.rows)
 
 
 def same_state(expected: Outcome, found: Outcome) -> bool:
-    """Whether the same tables with the same rows are there."""
+    """Return whether the same tables with the same rows are there."""
     return expected.state.keys() == found.state.keys() and all(
-        _same_columns(content.columns, found.state[name].columns) and content.rows == found.state[name].rows
+        _have_same_columns(content.columns, found.state[name].columns)
+        and content.rows == found.state[name].rows
         for name, content in expected.state.items()
     )
 
 
-def _same_columns(expected: Sequence[tuple[str, str]], found: Sequence[tuple[str, str]]) -> bool:
-    """Names in their order; a type counts where one is expected."""
+def _have_same_columns(expected: Sequence[tuple[str, str]], found: Sequence[tuple[str, str]]) -> bool:
+    """Compare names in their order; a type counts where one is expected."""
     return len(expected) == len(found) and all(
         name == other and affinity in ("", kind)
         for (name, affinity), (other, kind) in zip(expected, found, strict=True)

@@ -20,7 +20,7 @@ _FURTHER = "a further column"
 
 
 def derived(truth: Statement, *others: Statement) -> tuple[Table, ...]:
-    """The table of a truth, filled so that it and other statements show what they do.
+    """Make the table of a truth, filled so that it and other statements show what they do.
 
     Raises ``NoStatement`` for a truth about several tables.
     """
@@ -36,7 +36,7 @@ def derived(truth: Statement, *others: Statement) -> tuple[Table, ...]:
     columns = tuple(dict.fromkeys(columns))
     statements = (truth, *others)
     values = {
-        column: tuple(dict.fromkeys(near for value in found for near in _near(value)))
+        column: tuple(dict.fromkeys(near for value in found for near in _list_near_values(value)))
         for column in columns
         if (found := [value for one in statements for value in one.compared.get(column.lower(), ())])
     }
@@ -45,17 +45,15 @@ def derived(truth: Statement, *others: Statement) -> tuple[Table, ...]:
     rows = []
     for number, choice in enumerate(choices):
         chosen = dict(zip(values, choice, strict=True))
-        rows.append(tuple(chosen.get(name, _filler(place, number)) for place, name in enumerate(columns)))
+        # A column without values gets one in each row that no other cell has.
+        rows.append(
+            tuple(chosen.get(name, (place + 1) * 1_000_003 + number) for place, name in enumerate(columns))
+        )
     return (Table(table, dict.fromkeys(columns, "NUMERIC"), tuple(rows)),)
 
 
-def _filler(place: int, number: int) -> int:
-    """A value that no other cell has."""
-    return (place + 1) * 1_000_003 + number
-
-
-def _near(value: Value) -> Iterator[Value]:
-    """A value, one below it, one above it; of a pattern the text between its wildcards."""
+def _list_near_values(value: Value) -> Iterator[Value]:
+    """Yield a value, one below it, one above it; of a pattern the text between its wildcards."""
     if value is None:
         yield from (None, "something")
     elif isinstance(value, str):

@@ -96,7 +96,7 @@ class Statement:
 
 
 def translate(arguments: Mapping[str, object], schema: Schema | None = None) -> Statement:
-    """The statement of a call; without a schema the call's own tables and columns are there.
+    """Translate a call into a statement; without a schema the call's own tables and columns exist.
 
     Raises ``NoStatement``.
     """
@@ -155,7 +155,7 @@ class _Translator:
     def __init__(self, arguments: Mapping[str, object], schema: Schema | None) -> None:
         self.left = _MOST_TEXT
         """Characters that its texts may still have."""
-        self.keyword = self._keyword(arguments.get("sql_keyword"))
+        self.keyword = self._read_keyword(arguments.get("sql_keyword"))
         self.given = {name: value for name, value in arguments.items() if value not in (None, "", [], ())}
         for name in self.given:
             if name not in ("sql_keyword", "table_name", *_PARAMETERS[self.keyword]):
@@ -164,67 +164,67 @@ class _Translator:
         self.known = {column for columns in (self.schema or {}).values() for column in columns}
 
     def statement(self) -> Statement:
-        listed = self._listed("columns")
+        listed = self._get_parts("columns")
         columns = [text for text in listed if text.strip() != "*"]
-        conditions = [self._condition(text) for text in self._texts("conditions")]
+        conditions = [self._build_condition(text) for text in self._get_texts("conditions")]
         if self.schema is None:
-            self.known = {name.lower() for name in columns} | set(_left_sides(conditions))
+            self.known = {name.lower() for name in columns} | set(_list_left_sides(conditions))
         match self.keyword:
             case Keyword.SELECT:
-                tree = self._select(listed or ["*"], conditions)
+                tree = self._build_select(listed or ["*"], conditions)
             case Keyword.INSERT:
-                tree = self._insert(columns)
+                tree = self._build_insert(columns)
             case Keyword.UPDATE:
-                tree = self._update(columns, conditions)
+                tree = self._build_update(columns, conditions)
             case Keyword.DELETE:
-                tree = exp.Delete(this=self._table(), where=_where(conditions))
+                tree = exp.Delete(this=self._build_table(), where=_make_where(conditions))
             case Keyword.CREATE:
-                tree = self._create(columns)
-        self._check(tree)
+                tree = self._build_create(columns)
+        self._check_tree(tree)
         return Statement(
-            sql=_written(tree),
+            sql=_write_sql(tree),
             keyword=self.keyword,
             tables=frozenset(table.name.lower() for table in tree.find_all(exp.Table)),
             columns=tuple(text.strip() for text in columns if re.fullmatch(r"\s*\w+\s*", text)),
             width=max((len(row.expressions) for row in tree.find_all(exp.Tuple)), default=0),
-            compared=_compared(tree),
+            compared=_find_compared_values(tree),
             ordered=isinstance(tree, exp.Select) and "order" in tree.args,
         )
 
-    def _keyword(self, given: object) -> Keyword:
+    def _read_keyword(self, given: object) -> Keyword:
         words = given.upper().split() if isinstance(given, str) else []
         if words and words[0] in Keyword.__members__ and words[1:] in ([], ["INTO"], ["FROM"], ["TABLE"]):
             return Keyword(words[0])
         raise NoStatement(CANNOT_TRANSLATE, f"sql_keyword is none of {', '.join(Keyword)}")
 
-    def _select(self, columns: list[str], conditions: Sequence[exp.Expr]) -> exp.Expr:
+    def _build_select(self, columns: list[str], conditions: Sequence[exp.Expr]) -> exp.Expr:
         distinct = re.match(r"\s*DISTINCT\b", columns[0], re.IGNORECASE)
         if distinct:
             columns = [columns[0][distinct.end() :], *columns[1:]]
-        source = self._parsed(f"FROM {self._text('table_name')}", exp.From).this
-        query = exp.Select(expressions=[self._parsed(text, exp.Expr) for text in columns]).from_(source)
+        source = self._parse(f"FROM {self._get_text('table_name')}", exp.From).this
+        query = exp.Select(expressions=[self._parse(text, exp.Expr) for text in columns]).from_(source)
         if distinct:
             query.set("distinct", exp.Distinct())
-        if joins := [self._parsed(text, exp.Join) for text in self._texts("joins")]:
+        if joins := [self._parse(text, exp.Join) for text in self._get_texts("joins")]:
             query.set("joins", joins)
-        query.set("where", _where(conditions))
-        if group := [self._parsed(text, exp.Expr) for text in self._listed("group_by")]:
+        query.set("where", _make_where(conditions))
+        if group := [self._parse(text, exp.Expr) for text in self._get_parts("group_by")]:
             query.set("group", exp.Group(expressions=group))
-        if having := [self._condition(text) for text in self._texts("having")]:
+        if having := [self._build_condition(text) for text in self._get_texts("having")]:
             query.set("having", exp.Having(this=exp.and_(*having)))
-        if order := [self._parsed(text, exp.Ordered) for text in self._listed("order_by")]:
+        if order := [self._parse(text, exp.Ordered) for text in self._get_parts("order_by")]:
             query.set("order", exp.Order(expressions=order))
         if "limit" in self.given:
-            query.set("limit", exp.Limit(expression=self._limit()))
+            query.set("limit", exp.Limit(expression=self._read_limit()))
         return query
 
-    def _limit(self) -> exp.Expr:
+    def _read_limit(self) -> exp.Expr:
         limit = self.given["limit"]
         if isinstance(limit, bool) or not re.fullmatch(r"\d{1,9}(\.0)?", str(limit)):
             raise NoStatement(CANNOT_TRANSLATE, "limit is no number of rows")
         return exp.Literal.number(str(limit).removesuffix(".0"))
 
-    def _insert(self, columns: Sequence[str]) -> exp.Expr:
+    def _build_insert(self, columns: Sequence[str]) -> exp.Expr:
         given = self.given.get("insert_values")
         rows = list(given) if isinstance(given, (list, tuple)) else []
         if rows and not any(isinstance(row, (list, tuple)) for row in rows):
@@ -233,35 +233,40 @@ class _Translator:
             raise NoStatement(CANNOT_TRANSLATE, "insert_values are no rows of values")
         if any(len(row) != len(columns or rows[0]) for row in rows):
             raise NoStatement(CANNOT_TRANSLATE, "there are not as many insert_values as columns")
-        values = exp.Values(expressions=[exp.Tuple(expressions=[*map(self._value, row)]) for row in rows])
-        table = self._table()
-        names = [self._parsed(name, exp.Identifier) for name in columns]
+        values = exp.Values(
+            expressions=[exp.Tuple(expressions=[*map(self._build_value, row)]) for row in rows]
+        )
+        table = self._build_table()
+        names = [self._parse(name, exp.Identifier) for name in columns]
         return exp.Insert(
             this=exp.Schema(this=table, expressions=names) if names else table, expression=values
         )
 
-    def _update(self, columns: Sequence[str], conditions: Sequence[exp.Expr]) -> exp.Expr:
+    def _build_update(self, columns: Sequence[str], conditions: Sequence[exp.Expr]) -> exp.Expr:
         given = self.given.get("update_values")
-        values = [self._value(value) for value in (given if isinstance(given, (list, tuple)) else [given])]
+        values = [
+            self._build_value(value) for value in (given if isinstance(given, (list, tuple)) else [given])
+        ]
         if not columns or len(values) != len(columns):
             raise NoStatement(CANNOT_TRANSLATE, "there are not as many update_values as columns")
-        names = (self._parsed(name, exp.Identifier) for name in columns)
+        names = (self._parse(name, exp.Identifier) for name in columns)
         pairs = zip(names, values, strict=True)
         sets = [exp.EQ(this=exp.Column(this=name), expression=value) for name, value in pairs]
-        return exp.Update(this=self._table(), expressions=sets, where=_where(conditions))
+        return exp.Update(this=self._build_table(), expressions=sets, where=_make_where(conditions))
 
-    def _create(self, columns: Sequence[str]) -> exp.Expr:
-        found = [self._parsed(text, exp.ColumnDef) for text in columns]
+    def _build_create(self, columns: Sequence[str]) -> exp.Expr:
+        found = [self._parse(text, exp.ColumnDef) for text in columns]
         if not found or not all(isinstance(column, (exp.Identifier, exp.ColumnDef)) for column in found):
             raise NoStatement(CANNOT_TRANSLATE, "columns are no names of columns")
-        return exp.Create(this=exp.Schema(this=self._table(), expressions=found), kind="TABLE")
+        return exp.Create(this=exp.Schema(this=self._build_table(), expressions=found), kind="TABLE")
 
-    def _table(self) -> exp.Expr:
-        return exp.Table(this=self._parsed(self._text("table_name"), exp.Identifier))
+    def _build_table(self) -> exp.Expr:
+        return exp.Table(this=self._parse(self._get_text("table_name"), exp.Identifier))
 
-    def _condition(self, text: str) -> exp.Expr:
+    def _build_condition(self, text: str) -> exp.Expr:
         try:
-            return self._parsed(text, exp.Condition)
+            return self._parse(text, exp.Condition)
+            # Official truths write text without quotes: name = John Doe.
         except NoStatement:
             if bare := _BARE.fullmatch(text):
                 name, operator, value = bare.groups()
@@ -269,7 +274,7 @@ class _Translator:
                 return _OPERATORS[operator](this=column, expression=exp.Literal.string(value.strip()))
             raise
 
-    def _value(self, value: object) -> exp.Expr:
+    def _build_value(self, value: object) -> exp.Expr:
         if value is None:
             return exp.Null()
         if isinstance(value, (bool, int)) and abs(value) < 2**63:
@@ -278,31 +283,32 @@ class _Translator:
             return exp.Literal.number(repr(value))
         if not isinstance(value, str):
             raise NoStatement(CANNOT_TRANSLATE, f"a value is no text and no number: {type(value).__name__}")
-        text = self._counted(value)
+        text = self._check_text(value)
         try:
-            tree = self._parsed(text, exp.Expr)
+            tree = self._parse(text, exp.Expr)
         except NoStatement:
             return exp.Literal.string(text)
         if isinstance(tree, (exp.Null, exp.Subquery)) or (isinstance(tree, exp.Literal) and tree.is_string):
             return tree
         named = [column.name.lower() for column in tree.find_all(exp.Column)]
+        # In an UPDATE a value may calculate with columns; anywhere else it is text.
         calculated = isinstance(tree, _CALCULATIONS) and named and self.known.issuperset(named)
         return tree if calculated and self.keyword is Keyword.UPDATE else exp.Literal.string(text)
 
-    def _text(self, name: str) -> str:
-        texts = self._texts(name)
+    def _get_text(self, name: str) -> str:
+        texts = self._get_texts(name)
         if len(texts) != 1:
             raise NoStatement(CANNOT_TRANSLATE, f"{name} is not one text")
         return texts[0]
 
-    def _texts(self, name: str) -> list[str]:
-        return [self._counted(text) for text in _flat(name, self.given.get(name))]
+    def _get_texts(self, name: str) -> list[str]:
+        return [self._check_text(text) for text in _flatten(name, self.given.get(name))]
 
-    def _listed(self, name: str) -> list[str]:
-        return [part for text in self._texts(name) for part in _parts(text)]
+    def _get_parts(self, name: str) -> list[str]:
+        return [part for text in self._get_texts(name) for part in _split_at_commas(text)]
 
-    def _counted(self, text: str) -> str:
-        """A text, if it can be in a statement and the call is not too long."""
+    def _check_text(self, text: str) -> str:
+        """Return a text that can be in a statement while the call is not too long."""
         self.left -= len(text)
         if self.left < 0:
             raise NoStatement(REFUSED, f"the call is longer than {_MOST_TEXT:,} characters")
@@ -310,21 +316,20 @@ class _Translator:
             raise NoStatement(REFUSED, "the call has characters that no statement can have")
         return text
 
-    def _parsed(self, text: str, into: type[N]) -> N:
+    def _parse(self, text: str, into: type[N]) -> N:
         try:
             return sqlglot.parse_one(text, read="sqlite", into=into)
-        except SqlglotError:
-            pass
-        except (AttributeError, IndexError, TypeError, ValueError):  # the parser trips over some texts
-            pass
-        raise NoStatement(CANNOT_TRANSLATE, f"not SQL: {text[:200]!r}")
+        # sqlglot's parser raises the last four where it trips over a text.
+        except (SqlglotError, AttributeError, IndexError, TypeError, ValueError):
+            raise NoStatement(CANNOT_TRANSLATE, f"not SQL: {text[:200]!r}") from None
 
-    def _check(self, tree: exp.Expr) -> None:
-        """That a tree holds what it may, and names what there is; words without quotes become text."""
+    def _check_tree(self, tree: exp.Expr) -> None:
+        """Check that a tree holds allowed nodes and known names; words without quotes become text."""
         aliases = {alias.alias.lower() for alias in tree.find_all(exp.Alias, exp.TableAlias)}
         for number, node in enumerate(list(tree.walk())):
             if number > _MOST_NODES:
                 raise NoStatement(REFUSED, f"the call has more than {_MOST_NODES:,} parts")
+            # The exact type: a subclass may write something else.
             if type(node) not in _ALLOWED or (isinstance(node, exp.In) and node.args.get("field")):
                 raise NoStatement(REFUSED, f"{type(node).__name__} is not allowed here")
             if isinstance(node, exp.DataType) and node.this not in _TYPES:
@@ -349,6 +354,7 @@ class _Translator:
             raise NoStatement(REFUSED, "a column must be named by its name and its table's")
         if name in self.known or name in aliases:
             return
+        # A word on the right of a comparison that names no column is text.
         compared = isinstance(column.parent, _COMPARISONS) and column.arg_key != "this"
         if compared and not column.table:
             column.replace(exp.Literal.string(column.name))
@@ -356,18 +362,18 @@ class _Translator:
             raise NoStatement(UNKNOWN_NAME, f"there is no column {column.name:.80}")
 
 
-def _flat(name: str, value: object) -> Iterator[str]:
+def _flatten(name: str, value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from _flat(name, item)
+            yield from _flatten(name, item)
     elif value is not None:
         raise NoStatement(CANNOT_TRANSLATE, f"{name} has something that is no text")
 
 
-def _parts(text: str) -> Iterator[str]:
-    """A text between its commas, those in parentheses and quotes left out."""
+def _split_at_commas(text: str) -> Iterator[str]:
+    """Split a text at its commas, but not at those in parentheses and quotes."""
     try:
         tokens = sqlglot.tokenize(text, read="sqlite")
     except SqlglotError:
@@ -382,33 +388,33 @@ def _parts(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _where(conditions: Sequence[exp.Expr]) -> exp.Where | None:
+def _make_where(conditions: Sequence[exp.Expr]) -> exp.Where | None:
     return exp.Where(this=exp.and_(*conditions)) if conditions else None
 
 
-def _left_sides(conditions: Sequence[exp.Expr]) -> Iterator[str]:
+def _list_left_sides(conditions: Sequence[exp.Expr]) -> Iterator[str]:
     for condition in conditions:
         for node in condition.find_all(*_COMPARISONS, exp.Is):
             yield from (column.name.lower() for column in node.this.find_all(exp.Column))
 
 
-def _compared(tree: exp.Expr) -> Mapping[str, tuple[Value, ...]]:
+def _find_compared_values(tree: exp.Expr) -> Mapping[str, tuple[Value, ...]]:
     found: dict[str, tuple[Value, ...]] = {}
     for node in tree.find_all(*_COMPARISONS, exp.Is):
         if isinstance(node.this, exp.Column) and not isinstance(node.parent, exp.Update):
             others = [node.args.get(key) for key in ("expression", "low", "high")] + node.expressions
             name = node.this.name.lower()
-            values = (value for other in others for value in _constant(other))
+            values = (value for other in others for value in _read_constant(other))
             found[name] = tuple(dict.fromkeys((*found.get(name, ()), *values)))
     return found
 
 
-def _constant(node: object) -> Iterator[Value]:
-    """The value of a node, where it is one."""
+def _read_constant(node: object) -> Iterator[Value]:
+    """Return the value of a node, where it is one."""
     if isinstance(node, exp.Null):
         yield None
     elif isinstance(node, exp.Neg):
-        yield from (-value for value in _constant(node.this) if isinstance(value, (int, float)))
+        yield from (-value for value in _read_constant(node.this) if isinstance(value, (int, float)))
     elif isinstance(node, exp.Literal) and node.is_string:
         yield node.name
     elif isinstance(node, exp.Literal):
@@ -417,7 +423,7 @@ def _constant(node: object) -> Iterator[Value]:
         yield int(number) if whole else number
 
 
-def _written(tree: exp.Expr) -> str:
+def _write_sql(tree: exp.Expr) -> str:
     try:
         return tree.sql(dialect="sqlite", identify=True, comments=False)
     except (SqlglotError, AttributeError, TypeError, ValueError):

@@ -53,13 +53,13 @@ def keys_at_top() -> frozenset[str]:
 
 
 def read(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...]:
-    """All entries of a file. Raises ``SuiteError`` with file, line and field."""
+    """Read all entries of a file. Raises ``SuiteError`` with file, line and field."""
     file = Field(yaml_value(path), path)
     return tuple(entry for category in categories_of(file) for entry in entries(file, suite, category, world))
 
 
 def categories_of(file: Field) -> tuple[Category, ...]:
-    """The categories of a file's entries. Raises ``SuiteError``."""
+    """Return the categories of a file's entries. Raises ``SuiteError``."""
     name = file.member("category").text()
     found = tuple(
         c for c in CATEGORIES.values() if c.rule.format and name == (c.rule.file_category or c.name)
@@ -70,7 +70,7 @@ def categories_of(file: Field) -> tuple[Category, ...]:
 
 
 def entries(file: Field, suite: str, category: Category, world: World | None = None) -> tuple[Entry, ...]:
-    """The entries of what a file holds in one of its categories. Raises ``SuiteError``."""
+    """Make the entries of a file in one of its categories. Raises ``SuiteError``."""
     if category.group is Group.MULTI_TURN:
         return tuple(entry for entry, _ in trajectories_of(file, suite, world))
     module, model = _load_format(category.rule)
@@ -80,7 +80,7 @@ def entries(file: Field, suite: str, category: Category, world: World | None = N
 def trajectories_of(
     file: Field, suite: str, world: World | None = None
 ) -> Sequence[tuple[Entry, Withheld | None]]:
-    """All multi-turn entries of what a file holds, with what can be withheld. Raises ``SuiteError``."""
+    """Make the multi-turn entries of a file, with what can be withheld. Raises ``SuiteError``."""
     (category,) = categories_of(file)
     found = list(multi_turn.entries(file, suite, category, world))
     unique = _unique([(place, entry) for place, entry, _ in found])
@@ -92,7 +92,7 @@ _UNFIT = re.compile(r"[\[\]\x00-\x1f\ud800-\udfff]")
 
 
 def _unique(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
-    """The entries, each under an id of its own."""
+    """Return the entries; refuse an id that is unfit or taken."""
     found: dict[str, Entry] = {}
     for field, entry in entries:
         if not entry.id or _UNFIT.search(entry.id):

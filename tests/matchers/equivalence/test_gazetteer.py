@@ -23,7 +23,7 @@ def test_no_name_is_given_twice() -> None:
     names = [name for _, given in rows for name in {words(name) for name in given}]
     assert len(names) == len(set(names))
     airports = [
-        name for known, given in gazetteer._airports() for name in {frozenset(words(n)) for n in given}
+        name for known, given in gazetteer._read_airports() for name in {frozenset(words(n)) for n in given}
     ]
     assert len(airports) == len(set(airports))
     assert [name for name, where in gazetteer.regions().items() if len(where) > 1] == [("georgia",)]
