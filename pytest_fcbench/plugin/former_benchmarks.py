@@ -19,6 +19,7 @@ from pytest_fcbench.run.session import Session
 _PRESENT_NAMES = {
     "pytest_fcbench.entries": "pytest_fcbench.domain.entry",
     "pytest_fcbench.complexeval": "pytest_fcbench.matchers.golden_path",
+    "pytest_fcbench.complexeval.verdict": "pytest_fcbench.matchers.golden_path.verdict",
     "pytest_fcbench.executables": "pytest_fcbench.execution",
     "pytest_fcbench.executables.outcomes": "pytest_fcbench.execution.outcomes",
 }
