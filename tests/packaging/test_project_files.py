@@ -13,6 +13,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from tests.conftest import ROOT
+from tests.house import PACKAGE, ROOMS
 from tests.packaging.test_files import PROJECT
 
 WORKFLOWS = {path.stem: path for path in (ROOT / ".github" / "workflows").glob("*.yml")}
@@ -108,10 +109,16 @@ def test_the_fast_ring_names_tests_that_exist() -> None:
     assert all((ROOT / line).exists() for line in lines)
 
 
+def test_coverage_is_gated_for_the_rooms_of_the_fast_ring() -> None:
+    coverage = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["coverage"]
+    lines = (ROOT / "tests" / "fast-ring.txt").read_text().split()
+    rooms = {line.removeprefix("tests/") for line in lines} & ROOMS.keys()
+    assert set(coverage["run"]["source_pkgs"]) == {f"{PACKAGE}.{room}" for room in rooms}
+    assert coverage["run"]["branch"] is True
+    assert coverage["report"]["fail_under"] == 99
+
+
 def test_slips_in_marks_and_settings_are_errors() -> None:
-    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
-    settings = tools["pytest"]["ini_options"]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
     assert settings["addopts"] == ["--strict-markers", "--strict-config"]
     assert settings["xfail_strict"] is True
-    assert tools["coverage"]["run"]["branch"] is True
-    assert tools["coverage"]["report"]["fail_under"] > 0
