@@ -164,7 +164,7 @@ class Record:
         return self.paths.get(profile)
 
     def verdict(self, profile: Profile) -> Verdict:
-        """The verdict of one profile."""
+        """Return the verdict of one profile."""
         return self.verdicts.under(profile)
 
     def judged(self, judgement: Judgement) -> Record:
@@ -224,7 +224,7 @@ def record(
     transcript: Transcript | None,
     usd: Pricing = unpriced,
 ) -> Record:
-    """The Record of an entry; ``transcript`` is None where no answer came."""
+    """Build the Record of an entry; ``transcript`` is None where no answer came."""
     completions = transcript.completions if transcript else ()
     return Record(
         entry=entry.key,
@@ -247,7 +247,7 @@ def record(
 
 
 def by_category(records: Iterable[Record]) -> dict[str, list[Record]]:
-    """Records of each category that has any, in the order of every table."""
+    """Group Records by category, in the order of every table."""
     found: dict[str, list[Record]] = {}
     for item in records:
         found.setdefault(item.category, []).append(item)
@@ -263,7 +263,7 @@ def in_order(records: Iterable[Record]) -> list[Record]:
 
 
 def _natural(key: str) -> list[tuple[int, str]]:
-    """A sort key that puts ``parallel_10`` after ``parallel_9``."""
+    """Build a sort key that puts ``parallel_10`` after ``parallel_9``."""
     parts = key.replace("-", "_").replace(":", "_").split("_")
     return [
         (int(part), "") if part.isdecimal() and len(part) < _LONGEST_NUMBER else (-1, part) for part in parts
@@ -280,13 +280,13 @@ def _adapter() -> TypeAdapter[Record]:
 
 
 def to_json(record: Record) -> dict[str, object]:
-    """A Record as the JSON object that reports carry (``metadata.fcbench``)."""
+    """Write a Record as the JSON object that reports carry (``metadata.fcbench``)."""
     found: dict[str, object] = _adapter().dump_python(record, by_alias=True, warnings=False)
     return found
 
 
 def from_json(value: Mapping[str, object]) -> Record:
-    """The Record of a JSON object that ``to_json`` made. Raises KeyError or TypeError on any other."""
+    """Read a Record from a JSON object of ``to_json``. Raises KeyError or TypeError on any other."""
     if missing := [key for key in _REQUIRED if key not in value]:
         raise KeyError(missing[0])
     try:
@@ -296,7 +296,7 @@ def from_json(value: Mapping[str, object]) -> Record:
 
 
 def json_schema() -> dict[str, dict[str, Any]]:
-    """The JSON Schemas of a Record and of its parts, by name."""
+    """Generate the JSON Schemas of a Record and of its parts, by name."""
     schema = _adapter().json_schema(schema_generator=StrictSchema, mode="serialization")
     parts: dict[str, dict[str, Any]] = schema.pop("$defs")
     schema["required"] = [key for key in schema["required"] if key not in _LATER]

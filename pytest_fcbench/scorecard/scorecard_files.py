@@ -50,7 +50,7 @@ class Scorecard:
     """None in a baseline."""
 
     def size_of(self, category: str) -> int:
-        """Number of tests of a category in the suites of the run, where that counts."""
+        """Return the number of tests of a category in the suites of the run, where that counts."""
         return self.sizes.get(category, 0)
 
     def scores(self, profile: Profile) -> ProfileScores:
@@ -59,12 +59,12 @@ class Scorecard:
 
 
 def load(path: Path) -> Scorecard:
-    """A scorecard or a baseline. Raises ``UsageError`` that names the file and what is wrong with it."""
+    """Load a scorecard or a baseline. Raises ``UsageError`` that names the file and what is wrong with it."""
     return read(path, parsed(path))
 
 
 def read(path: Path, found: object) -> Scorecard:
-    """That of a parsed file. Raises ``UsageError``."""
+    """Read the scorecard of a parsed file. Raises ``UsageError``."""
     try:
         if not isinstance(found, Mapping) or not isinstance(found.get("fcbench"), Mapping):
             raise UsageError(f"{path}: not a scorecard: it has no section 'fcbench'")
@@ -97,7 +97,7 @@ def read(path: Path, found: object) -> Scorecard:
 
 
 def parsed(path: Path) -> object:
-    """The JSON value of a file. Raises ``UsageError``."""
+    """Parse a file as JSON. Raises ``UsageError``."""
     try:
         found: object = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -120,12 +120,12 @@ def _sizes(told: Mapping[str, object]) -> Mapping[str, int]:
 
 
 def _told(test: Mapping[str, Mapping[str, Mapping[str, object]]]) -> Mapping[str, object] | None:
-    """The Record that a test of the report carries."""
+    """Return the Record that a test of the report carries, as JSON."""
     return test.get("metadata", {}).get("fcbench")
 
 
 def baseline(scorecard: Scorecard) -> str:
-    """The text of a baseline."""
+    """Write the text of a baseline."""
     facts = facts_adapter().dump_python(scorecard.facts, warnings=False) | {"notes": []}
     entries: dict[str, dict[str, object]] = {}
     for record in scorecard.records:
@@ -144,7 +144,7 @@ _PAIR = re.compile(r'\[\s+("[^"\\]*"),\s+("[^"\\]*")\s+\]')
 
 
 def word(verdict: Verdict) -> str:
-    """A verdict without its reason: ``passed``, ``failed wrong_count``, ``not_scored timeout``."""
+    """Write a verdict without its reason: ``passed``, ``failed wrong_count``, ``not_scored timeout``."""
     match verdict:
         case Passed():
             return verdict.status
@@ -155,7 +155,7 @@ def word(verdict: Verdict) -> str:
 
 
 def _kept(section: Mapping[str, object], entries: Mapping[str, Mapping[str, object]]) -> Iterator[Record]:
-    """The Records of a baseline."""
+    """Read the Records of a baseline."""
     several = section["trials"] != 1
     for category, verdicts in entries.items():
         group = CATEGORIES[category].group.value if category in CATEGORIES else category

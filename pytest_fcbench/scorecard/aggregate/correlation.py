@@ -22,7 +22,7 @@ class Correlation:
 
 
 def correlated(pairs: Sequence[tuple[float, float]]) -> Correlation:
-    """The correlation of the two numbers of each."""
+    """Correlate the two numbers of several models."""
     one, other = [a for a, _ in pairs], [b for _, b in pairs]
     return Correlation(len(pairs), _pearson(one, other), _pearson(ranks(one), ranks(other)))
 
@@ -40,7 +40,7 @@ def _pearson(one: Sequence[float], other: Sequence[float]) -> float | None:
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """From 1 on; what is equal shares the mean of its ranks."""
+    """Rank values from 1 on; equal ones share the mean of their ranks."""
     return [
         sum(other < value for other in values) + (sum(other == value for other in values) + 1) / 2
         for value in values

@@ -48,7 +48,7 @@ class Sides:
 
     @property
     def n(self) -> int:
-        """All of them."""
+        """The number of entries."""
         return self.both + self.ast_only + self.execution_only + self.neither
 
     @property
@@ -60,7 +60,7 @@ class Sides:
 
 
 def sides(records: Iterable[Record], profile: Profile) -> Sides:
-    """The entries of these Records together."""
+    """Count the entries of these Records by both verdicts."""
     counts = {(a, b): 0 for a in (True, False) for b in (True, False)}
     for record in records:
         if as_written := record.as_written:
@@ -71,7 +71,7 @@ def sides(records: Iterable[Record], profile: Profile) -> Sides:
 
 
 def parts(records: Iterable[Record], profile: Profile) -> dict[str, Sides]:
-    """By category, and of all; nothing where no entry has both verdicts."""
+    """Count by category, and of all; nothing where no entry has both verdicts."""
     asked = [record for record in records if record.group == Group.EXECUTABLE]
     found = {name: sides(part, profile) for name, part in by_category(asked).items()}
     known = {name: of for name, of in found.items() if of.n}
@@ -85,14 +85,14 @@ LEGEND = "AST: the calls are those of the truth, argument by argument; no verdic
 
 
 def row(of: Sides) -> tuple[str, ...]:
-    """The cells of ``COLUMNS``."""
+    """Write the cells of ``COLUMNS``."""
     counts = (of.n, of.both, of.ast_only, of.execution_only, of.neither)
     shares = (of.ast, of.execution, of.agreement)
     return (*(f"{count:,}" for count in counts), *(number(share, ".2%") for share in shares))
 
 
 def table(records: Sequence[Record], profile: Profile) -> Table | None:
-    """A row for each category and for all; None where no entry has both verdicts."""
+    """Tabulate each category and all; None where no entry has both verdicts."""
     found = parts(records, profile)
     if not found:
         return None

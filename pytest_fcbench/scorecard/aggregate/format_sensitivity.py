@@ -39,7 +39,7 @@ class Spread:
 
 
 def spread(accuracies: Sequence[float]) -> Spread:
-    """That of fractions, rounded as officially; nothing is apart where there is one."""
+    """Measure how far accuracies are apart, rounded as officially; 0 for a single one."""
     if len(accuracies) < 2:
         return Spread(0.0, 0.0, 0.0)
     return Spread(
@@ -107,7 +107,7 @@ class Sensitivity:
 
 
 def by_format(records: Iterable[Record]) -> Mapping[PromptFormat, Sequence[Record]]:
-    """Records of variations, by format, in the official order; formats of which there are any."""
+    """Group the Records of variations by prompt format, in the official order."""
     found: dict[PromptFormat, list[Record]] = {}
     for record in records:
         if told := told_by(record.entry):
@@ -116,7 +116,7 @@ def by_format(records: Iterable[Record]) -> Mapping[PromptFormat, Sequence[Recor
 
 
 def sensitivity(records: Sequence[Record], profile: Profile) -> Sensitivity | None:
-    """None where no entry was put in a format of its own, or none of these was scored."""
+    """Measure format sensitivity; None where no entry was put in a format of its own, or none was scored."""
     scores = {chosen: tally(part, profile) for chosen, part in by_format(records).items()}
     accuracies = {chosen: score.accuracy for chosen, score in scores.items() if score.accuracy is not None}
     if not accuracies:

@@ -66,7 +66,7 @@ OVERALL: Mapping[str, float] = {
 
 
 def weights(metric: str, size_of: Callable[[str], float]) -> Mapping[str, float]:
-    """What each category counts in ``overall``, a group or itself; what has no category here is left out.
+    """Weigh each category within ``overall``, a group or itself; what has no category here is left out.
 
     ``size_of`` gives the number of entries by which the categories of some groups count.
     """

@@ -135,19 +135,19 @@ class PathScores:
 
 
 def golden(records: Iterable[Record]) -> list[Record]:
-    """The Records of entries with a golden path."""
+    """Select the Records of entries with a golden path."""
     return [record for record in records if record.group == Group.COMPLEX]
 
 
 def parts(records: Iterable[Record], profile: Profile) -> dict[str, PathScores]:
-    """The scores of each category and of ``all``; nothing where no entry has a golden path."""
+    """Score each category and ``all``; nothing where no entry has a golden path."""
     found = golden(records)
     categories = {name: path_scores(part, profile) for name, part in by_category(found).items()}
     return {**categories, "all": path_scores(found, profile)} if found else {}
 
 
 def path_scores(records: Iterable[Record], profile: Profile) -> PathScores:
-    """The scores of these Records together."""
+    """Score these Records together."""
     scored = [(r, verdict) for r in records if not isinstance(verdict := r.verdict(profile), NotScored)]
     told = [(record, path) for record, _ in scored if (path := record.path(profile))]
     beyond = [
@@ -210,7 +210,7 @@ def _parameters(calls: Iterable[CallVerdict]) -> Mapping[str, Wrong]:
 
 
 def role(parameter: str) -> str:
-    """What a parameter is for, as far as its name tells."""
+    """Guess from its name what a parameter is for."""
     words = {word.lower() for word in _WORD.findall(parameter)}
     return next((name for name, known in ROLES.items() if words & known), OTHER)
 

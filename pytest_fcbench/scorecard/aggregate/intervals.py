@@ -59,12 +59,12 @@ class Part:
 
 
 def of_share(passed: int, n: int) -> Interval | None:
-    """The interval of a share of independent entries; None of no entries."""
+    """Return the interval of a share of independent entries; None of no entries."""
     return Interval(*_wilson(passed / n, n), "wilson") if n else None
 
 
 def of_clusters(clusters: Sequence[tuple[int, int]]) -> Interval | None:
-    """The interval of a share whose verdicts come in clusters, each given as passed and number.
+    """Return the interval of a share whose verdicts come in clusters, each given as passed and number.
 
     None of no verdicts. With a single cluster, or with no variance between clusters, the number of
     clusters counts: nothing tells that there is more in them.
@@ -83,7 +83,7 @@ def of_clusters(clusters: Sequence[tuple[int, int]]) -> Interval | None:
 
 
 def of_ratio(clusters: Sequence[tuple[int, int]]) -> Interval | None:
-    """The interval of a ratio R of two sums over clusters, such as right calls and calls.
+    """Return the interval of a ratio R of two sums over clusters, such as right calls and calls.
 
     The variance is that of the linearised ratio, k / (k - 1) * sum((y - R x)^2) / sum(x)^2 for k clusters
     (Cochran 1977, "Sampling Techniques", chapter 6), which ``of_clusters`` puts into Wilson's formula. Where
@@ -99,7 +99,7 @@ def of_ratio(clusters: Sequence[tuple[int, int]]) -> Interval | None:
 
 
 def of_difference(clusters: Sequence[tuple[int, int]]) -> Interval | None:
-    """The interval of a mean difference of verdicts, given by cluster as the sum of differences and their
+    """Return the interval of a mean difference of verdicts, given by cluster as sum of differences and their
     number: -/+ 1.96 standard errors of the linearised mean, as in ``of_ratio``. None of less than two
     clusters, and where they tell no variance."""
     if len(clusters) < 2:
@@ -117,7 +117,7 @@ def _linearised(clusters: Sequence[tuple[int, int]]) -> tuple[float, float]:
 
 
 def of_mean(parts: Sequence[Part]) -> Interval | None:
-    """The interval of the weighted sum of independent shares; None of none."""
+    """Return the interval of the weighted sum of independent shares; None of none."""
     if not parts:
         return None
     mean = add_in_order(part.weight * part.share for part in parts)

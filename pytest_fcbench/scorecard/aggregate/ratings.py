@@ -37,7 +37,7 @@ class Ratings:
 
 
 def ratings(records: Iterable[Record]) -> Ratings:
-    """The ratings of these Records together."""
+    """Summarise the ratings of these Records."""
     scores: dict[str, list[int]] = {}
     not_rated = 0
     for record in records:
@@ -59,7 +59,7 @@ def ratings(records: Iterable[Record]) -> Ratings:
 
 
 def parts(records: Iterable[Record]) -> dict[str, Ratings]:
-    """By category, where a judge was asked about any reply."""
+    """Summarise ratings by category, where a judge was asked about any reply."""
     asked = (record for record in records if record.rating)
     return {name: ratings(part) for name, part in by_category(asked).items()}
 
@@ -69,13 +69,13 @@ COLUMNS = ("rated", "not rated", "mean", "95%", *map(str, range(MOST + 1)))
 
 
 def row(of: Ratings) -> tuple[str, ...]:
-    """The cells of ``COLUMNS``."""
+    """Write the cells of ``COLUMNS``."""
     limits = f"{of.interval.low:.2f}-{of.interval.high:.2f}" if of.interval else "-"
     return (f"{of.rated:,}", f"{of.not_rated:,}", number(of.mean, ".2f"), limits, *map(str, of.counts))
 
 
 def table(records: Sequence[Record], judge: str | None) -> Table | None:
-    """A row for each category; None where no judge was asked."""
+    """Tabulate each category; None where no judge was asked."""
     found = parts(records)
     if not found:
         return None

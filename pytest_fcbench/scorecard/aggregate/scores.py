@@ -59,7 +59,7 @@ class ProfileScores:
     """Whether only suites of a team's own were run: entries count alike, and the suites are the groups."""
 
     def named(self, name: str) -> Score | None:
-        """A category, a group or ``overall``; None where nothing of it was run."""
+        """Return the score of a category, a group or ``overall``; None where nothing of it was run."""
         if name == "overall":
             return self.overall
         return self.categories.get(name) or self.groups.get(name)
@@ -117,7 +117,7 @@ def counted(categories: Iterable[str]) -> list[str]:
 
 
 def supposed(verdict: Verdict, assumed: Passed | Failed | None) -> Verdict:
-    """A verdict, or what is assumed in its place where the entry was not scored and is not set aside."""
+    """Return a verdict, or what is assumed in its place where the entry was not scored and is not set aside."""
     unscored = isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE
     return assumed if assumed and unscored else verdict
 
@@ -150,7 +150,7 @@ def score_of(
     size_of: Callable[[str], int],
     assumed: Passed | Failed | None = None,
 ) -> Score | None:
-    """The score of ``overall``, a group, a category or a mark; None where nothing of it was run."""
+    """Return the score of ``overall``, a group, a category or a mark; None where nothing of it was run."""
     if is_formula(metric, records):
         return aggregate(records, profile, size_of, assumed).named(metric)
     part = marked(records, metric)
@@ -158,7 +158,7 @@ def score_of(
 
 
 def tally(records: Sequence[Record], profile: Profile, assumed: Passed | Failed | None = None) -> Score:
-    """The score of entries that count alike; trials of an entry, or of those like it, are a cluster."""
+    """Score entries that count alike; trials of an entry, or of those like it, are a cluster."""
     clusters: dict[str, list[bool]] = {}
     unscored = []
     for record in records:
@@ -191,7 +191,7 @@ def tally(records: Sequence[Record], profile: Profile, assumed: Passed | Failed 
 def _weights(
     parts: Mapping[str, Score | None], formula: Formula, size_of: Callable[[str], int]
 ) -> Mapping[str, float]:
-    """What each part counts; what was not run counts too, as 0."""
+    """Weigh each part of a formula; what was not run has a weight, too."""
     if formula.weighing is Weighing.EQUAL:
         return dict.fromkeys(parts, 1 / len(parts))
     sizes = {name: score.scored if score and score.scored else size_of(name) for name, score in parts.items()}
@@ -224,6 +224,6 @@ def _combine(parts: Mapping[str, Score | None], weights: Mapping[str, float]) ->
 
 
 def _counting_all(overall: Score, categories: Mapping[str, Score]) -> Score:
-    """The overall score with the counts of all categories, also of those without a weight."""
+    """Return the overall score with the counts of all categories, also of those without a weight."""
     counts = _combine(dict(categories), dict.fromkeys(categories, 0.0))
     return replace(counts, accuracy=overall.accuracy, missing=overall.missing, interval=overall.interval)

@@ -42,7 +42,7 @@ class CostLatency:
 
 
 def cost_latency(records: Iterable[Record]) -> CostLatency:
-    """What all steps of these Records took."""
+    """Sum up the tokens, dollars and seconds of all steps of these Records."""
     steps = [step for record in records for step in record.steps]
     asked = [step.input_tokens for step in steps if step.input_tokens is not None]
     answered = [step.output_tokens for step in steps if step.output_tokens is not None]

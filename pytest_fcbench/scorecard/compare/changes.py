@@ -40,7 +40,7 @@ class Change:
 
 
 def changes(old: Iterable[Record], new: Mapping[str, Record]) -> Iterator[Change]:
-    """What changed in Records; ``new`` has each by item id."""
+    """List the verdicts that changed; ``new`` has each Record by item id."""
     for record in old:
         again = new[record.item_id]
         for profile in Profile:
@@ -71,7 +71,7 @@ def _told(verdict: Verdict) -> tuple[str, str | None]:
 
 
 def moved(old: ProfileScores, new: ProfileScores) -> Iterator[tuple[str, Score, Score]]:
-    """The categories, groups and overall whose score is another one, with both."""
+    """List the categories, groups and overall whose score changed, with both scores."""
     names = (*old.categories, *old.groups, "overall")
     for name in names:
         before, after = old.named(name), new.named(name)

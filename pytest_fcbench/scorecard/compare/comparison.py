@@ -97,7 +97,7 @@ def checked(metrics: Iterable[str], cards: Iterable[Scorecard]) -> list[str]:
 
 
 def compare(before: Scorecard, after: Scorecard, profile: Profile, metrics: Sequence[str] = ()) -> Comparison:
-    """The later run against the earlier one, in these metrics or else in all that both have.
+    """Compare the later run with the earlier one, in these metrics or else in all that both have.
 
     Raises ``UsageError`` for an unknown metric, and where there is nothing to compare.
     """
@@ -180,7 +180,7 @@ def tables(comparison: Comparison, most: int) -> list[Table]:
 
 
 def heads(comparison: Comparison) -> Table:
-    """What the two runs were, with notes on what makes them less comparable."""
+    """Tabulate what the two runs were, with notes on what makes them less comparable."""
     cards = (comparison.before, comparison.after)
     rows: Mapping[str, Callable[[Scorecard], str]] = {
         "file": lambda card: str(card.path),
@@ -219,7 +219,7 @@ def _unscored(card: Scorecard, profile: Profile) -> str:
 
 
 def warnings(comparison: Comparison) -> Iterator[str]:
-    """A sentence for each thing in which the runs differ beside the model."""
+    """Write a sentence for each thing in which the runs differ beside the model."""
     before, after, paired = comparison.before, comparison.after, comparison.paired
     old, new = before.facts, after.facts
     for name in dict.fromkeys((*old.suites, *new.suites)):
@@ -260,7 +260,7 @@ def _left_out(why: str, entries: Sequence[str]) -> Iterator[str]:
 
 
 def scores(comparison: Comparison) -> Table:
-    """A row for each metric."""
+    """Tabulate each metric."""
     rows = []
     for one in comparison.tested:
         found, chance = one.difference, one.difference.chance
@@ -309,7 +309,7 @@ def _how(comparison: Comparison) -> Iterator[str]:
 
 
 def complex_calls(comparison: Comparison) -> Table:
-    """What became of calls along golden paths in each run, on the entries that both have scored."""
+    """Tabulate the calls along golden paths in each run, on the entries that both have scored."""
     before, after = (
         {
             name: call_tables.call_row(of)
@@ -323,7 +323,7 @@ def complex_calls(comparison: Comparison) -> Table:
 
 
 def executed(comparison: Comparison) -> Table:
-    """Calls as they are written against what they return in each run, on the same entries."""
+    """Tabulate verdicts on calls as written and as executed in each run, on the same entries."""
     before, after = (
         {name: execution.row(of) for name, of in execution.parts(part, comparison.profile).items()}
         for part in _compared(comparison)
@@ -333,7 +333,7 @@ def executed(comparison: Comparison) -> Table:
 
 
 def rated(comparison: Comparison) -> Table:
-    """What judges thought of replies in each run, on the same entries."""
+    """Tabulate how judges rated replies in each run, on the same entries."""
     before, after = (
         {name: ratings.row(of) for name, of in ratings.parts(part).items()} for part in _compared(comparison)
     )
@@ -341,7 +341,7 @@ def rated(comparison: Comparison) -> Table:
 
 
 def _compared(comparison: Comparison) -> Iterator[list[Record]]:
-    """The Records of either run about entries that both have scored."""
+    """Select the Records of either run about entries that both have scored."""
     compared = {one.entry for one in comparison.paired.pairs}
     for card in (comparison.before, comparison.after):
         yield [record for record in card.records if record.entry in compared]
@@ -386,7 +386,7 @@ _TOOK: Mapping[str, tuple[Callable[[CostLatency], float | None], Callable[[float
 
 
 def usage(comparison: Comparison) -> Table:
-    """What the entries that were compared took in each run, as far as one of the two knows."""
+    """Tabulate tokens, dollars and seconds of the compared entries, as far as one of the runs knows them."""
     compared = {one.entry for one in comparison.paired.pairs}
     took = [
         cost_latency(record for record in card.records if record.entry in compared)

@@ -77,7 +77,7 @@ def boards(
     metric: str | None = None,
     released: Mapping[str, date] | None = None,
 ) -> list[Board]:
-    """A leaderboard for each kind of run, ranked by a metric; ``released`` has dates by model label.
+    """Rank the runs of each kind by a metric; ``released`` has dates by model label.
 
     Without a metric it is overall; complex or executable where nothing of overall was run. Raises
     ``UsageError`` for an unknown metric, and where no run has it.
@@ -95,13 +95,13 @@ def boards(
 
 
 def _main(cards: Sequence[Scorecard], profile: Profile) -> str:
-    """The metric that speaks for runs of the same categories."""
+    """Choose the metric that speaks for runs of the same categories."""
     names = {card.scores(profile).main for card in cards}
     return "overall" if "overall" in names else min(names)
 
 
 def _scored(card: Scorecard, profile: Profile) -> list[str]:
-    """The categories of which something was scored."""
+    """List the categories of which something was scored."""
     return [name for name, score in card.scores(profile).categories.items() if score.scored]
 
 
@@ -135,7 +135,7 @@ def _place(row: Row) -> tuple[bool, int, float, str]:
 def _better(
     cards: Sequence[Scorecard], profile: Profile, metric: str
 ) -> tuple[Mapping[int, set[int]], list[tuple[int, int]]]:
-    """The others that are shown to be better than each, and the pairs that cannot be compared."""
+    """Find the rows shown to be better than each row, and the pairs that cannot be compared."""
     better: dict[int, set[int]] = {n: set() for n in range(len(cards))}
     apart = []
     for one, other in combinations(range(len(cards)), 2):
@@ -185,7 +185,7 @@ def tables(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, ...]:
 
 
 def _beside(board: Board) -> Sequence[str]:
-    """The official groups, or the categories of a board without any of them."""
+    """List the official groups, or the categories of a board without any of them."""
     cards = [row.card for row in board.rows]
     main = _main(cards, board.profile)
     return ("overall", *_SHOWN) if main == "overall" else (main, *_scored(cards[0], board.profile))
@@ -255,7 +255,7 @@ def _notes(board: Board, missing: Sequence[str]) -> Iterator[str]:
 
 
 def _complex(board: Board) -> Iterator[Table]:
-    """Calls along golden paths."""
+    """Tabulate calls along golden paths."""
     found = [
         golden_paths.path_scores(golden_paths.golden(row.card.records), board.profile) for row in board.rows
     ]
@@ -330,7 +330,7 @@ def correlations(board: Board) -> Iterator[Table]:
 
 
 def execution_charts(board: Board) -> Iterator[str]:
-    """Execution over AST as SVG, where three models or more have both."""
+    """Draw execution over AST as SVG, where three models or more have both."""
     for beside in _besides(board):
         if beside.together.n >= LEAST:
             from pytest_fcbench.scorecard.render.charts.plots import Pair, pairs

@@ -38,7 +38,7 @@ class Merged:
     """The JSON report, without its section ``fcbench``."""
 
     def size_of(self, category: str) -> int:
-        """Number of tests of a category in the suites of the run, where that counts."""
+        """Return the number of tests of a category in the suites of the run, where that counts."""
         return self.sizes.get(category, 0)
 
     @property
@@ -148,7 +148,7 @@ def _absent(shards: Sequence[Shard]) -> str | None:
 
 
 def _cut_short(part: Scorecard, report: Mapping[str, Any]) -> str | None:
-    """That a run ended before its last test, by pytest-json-report's counts."""
+    """Say that a run ended before its last test, by pytest-json-report's counts, or return None."""
     counts = report.get("summary", {})
     to_run = counts.get("collected", 0) - counts.get("deselected", 0)
     if counts.get("total", 0) >= to_run:
@@ -157,7 +157,7 @@ def _cut_short(part: Scorecard, report: Mapping[str, Any]) -> str | None:
 
 
 def _joined(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The report of all: what is said of the last to end, with the tests of all. A test that is none of ours
+    """Join reports: that of the last run to end, with the tests of all. A test that is none of ours
     runs in every part, and counts as it did where it did not pass."""
     last = max(reports, key=lambda report: float(report["created"]))
     tests: dict[str, Mapping[str, Any]] = {}

@@ -122,7 +122,7 @@ class Paired:
         return {name: part for name, part in found.items() if part}
 
     def difference(self, metric: str, size_of: Callable[[str], int] = lambda name: 0) -> Difference | None:
-        """The change of ``overall``, a group, a category, or of the entries with a mark; None of no entries.
+        """Measure the change of ``overall``, a group, a category or a mark's entries; None of no entries.
 
         A category that neither run has counts as 0 in both, as in the scores; ``size_of`` gives its size.
         """
@@ -179,7 +179,7 @@ def _of_counts(better: int, worse: int, n: int) -> Chance:
 
 
 def _units(pairs: Iterable[Pair]) -> list[list[float]]:
-    """The changes within each cluster; an entry without one is by itself."""
+    """Group the changes by cluster; an entry without one is by itself."""
     found: dict[str, list[float]] = {}
     for one in pairs:
         found.setdefault(one.unit, []).append(one.change)

@@ -28,7 +28,7 @@ class Evidence:
     baseline: Scorecard | None = None
 
     def score(self, metric: str, assumed: Passed | Failed | None = None) -> Score | None:
-        """A score of the run; ``assumed`` stands for what was not scored."""
+        """Return a score of the run; ``assumed`` stands for what was not scored."""
         return score_of(metric, self.records, self.profile, self.size_of, assumed)
 
     @property

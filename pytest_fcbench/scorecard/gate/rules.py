@@ -60,11 +60,11 @@ class Bound:
         return _COMPARED[self.operator](round(value, 12), round(self.limit, 12))
 
     def found(self, value: float, sentence: str) -> Finding:
-        """What a value comes to, said so."""
+        """Return whether a value keeps the bound, with the sentence that says so."""
         return Finding(HELD if self.holds(value) else BROKEN, sentence)
 
     def found_between(self, worst: float, value: float, best: float, sentence: str, unscored: str) -> Finding:
-        """The same where the share could lie from ``worst`` to ``best``: undecided where that matters."""
+        """Return the same where the share could lie from ``worst`` to ``best``: undecided where that matters."""
         if self.holds(worst) == self.holds(best):
             return self.found(value, sentence)
         return Finding(
@@ -171,7 +171,7 @@ def _changed(found: Difference) -> str:
 
 
 def _shared(evidence: Evidence) -> tuple[Evidence, Evidence]:
-    """The run and its baseline, both with the entries only that both have and the baseline has scored."""
+    """Reduce the run and its baseline to the entries that both have and the baseline has scored."""
     before = evidence.baseline.records if evidence.baseline else ()
     marks = {record.entry: record.marks for record in evidence.records}
     kept = [
@@ -241,7 +241,7 @@ class NotScoredRule(_BoundRule):
     """The share of entries without a verdict."""
 
     def check(self, evidence: Evidence) -> Finding:
-        """Always decided: this is what can be told of a run of which little can be told."""
+        """Decide in every case: this can be told of a run of which little can be told."""
         verdicts = [record.verdict(evidence.profile) for record in evidence.records]
         apart = (SET_ASIDE, OTHER_RULES)
         counted = [v for v in verdicts if not (isinstance(v, NotScored) and v.cause in apart)]
@@ -263,7 +263,7 @@ _DOLLARS = re.compile(rf"{_NUMBER}\s*usd", re.IGNORECASE)
 
 
 def parse(text: str, suites: Collection[str] = ()) -> Rule:
-    """A rule from its text; ``suites`` are names that have scores too. Raises ``UsageError``."""
+    """Parse a rule; ``suites`` are names that have scores, too. Raises ``UsageError``."""
     if found := _NOT_WORSE.fullmatch(text):
         metric, percent = found[1] or "overall", float(found[2])
         if not 50 <= percent < 100:
@@ -297,7 +297,7 @@ def parse(text: str, suites: Collection[str] = ()) -> Rule:
 
 
 def _share(text: str, value: str) -> float:
-    """A number from 0 to 1, also given in %."""
+    """Parse a number from 0 to 1, also given in %."""
     found = _SHARE.fullmatch(value)
     if not found:
         raise _error(text, f"{value!r} is no fraction or percentage, for example 0.8 or 80%")
@@ -308,7 +308,7 @@ def _share(text: str, value: str) -> float:
 
 
 def _scored(text: str, metric: str, suites: Collection[str]) -> str:
-    """A metric that has a score."""
+    """Check that a metric has a score, and return it."""
     valid = (*METRICS, *suites)
     if metric in valid or (metric.startswith("mark:") and metric != "mark:"):
         return metric

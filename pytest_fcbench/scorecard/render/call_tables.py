@@ -27,7 +27,7 @@ LEGEND = (
 
 
 def differing(difference: Difference, written: Callable[[object], str]) -> str:
-    """What is not as expected of an argument, its values as somebody writes them."""
+    """Describe how an argument differs from the expected one, its values written by ``written``."""
     name = difference.parameter + (f" ({difference.type})" if difference.type else "")
     match difference.kind:
         case "param_missing":
@@ -43,7 +43,7 @@ def _counted(told: Mapping[str, int]) -> str:
 
 
 def _notes(records: Sequence[Record], profile: Profile) -> Iterator[str]:
-    """What has to be known of a table of these scores."""
+    """Write the notes below a table of these scores."""
     chosen = golden(records)
     found = path_scores(chosen, profile)
     yield f"failed entries: {_counted(found.failures)}; wrong calls: {_counted(found.errors)}"
@@ -56,7 +56,7 @@ def _notes(records: Sequence[Record], profile: Profile) -> Iterator[str]:
 
 
 def elsewhere(records: Iterable[Record], profile: Profile) -> str | None:
-    """A sentence on the entries in which a profile would have shown the model something else."""
+    """Say in how many entries a profile would have shown the model something else, or return None."""
     chosen = golden(records)
     verdicts = [record.verdict(profile) for record in chosen]
     other = sum(isinstance(verdict, NotScored) and verdict.cause == OTHER_RULES for verdict in verdicts)
@@ -69,7 +69,7 @@ def elsewhere(records: Iterable[Record], profile: Profile) -> str | None:
 
 
 def table(records: Sequence[Record], profile: Profile) -> Table | None:
-    """A row for each category and for all; None where nothing with a golden path was scored, or only a part
+    """Tabulate each category and all; None where nothing with a golden path was scored, or only a part
     because the conversations went on by the rules of the other profile."""
     if elsewhere(records, profile):
         return None
@@ -150,10 +150,10 @@ COLUMNS = (*_ENTRIES, *CALL_COLUMNS)
 
 
 def call_row(found: PathScores) -> tuple[str, ...]:
-    """The cells of ``CALL_COLUMNS``."""
+    """Write the cells of ``CALL_COLUMNS``."""
     return tuple(cell(found) for cell in _CALLS.values())
 
 
 def row(found: PathScores) -> tuple[str, ...]:
-    """The cells of ``COLUMNS``."""
+    """Write the cells of ``COLUMNS``."""
     return (*(cell(found) for cell in _ENTRIES.values()), *call_row(found))

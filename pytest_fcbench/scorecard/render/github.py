@@ -23,7 +23,7 @@ _FLIPS = 20
 
 
 def workflow_commands(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """A line for each rule that does not hold."""
+    """Write an annotation for each rule that does not hold."""
     for outcome in outcomes:
         if outcome.code != HELD:
             level = "error" if outcome.code == BROKEN else "warning"
@@ -48,7 +48,7 @@ def _property(text: str) -> str:
 
 
 def summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """The summary of a run in Markdown: scores, the gate, what changed since the baseline."""
+    """Write the summary of a run in Markdown: scores, the gate, what changed since the baseline."""
     yield from markdown(_scores(facts, evidence))
     for table in (
         call_tables.table(evidence.records, evidence.profile),

@@ -20,7 +20,7 @@ def lines(
     annotate: bool,
     remark: str | None = None,
 ) -> Iterator[str]:
-    """The tables, at most ``most`` failures, the gate; ``annotate`` makes annotations of GitHub's of it."""
+    """Write tables, at most ``most`` failures and the gate; ``annotate`` adds GitHub's annotations."""
     told = terminal.summary(facts, evidence.records, evidence.size_of, width=width, most=most)
     yield from github.without_commands(told) if annotate else told
     yield from terminal.gate_lines(outcomes)

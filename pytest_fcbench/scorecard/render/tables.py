@@ -67,7 +67,7 @@ def _wrapped(sentence: str) -> list[str]:
 
 
 def markdown(table: Table) -> Iterator[str]:
-    """A table as GitHub reads it, with what could be markup taken literally."""
+    """Write a table as GitHub reads it, with what could be markup taken literally."""
     if table.title:
         yield f"### {_literal(table.title)}"
         yield ""
@@ -112,7 +112,7 @@ _STYLE = (
 
 
 def page(title: str, tables: Sequence[Table], figures: Sequence[str] = ()) -> Iterator[str]:
-    """A page of its own, with nothing in it that runs or is loaded; ``figures`` are SVG elements of ours."""
+    """Write a page of its own, with nothing in it that runs or is loaded; ``figures`` are our SVG elements."""
     title, style = html.escape(_line(title)), f"{colours()}{_STYLE}"
     yield "<!doctype html>"
     yield f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'

@@ -31,7 +31,7 @@ def summary(
     width: int,
     most: int,
 ) -> Iterator[str]:
-    """All lines: what was run, the table in both profiles, calls along golden paths, calls as written and
+    """Write all lines: what was run, the table in both profiles, calls along golden paths, calls as written and
     carried out, ratings, format sensitivity, cost and latency, trials, at most ``most`` failures, what was
     not scored. Names of entries can hold what no terminal should get."""
     for line in _summary(facts, records, size_of, width, most):
@@ -111,7 +111,7 @@ def _percent(accuracy: float | None) -> str:
 
 
 def _formulas(scores: ProfileScores, width: int) -> Iterator[str]:
-    """The formula of overall with its weights, and what was not run of any."""
+    """Write the formula of overall with its weights, and what was not run of any."""
     complex_calls = scores.groups.get("complex")
     if scores.alike:
         yield "overall counts every entry alike; the formulas are for the suites of the benchmark"
@@ -146,7 +146,7 @@ def _whole(scores: ProfileScores) -> str:
 
 
 def _complex(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:
-    """Calls along golden paths, in the profile of the run and in the other as far as it can be told."""
+    """Tabulate calls along golden paths in the profile of the run, and in the other as far as can be told."""
     for each in sorted(Profile, key=lambda other: other is not profile):
         if table := call_tables.table(records, each):
             yield ""

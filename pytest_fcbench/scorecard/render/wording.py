@@ -12,7 +12,7 @@ from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
 def names(cards: Sequence[Scorecard], beside: Callable[[Scorecard], str] = lambda card: "") -> list[str]:
-    """What to call each: its model, with the mode or else the file where that is not enough.
+    """Name each scorecard: by its model, with the mode or else the file where that is not enough.
 
     ``beside`` is what stands beside the name and tells some apart already.
     """
@@ -34,12 +34,12 @@ def names(cards: Sequence[Scorecard], beside: Callable[[Scorecard], str] = lambd
 
 
 def suites(card: Scorecard) -> str:
-    """What was put to the model, as far as it is the same data."""
+    """Name the suites that were put to the model, with their versions."""
     return "; ".join(suite(name, facts) for name, facts in card.facts.suites.items())
 
 
 def suite(name: str, facts: Mapping[str, str | None]) -> str:
-    """A suite with its version and what its content is told by."""
+    """Name a suite with its version and the beginning of its content hash."""
     pack = facts.get("pack_hash")
     return f"{name} {facts.get('version')}" + (f", content sha256 {str(pack)[:12]}" if pack else "")
 
@@ -53,7 +53,7 @@ def driven(means: Driven | None) -> str:
 
 
 def limits(interval: Interval | None) -> str:
-    """An interval of shares in percent, or a dash."""
+    """Write an interval of shares in percent, or a dash."""
     return f"{interval.low:.1%}-{interval.high:.1%}".replace("%-", "-") if interval else "-"
 
 
@@ -65,7 +65,7 @@ def outermost(parts: Iterable[str]) -> list[str]:
 
 
 def number(value: float | None, form: str = "d") -> str:
-    """A number, or a dash for one that is not known."""
+    """Write a number, or a dash for one that is not known."""
     return "-" if value is None else format(value, form)
 
 

@@ -55,7 +55,7 @@ _STYLE: Mapping[Any, object] = {
 
 @contextmanager
 def drawing(height: float, width: float = _WIDTH) -> Iterator[Figure]:
-    """A figure without pyplot's shared state, ``width`` by ``height`` units."""
+    """Open a figure without pyplot's shared state, ``width`` by ``height`` units."""
     with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()  # the same drawing whatever the user's own style is
         mpl.rcParams.update(_STYLE)
@@ -69,7 +69,7 @@ _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
 def inline(figure: Figure, says: str) -> str:
-    """The drawing as an element of a page; what it says tells its ids from those of other drawings."""
+    """Render the drawing as an element of a page; ``says`` tells its ids from those of other drawings."""
     says = printable(says)
     mpl.rcParams["svg.hashsalt"] = f"fcbench {says}"
     for text in figure.findobj(Text):

@@ -62,7 +62,7 @@ class Pair:
 
 
 def wheel(axes: Sequence[str], series: Sequence[Sequence[float]], says: str) -> str:
-    """A wagon wheel: the fractions of each series on three axes or more."""
+    """Draw a wagon wheel: the fractions of each series on three axes or more."""
     with drawing(370) as figure:
         plot = figure.add_axes((0.217, 0.148, 0.566, 0.704), projection="polar")
         assert isinstance(plot, PolarAxes)
@@ -87,7 +87,7 @@ def wheel(axes: Sequence[str], series: Sequence[Sequence[float]], says: str) -> 
 
 
 def bars(rows: Sequence[tuple[str, Sequence[int]]], says: str, *, shares: bool = False) -> str:
-    """A stacked bar for each row, its label above; the parts are lettered as in the table.
+    """Draw a stacked bar for each row, its label above; the parts are lettered as in the table.
 
     Bars are as long as their sums, or all alike where they show shares.
     """
@@ -132,7 +132,7 @@ def _scale(plot: Axes, name: str, values: Sequence[float]) -> None:
 
 
 def _accuracies(plot: Axes) -> None:
-    """What is drawn goes up by accuracy."""
+    """Label the vertical axis with accuracies in percent."""
     low, high = plot.get_ylim()
     plot.set_ylim(max(0.0, low), min(1.0 + 0.03 * (high - low), high))
     plot.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}" if high - low > 0.05 else f"{value:.1%}")
@@ -225,7 +225,7 @@ def perplexities(sets: Mapping[str, Sequence[tuple[float, float]]], says: str) -
 
 @cache
 def swatch(series: int) -> str:
-    """The marker of a series, for a legend."""
+    """Draw the marker of a series, for a legend."""
     with drawing(14, 14) as figure:
         marker = MarkerStyle(MARKERS[series])
         shape = marker.get_path().transformed(marker.get_transform() + Affine2D().scale(5.5).translate(7, 7))
@@ -234,12 +234,12 @@ def swatch(series: int) -> str:
 
 
 def letter(part: int) -> str:
-    """The letter of a part of a bar."""
+    """Return the letter of a part of a bar."""
     return chr(ord("A") + part)
 
 
 def _in_two(name: str) -> str:
-    """A long name on two lines, broken at the underscore nearest to its middle."""
+    """Break a long name into two lines at the underscore nearest to its middle."""
     breaks = [place + 1 for place, sign in enumerate(name) if sign == "_"]
     if len(name) < 14 or not breaks:
         return name

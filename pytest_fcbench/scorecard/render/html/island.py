@@ -70,7 +70,7 @@ class Islands:
 
 
 def islands(scorecards: Sequence[Scorecard], labels: Sequence[str], told: Told, profile: Profile) -> Islands:
-    """The islands about these scorecards, which go by ``labels``; a reader begins with one profile."""
+    """Write the islands of these scorecards, which go by ``labels``; a reader begins with one profile."""
     items: dict[str, list[tuple[int, Record]]] = {}
     for place, scorecard in enumerate(scorecards):
         for record in scorecard.records:
@@ -109,13 +109,13 @@ _UNSAFE = re.compile(
 
 
 def inert(value: object) -> str:
-    """A value as JSON on one line that can stand in a script element of a page."""
+    """Write a value as JSON on one line that can stand in a script element of a page."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def fair(lengths: Iterable[int], longest: int, budget: int) -> int:
-    """The length, at most ``longest``, to which texts can be cut so that together they keep to the budget."""
+    """Find the length, at most ``longest``, to which texts are cut so that together they keep to the budget."""
     ordered = sorted(lengths)
     for place, length in enumerate(ordered):
         share = budget // (len(ordered) - place)
@@ -151,7 +151,7 @@ class _Shared:
 
 
 def _options(scorecard: Scorecard) -> str:
-    """The options with which pytest asks the same model about the same suites, for a shell.
+    """Write the options with which pytest asks the same model about the same suites, for a shell.
 
     Along golden paths also those by which conversations go on.
     """
@@ -179,7 +179,7 @@ def _word(verdict: Verdict) -> str:
 
 
 def _asked(entry: Entry | None, shared: _Shared) -> Json:
-    """What an entry asks and expects; nothing where no suite here has it."""
+    """Describe what an entry asks and expects; nothing where no suite here has it."""
     if entry is None:
         return {}
     truth = _truth(entry)
@@ -211,7 +211,7 @@ def _asked(entry: Entry | None, shared: _Shared) -> Json:
 
 
 def _truth(entry: Entry) -> tuple[tuple[str, ...], ...]:
-    """The calls of each turn, where they are written as text."""
+    """Return the expected calls of each turn, where they are written as text."""
     match entry.expectation:
         case Trajectory(turns=turns):
             return turns
@@ -223,7 +223,7 @@ def _truth(entry: Entry) -> tuple[tuple[str, ...], ...]:
 
 
 def _accepted(parameter: tuple[str, object]) -> list[object]:
-    """A parameter, the values that are accepted, and whether it may be left out."""
+    """List a parameter, the values that are accepted, and whether it may be left out."""
     name, values = parameter
     options = list(values) if isinstance(values, (list, tuple)) else [values]
     shown = [cut(written(option), _RESULT) for option in options if option != ""]
@@ -275,7 +275,7 @@ def _answer(
 
 
 def _paths(record: Record) -> list[object]:
-    """The calls along a golden path as rows, with the profiles that say so of them."""
+    """List the calls along a golden path as rows, with the profiles that judged them so."""
     rows = {p: list(map(_judged, path.verdicts)) for p in Profile if (path := record.path(p))}
     if len(rows) == len(Profile) and rows[Profile.OFFICIAL] == rows[Profile.CORRECTED]:
         return [["both profiles", rows[Profile.OFFICIAL]]]
@@ -300,7 +300,7 @@ def _made(call: Mapping[str, object]) -> str:
 
 
 def _verdicts(record: Record) -> list[object]:
-    """The official verdict, and the corrected one where it is another."""
+    """List the official verdict, and the corrected one where it is another."""
     official, corrected = (_verdict(record.verdict(profile)) for profile in Profile)
     return [official] if official == corrected else [official, corrected]
 
@@ -330,7 +330,7 @@ _KEYS = (
 
 
 def _details(details: Mapping[str, object]) -> Iterator[object]:
-    """What was found and what is right, as columns and rows; nothing where the reason says it all."""
+    """Write the details of a failure as columns and rows; nothing where the reason says it all."""
     rows: list[Mapping[str, object]] = [details]
     for key in ("differences", "misses"):
         if isinstance(nested := details.get(key), list):
@@ -380,7 +380,7 @@ def _texts(records: Iterable[Record]) -> Iterator[str]:
 
 
 def took(usage: Usage) -> str:
-    """What a step or a conversation took, as far as it is known."""
+    """Write what a step or a conversation took, as far as it is known."""
     parts = (
         None if usage.latency_s is None else f"{usage.latency_s:.2f} s",
         None if usage.input_tokens is None else f"{usage.input_tokens:,} tokens in",
@@ -391,12 +391,12 @@ def took(usage: Usage) -> str:
 
 
 def cut(text: str, longest: int) -> str:
-    """A text, or its beginning and how long it was."""
+    """Shorten a text to its beginning and how long it was."""
     return text if len(text) <= longest else f"{text[:longest]}… (cut: {len(text):,} characters)"
 
 
 def written(value: object) -> str:
-    """A value as JSON, or as Python writes it where JSON cannot."""
+    """Write a value as JSON, or as Python does where JSON cannot."""
     try:
         return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):

@@ -28,7 +28,7 @@ _FOLDER = Path(__file__).parent
 
 
 def page(scorecards: Sequence[Scorecard], told: Told, profile: Profile) -> str:
-    """The report about one to ``MOST_SERIES`` scorecards; charts and verdicts follow the profile."""
+    """Render the report about one to ``MOST_SERIES`` scorecards; charts and verdicts follow the profile."""
     shown = sections.models(scorecards)
     rows, groups = sections.category_rows(shown), sections.group_rows(shown)
     found = islands(scorecards, [model.label for model in shown], told, profile)
@@ -99,7 +99,7 @@ def _environment() -> Environment:
 
 
 def _breakable(name: str) -> Markup:
-    """A name that a narrow column can break behind its signs."""
+    """Let a narrow column break a name behind its signs."""
     return Markup(re.sub("[_:/]", r"\g<0><wbr>", str(escape(printable(name)))))  # noqa: S704 - escaped just now
 
 

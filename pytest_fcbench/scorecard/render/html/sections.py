@@ -51,7 +51,7 @@ class Model:
 
 
 def models(scorecards: Sequence[Scorecard]) -> tuple[Model, ...]:
-    """The scorecards in the order given."""
+    """Prepare the scorecards for the page, in the order given."""
     return tuple(
         Model(
             series,
@@ -75,7 +75,7 @@ _MORE: tuple[Callable[[int, Scorecard], str], ...] = (
 
 
 def labels(scorecards: Sequence[Scorecard]) -> tuple[str, ...]:
-    """A short name for each: the model's, with the mode or the file where that is not enough."""
+    """Shorten the name of each: the model's, with the mode or the file where that is not enough."""
     names = [_short(card.facts.model) for card in scorecards]
     for more in _MORE:
         told = [
@@ -93,7 +93,7 @@ def _short(model: str) -> str:
 
 
 def gist(model: Model) -> str:
-    """What has to be known of a run on one line."""
+    """Summarise a run on one line."""
     told, card = model.scorecard.facts, model.scorecard
     suites = ", ".join(f"{name} {suite['version']}" for name, suite in told.suites.items())
     when = [] if card.created_s is None else [f"{datetime.fromtimestamp(card.created_s, UTC):%Y-%m-%d}"]
@@ -103,7 +103,7 @@ def gist(model: Model) -> str:
 
 
 def facts(model: Model) -> Iterator[tuple[str, str]]:
-    """What is said with every score."""
+    """List the facts that are stated with every score."""
     told, card = model.scorecard.facts, model.scorecard
     yield "model", told.model
     yield "asked by", f"{'tool calls' if told.mode == 'fc' else 'a system prompt'} ({told.mode})"
@@ -144,7 +144,7 @@ class Both:
     corrected: Score
 
     def under(self, profile: Profile) -> Score:
-        """That of one profile."""
+        """Return the score of one profile."""
         return self.official if profile is Profile.OFFICIAL else self.corrected
 
 
@@ -169,7 +169,7 @@ def group_rows(shown: Sequence[Model]) -> list[Row]:
 
 
 def main(shown: Sequence[Model], profile: Profile) -> str:
-    """The score that speaks for these runs."""
+    """Choose the score that speaks for these runs."""
     names = {model.scores[profile].main for model in shown}
     return names.pop() if len(names) == 1 else "overall"
 
@@ -180,7 +180,7 @@ def _row(name: str, shown: Sequence[Model]) -> Row:
 
 
 def missing(score: Score) -> list[str]:
-    """What counts as 0 because nothing of it was scored; parts of a group that is named are not."""
+    """List what counts as 0 because nothing of it was scored, without parts of a group that is listed."""
     named = {part for name in score.missing if name in GROUPS for part in GROUPS[name].parts}
     return [name for name in score.missing if name not in named]
 
@@ -240,7 +240,7 @@ def formats(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> It
 
 
 def wheel(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> tuple[str, list[str]] | None:
-    """The wagon wheel over the categories that all models have a score in, and the categories left out."""
+    """Draw the wagon wheel over the categories that all models have a score in, and list those left out."""
     spokes: dict[str, list[float]] = {}
     for row in rows:
         found = [both.under(profile).accuracy for both in row.scores if both]
@@ -256,7 +256,7 @@ def wheel(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> tupl
 
 
 def costs(shown: Sequence[Model], profile: Profile) -> Iterator[str]:
-    """The main score against dollars and against seconds, where two models or more have them."""
+    """Draw the main score against dollars and against seconds, where two models or more have them."""
     name = main(shown, profile)
     dollars = {m.series: m.usage.usd_per_1000_calls for m in shown}
     seconds = {m.series: m.usage.latency_mean_s for m in shown}
@@ -276,12 +276,12 @@ def costs(shown: Sequence[Model], profile: Profile) -> Iterator[str]:
 
 
 def usage(shown: Sequence[Model]) -> list[tuple[str, CostLatency]]:
-    """What all calls of each model took; empty where nothing is known of any."""
+    """List what all calls of each model took; empty where nothing is known of any."""
     return [(model.label, model.usage) for model in shown if any(model.usage.steps for model in shown)]
 
 
 def usage_by_category(shown: Sequence[Model]) -> Iterator[tuple[Model, list[tuple[str, CostLatency]]]]:
-    """The same by category, of the models of which anything is known."""
+    """List the same by category, of the models of which anything is known."""
     for model in shown:
         if model.usage.steps:
             rows = [(name, cost_latency(part)) for name, part in model.categories.items()]
@@ -305,7 +305,7 @@ class Errors:
 
 
 def errors(shown: Sequence[Model], profile: Profile) -> Errors:
-    """The codes of all failures under one profile."""
+    """Count the codes of all failures under one profile."""
     found = [
         {name: Counter(_codes(part, profile)) for name, part in model.categories.items()} for model in shown
     ]
@@ -355,7 +355,7 @@ def error_bars(rows: Mapping[str, Sequence[int]], of: str, *, shares: bool = Fal
 
 
 def beside_scores(shown: Sequence[Model], profile: Profile) -> Iterator[tuple[Model, Table]]:
-    """What is told of each model's executable entries and of its replies in words."""
+    """Tabulate each model's executable entries and its replies in words."""
     for model in shown:
         card = model.scorecard
         for table in (
@@ -428,6 +428,6 @@ def sensitivity(shown: Sequence[Model], profile: Profile) -> Iterator[Sensitivit
 
 
 def trial_rows(model: Model, profile: Profile) -> list[tuple[str, TrialScores]]:
-    """What several trials of each entry say, by category and of all."""
+    """Score the trials of each entry, by category and of all."""
     parts = {**model.categories, "all": model.scorecard.records}
     return [(name, trial_scores(part, profile, model.trials)) for name, part in parts.items()]
