@@ -175,7 +175,7 @@ class Record:
             verdicts=Verdicts(judgement.official, judgement.corrected),
             paths={profile: path for profile in Profile if (path := judgement.path_under(profile))},
             as_written=as_written and Verdicts(as_written.official, as_written.corrected),
-            rating=_rating(judgement.rating),
+            rating=_make_rating(judgement.rating),
         )
 
     @property
@@ -194,7 +194,7 @@ class Record:
         return Usage(self.latency_s, self.input_tokens, self.output_tokens, self.usd)
 
 
-def _rating(found: Rated | NotScored | None) -> Rating | None:
+def _make_rating(found: Rated | NotScored | None) -> Rating | None:
     match found:
         case Rated(score=score, reason=reason):
             return Rating(score, None, reason)
@@ -258,11 +258,12 @@ def in_order(records: Iterable[Record]) -> list[Record]:
     """By category and entry, whatever order they came in."""
     place = {name: index for index, name in enumerate(CATEGORIES)}
     return sorted(
-        records, key=lambda r: (place.get(r.category, len(place)), r.suite, _natural(r.entry), r.trial or 0)
+        records,
+        key=lambda r: (place.get(r.category, len(place)), r.suite, _make_natural_key(r.entry), r.trial or 0),
     )
 
 
-def _natural(key: str) -> list[tuple[int, str]]:
+def _make_natural_key(key: str) -> list[tuple[int, str]]:
     """Build a sort key that puts ``parallel_10`` after ``parallel_9``."""
     parts = key.replace("-", "_").replace(":", "_").split("_")
     return [

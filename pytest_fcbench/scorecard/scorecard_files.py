@@ -71,9 +71,10 @@ def read(path: Path, found: object) -> Scorecard:
         section = found["fcbench"]
         nodeids: dict[str, str] = {}
         if found.get("schema") == BASELINE:
-            records = list(_kept(section, found["entries"]))
+            records = list(_read_baseline(section, found["entries"]))
         elif section.get("schema") == SCHEMA:
-            tests = [(test, from_json(told)) for test in found["tests"] if (told := _told(test)) is not None]
+            carried = [(test, test.get("metadata", {}).get("fcbench")) for test in found["tests"]]
+            tests = [(test, from_json(told)) for test, told in carried if told is not None]
             records = [record for _, record in tests]
             nodeids = {record.item_id: str(test["nodeid"]) for test, record in tests}
         else:
@@ -86,7 +87,7 @@ def read(path: Path, found: object) -> Scorecard:
             path,
             read_json(facts_adapter(), section),
             tuple(in_order({record.item_id: record for record in records}.values())),
-            _sizes(section.get("sizes", {})),
+            _read_sizes(section.get("sizes", {})),
             nodeids,
             float(created) if isinstance(created, (int, float)) else None,
             tuple(read_json(_outcome_adapter(), told) for told in section.get("gate", [])),
@@ -112,16 +113,11 @@ def _outcome_adapter() -> TypeAdapter[Outcome]:
     return TypeAdapter(Outcome)
 
 
-def _sizes(told: Mapping[str, object]) -> Mapping[str, int]:
+def _read_sizes(told: Mapping[str, object]) -> Mapping[str, int]:
     sizes = {name: size for name, size in told.items() if isinstance(size, int) and size >= 0}
     if len(sizes) < len(told):
         raise TypeError("'sizes' is an object of numbers of tests")
     return sizes
-
-
-def _told(test: Mapping[str, Mapping[str, Mapping[str, object]]]) -> Mapping[str, object] | None:
-    """Return the Record that a test of the report carries, as JSON."""
-    return test.get("metadata", {}).get("fcbench")
 
 
 def baseline(scorecard: Scorecard) -> str:
@@ -154,7 +150,9 @@ def word(verdict: Verdict) -> str:
             return f"{verdict.status} {cause}"
 
 
-def _kept(section: Mapping[str, object], entries: Mapping[str, Mapping[str, object]]) -> Iterator[Record]:
+def _read_baseline(
+    section: Mapping[str, object], entries: Mapping[str, Mapping[str, object]]
+) -> Iterator[Record]:
     """Read the Records of a baseline."""
     several = section["trials"] != 1
     for category, verdicts in entries.items():
@@ -171,12 +169,12 @@ def _kept(section: Mapping[str, object], entries: Mapping[str, Mapping[str, obje
                 mode=str(section["mode"]),
                 names=str(section["names"]),
                 syntax=str(section["syntax"]),
-                verdicts=Verdicts(_verdict(official), _verdict(corrected)),
+                verdicts=Verdicts(_read_verdict(official), _read_verdict(corrected)),
                 trial=int(trial) if several else None,
             )
 
 
-def _verdict(word: object) -> Verdict:
+def _read_verdict(word: object) -> Verdict:
     status, _, code = str(word).partition(" ")
     match status:
         case "passed":

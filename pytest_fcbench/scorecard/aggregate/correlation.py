@@ -24,10 +24,10 @@ class Correlation:
 def correlated(pairs: Sequence[tuple[float, float]]) -> Correlation:
     """Correlate the two numbers of several models."""
     one, other = [a for a, _ in pairs], [b for _, b in pairs]
-    return Correlation(len(pairs), _pearson(one, other), _pearson(ranks(one), ranks(other)))
+    return Correlation(len(pairs), _correlate_values(one, other), _correlate_values(ranks(one), ranks(other)))
 
 
-def _pearson(one: Sequence[float], other: Sequence[float]) -> float | None:
+def _correlate_values(one: Sequence[float], other: Sequence[float]) -> float | None:
     """Correlate two numbers, with digits that ``statistics.correlation`` does not keep between versions."""
     if len(one) < LEAST:
         return None

@@ -121,14 +121,14 @@ def sensitivity(records: Sequence[Record], profile: Profile) -> Sensitivity | No
     accuracies = {chosen: score.accuracy for chosen, score in scores.items() if score.accuracy is not None}
     if not accuracies:
         return None
-    verdicts = _verdicts(records, profile)
-    max_delta, std, by_chance = _draws(verdicts, list(accuracies))
+    verdicts = _collect_verdicts(records, profile)
+    max_delta, std, by_chance = _estimate_by_draws(verdicts, list(accuracies))
     return Sensitivity(
         formats={chosen: scores[chosen] for chosen in accuracies},
         **asdict(spread(list(accuracies.values()))),
         intervals=SpreadLimits(max_delta, std),
         max_delta_by_chance=by_chance,
-        costs=tuple(sorted(_costs(verdicts), key=lambda cost: cost.difference)),
+        costs=tuple(sorted(_compare_values(verdicts), key=lambda cost: cost.difference)),
     )
 
 
@@ -136,7 +136,7 @@ _Verdicts: TypeAlias = Mapping[PromptFormat, Mapping[int, bool]]
 """Of one entry, by format and trial, those that were scored."""
 
 
-def _verdicts(records: Iterable[Record], profile: Profile) -> Sequence[_Verdicts]:
+def _collect_verdicts(records: Iterable[Record], profile: Profile) -> Sequence[_Verdicts]:
     """One for each entry that was varied."""
     found: dict[str, dict[PromptFormat, dict[int, bool]]] = {}
     for record in records:
@@ -148,14 +148,14 @@ def _verdicts(records: Iterable[Record], profile: Profile) -> Sequence[_Verdicts
     return list(found.values())
 
 
-def _costs(verdicts: Sequence[_Verdicts]) -> Iterator[Cost]:
+def _compare_values(verdicts: Sequence[_Verdicts]) -> Iterator[Cost]:
     """Of each value that is not the usual one, as far as there are pairs of verdicts."""
     for dimension in DIMENSIONS:
         usual = getattr(PLAIN, dimension)
         for value in dict.fromkeys(getattr(chosen, dimension) for chosen in FORMATS):
             chosen = [each for each in FORMATS if getattr(each, dimension) == value != usual]
             pairs = [(each, replace(each, **{dimension: usual})) for each in chosen]
-            clusters = [list(_differences(of_entry, pairs)) for of_entry in verdicts]
+            clusters = [list(_subtract_usual(of_entry, pairs)) for of_entry in verdicts]
             told = [difference for cluster in clusters for difference in cluster]
             if told:
                 interval = intervals.of_difference([(sum(c), len(c)) for c in clusters if c])
@@ -163,14 +163,14 @@ def _costs(verdicts: Sequence[_Verdicts]) -> Iterator[Cost]:
                 yield Cost(dimension, str(value), str(usual), *counts, interval)
 
 
-def _differences(of_entry: _Verdicts, pairs: Sequence[tuple[PromptFormat, PromptFormat]]) -> Iterator[int]:
+def _subtract_usual(of_entry: _Verdicts, pairs: Sequence[tuple[PromptFormat, PromptFormat]]) -> Iterator[int]:
     """1 for a gain, -1 for a loss, of each trial that was scored in both formats of a pair."""
     for chosen, usual in pairs:
         right, right_usually = of_entry.get(chosen, {}), of_entry.get(usual, {})
         yield from (right[trial] - right_usually[trial] for trial in right.keys() & right_usually.keys())
 
 
-def _draws(
+def _estimate_by_draws(
     verdicts: Sequence[_Verdicts], scored: Sequence[PromptFormat]
 ) -> tuple[Limits | None, Limits | None, float | None]:
     """Limits of the largest difference and of the deviation, and the largest difference by chance, of the
@@ -185,6 +185,7 @@ def _draws(
         return None, None, None
     import numpy
 
+    # Always the same seed, so that the same Records give the same limits.
     chance, shares = numpy.random.default_rng(0), 100 * numpy.array(complete)
     resampled = chance.multinomial(n, [1 / n] * n, _DRAWS) @ shares / n
     dealt = numpy.array([chance.permuted(shares, axis=1).mean(axis=0) for _ in range(_DRAWS)])

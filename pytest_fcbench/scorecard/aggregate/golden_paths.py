@@ -148,6 +148,7 @@ def parts(records: Iterable[Record], profile: Profile) -> dict[str, PathScores]:
 
 def path_scores(records: Iterable[Record], profile: Profile) -> PathScores:
     """Score these Records together."""
+    # An entry that was not scored is absent here, as in ComplexFuncBench's own evaluation.
     scored = [(r, verdict) for r in records if not isinstance(verdict := r.verdict(profile), NotScored)]
     told = [(record, path) for record, _ in scored if (path := record.path(profile))]
     beyond = [
@@ -165,18 +166,18 @@ def path_scores(records: Iterable[Record], profile: Profile) -> PathScores:
         calls=calls,
         right=right,
         accuracy=right / calls if calls else None,
-        interval=of_ratio(list(_by_unit(told).values())),
-        completeness=_rating(path.completeness for _, path in told),
-        correctness=_rating(path.correctness for _, path in told),
-        failures=_classes(verdict.code for _, verdict in scored if isinstance(verdict, Failed)),
-        errors=_classes(verdict.code or verdict.stage for verdict in verdicts if not verdict.right),
-        parameters=_parameters(verdicts),
-        beyond=dict(Counter(map(_beyond, beyond))),
+        interval=of_ratio(list(_sum_by_unit(told).values())),
+        completeness=_average_ratings(path.completeness for _, path in told),
+        correctness=_average_ratings(path.correctness for _, path in told),
+        failures=_count_classes(verdict.code for _, verdict in scored if isinstance(verdict, Failed)),
+        errors=_count_classes(verdict.code or verdict.stage for verdict in verdicts if not verdict.right),
+        parameters=_count_wrong_parameters(verdicts),
+        beyond=dict(Counter(map(_name_excess, beyond))),
         beyond_mean=fmean(beyond) if beyond else None,
     )
 
 
-def _by_unit(told: Iterable[tuple[Record, PathScore]]) -> Mapping[str, tuple[int, int]]:
+def _sum_by_unit(told: Iterable[tuple[Record, PathScore]]) -> Mapping[str, tuple[int, int]]:
     """Right calls and calls of each cluster."""
     found: dict[str, tuple[int, int]] = {}
     for record, path in told:
@@ -185,18 +186,18 @@ def _by_unit(told: Iterable[tuple[Record, PathScore]]) -> Mapping[str, tuple[int
     return found
 
 
-def _rating(values: Iterable[int | None]) -> MeanRating:
+def _average_ratings(values: Iterable[int | None]) -> MeanRating:
     known = [value for value in values if value is not None]
     return MeanRating(fmean(known) if known else None, len(known))
 
 
-def _classes(codes: Iterable[str]) -> Mapping[str, int]:
+def _count_classes(codes: Iterable[str]) -> Mapping[str, int]:
     """How often each class occurs, the paper's first, the others by name."""
     counts = Counter(_CLASS.get(code, code) for code in codes)
     return {name: counts[name] for name in (*CLASSES, *sorted(counts.keys() - CLASSES)) if counts[name]}
 
 
-def _parameters(calls: Iterable[CallVerdict]) -> Mapping[str, Wrong]:
+def _count_wrong_parameters(calls: Iterable[CallVerdict]) -> Mapping[str, Wrong]:
     wrong, of = Counter[str](), Counter[str]()
     for call in calls:
         expected = call.expected or {}
@@ -215,7 +216,7 @@ def role(parameter: str) -> str:
     return next((name for name, known in ROLES.items() if words & known), OTHER)
 
 
-def _beyond(steps: int) -> str:
+def _name_excess(steps: int) -> str:
     return "fewer" if steps < 0 else "3+" if steps > 2 else str(steps)
 
 

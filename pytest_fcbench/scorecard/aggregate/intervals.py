@@ -60,7 +60,7 @@ class Part:
 
 def of_share(passed: int, n: int) -> Interval | None:
     """Return the interval of a share of independent entries; None of no entries."""
-    return Interval(*_wilson(passed / n, n), "wilson") if n else None
+    return Interval(*_find_wilson_limits(passed / n, n), "wilson") if n else None
 
 
 def of_clusters(clusters: Sequence[tuple[int, int]]) -> Interval | None:
@@ -79,7 +79,7 @@ def of_clusters(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     if number > 1 and spread:
         variance = spread / n**2 * number / (number - 1)
         effective = min(float(n), share * (1 - share) / variance)
-    return Interval(*_wilson(share, effective), "wilson, cluster-robust")
+    return Interval(*_find_wilson_limits(share, effective), "wilson, cluster-robust")
 
 
 def of_ratio(clusters: Sequence[tuple[int, int]]) -> Interval | None:
@@ -94,7 +94,7 @@ def of_ratio(clusters: Sequence[tuple[int, int]]) -> Interval | None:
         return of_clusters(clusters)
     if len(clusters) < 2 or not any(whole for _, whole in clusters):
         return None
-    ratio, reach = _linearised(clusters)
+    ratio, reach = _linearise_ratio(clusters)
     return Interval(max(0.0, ratio - reach), ratio + reach, "linearised ratio") if reach else None
 
 
@@ -104,11 +104,11 @@ def of_difference(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     clusters, and where they tell no variance."""
     if len(clusters) < 2:
         return None
-    mean, reach = _linearised(clusters)
+    mean, reach = _linearise_ratio(clusters)
     return Interval(max(-1.0, mean - reach), min(1.0, mean + reach), "linearised mean") if reach else None
 
 
-def _linearised(clusters: Sequence[tuple[int, int]]) -> tuple[float, float]:
+def _linearise_ratio(clusters: Sequence[tuple[int, int]]) -> tuple[float, float]:
     """Return the ratio of two sums over clusters, and 1.96 of its standard errors."""
     n, k = sum(size for _, size in clusters), len(clusters)
     ratio = sum(part for part, _ in clusters) / n
@@ -126,7 +126,7 @@ def of_mean(parts: Sequence[Part]) -> Interval | None:
     return Interval(max(0.0, mean - below), min(1.0, mean + above), "mover of its parts")
 
 
-def _wilson(share: float, n: float) -> tuple[float, float]:
+def _find_wilson_limits(share: float, n: float) -> tuple[float, float]:
     centre = share + _Z**2 / (2 * n)
     reach = _Z * sqrt(share * (1 - share) / n + (_Z / (2 * n)) ** 2)
     scale = 1 + _Z**2 / n

@@ -48,6 +48,7 @@ def ratings(records: Iterable[Record]) -> Ratings:
         else:
             scores.setdefault(record.unit, []).append(record.rating.score)
     every = [score for unit in scores.values() for score in unit]
+    # Wilson's formula is for shares, so each score counts as so many of two points.
     share = of_clusters([(sum(unit), MOST * len(unit)) for unit in scores.values()])
     return Ratings(
         len(every),

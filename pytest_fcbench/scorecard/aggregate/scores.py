@@ -90,7 +90,7 @@ def aggregate(
     """
     records = list(records)
     categories = {name: tally(part, profile, assumed) for name, part in by_category(records).items()}
-    if _only_own(records):
+    if _has_only_own_suites(records):
         suites = dict.fromkeys(record.suite for record in records)
         own = {suite: tally(marked(records, suite), profile, assumed) for suite in suites}
         return ProfileScores(categories, own, tally(records, profile, assumed), alike=True)
@@ -98,11 +98,11 @@ def aggregate(
     for name, formula in GROUPS.items():
         parts = {part: categories.get(part) or groups.get(part) for part in formula.parts}
         if any(parts.values()):
-            groups[name] = _combine(parts, _weights(parts, formula, size_of))
-    overall = _combine({name: groups.get(name) for name in OVERALL}, OVERALL)
+            groups[name] = _combine_scores(parts, _weigh_parts(parts, formula, size_of))
+    overall = _combine_scores({name: groups.get(name) for name in OVERALL}, OVERALL)
     if overall.accuracy is None and any(name in groups or name in categories for name in _ALONE):
         overall = replace(overall, missing=())  # a run of something else lacks nothing of this
-    return ProfileScores(categories, groups, _counting_all(overall, categories))
+    return ProfileScores(categories, groups, _count_all_categories(overall, categories))
 
 
 def counted(categories: Iterable[str]) -> list[str]:
@@ -117,19 +117,19 @@ def counted(categories: Iterable[str]) -> list[str]:
 
 
 def supposed(verdict: Verdict, assumed: Passed | Failed | None) -> Verdict:
-    """Return a verdict, or what is assumed in its place where the entry was not scored and is not set aside."""
+    """Return a verdict, or what is assumed in its place where it is missing and was not set aside."""
     unscored = isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE
     return assumed if assumed and unscored else verdict
 
 
-def _only_own(records: Sequence[Record]) -> bool:
+def _has_only_own_suites(records: Sequence[Record]) -> bool:
     return bool(records) and not any(record.suite in SUITES for record in records)
 
 
 def is_formula(metric: str, records: Sequence[Record]) -> bool:
     """Whether a score of these follows an official formula; otherwise entries with that mark count alike."""
     official = metric == "overall" or metric in GROUPS
-    return metric in CATEGORIES or (official and not _only_own(records))
+    return metric in CATEGORIES or (official and not _has_only_own_suites(records))
 
 
 def marked(records: Iterable[Record], mark: str) -> list[Record]:
@@ -188,7 +188,7 @@ def tally(records: Sequence[Record], profile: Profile, assumed: Passed | Failed 
     )
 
 
-def _weights(
+def _weigh_parts(
     parts: Mapping[str, Score | None], formula: Formula, size_of: Callable[[str], int]
 ) -> Mapping[str, float]:
     """Weigh each part of a formula; what was not run has a weight, too."""
@@ -198,7 +198,7 @@ def _weights(
     return {name: size / max(1, sum(sizes.values())) for name, size in sizes.items()}
 
 
-def _combine(parts: Mapping[str, Score | None], weights: Mapping[str, float]) -> Score:
+def _combine_scores(parts: Mapping[str, Score | None], weights: Mapping[str, float]) -> Score:
     known = [
         Part(weights[name], score.accuracy, score.interval)
         for name, score in parts.items()
@@ -223,7 +223,7 @@ def _combine(parts: Mapping[str, Score | None], weights: Mapping[str, float]) ->
     )
 
 
-def _counting_all(overall: Score, categories: Mapping[str, Score]) -> Score:
+def _count_all_categories(overall: Score, categories: Mapping[str, Score]) -> Score:
     """Return the overall score with the counts of all categories, also of those without a weight."""
-    counts = _combine(dict(categories), dict.fromkeys(categories, 0.0))
+    counts = _combine_scores(dict(categories), dict.fromkeys(categories, 0.0))
     return replace(counts, accuracy=overall.accuracy, missing=overall.missing, interval=overall.interval)

@@ -47,7 +47,7 @@ def cost_latency(records: Iterable[Record]) -> CostLatency:
     asked = [step.input_tokens for step in steps if step.input_tokens is not None]
     answered = [step.output_tokens for step in steps if step.output_tokens is not None]
     usd = [step.usd for step in steps if step.usd is not None]
-    seconds = [step.latency_s for step in steps if step.latency_s]
+    seconds = [step.latency_s for step in steps if step.latency_s]  # without zeros, as officially
     return CostLatency(
         steps=sum(
             bool(step.latency_s) or (step.input_tokens, step.output_tokens, step.usd) != (None, None, None)
@@ -60,12 +60,12 @@ def cost_latency(records: Iterable[Record]) -> CostLatency:
         usd_per_1000_calls=1000 * fmean(usd) if usd else None,
         latency_mean_s=fmean(seconds) if seconds else None,
         latency_std_s=stdev(seconds) if len(seconds) > 1 else None,
-        latency_p50_s=_percentile(seconds, 50),
-        latency_p95_s=_percentile(seconds, 95),
+        latency_p50_s=_find_percentile(seconds, 50),
+        latency_p95_s=_find_percentile(seconds, 95),
     )
 
 
-def _percentile(values: Sequence[float], percent: int) -> float | None:
+def _find_percentile(values: Sequence[float], percent: int) -> float | None:
     if len(values) < 2:  # which quantiles() refuses
         return values[0] if values else None
     return quantiles(values, n=100, method="inclusive")[percent - 1]

@@ -51,7 +51,7 @@ def changes(old: Iterable[Record], new: Mapping[str, Record]) -> Iterator[Change
 
 def kind_of(old: Verdict, new: Verdict) -> Kind | None:
     """How one verdict became the other, None where status and code are the same."""
-    if _told(old) == _told(new):
+    if _name_outcome(old) == _name_outcome(new):
         return None
     if isinstance(new, NotScored):
         special = {NO_ENTRY: Kind.GONE, SET_ASIDE: Kind.SET_ASIDE}.get(new.cause)
@@ -63,7 +63,7 @@ def kind_of(old: Verdict, new: Verdict) -> Kind | None:
     return Kind.BETTER if new.passed else Kind.CODE
 
 
-def _told(verdict: Verdict) -> tuple[str, str | None]:
+def _name_outcome(verdict: Verdict) -> tuple[str, str | None]:
     match verdict:
         case Failed(code=code) | NotScored(cause=code):
             return verdict.status, str(code)
@@ -75,9 +75,9 @@ def moved(old: ProfileScores, new: ProfileScores) -> Iterator[tuple[str, Score, 
     names = (*old.categories, *old.groups, "overall")
     for name in names:
         before, after = old.named(name), new.named(name)
-        if before and after and _counts(before) != _counts(after):
+        if before and after and _list_counts(before) != _list_counts(after):
             yield name, before, after
 
 
-def _counts(score: Score) -> tuple[int, int, float | None]:
+def _list_counts(score: Score) -> tuple[int, int, float | None]:
     return score.passed, score.scored, score.accuracy

@@ -105,9 +105,10 @@ def compare(before: Scorecard, after: Scorecard, profile: Profile, metrics: Sequ
     paired = pair(before.records, after.records, profile)
     if not paired.pairs:
         many = f"{len(paired.unscored):,}" if paired.unscored else "none"
+        entries = f"{_count_entries(before):,} and {_count_entries(after):,} entries"
         raise UsageError(
-            f"{before.path} and {after.path} have no scored entry in common: of {_entries(before):,} and "
-            f"{_entries(after):,} entries {many} have the same name ({suites(before)} and {suites(after)})"
+            f"{before.path} and {after.path} have no scored entry in common: of {entries} {many} have the "
+            f"same name ({suites(before)} and {suites(after)})"
         )
     compared = {one.entry for one in paired.pairs}
     scores = aggregate((r for r in after.records if r.entry in compared), profile, after.size_of)
@@ -118,17 +119,17 @@ def compare(before: Scorecard, after: Scorecard, profile: Profile, metrics: Sequ
         elif asked:
             raise UsageError(f"metric {metric!r}: none of its entries was scored in both")
     missing = {one.metric: score.missing for one in found if (score := scores.named(one.metric))}
-    return Comparison(before, after, profile, paired, tuple(_tested(found)), missing)
+    return Comparison(before, after, profile, paired, tuple(_correct_probabilities(found)), missing)
 
 
-def _entries(card: Scorecard) -> int:
+def _count_entries(card: Scorecard) -> int:
     return len({record.entry for record in card.records})
 
 
-def _tested(differences: Sequence[Difference]) -> Iterator[Tested]:
+def _correct_probabilities(differences: Sequence[Difference]) -> Iterator[Tested]:
     kinds: dict[str, dict[str, float]] = {}
     for one in differences:
-        kinds.setdefault(_kind(one.metric), {})[one.metric] = one.chance.p
+        kinds.setdefault(_find_family(one.metric), {})[one.metric] = one.chance.p
     corrected = {
         metric: p
         for kind in kinds.values()
@@ -137,7 +138,7 @@ def _tested(differences: Sequence[Difference]) -> Iterator[Tested]:
     return (Tested(one, corrected[one.metric]) for one in differences)
 
 
-def _kind(metric: str) -> str:
+def _find_family(metric: str) -> str:
     return "overall" if metric == "overall" else "category" if metric in CATEGORIES else "group"
 
 
@@ -159,8 +160,8 @@ def conclusion(comparison: Comparison) -> str:
     }
     where = "overall" if found.metric == "overall" else f"in {found.metric}"
     return (
-        f"{verdict[one.shown]}: {_points(found.change)} points {where} "
-        f"(95% {_points(chance.low)} to {_points(chance.high)}), "
+        f"{verdict[one.shown]}: {_format_points(found.change)} points {where} "
+        f"(95% {_format_points(chance.low)} to {_format_points(chance.high)}), "
         f"{found.better:,} better, {found.worse:,} worse of {found.entries:,}"
     )
 
@@ -187,10 +188,10 @@ def heads(comparison: Comparison) -> Table:
         "model": lambda card: card.facts.model,
         "mode": lambda card: f"{card.facts.mode}, {card.facts.names} names, {card.facts.syntax}",
         "suites": suites,
-        "ended": _ended,
-        "entries": lambda card: f"{_entries(card)}",
+        "ended": _format_end,
+        "entries": lambda card: f"{_count_entries(card)}",
         "trials": lambda card: f"{trials_of(card.records)}",
-        "not scored": lambda card: _unscored(card, comparison.profile),
+        "not scored": lambda card: _describe_unscored(card, comparison.profile),
     }
     return Table(
         conclusion(comparison),
@@ -201,18 +202,16 @@ def heads(comparison: Comparison) -> Table:
     )
 
 
-def _ended(card: Scorecard) -> str:
+def _format_end(card: Scorecard) -> str:
+    if card.created_s is None:
+        return "-"
     try:
-        return (
-            "-"
-            if card.created_s is None
-            else f"{datetime.fromtimestamp(card.created_s, UTC):%Y-%m-%d %H:%M} UTC"
-        )
-    except (OverflowError, ValueError, OSError):
+        return f"{datetime.fromtimestamp(card.created_s, UTC):%Y-%m-%d %H:%M} UTC"
+    except (OverflowError, ValueError, OSError):  # a year that the platform's clock does not have
         return f"{card.created_s:g} s"
 
 
-def _unscored(card: Scorecard, profile: Profile) -> str:
+def _describe_unscored(card: Scorecard, profile: Profile) -> str:
     score = card.scores(profile).overall
     aside = f", and {score.set_aside} set aside" if score.set_aside else ""
     return f"{score.not_scored - score.set_aside}{aside}"
@@ -245,15 +244,17 @@ def warnings(comparison: Comparison) -> Iterator[str]:
         for record in after.records
         if isinstance(verdict := record.verdict(comparison.profile), NotScored) and verdict.cause == SET_ASIDE
     }
-    yield from _left_out("only before", paired.only_before)
-    yield from _left_out("only after", paired.only_after)
-    yield from _left_out(
+    yield from _describe_left_out("only before", paired.only_before)
+    yield from _describe_left_out("only after", paired.only_after)
+    yield from _describe_left_out(
         "set aside, their data are known to be bad", [e for e in paired.unscored if e in aside]
     )
-    yield from _left_out("not scored in one of the two", [e for e in paired.unscored if e not in aside])
+    yield from _describe_left_out(
+        "not scored in one of the two", [e for e in paired.unscored if e not in aside]
+    )
 
 
-def _left_out(why: str, entries: Sequence[str]) -> Iterator[str]:
+def _describe_left_out(why: str, entries: Sequence[str]) -> Iterator[str]:
     if entries:
         more = f" and {len(entries) - _FEW:,} more" if len(entries) > _FEW else ""
         yield f"left out, {why}: {', '.join(entries[:_FEW])}{more}"
@@ -272,7 +273,7 @@ def scores(comparison: Comparison) -> Table:
                 f"{found.entries}",
                 f"{found.before:.1%}",
                 f"{found.after:.1%}",
-                *map(_points, (found.change, *limits)),
+                *map(_format_points, (found.change, *limits)),
                 f"{found.better}",
                 f"{found.worse}",
                 f"{one.p:.2g}",
@@ -283,11 +284,11 @@ def scores(comparison: Comparison) -> Table:
         f"Scores ({comparison.profile} profile)",
         ("", "entries", "before", "after", "change", "low", "high", "better", "worse", "p", "shown"),
         tuple(rows),
-        tuple(_how(comparison)),
+        tuple(_explain_methods(comparison)),
     )
 
 
-def _how(comparison: Comparison) -> Iterator[str]:
+def _explain_methods(comparison: Comparison) -> Iterator[str]:
     missing = outermost(part for parts in comparison.missing.values() for part in parts)
     if missing:
         yield f"* official formula: what was not compared counts as 0: {', '.join(missing)}"
@@ -310,66 +311,61 @@ def _how(comparison: Comparison) -> Iterator[str]:
 
 def complex_calls(comparison: Comparison) -> Table:
     """Tabulate the calls along golden paths in each run, on the entries that both have scored."""
-    before, after = (
-        {
-            name: call_tables.call_row(of)
-            for name, of in golden_paths.parts(part, comparison.profile).items()
-            if of.calls
-        }
-        for part in _compared(comparison)
-    )
+
+    def format_rows(records: Sequence[Record]) -> Mapping[str, Sequence[str]]:
+        found = golden_paths.parts(records, comparison.profile)
+        return {name: call_tables.call_row(of) for name, of in found.items() if of.calls}
+
     title = f"Complex calls ({comparison.profile} profile)"
-    return _in_both(title, call_tables.CALL_COLUMNS, before, after, call_tables.LEGEND)
+    return _tabulate_both(comparison, title, call_tables.CALL_COLUMNS, format_rows, call_tables.LEGEND)
 
 
 def executed(comparison: Comparison) -> Table:
     """Tabulate verdicts on calls as written and as executed in each run, on the same entries."""
-    before, after = (
-        {name: execution.row(of) for name, of in execution.parts(part, comparison.profile).items()}
-        for part in _compared(comparison)
-    )
+
+    def format_rows(records: Sequence[Record]) -> Mapping[str, Sequence[str]]:
+        found = execution.parts(records, comparison.profile)
+        return {name: execution.row(of) for name, of in found.items()}
+
     title = f"Calls as written (AST) and carried out ({comparison.profile} profile)"
-    return _in_both(title, execution.COLUMNS, before, after, execution.LEGEND)
+    return _tabulate_both(comparison, title, execution.COLUMNS, format_rows, execution.LEGEND)
 
 
 def rated(comparison: Comparison) -> Table:
     """Tabulate how judges rated replies in each run, on the same entries."""
-    before, after = (
-        {name: ratings.row(of) for name, of in ratings.parts(part).items()} for part in _compared(comparison)
-    )
-    return _in_both(f"Replies rated (0 to {ratings.MOST})", ratings.COLUMNS, before, after)
+
+    def format_rows(records: Sequence[Record]) -> Mapping[str, Sequence[str]]:
+        return {name: ratings.row(of) for name, of in ratings.parts(records).items()}
+
+    return _tabulate_both(comparison, f"Replies rated (0 to {ratings.MOST})", ratings.COLUMNS, format_rows)
 
 
-def _compared(comparison: Comparison) -> Iterator[list[Record]]:
+def _select_compared(comparison: Comparison) -> Iterator[list[Record]]:
     """Select the Records of either run about entries that both have scored."""
     compared = {one.entry for one in comparison.paired.pairs}
     for card in (comparison.before, comparison.after):
         yield [record for record in card.records if record.entry in compared]
 
 
-def _in_both(
+def _tabulate_both(
+    comparison: Comparison,
     title: str,
     columns: Sequence[str],
-    before: Mapping[str, Sequence[str]],
-    after: Mapping[str, Sequence[str]],
+    format_rows: Callable[[Sequence[Record]], Mapping[str, Sequence[str]]],
     *notes: str,
 ) -> Table:
-    """Two rows for each name that both runs have something of."""
-    return Table(
-        title,
-        ("", "run", *columns),
-        tuple(
-            (name, when, *found[name])
-            for name in after
-            if name in before
-            for when, found in (("before", before), ("after", after))
-        ),
-        notes,
-        left=frozenset({"run"}),
-    )
+    """Write two rows for each name that both runs have something of."""
+    before, after = map(format_rows, _select_compared(comparison))
+    rows = [
+        (name, when, *found[name])
+        for name in after
+        if name in before
+        for when, found in (("before", before), ("after", after))
+    ]
+    return Table(title, ("", "run", *columns), tuple(rows), notes, left=frozenset({"run"}))
 
 
-def _seconds(value: float | None) -> str:
+def _format_seconds(value: float | None) -> str:
     return number(value, ".2f")
 
 
@@ -379,24 +375,20 @@ _TOOK: Mapping[str, tuple[Callable[[CostLatency], float | None], Callable[[float
     "tokens out": (lambda took: took.output_tokens, number),
     "dollars": (lambda took: took.usd, dollars),
     "dollars per 1,000 calls": (lambda took: took.usd_per_1000_calls, dollars),
-    "seconds per call, mean": (lambda took: took.latency_mean_s, _seconds),
-    "seconds per call, p50": (lambda took: took.latency_p50_s, _seconds),
-    "seconds per call, p95": (lambda took: took.latency_p95_s, _seconds),
+    "seconds per call, mean": (lambda took: took.latency_mean_s, _format_seconds),
+    "seconds per call, p50": (lambda took: took.latency_p50_s, _format_seconds),
+    "seconds per call, p95": (lambda took: took.latency_p95_s, _format_seconds),
 }
 
 
 def usage(comparison: Comparison) -> Table:
     """Tabulate tokens, dollars and seconds of the compared entries, as far as one of the runs knows them."""
-    compared = {one.entry for one in comparison.paired.pairs}
-    took = [
-        cost_latency(record for record in card.records if record.entry in compared)
-        for card in (comparison.before, comparison.after)
-    ]
+    took = [cost_latency(records) for records in _select_compared(comparison)]
     rows = []
     for name, (value, form) in _TOOK.items():
         first, second = map(value, took)
         if (first, second) != (None, None):
-            rows.append((name, form(first), form(second), _relative(first, second)))
+            rows.append((name, form(first), form(second), _format_ratio(first, second)))
     return Table(
         "Cost and latency of the entries compared",
         ("", "before", "after", "change"),
@@ -409,22 +401,19 @@ def usage(comparison: Comparison) -> Table:
     )
 
 
-def _relative(before: float | None, after: float | None) -> str:
+def _format_ratio(before: float | None, after: float | None) -> str:
     return f"{after / before - 1:+.0%}" if before and after is not None else "-"
 
 
-def _points(change: float | None) -> str:
+def _format_points(change: float | None) -> str:
     """Points of a hundred, with a sign; what is rounded to nothing has none of its own."""
     return number(None if change is None else round(100 * change, 1) + 0.0, "+.1f")
 
 
 def flips(comparison: Comparison, most: int | None) -> list[Table]:
     """Entries that became better and those that became worse, at most so many of each (None: all)."""
-    paired = comparison.paired
-    return [
-        _flips("Better", paired.better, comparison, most),
-        _flips("Worse", paired.worse, comparison, most),
-    ]
+    kinds = (("Better", comparison.paired.better), ("Worse", comparison.paired.worse))
+    return [_tabulate_flips(title, pairs, comparison, most) for title, pairs in kinds]
 
 
 def joined_flips(comparison: Comparison, most: int | None) -> Table:
@@ -433,11 +422,14 @@ def joined_flips(comparison: Comparison, most: int | None) -> Table:
     return Table("Flips", better.columns, better.rows + worse.rows, left=better.left)
 
 
-def _flips(title: str, pairs: Sequence[Pair], comparison: Comparison, most: int | None) -> Table:
+def _tabulate_flips(title: str, pairs: Sequence[Pair], comparison: Comparison, most: int | None) -> Table:
     kept = pairs[:most]
     flipped = {one.entry for one in kept}
     before, after = (
-        {entry: _outcome(records, comparison.profile) for entry, records in _of(card, flipped).items()}
+        {
+            entry: _sum_up_entry(records, comparison.profile)
+            for entry, records in _group_by_entry(card, flipped).items()
+        }
         for card in (comparison.before, comparison.after)
     )
     return Table(
@@ -458,7 +450,7 @@ def _flips(title: str, pairs: Sequence[Pair], comparison: Comparison, most: int 
     )
 
 
-def _of(card: Scorecard, entries: set[str]) -> Mapping[str, list[Record]]:
+def _group_by_entry(card: Scorecard, entries: set[str]) -> Mapping[str, list[Record]]:
     found: dict[str, list[Record]] = {}
     for record in card.records:
         if record.entry in entries:
@@ -475,7 +467,7 @@ class _Outcome:
     """Why it failed, where it did."""
 
 
-def _outcome(records: Sequence[Record], profile: Profile) -> _Outcome:
+def _sum_up_entry(records: Sequence[Record], profile: Profile) -> _Outcome:
     verdicts = [v for record in records if not isinstance(v := record.verdict(profile), NotScored)]
     passed = sum(verdict.passed for verdict in verdicts)
     reason = next((str(v) if v.reason else v.code for v in verdicts if isinstance(v, Failed)), "")

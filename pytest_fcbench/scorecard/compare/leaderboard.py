@@ -87,27 +87,32 @@ def boards(
     # In the order of the files' names, so that the order in which they are given changes nothing.
     for card in sorted(cards, key=lambda card: str(card.path)):
         data = repr(sorted((name, sorted(suite.items())) for name, suite in card.facts.suites.items()))
-        kinds.setdefault((data, tuple(_scored(card, profile))), []).append(card)
-    found = [_board(kind, profile, metric or _main(kind, profile), released or {}) for kind in kinds.values()]
+        kinds.setdefault((data, tuple(_list_scored(card, profile))), []).append(card)
+    found = [
+        _rank_board(kind, profile, metric or _choose_metric(kind, profile), released or {})
+        for kind in kinds.values()
+    ]
     if all(row.rank is None for board in found for row in board.rows):
         raise UsageError(f"no scorecard has a scored entry of {metric or 'overall'}")
     return sorted(found, key=lambda board: (-len(board.rows), board.title))
 
 
-def _main(cards: Sequence[Scorecard], profile: Profile) -> str:
+def _choose_metric(cards: Sequence[Scorecard], profile: Profile) -> str:
     """Choose the metric that speaks for runs of the same categories."""
     names = {card.scores(profile).main for card in cards}
     return "overall" if "overall" in names else min(names)
 
 
-def _scored(card: Scorecard, profile: Profile) -> list[str]:
+def _list_scored(card: Scorecard, profile: Profile) -> list[str]:
     """List the categories of which something was scored."""
     return [name for name, score in card.scores(profile).categories.items() if score.scored]
 
 
-def _board(cards: Sequence[Scorecard], profile: Profile, metric: str, released: Mapping[str, date]) -> Board:
+def _rank_board(
+    cards: Sequence[Scorecard], profile: Profile, metric: str, released: Mapping[str, date]
+) -> Board:
     called, models = names(cards), names(cards, lambda card: card.facts.mode)
-    better, apart = _better(cards, profile, metric)
+    better, apart = _find_better(cards, profile, metric)
     scores = [score_of(metric, card.records, profile, card.size_of) for card in cards]
     rows = []
     for n, (card, score) in enumerate(zip(cards, scores, strict=True)):
@@ -116,23 +121,23 @@ def _board(cards: Sequence[Scorecard], profile: Profile, metric: str, released: 
         lowest = max(rank or 0, len(cards) - worse)
         day = released.get(card.facts.model)
         rows.append(Row(called[n], models[n], card, score, rank, lowest, day))
-    categories = _scored(cards[0], profile)
+    categories = _list_scored(cards[0], profile)
     of = ", ".join(categories) if len(categories) <= _FEW else f"{len(categories)} categories"
     return Board(
         title=f"{suites(cards[0])}; {of}",
-        rows=tuple(sorted(rows, key=_place)),
+        rows=tuple(sorted(rows, key=_order_row)),
         profile=profile,
         metric=metric,
         apart=tuple((called[one], called[other]) for one, other in apart),
     )
 
 
-def _place(row: Row) -> tuple[bool, int, float, str]:
+def _order_row(row: Row) -> tuple[bool, int, float, str]:
     accuracy = row.score.accuracy if row.score else None
     return row.rank is None, row.rank or 0, -(accuracy or 0.0), row.name
 
 
-def _better(
+def _find_better(
     cards: Sequence[Scorecard], profile: Profile, metric: str
 ) -> tuple[Mapping[int, set[int]], list[tuple[int, int]]]:
     """Find the rows shown to be better than each row, and the pairs that cannot be compared."""
@@ -179,16 +184,21 @@ def tables(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, ...]:
 
     Raises ``UsageError`` for an unknown metric.
     """
-    beside = [name for name in metrics or _beside(board) if name != board.metric]
+    beside = [name for name in metrics or _list_metrics(board) if name != board.metric]
     checked(beside, [row.card for row in board.rows])
-    return _scores(board, beside), *_complex(board), *_executed(board), _rest(board)
+    return (
+        _tabulate_scores(board, beside),
+        *_tabulate_complex(board),
+        *_tabulate_executed(board),
+        _tabulate_rest(board),
+    )
 
 
-def _beside(board: Board) -> Sequence[str]:
+def _list_metrics(board: Board) -> Sequence[str]:
     """List the official groups, or the categories of a board without any of them."""
     cards = [row.card for row in board.rows]
-    main = _main(cards, board.profile)
-    return ("overall", *_SHOWN) if main == "overall" else (main, *_scored(cards[0], board.profile))
+    main = _choose_metric(cards, board.profile)
+    return ("overall", *_SHOWN) if main == "overall" else (main, *_list_scored(cards[0], board.profile))
 
 
 def joined(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
@@ -206,7 +216,7 @@ def joined(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
     return Table("Leaderboard", tuple(columns), found_rows, left=_LEFT)
 
 
-def _scores(board: Board, beside: Sequence[str]) -> Table:
+def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
     found = {
         metric: [score_of(metric, row.card.records, board.profile, row.card.size_of) for row in board.rows]
         for metric in (board.metric, *beside)
@@ -223,22 +233,22 @@ def _scores(board: Board, beside: Sequence[str]) -> Table:
         tuple(
             (
                 *(cell(row) for cell in _WHO.values()),
-                _accuracy(own[n]),
+                _format_accuracy(own[n]),
                 limits(score.interval if (score := own[n]) else None),
-                *(_accuracy(column[n]) for column in found.values()),
+                *(_format_accuracy(column[n]) for column in found.values()),
             )
             for n, row in enumerate(board.rows)
         ),
-        tuple(_notes(board, outermost(part for parts in missing.values() for part in parts))),
+        tuple(_write_notes(board, outermost(part for parts in missing.values() for part in parts))),
         left=_LEFT,
     )
 
 
-def _accuracy(score: Score | None) -> str:
+def _format_accuracy(score: Score | None) -> str:
     return number(score.accuracy if score else None, ".2%")
 
 
-def _notes(board: Board, missing: Sequence[str]) -> Iterator[str]:
+def _write_notes(board: Board, missing: Sequence[str]) -> Iterator[str]:
     if len(board.rows) > 1:
         yield (
             "rank: from 1 + the number of models shown to be better to the number of those not shown to be "
@@ -254,7 +264,7 @@ def _notes(board: Board, missing: Sequence[str]) -> Iterator[str]:
         yield f"judged by different versions of fcbench: {', '.join(versions)}"
 
 
-def _complex(board: Board) -> Iterator[Table]:
+def _tabulate_complex(board: Board) -> Iterator[Table]:
     """Tabulate calls along golden paths."""
     found = [
         golden_paths.path_scores(golden_paths.golden(row.card.records), board.profile) for row in board.rows
@@ -290,7 +300,7 @@ class _Beside:
         return correlated([pair for pair in self.shares if pair])
 
 
-def _besides(board: Board) -> list[_Beside]:
+def _collect_besides(board: Board) -> list[_Beside]:
     """In categories of the same kinds, and on the same answers; only what some model has."""
     scores = (row.card.scores(board.profile) for row in board.rows)
     sides = (execution.sides(row.card.records, board.profile) for row in board.rows)
@@ -302,8 +312,8 @@ def _besides(board: Board) -> list[_Beside]:
     return [beside for beside in found if any(beside.shares)]
 
 
-def _executed(board: Board) -> Iterator[Table]:
-    if found := _besides(board):
+def _tabulate_executed(board: Board) -> Iterator[Table]:
+    if found := _collect_besides(board):
         yield Table(
             "AST and execution",
             (*_WHO, *(column for beside in found for column in beside.columns)),
@@ -322,7 +332,7 @@ def correlations(board: Board) -> Iterator[Table]:
     """How far AST and execution go together over three models or more (BFCL's paper, Figure 3)."""
     rows = tuple(
         (beside.what, f"{of.n}", number(of.pearson, ".3f"), number(of.spearman, ".3f"))
-        for beside in _besides(board)
+        for beside in _collect_besides(board)
         if (of := beside.together).n >= LEAST
     )
     if rows:
@@ -331,7 +341,7 @@ def correlations(board: Board) -> Iterator[Table]:
 
 def execution_charts(board: Board) -> Iterator[str]:
     """Draw execution over AST as SVG, where three models or more have both."""
-    for beside in _besides(board):
+    for beside in _collect_besides(board):
         if beside.together.n >= LEAST:
             from pytest_fcbench.scorecard.render.charts.plots import Pair, pairs
 
@@ -345,7 +355,7 @@ def execution_charts(board: Board) -> Iterator[str]:
             )
 
 
-def _rest(board: Board) -> Table:
+def _tabulate_rest(board: Board) -> Table:
     rows = []
     for row in board.rows:
         overall = row.card.scores(board.profile).overall

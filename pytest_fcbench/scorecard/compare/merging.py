@@ -44,7 +44,7 @@ class Merged:
     @property
     def foreign_failures(self) -> bool:
         """Whether a test that is none of ours did not pass."""
-        return any(_foreign(test) and not _fine(test) for test in self.report["tests"])
+        return any(_is_foreign(test) and not _is_passing(test) for test in self.report["tests"])
 
 
 def merge(paths: Sequence[Path], *, replacing: bool = False) -> Merged:
@@ -57,55 +57,56 @@ def merge(paths: Sequence[Path], *, replacing: bool = False) -> Merged:
     for part in parts:
         if part.created_s is None:
             raise UsageError(f"{part.path}: a baseline keeps verdicts only; merge the scorecards themselves")
-    records = _records(parts, replacing=replacing)
-    missing = tuple(_missing(parts))
+    records = _join_records(parts, replacing=replacing)
+    missing = tuple(_find_missing_shards(parts))
     reports = [report for report in found if isinstance(report, Mapping)]
-    unfinished = "; ".join(filter(None, (_absent(missing), *map(_cut_short, parts, reports)))) or None
+    absent = f"without shard {', '.join(map(str, missing))}" if missing else None
+    unfinished = "; ".join(filter(None, (absent, *map(_describe_early_end, parts, reports)))) or None
     notes = dict.fromkeys((*(note for part in parts for note in part.facts.notes), unfinished))
     return Merged(
-        facts=replace(_facts(parts), notes=tuple(filter(None, notes))),
+        facts=replace(_join_facts(parts), notes=tuple(filter(None, notes))),
         records=tuple(in_order(records.values())),
-        sizes=_sizes(parts),
+        sizes=_join_sizes(parts),
         missing=missing,
         unfinished=unfinished,
-        report=_joined(reports),
+        report=_join_reports(reports),
     )
 
 
 # What must be alike
 
 
-def _facts(parts: Sequence[Scorecard]) -> RunFacts:
+def _join_facts(parts: Sequence[Scorecard]) -> RunFacts:
     first = parts[0]
     for part in parts[1:]:
         for name in _SAME:
-            _compare(name, first, getattr(first.facts, name), part, getattr(part.facts, name))
-        _compare("trials", first, _trials(first), part, _trials(part))
-    told = {name: _told(name, parts) for name in _SAME_WHERE_TOLD}
+            _require_same(name, first, getattr(first.facts, name), part, getattr(part.facts, name))
+        _require_same("trials", first, _count_trials(first), part, _count_trials(part))
+    told = {name: _find_told(name, parts) for name in _SAME_WHERE_TOLD}
     return replace(first.facts, shard=None, **told)
 
 
-def _trials(part: Scorecard) -> int | None:
+def _count_trials(part: Scorecard) -> int | None:
     return trials_of(part.records) if part.records else None
 
 
-def _told(name: str, parts: Sequence[Scorecard]) -> Any:
+def _find_told(name: str, parts: Sequence[Scorecard]) -> Any:
     telling = [part for part in parts if getattr(part.facts, name) is not None]
     for part in telling[1:]:
-        _compare(name, telling[0], getattr(telling[0].facts, name), part, getattr(part.facts, name))
+        _require_same(name, telling[0], getattr(telling[0].facts, name), part, getattr(part.facts, name))
     return getattr(telling[0].facts, name) if telling else None
 
 
-def _sizes(parts: Sequence[Scorecard]) -> Mapping[str, int]:
+def _join_sizes(parts: Sequence[Scorecard]) -> Mapping[str, int]:
     known: dict[str, tuple[Scorecard, int]] = {}
     for part in parts:
         for category, size in part.sizes.items():
             first, told = known.setdefault(category, (part, size))
-            _compare(f"the number of tests of {category}", first, told, part, size)
+            _require_same(f"the number of tests of {category}", first, told, part, size)
     return {category: size for category, (_, size) in known.items()}
 
 
-def _compare(what: str, first: Scorecard, one: object, second: Scorecard, other: object) -> None:
+def _require_same(what: str, first: Scorecard, one: object, second: Scorecard, other: object) -> None:
     if one != other and None not in (one, other):
         raise UsageError(
             f"{first.path} and {second.path} are not of one run: {what} is {one} in one, {other} in the "
@@ -116,7 +117,7 @@ def _compare(what: str, first: Scorecard, one: object, second: Scorecard, other:
 # What is joined
 
 
-def _records(parts: Sequence[Scorecard], *, replacing: bool) -> Mapping[str, Record]:
+def _join_records(parts: Sequence[Scorecard], *, replacing: bool) -> Mapping[str, Record]:
     found: dict[str, Record] = {}
     where: dict[str, Scorecard] = {}
     for part in parts:
@@ -130,7 +131,7 @@ def _records(parts: Sequence[Scorecard], *, replacing: bool) -> Mapping[str, Rec
     return found
 
 
-def _missing(parts: Sequence[Scorecard]) -> Iterator[Shard]:
+def _find_missing_shards(parts: Sequence[Scorecard]) -> Iterator[Shard]:
     shards = {Shard.parse(part.facts.shard): part for part in parts if part.facts.shard}
     ways = {shard.of: part for shard, part in shards.items()}
     if len(ways) > 1:
@@ -143,11 +144,7 @@ def _missing(parts: Sequence[Scorecard]) -> Iterator[Shard]:
         yield from (shard for n in range(1, of + 1) if (shard := Shard(n, of)) not in shards)
 
 
-def _absent(shards: Sequence[Shard]) -> str | None:
-    return f"without shard {', '.join(map(str, shards))}" if shards else None
-
-
-def _cut_short(part: Scorecard, report: Mapping[str, Any]) -> str | None:
+def _describe_early_end(part: Scorecard, report: Mapping[str, Any]) -> str | None:
     """Say that a run ended before its last test, by pytest-json-report's counts, or return None."""
     counts = report.get("summary", {})
     to_run = counts.get("collected", 0) - counts.get("deselected", 0)
@@ -156,14 +153,14 @@ def _cut_short(part: Scorecard, report: Mapping[str, Any]) -> str | None:
     return f"only {counts.get('total', 0):,} of {to_run:,} tests of {part.path} were run"
 
 
-def _joined(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _join_reports(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Join reports: that of the last run to end, with the tests of all. A test that is none of ours
     runs in every part, and counts as it did where it did not pass."""
     last = max(reports, key=lambda report: float(report["created"]))
     tests: dict[str, Mapping[str, Any]] = {}
     for test in (test for report in reports for test in report["tests"]):
         known = tests.get(test["nodeid"])
-        if known is None or not _foreign(test) or _fine(known):
+        if known is None or not _is_foreign(test) or _is_passing(known):
             tests[test["nodeid"]] = test
     began = min(float(report["created"]) - float(report["duration"]) for report in reports)
     outcomes = Counter(str(test["outcome"]) for test in tests.values())
@@ -171,11 +168,11 @@ def _joined(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "duration": float(last["created"]) - began,
         "summary": {**outcomes, "total": len(tests), "collected": len(tests)},
         "tests": [tests[nodeid] for nodeid in sorted(tests)],
-        "warnings": list(_warnings(reports)),
+        "warnings": list(_join_warnings(reports)),
     }
 
 
-def _warnings(reports: Iterable[Mapping[str, Any]]) -> Iterator[object]:
+def _join_warnings(reports: Iterable[Mapping[str, Any]]) -> Iterator[object]:
     """Each once."""
     seen: set[str] = set()
     for warning in (warning for report in reports for warning in report.get("warnings", [])):
@@ -185,9 +182,9 @@ def _warnings(reports: Iterable[Mapping[str, Any]]) -> Iterator[object]:
             yield warning
 
 
-def _foreign(test: Mapping[str, Any]) -> bool:
+def _is_foreign(test: Mapping[str, Any]) -> bool:
     return "fcbench" not in test.get("metadata", {})
 
 
-def _fine(test: Mapping[str, Any]) -> bool:
+def _is_passing(test: Mapping[str, Any]) -> bool:
     return test["outcome"] not in ("failed", "error")

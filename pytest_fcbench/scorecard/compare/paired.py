@@ -139,12 +139,12 @@ class Paired:
         pairs = [pair for part in parts.values() for pair in part]
         better, worse = sum(pair.change > 0 for pair in pairs), sum(pair.change < 0 for pair in pairs)
         alike = all(isclose(share[name] * len(pairs), len(part)) for name, part in parts.items())
-        units = {name: _units(part) for name, part in parts.items()}
+        units = {name: _group_by_unit(part) for name, part in parts.items()}
         alone = sum(map(len, units.values())) == len(pairs)
         chance = (
-            _of_counts(better, worse, len(pairs))
+            _estimate_from_counts(better, worse, len(pairs))
             if alike and alone and all(pair.once for pair in pairs)
-            else _of_draws(
+            else _estimate_from_draws(
                 [(share[name], [fsum(unit) for unit in part]) for name, part in units.items()],
                 [[len(unit) for unit in part] for part in units.values()],
             )
@@ -160,7 +160,7 @@ class Paired:
         )
 
 
-def _of_counts(better: int, worse: int, n: int) -> Chance:
+def _estimate_from_counts(better: int, worse: int, n: int) -> Chance:
     """From the flips of ``n`` entries that count alike and were put once."""
     flips = better + worse
 
@@ -178,7 +178,7 @@ def _of_counts(better: int, worse: int, n: int) -> Chance:
     )
 
 
-def _units(pairs: Iterable[Pair]) -> list[list[float]]:
+def _group_by_unit(pairs: Iterable[Pair]) -> list[list[float]]:
     """Group the changes by cluster; an entry without one is by itself."""
     found: dict[str, list[float]] = {}
     for one in pairs:
@@ -186,7 +186,7 @@ def _units(pairs: Iterable[Pair]) -> list[list[float]]:
     return list(found.values())
 
 
-def _of_draws(
+def _estimate_from_draws(
     parts: Sequence[tuple[float, Sequence[float]]], sizes: Sequence[Sequence[int]] | None = None
 ) -> Chance:
     """From the changes of the entries of each category, with what the category counts.
@@ -195,6 +195,7 @@ def _of_draws(
     """
     import numpy
 
+    # Always the same seed, so that the same two runs give the same p values.
     chance = numpy.random.default_rng(0)
     resampled, by_lot, found = numpy.zeros(_DRAWS), numpy.zeros(_DRAWS), 0.0
     for (weight, changes), many in zip(parts, sizes or repeat(None), strict=False):
@@ -244,7 +245,7 @@ def pair(
     An entry counts where both have scored a trial of it.
     """
     later = tuple(after)
-    first, second = _trials(before, profile, None), _trials(later, profile, assumed)
+    first, second = _collect_trials(before, profile, None), _collect_trials(later, profile, assumed)
     both = [entry for entry in second if entry in first]
     return Paired(
         pairs=tuple(
@@ -267,7 +268,7 @@ def pair(
     )
 
 
-def _trials(
+def _collect_trials(
     records: Iterable[Record], profile: Profile, assumed: Passed | Failed | None
 ) -> Mapping[str, _Trials]:
     found: dict[str, _Trials] = {}

@@ -40,13 +40,13 @@ class Evidence:
             before = self.baseline.facts.suites.get(name)
             if before is not None and dict(before) != dict(suite):
                 return (
-                    f"the baseline has another {name}: {_version(before)}, this run {_version(suite)}; "
-                    "make a new one with fcbench baseline save"
+                    f"the baseline has another {name}: {_describe_version(before)}, "
+                    f"this run {_describe_version(suite)}; make a new one with fcbench baseline save"
                 )
         return None
 
 
-def _version(suite: Mapping[str, str | None]) -> str:
+def _describe_version(suite: Mapping[str, str | None]) -> str:
     pack = suite.get("pack_hash")
     return f"version {suite.get('version')}" + (f" ({pack[:12]})" if pack else "")
 

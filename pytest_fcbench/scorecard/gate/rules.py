@@ -64,7 +64,7 @@ class Bound:
         return Finding(HELD if self.holds(value) else BROKEN, sentence)
 
     def found_between(self, worst: float, value: float, best: float, sentence: str, unscored: str) -> Finding:
-        """Return the same where the share could lie from ``worst`` to ``best``: undecided where that matters."""
+        """Return the same of a share from ``worst`` to ``best``: undecided where that matters."""
         if self.holds(worst) == self.holds(best):
             return self.found(value, sentence)
         return Finding(
@@ -90,7 +90,7 @@ class ScoreRule(_BoundRule):
         score = evidence.score(self.metric)
         if score is None or score.accuracy is None:
             return Finding(UNDECIDED, f"nothing of {self.metric} was scored")
-        worst, best = (_accuracy(evidence.score(self.metric, a), score) for a in (FAILING, PASSING))
+        worst, best = (_find_accuracy(evidence.score(self.metric, a), score) for a in (FAILING, PASSING))
         found = f"{self.metric} is {score.accuracy:.2%}"
         if score.missing:
             found += f" (not run, counted as 0: {', '.join(score.missing)})"
@@ -98,7 +98,7 @@ class ScoreRule(_BoundRule):
         return self.bound.found_between(worst, score.accuracy, best, found, unscored)
 
 
-def _accuracy(score: Score | None, otherwise: Score) -> float:
+def _find_accuracy(score: Score | None, otherwise: Score) -> float:
     return score.accuracy if score and score.accuracy is not None else otherwise.accuracy or 0.0
 
 
@@ -116,7 +116,7 @@ class BaselineRule:
         """Undecided where they cannot be compared, or where entries not scored could turn it."""
         if problem := evidence.not_comparable:
             return Finding(UNDECIDED, problem)
-        run, before = _shared(evidence)
+        run, before = _keep_shared(evidence)
         reference = before.score(self.metric)
         if reference is None or reference.accuracy is None:
             return Finding(UNDECIDED, f"the run and its baseline share nothing of {self.metric}")
@@ -142,24 +142,24 @@ class NotWorse:
         """
         if problem := evidence.not_comparable:
             return Finding(UNDECIDED, problem)
-        found, worst, best = (self._difference(evidence, a) for a in (None, FAILING, PASSING))
+        found, worst, best = (self._measure_difference(evidence, a) for a in (None, FAILING, PASSING))
         if found is None or worst is None or best is None:
             return Finding(UNDECIDED, f"nothing of {self.metric} was scored in both runs")
-        sentence = _changed(found)
-        if self._worse(worst) != self._worse(best):
+        sentence = _describe_change(found)
+        if self._is_worse(worst) != self._is_worse(best):
             return Finding(UNDECIDED, f"{sentence}; the entries that were not scored could turn it")
-        return Finding(BROKEN if self._worse(found) else HELD, sentence)
+        return Finding(BROKEN if self._is_worse(found) else HELD, sentence)
 
-    def _difference(self, evidence: Evidence, assumed: Passed | Failed | None) -> Difference | None:
+    def _measure_difference(self, evidence: Evidence, assumed: Passed | Failed | None) -> Difference | None:
         before = evidence.baseline.records if evidence.baseline else ()
         paired = pair(before, evidence.records, evidence.profile, assumed)
         return paired.difference(self.metric, evidence.size_of)
 
-    def _worse(self, difference: Difference) -> bool:
+    def _is_worse(self, difference: Difference) -> bool:
         return difference.chance.p_worse < 1 - self.confidence
 
 
-def _changed(found: Difference) -> str:
+def _describe_change(found: Difference) -> str:
     if not found.better + found.worse:
         return f"none of {found.entries} entries of {found.metric} changed"
     low, high = 100 * found.chance.low, 100 * found.chance.high
@@ -170,7 +170,7 @@ def _changed(found: Difference) -> str:
     )
 
 
-def _shared(evidence: Evidence) -> tuple[Evidence, Evidence]:
+def _keep_shared(evidence: Evidence) -> tuple[Evidence, Evidence]:
     """Reduce the run and its baseline to the entries that both have and the baseline has scored."""
     before = evidence.baseline.records if evidence.baseline else ()
     marks = {record.entry: record.marks for record in evidence.records}
@@ -267,11 +267,11 @@ def parse(text: str, suites: Collection[str] = ()) -> Rule:
     if found := _NOT_WORSE.fullmatch(text):
         metric, percent = found[1] or "overall", float(found[2])
         if not 50 <= percent < 100:
-            raise _error(text, f"the confidence must be from 50 to below 100 %, not {percent:g} %")
-        return NotWorse(text, _scored(text, metric, suites), percent / 100)
+            raise _make_error(text, f"the confidence must be from 50 to below 100 %, not {percent:g} %")
+        return NotWorse(text, _require_metric(text, metric, suites), percent / 100)
     found = _PLAIN.fullmatch(text)
     if not found:
-        raise _error(
+        raise _make_error(
             text,
             "is none; write 'metric >= number' (operators >=, <=, >, <) or not-worse(95%), "
             "for example 'overall>=0.2', 'parallel>=baseline-2%', 'latency.p95<=3s'",
@@ -279,42 +279,46 @@ def parse(text: str, suites: Collection[str] = ()) -> Rule:
     metric, sign, value = found.groups()
     if metric in _LATENCIES:
         if not (seconds := _SECONDS.fullmatch(value)):
-            raise _error(text, f"{value!r} is no time; write it in s or ms, for example '{metric}{sign}3s'")
+            raise _make_error(
+                text, f"{value!r} is no time; write it in s or ms, for example '{metric}{sign}3s'"
+            )
         return LatencyRule(text, metric, Bound(sign, float(seconds[1]) / (1000 if seconds[2] == "ms" else 1)))
     if metric in _COSTS:
         if not (dollars := _DOLLARS.fullmatch(value)):
-            raise _error(text, f"{value!r} is no price; write it in usd, for example '{metric}{sign}1.50usd'")
+            raise _make_error(
+                text, f"{value!r} is no price; write it in usd, for example '{metric}{sign}1.50usd'"
+            )
         return CostRule(text, metric, Bound(sign, float(dollars[1])))
     if metric in _CALLS:
-        return CallsRule(text, metric, Bound(sign, _share(text, value)))
+        return CallsRule(text, metric, Bound(sign, _parse_share(text, value)))
     if metric == "not_scored":
-        return NotScoredRule(text, metric, Bound(sign, _share(text, value)))
-    metric = _scored(text, metric, suites)
+        return NotScoredRule(text, metric, Bound(sign, _parse_share(text, value)))
+    metric = _require_metric(text, metric, suites)
     if beside := _BESIDE.fullmatch(value):
-        margin = _share(text, f"{beside[2]}{beside[3]}") if beside[1] else 0.0
+        margin = _parse_share(text, f"{beside[2]}{beside[3]}") if beside[1] else 0.0
         return BaselineRule(text, metric, sign, -margin if beside[1] == "-" else margin)
-    return ScoreRule(text, metric, Bound(sign, _share(text, value)))
+    return ScoreRule(text, metric, Bound(sign, _parse_share(text, value)))
 
 
-def _share(text: str, value: str) -> float:
+def _parse_share(text: str, value: str) -> float:
     """Parse a number from 0 to 1, also given in %."""
     found = _SHARE.fullmatch(value)
     if not found:
-        raise _error(text, f"{value!r} is no fraction or percentage, for example 0.8 or 80%")
+        raise _make_error(text, f"{value!r} is no fraction or percentage, for example 0.8 or 80%")
     share = float(found[1]) / (100 if found[2] else 1)
     if share > 1:
-        raise _error(text, f"{value} is more than 1; write a fraction or a percentage")
+        raise _make_error(text, f"{value} is more than 1; write a fraction or a percentage")
     return share
 
 
-def _scored(text: str, metric: str, suites: Collection[str]) -> str:
+def _require_metric(text: str, metric: str, suites: Collection[str]) -> str:
     """Check that a metric has a score, and return it."""
     valid = (*METRICS, *suites)
     if metric in valid or (metric.startswith("mark:") and metric != "mark:"):
         return metric
     others = ("mark:NAME", *_CALLS, *_LATENCIES, *_COSTS, "not_scored")
-    raise _error(text, unknown("metric", metric, (*valid, *others)))
+    raise _make_error(text, unknown("metric", metric, (*valid, *others)))
 
 
-def _error(text: str, rule: str) -> UsageError:
+def _make_error(text: str, rule: str) -> UsageError:
     return UsageError(f"gate rule {text!r}: {rule}")

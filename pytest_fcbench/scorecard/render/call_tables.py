@@ -37,16 +37,16 @@ def differing(difference: Difference, written: Callable[[object], str]) -> str:
     return f"{name} is {written(difference.found)}, expected {written(difference.expected)}"
 
 
-def _counted(told: Mapping[str, int]) -> str:
+def _format_counts(told: Mapping[str, int]) -> str:
     """Classes with their counts in words."""
     return ", ".join(f"{name} {count}" for name, count in told.items()) or "none"
 
 
-def _notes(records: Sequence[Record], profile: Profile) -> Iterator[str]:
+def _write_notes(records: Sequence[Record], profile: Profile) -> Iterator[str]:
     """Write the notes below a table of these scores."""
     chosen = golden(records)
     found = path_scores(chosen, profile)
-    yield f"failed entries: {_counted(found.failures)}; wrong calls: {_counted(found.errors)}"
+    yield f"failed entries: {_format_counts(found.failures)}; wrong calls: {_format_counts(found.errors)}"
     yield LEGEND
     if partial(chosen, profile):
         yield (
@@ -80,7 +80,7 @@ def table(records: Sequence[Record], profile: Profile) -> Table | None:
         f"complex calls ({profile} profile)",
         ("", *COLUMNS),
         tuple((name, *row(found)) for name, found in rows.items()),
-        tuple(_notes(records, profile)),
+        tuple(_write_notes(records, profile)),
     )
 
 
@@ -96,7 +96,7 @@ def details(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
             f"Errors ({profile} profile)",
             ("error", "failed entries", "share", "wrong calls", "share"),
             tuple(
-                (name, *_share(of.failures, name), *_share(of.errors, name))
+                (name, *_format_share(of.failures, name), *_format_share(of.errors, name))
                 for name in classes
                 if name in of.failures or name in of.errors
             ),
@@ -122,12 +122,12 @@ def details(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
     yield from (table for table in tables if table.rows)
 
 
-def _share(counts: Mapping[str, int], name: str) -> tuple[str, str]:
+def _format_share(counts: Mapping[str, int], name: str) -> tuple[str, str]:
     count, every = counts.get(name, 0), sum(counts.values())
     return f"{count:,}", number(count / every if every else None, ".1%")
 
 
-def _rated(rating: MeanRating) -> str:
+def _format_rating(rating: MeanRating) -> str:
     return "-" if rating.mean is None else f"{rating.mean:.2f} ({rating.judged:,})"
 
 
@@ -135,8 +135,8 @@ _CALLS: Mapping[str, Callable[[PathScores], str]] = {
     "right calls": lambda found: f"{found.right:,} of {found.calls:,}",
     "call acc.": lambda found: number(found.accuracy, ".2%"),
     "calls 95%": lambda found: limits(found.interval),
-    "completeness": lambda found: _rated(found.completeness),
-    "correctness": lambda found: _rated(found.correctness),
+    "completeness": lambda found: _format_rating(found.completeness),
+    "correctness": lambda found: _format_rating(found.correctness),
     "beyond": lambda found: number(found.beyond_mean, "+.2f"),
 }
 _ENTRIES: Mapping[str, Callable[[PathScores], str]] = {

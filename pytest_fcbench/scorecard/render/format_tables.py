@@ -18,19 +18,19 @@ def tables(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
     in a format of its own. Both profiles stand side by side; intervals are those of one."""
     found = {each: told for each in Profile if (told := sensitivity(records, each))}
     if profile in found:
-        yield _accuracies(found, profile)
-        yield _apart(found, profile)
+        yield _tabulate_accuracies(found, profile)
+        yield _tabulate_spread(found, profile)
         if found[profile].costs:
-            yield _costs(found[profile].costs, profile)
+            yield _tabulate_costs(found[profile].costs, profile)
 
 
-def _accuracies(found: dict[Profile, Sensitivity], profile: Profile) -> Table:
+def _tabulate_accuracies(found: dict[Profile, Sensitivity], profile: Profile) -> Table:
     rows = [
         (
             chosen.short,
             f"{own.scored:,}",
             f"{own.passed:,}",
-            *(_accuracy(found.get(each), chosen) for each in Profile),
+            *(_format_accuracy(found.get(each), chosen) for each in Profile),
             limits(own.interval),
         )
         for chosen, own in found[profile].formats.items()
@@ -42,18 +42,18 @@ def _accuracies(found: dict[Profile, Sensitivity], profile: Profile) -> Table:
     )
 
 
-def _accuracy(told: Sensitivity | None, chosen: PromptFormat) -> str:
+def _format_accuracy(told: Sensitivity | None, chosen: PromptFormat) -> str:
     score = told.formats.get(chosen) if told else None
     return number(None if score is None else score.accuracy, ".2%")
 
 
-def _apart(found: dict[Profile, Sensitivity], profile: Profile) -> Table:
+def _tabulate_spread(found: dict[Profile, Sensitivity], profile: Profile) -> Table:
     own = found[profile]
     rows = [
         (
             kind,
             *(f"{getattr(found[each], name):.2f}" if each in found else "-" for each in Profile),
-            _points(getattr(own.intervals, name, None)),
+            _format_points(getattr(own.intervals, name, None)),
         )
         for kind, name in (
             ("maximum delta", "max_delta"),
@@ -73,7 +73,7 @@ def _apart(found: dict[Profile, Sensitivity], profile: Profile) -> Table:
     )
 
 
-def _points(limits: Limits | None) -> str:
+def _format_points(limits: Limits | None) -> str:
     return "{:.2f} to {:.2f}".format(*limits) if limits else "-"
 
 
@@ -86,7 +86,7 @@ _DIMENSIONS = {
 }
 
 
-def _costs(costs: Sequence[Cost], profile: Profile) -> Table:
+def _tabulate_costs(costs: Sequence[Cost], profile: Profile) -> Table:
     return Table(
         f"what a format costs on the same entries, the dearest first ({profile} profile)",
         ("dimension", "value", "instead of", "pairs", "gained", "lost", "points", "95% interval"),
@@ -99,7 +99,7 @@ def _costs(costs: Sequence[Cost], profile: Profile) -> Table:
                 f"{cost.gained:,}",
                 f"{cost.lost:,}",
                 f"{100 * cost.difference:+.2f}",
-                _signed(cost.interval),
+                _format_signed(cost.interval),
             )
             for cost in costs
         ),
@@ -107,5 +107,5 @@ def _costs(costs: Sequence[Cost], profile: Profile) -> Table:
     )
 
 
-def _signed(interval: Interval | None) -> str:
+def _format_signed(interval: Interval | None) -> str:
     return f"{100 * interval.low:+.2f} to {100 * interval.high:+.2f}" if interval else "-"

@@ -6,12 +6,12 @@ Workflow commands and the summary's file: GitHub's documentation of workflow com
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytest_fcbench.domain.prompt_format import shortened
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate import execution, ratings
-from pytest_fcbench.scorecard.aggregate.scores import Score, aggregate
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate
 from pytest_fcbench.scorecard.compare.paired import Pair, pair
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.render import call_tables, format_tables
@@ -27,8 +27,8 @@ def workflow_commands(outcomes: Sequence[Outcome]) -> Iterator[str]:
     for outcome in outcomes:
         if outcome.code != HELD:
             level = "error" if outcome.code == BROKEN else "warning"
-            title = _property(f"gate {outcome.rule}: {outcome.outcome}")
-            yield f"::{level} title={title}::{_data(outcome.sentence)}"
+            title = _escape_property(f"gate {outcome.rule}: {outcome.outcome}")
+            yield f"::{level} title={title}::{_escape_data(outcome.sentence)}"
 
 
 def without_commands(lines: Iterable[str]) -> Iterator[str]:
@@ -39,17 +39,17 @@ def without_commands(lines: Iterable[str]) -> Iterator[str]:
     yield f"::{token}::"
 
 
-def _data(text: str) -> str:
+def _escape_data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Write the summary of a run in Markdown: scores, the gate, what changed since the baseline."""
-    yield from markdown(_scores(facts, evidence))
+    yield from markdown(_tabulate_scores(facts, evidence))
     for table in (
         call_tables.table(evidence.records, evidence.profile),
         execution.table(evidence.records, evidence.profile),
@@ -70,21 +70,13 @@ def summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]) ->
         for title, flips in (("Worse than the baseline", paired.worse), ("Better", paired.better)):
             if flips:
                 yield ""
-                yield from markdown(_flips(f"{title} ({len(flips)})", flips))
+                yield from markdown(_tabulate_flips(f"{title} ({len(flips)})", flips))
 
 
-def _scores(facts: RunFacts, evidence: Evidence) -> Table:
+def _tabulate_scores(facts: RunFacts, evidence: Evidence) -> Table:
     scores = {profile: aggregate(evidence.records, profile, evidence.size_of) for profile in Profile}
     own = scores[facts.profile]
-    rows = [
-        (
-            name,
-            *_counts(own.named(name)),
-            *(_percent(scores[profile].named(name)) for profile in Profile),
-            _limits(own.named(name)),
-        )
-        for name in (*own.categories, *own.groups, "overall")
-    ]
+    rows = [_format_row(name, scores, facts.profile) for name in (*own.categories, *own.groups, "overall")]
     main, where = own.named(own.main), "overall" if own.main == "overall" else f"in {own.main}"
     return Table(
         f"{facts.model} ({facts.mode})",
@@ -94,20 +86,21 @@ def _scores(facts: RunFacts, evidence: Evidence) -> Table:
     )
 
 
-def _counts(score: Score | None) -> tuple[str, ...]:
-    counts = (score.n, score.passed, score.failed, score.not_scored) if score else ("",) * 4
-    return tuple(map(str, counts))
+def _format_row(name: str, scores: Mapping[Profile, ProfileScores], profile: Profile) -> tuple[str, ...]:
+    """Write the counts and interval of one profile and the accuracies of both; empty where not known."""
+    own = scores[profile].named(name)
+    counts = (own.n, own.passed, own.failed, own.not_scored) if own else ("",) * 4
+    both = [scores[each].named(name) for each in Profile]
+    accuracies = [score.accuracy if score else None for score in both]
+    return (
+        name,
+        *map(str, counts),
+        *("" if accuracy is None else f"{accuracy:.2%}" for accuracy in accuracies),
+        f"{own.interval.low:.1%} to {own.interval.high:.1%}" if own and own.interval else "",
+    )
 
 
-def _limits(score: Score | None) -> str:
-    return f"{score.interval.low:.1%} to {score.interval.high:.1%}" if score and score.interval else ""
-
-
-def _percent(score: Score | None) -> str:
-    return "" if score is None or score.accuracy is None else f"{score.accuracy:.2%}"
-
-
-def _flips(title: str, flips: Sequence[Pair]) -> Table:
+def _tabulate_flips(title: str, flips: Sequence[Pair]) -> Table:
     rows = tuple(
         (shortened(flip.entry), f"{flip.before:.0%}", f"{flip.after:.0%}", flip.reason)
         for flip in flips[:_FLIPS]

@@ -44,12 +44,12 @@ class Table:
 
 def text(table: Table) -> Iterator[str]:
     """Lines of equal columns."""
-    cells = [[_line(cell) for cell in row] for row in (table.columns, *table.rows)]
+    cells = [[_put_on_one_line(cell) for cell in row] for row in (table.columns, *table.rows)]
     *widths, last = [max(map(len, column)) for column in zip(*cells, strict=True)]
     if table.is_left(len(widths)):
         last = min(last, max(_LEAST, _WIDTH - sum(widths) - 2 * len(widths)))
     widths.append(last)
-    yield from _wrapped(table.title)
+    yield from _wrap_sentence(table.title)
     for number, row in enumerate(cells):
         columns = [
             f"{shorten(cell, width):<{width}}" if table.is_left(index) else f"{cell:>{width}}"
@@ -59,43 +59,46 @@ def text(table: Table) -> Iterator[str]:
         if not number:
             yield "-" * (sum(widths) + 2 * (len(widths) - 1))
     for note in table.notes:
-        yield from _wrapped(note)
+        yield from _wrap_sentence(note)
 
 
-def _wrapped(sentence: str) -> list[str]:
-    return wrap(_line(sentence), _WIDTH, break_long_words=False, break_on_hyphens=False)
+def _wrap_sentence(sentence: str) -> list[str]:
+    return wrap(_put_on_one_line(sentence), _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def markdown(table: Table) -> Iterator[str]:
     """Write a table as GitHub reads it, with what could be markup taken literally."""
     if table.title:
-        yield f"### {_literal(table.title)}"
+        yield f"### {_escape_markup(table.title)}"
         yield ""
-    yield f"| {' | '.join(map(_literal, table.columns))} |"
+    yield f"| {' | '.join(map(_escape_markup, table.columns))} |"
     yield f"|{'|'.join(':--' if table.is_left(i) else '--:' for i in range(len(table.columns)))}|"
     for row in table.rows:
-        yield f"| {' | '.join(map(_literal, row))} |"
+        yield f"| {' | '.join(map(_escape_markup, row))} |"
     for note in table.notes:
         yield ""
-        yield _literal(note)
+        yield _escape_markup(note)
 
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!&@])")
 
 
-def _literal(cell: str) -> str:
-    return _MARKUP.sub(r"\\\1", _line(cell))
+def _escape_markup(cell: str) -> str:
+    return _MARKUP.sub(r"\\\1", _put_on_one_line(cell))
 
 
 def comma_separated(table: Table) -> Iterator[str]:
     """RFC 4180; a cell that a spreadsheet would take for a formula gets an apostrophe in front."""
     for row in (table.columns, *table.rows):
         line = io.StringIO()
-        csv.writer(line, lineterminator="").writerow([_inert(_line(cell)) for cell in row])
+        csv.writer(line, lineterminator="").writerow(
+            [_disarm_formula(_put_on_one_line(cell)) for cell in row]
+        )
         yield line.getvalue()
 
 
-def _inert(cell: str) -> str:
+def _disarm_formula(cell: str) -> str:
+    # Excel and LibreOffice calculate a cell that begins so; a plain number may.
     formula = cell[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"[+-]?[\d.,]*%?", cell)
     return f"'{cell}" if formula else cell
 
@@ -112,8 +115,8 @@ _STYLE = (
 
 
 def page(title: str, tables: Sequence[Table], figures: Sequence[str] = ()) -> Iterator[str]:
-    """Write a page of its own, with nothing in it that runs or is loaded; ``figures`` are our SVG elements."""
-    title, style = html.escape(_line(title)), f"{colours()}{_STYLE}"
+    """Write a page of its own, which loads and runs nothing; ``figures`` are our SVG elements."""
+    title, style = html.escape(_put_on_one_line(title)), f"{colours()}{_STYLE}"
     yield "<!doctype html>"
     yield f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
     yield '<meta name="viewport" content="width=device-width">'
@@ -121,31 +124,31 @@ def page(title: str, tables: Sequence[Table], figures: Sequence[str] = ()) -> It
     yield from f"<style>{style}</style></head><body><h1>{title}</h1>".split("\n")
     for table in tables:
         if table.title:
-            yield f"<h2>{html.escape(_line(table.title))}</h2>"
+            yield f"<h2>{html.escape(_put_on_one_line(table.title))}</h2>"
         yield '<div class="wide"><table>'
-        yield f"<thead>{_row(table, table.columns, 'th')}</thead><tbody>"
-        yield from (_row(table, row, "td") for row in table.rows)
+        yield f"<thead>{_render_row(table, table.columns, 'th')}</thead><tbody>"
+        yield from (_render_row(table, row, "td") for row in table.rows)
         yield "</tbody></table></div>"
-        yield from (f"<p>{html.escape(_line(note))}</p>" for note in table.notes)
+        yield from (f"<p>{html.escape(_put_on_one_line(note))}</p>" for note in table.notes)
     yield from (f"<figure>{figure}</figure>" for figure in figures)
     yield "</body></html>"
 
 
-def _row(table: Table, row: Sequence[str], tag: str) -> str:
+def _render_row(table: Table, row: Sequence[str], tag: str) -> str:
     cells = []
     for index, cell in enumerate(row):
         kind = "th" if not index else tag
         scope = ' scope="col"' if tag == "th" else "" if index else ' scope="row"'
         left = ' class="left"' if table.is_left(index) else ""
-        cells.append(f"<{kind}{scope}{left}><bdi>{html.escape(_line(cell))}</bdi></{kind}>")
+        cells.append(f"<{kind}{scope}{left}><bdi>{html.escape(_put_on_one_line(cell))}</bdi></{kind}>")
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _line(cell: str) -> str:
+def _put_on_one_line(cell: str) -> str:
     return " ".join(printable(cell).split("\n"))
 
 
-def _several(form: Callable[[Table], Iterator[str]]) -> Callable[[str, Sequence[Table]], Iterator[str]]:
+def _join_tables(form: Callable[[Table], Iterator[str]]) -> Callable[[str, Sequence[Table]], Iterator[str]]:
     def lines(title: str, tables: Sequence[Table]) -> Iterator[str]:
         for number, table in enumerate(tables):
             if number:
@@ -155,7 +158,7 @@ def _several(form: Callable[[Table], Iterator[str]]) -> Callable[[str, Sequence[
     return lines
 
 
-def _json(title: str, tables: Sequence[Table]) -> Iterator[str]:
+def _write_json(title: str, tables: Sequence[Table]) -> Iterator[str]:
     """One object; cells are texts, as people see them."""
     told = [
         {"title": table.title, "columns": table.columns, "rows": table.rows, "notes": table.notes}
@@ -165,10 +168,10 @@ def _json(title: str, tables: Sequence[Table]) -> Iterator[str]:
 
 
 FORMATS: Mapping[str, Callable[[str, Sequence[Table]], Iterator[str]]] = {
-    "text": _several(text),
-    "markdown": _several(markdown),
-    "csv": _several(comma_separated),
+    "text": _join_tables(text),
+    "markdown": _join_tables(markdown),
+    "csv": _join_tables(comma_separated),
     "html": page,
-    "json": _json,
+    "json": _write_json,
 }
 """Tables below a title as lines, by the name of the format."""

@@ -31,36 +31,37 @@ def summary(
     width: int,
     most: int,
 ) -> Iterator[str]:
-    """Write all lines: what was run, the table in both profiles, calls along golden paths, calls as written and
-    carried out, ratings, format sensitivity, cost and latency, trials, at most ``most`` failures, what was
-    not scored. Names of entries can hold what no terminal should get."""
-    for line in _summary(facts, records, size_of, width, most):
+    """Write the summary of a run, with at most ``most`` failures, in lines of printable characters.
+
+    Names of entries can hold what no terminal should get.
+    """
+    for line in _write_summary(facts, records, size_of, width, most):
         yield line if line.isprintable() else printable(" ".join(line.splitlines()))
 
 
-def _summary(
+def _write_summary(
     facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], width: int, most: int
 ) -> Iterator[str]:
     scores = {profile: aggregate(records, profile, size_of) for profile in Profile}
-    yield from _facts(facts)
+    yield from _write_facts(facts)
     yield ""
     counts = facts.driven.profile if facts.driven else Profile.OFFICIAL
-    yield from _table(scores, counts, facts.profile)
+    yield from _write_scores(scores, counts, facts.profile)
     yield f"counts are those of the {counts} profile, intervals those of the {facts.profile} one"
-    yield from _formulas(scores[facts.profile], width)
-    yield from _complex(records, facts.profile, width)
+    yield from _explain_formulas(scores[facts.profile], width)
+    yield from _write_complex(records, facts.profile, width)
     for table in (execution.table(records, facts.profile), ratings.table(records, facts.rated_by)):
         if table:
             yield ""
             yield from text(table)
-    yield from _formats(records, facts.profile)
-    yield from _cost_latency(records)
-    yield from _trials(records, facts.profile, width)
-    yield from _failures(records, facts.profile, width=width, most=most)
-    yield from _not_scored(records, facts.profile, width=width)
+    yield from _write_formats(records, facts.profile)
+    yield from _write_cost_latency(records)
+    yield from _write_trials(records, facts.profile, width)
+    yield from _write_failures(records, facts.profile, width=width, most=most)
+    yield from _write_not_scored(records, facts.profile, width=width)
 
 
-def _facts(facts: RunFacts) -> Iterator[str]:
+def _write_facts(facts: RunFacts) -> Iterator[str]:
     yield f"model {facts.model} ({facts.mode}, {facts.names} names), profile {facts.profile}"
     for name, told in facts.suites.items():
         yield f"suite {suite(name, told)}"
@@ -83,61 +84,69 @@ _HEAD = (
 )
 
 
-def _table(scores: Mapping[Profile, ProfileScores], counts: Profile, profile: Profile) -> Iterator[str]:
+def _write_scores(
+    scores: Mapping[Profile, ProfileScores], counts: Profile, profile: Profile
+) -> Iterator[str]:
     """Accuracies of both profiles, counts of one, intervals of one."""
     found = [scores[each] for each in (counts, *Profile, profile)]
     yield _HEAD
     for name in found[0].categories:
-        yield _row(name, *(each.categories[name] for each in found))
+        yield _format_score(name, *(each.categories[name] for each in found))
     if found[0].groups:
         yield "-" * len(_HEAD)
     for name in found[0].groups:
-        yield _row(name, *(each.groups[name] for each in found))
+        yield _format_score(name, *(each.groups[name] for each in found))
     yield "-" * len(_HEAD)
-    yield _row("overall", *(each.overall for each in found))
+    yield _format_score("overall", *(each.overall for each in found))
 
 
-def _row(name: str, counts: Score, official: Score, corrected: Score, own: Score) -> str:
+def _format_score(name: str, counts: Score, official: Score, corrected: Score, own: Score) -> str:
     partial = "*" if counts.missing else ""
     return (
         f"{name + partial:<24}"
         f"{counts.n:>8}{counts.passed:>8}{counts.failed:>8}{counts.not_scored:>12}"
-        f"{_percent(official.accuracy):>10}{_percent(corrected.accuracy):>11}{limits(own.interval):>14}"
+        f"{_format_percent(official.accuracy):>10}{_format_percent(corrected.accuracy):>11}{limits(own.interval):>14}"
     )
 
 
-def _percent(accuracy: float | None) -> str:
+def _format_percent(accuracy: float | None) -> str:
     return number(accuracy, ".2%")
 
 
-def _formulas(scores: ProfileScores, width: int) -> Iterator[str]:
+def _explain_formulas(scores: ProfileScores, width: int) -> Iterator[str]:
     """Write the formula of overall with its weights, and what was not run of any."""
     complex_calls = scores.groups.get("complex")
     if scores.alike:
         yield "overall counts every entry alike; the formulas are for the suites of the benchmark"
     elif scores.overall.accuracy is not None:
-        yield from _wrapped(_overall(scores), width, "")
+        yield from _wrap_text(_explain_overall(scores), width, "")
     if scores.overall.missing:
-        yield f"* official formula: what was not run counts as 0; run in full: {_whole(scores)}"
-        yield from _wrapped(f"not run: {', '.join(scores.overall.missing)}", width)
+        yield f"* official formula: what was not run counts as 0; run in full: {_describe_whole(scores)}"
+        yield from _wrap_text(f"not run: {', '.join(scores.overall.missing)}", width)
     if complex_calls and complex_calls.missing:
-        yield from _wrapped(f"* complex: counts as 0, not run: {', '.join(complex_calls.missing)}", width, "")
+        yield from _wrap_text(
+            f"* complex: counts as 0, not run: {', '.join(complex_calls.missing)}", width, ""
+        )
     if complex_calls:
         yield "overall is BFCL's formula, in which complex categories have no part"
 
 
-def _overall(scores: ProfileScores) -> str:
+def _explain_overall(scores: ProfileScores) -> str:
     parts = []
     for name, weight in OVERALL.items():
         score = scores.groups.get(name)
         known = score is not None and score.accuracy is not None
-        told = f"{_percent(score.accuracy)}{'*' if score.missing else ''}" if score and known else "(not run)"
+        told = (
+            f"{_format_percent(score.accuracy)}{'*' if score.missing else ''}"
+            if score and known
+            else "(not run)"
+        )
         parts.append(f"{weight:.0%} {name} {told}")
     star = "*" if scores.overall.missing else ""
-    return f"overall {_percent(scores.overall.accuracy)}{star} = {' + '.join(parts)}"
+    return f"overall {_format_percent(scores.overall.accuracy)}{star} = {' + '.join(parts)}"
 
 
-def _whole(scores: ProfileScores) -> str:
+def _describe_whole(scores: ProfileScores) -> str:
     """Which part of the weight was run with nothing missing, and the mean of that part."""
     whole = {name: score for name, score in scores.groups.items() if name in OVERALL and not score.missing}
     weight = add_in_order(OVERALL[name] for name in whole)
@@ -145,17 +154,17 @@ def _whole(scores: ProfileScores) -> str:
     return f"{weight:.0%} of the weight" + (f", with a mean of {reached / weight:.2%}" if weight else "")
 
 
-def _complex(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:
+def _write_complex(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:
     """Tabulate calls along golden paths in the profile of the run, and in the other as far as can be told."""
     for each in sorted(Profile, key=lambda other: other is not profile):
         if table := call_tables.table(records, each):
             yield ""
             yield from text(table if each is profile else replace(table, notes=table.notes[:1]))
         if sentence := call_tables.elsewhere(records, each):
-            yield from _wrapped(sentence, width, "")
+            yield from _wrap_text(sentence, width, "")
 
 
-def _formats(records: Sequence[Record], profile: Profile) -> Iterator[str]:
+def _write_formats(records: Sequence[Record], profile: Profile) -> Iterator[str]:
     for table in format_tables.tables(records, profile):
         yield ""
         yield from text(table)
@@ -165,29 +174,29 @@ _USAGE = {"steps": 6, "input": 10, "output": 9, "$": 9, "$/1,000": 8, "mean": 6,
 """Columns of cost and latency and their widths; up to 1,000 seconds they fit 100 characters."""
 
 
-def _cost_latency(records: Sequence[Record]) -> Iterator[str]:
+def _write_cost_latency(records: Sequence[Record]) -> Iterator[str]:
     run = cost_latency(records)
     if not run.steps:
         return
     yield ""
     yield "cost and latency (tokens, dollars, dollars per 1,000 calls, seconds)"
-    yield _usage_row("", _USAGE)
+    yield _format_usage("", _USAGE)
     rows = {name: cost_latency(part) for name, part in by_category(records).items()}
     for name, row in {**rows, "run": run}.items():
         usd = (dollars(row.usd), dollars(row.usd_per_1000_calls))
         latencies = (row.latency_mean_s, row.latency_std_s, row.latency_p50_s, row.latency_p95_s)
         tokens = (number(row.steps), number(row.input_tokens), number(row.output_tokens))
-        yield _usage_row(name, (*tokens, *usd, *(number(latency, ".2f") for latency in latencies)))
+        yield _format_usage(name, (*tokens, *usd, *(number(latency, ".2f") for latency in latencies)))
     if 0 < run.priced < run.steps:
         yield f"dollars are those of {run.priced} of {run.steps} steps; of the others they are not known"
 
 
-def _usage_row(name: str, cells: Iterable[str]) -> str:
+def _format_usage(name: str, cells: Iterable[str]) -> str:
     columns = zip(cells, _USAGE.values(), strict=True)
     return f"{name:<24}" + "".join(f" {cell:>{width}}" for cell, width in columns)
 
 
-def _trials(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:
+def _write_trials(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:
     k = trials_of(records)
     if k == 1:
         return
@@ -198,13 +207,13 @@ def _trials(records: Sequence[Record], profile: Profile, width: int) -> Iterator
     rows["all"] = trial_scores(records, profile, k)
     for name, row in rows.items():
         shares = (row.mean, (row.pass_at or (None,))[-1], (row.pass_hat or (None,))[-1], row.flip)
-        yield f"{name:<24}{row.entries:>8}" + "".join(f"{_percent(share):>10}" for share in shares)
+        yield f"{name:<24}{row.entries:>8}" + "".join(f"{_format_percent(share):>10}" for share in shares)
     if left_out := rows["all"].left_out:
         more = f" and {len(left_out) - _FEW} more" if len(left_out) > _FEW else ""
-        yield from _wrapped(f"left out, a trial not scored: {', '.join(left_out[:_FEW])}{more}", width)
+        yield from _wrap_text(f"left out, a trial not scored: {', '.join(left_out[:_FEW])}{more}", width)
 
 
-def _failures(records: Sequence[Record], profile: Profile, *, width: int, most: int) -> Iterator[str]:
+def _write_failures(records: Sequence[Record], profile: Profile, *, width: int, most: int) -> Iterator[str]:
     failed = [
         (record, verdict) for record in records if isinstance(verdict := record.verdict(profile), Failed)
     ]
@@ -213,21 +222,21 @@ def _failures(records: Sequence[Record], profile: Profile, *, width: int, most: 
     yield ""
     yield f"failed ({len(failed)}, {profile} profile)"
     codes = Counter(verdict.code for _, verdict in failed)
-    yield from _wrapped(", ".join(f"{code} {count}" for code, count in codes.most_common()), width)
+    yield from _wrap_text(", ".join(f"{code} {count}" for code, count in codes.most_common()), width)
     if not most:
         return
     longest = min(max(len(shortened(record.item_id)) for record, _ in failed[:most]), 34)
     for record, verdict in failed[:most]:
         line = f"  {shortened(record.item_id):<{longest}}  {verdict.reason}"
         if len(failed) > _FEW:
-            yield _cut(line, width)
+            yield _cut_line(line, width)
         else:
             yield from wrap(line, width, subsequent_indent=" " * (longest + 4))
     if len(failed) > most:
         yield f"  and {len(failed) - most} more; the JSON report has all, --fcbench-failures=N shows N here"
 
 
-def _not_scored(records: Sequence[Record], profile: Profile, *, width: int) -> Iterator[str]:
+def _write_not_scored(records: Sequence[Record], profile: Profile, *, width: int) -> Iterator[str]:
     unscored = [
         (record, v)
         for record in records
@@ -244,16 +253,16 @@ def _not_scored(records: Sequence[Record], profile: Profile, *, width: int) -> I
         shown = group if cause == SET_ASIDE else group[:3]
         yield f"  {cause}: {len(group)}"
         for record, verdict in shown:
-            yield _cut(f"    {shortened(record.item_id)}: {verdict.reason}", width)
+            yield _cut_line(f"    {shortened(record.item_id)}: {verdict.reason}", width)
         if len(group) > len(shown):
             yield f"    and {len(group) - len(shown)} more"
 
 
-def _wrapped(text: str, width: int, first: str = "  ") -> list[str]:
+def _wrap_text(text: str, width: int, first: str = "  ") -> list[str]:
     return wrap(text, width, initial_indent=first, subsequent_indent="  ")
 
 
-def _cut(line: str, width: int) -> str:
+def _cut_line(line: str, width: int) -> str:
     return shorten(" ".join(line.splitlines()), width)
 
 

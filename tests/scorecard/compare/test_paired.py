@@ -14,7 +14,13 @@ from scipy import stats
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, weights
 from pytest_fcbench.scorecard.aggregate.scores import aggregate
-from pytest_fcbench.scorecard.compare.paired import Difference, Paired, _of_counts, _of_draws, pair
+from pytest_fcbench.scorecard.compare.paired import (
+    Difference,
+    Paired,
+    _estimate_from_counts,
+    _estimate_from_draws,
+    pair,
+)
 from pytest_fcbench.scorecard.record import Record
 from tests.factories import make_path_record, make_record
 
@@ -103,7 +109,7 @@ def test_trials_count_by_their_share() -> None:
 
 @pytest.mark.parametrize(("better", "worse"), [*product(range(6), range(6)), (40, 61), (300, 250), (0, 2000)])
 def test_the_probabilities_are_those_of_the_binomial_test(better: int, worse: int) -> None:
-    found = _of_counts(better, worse, better + worse + 5)
+    found = _estimate_from_counts(better, worse, better + worse + 5)
     if not better + worse:
         assert (found.p, found.p_worse) == (1.0, 1.0)
         return
@@ -127,21 +133,21 @@ def test_the_interval_holds_the_true_change_as_often_as_it_says(n: int, up: floa
     covered = sum(
         probability
         for probability, better, worse in _outcomes(n, up, down)
-        if (chance := _of_counts(better, worse, n)).low <= up - down <= chance.high
+        if (chance := _estimate_from_counts(better, worse, n)).low <= up - down <= chance.high
     )
     assert covered >= 0.93
 
 
 def test_the_interval_is_that_of_the_paper() -> None:
     """Bonett & Price 2012: Wald's limits after one more flip in each direction."""
-    chance = _of_counts(7, 1, 21)
+    chance = _estimate_from_counts(7, 1, 21)
     up, down = 8 / 23, 2 / 23
     reach = 1.959963984540054 * sqrt((up + down - (up - down) ** 2) / 23)
     assert (chance.low, chance.high) == pytest.approx((6 / 23 - reach, 6 / 23 + reach))
 
 
 def test_where_nothing_changed_few_entries_still_say_little() -> None:
-    few, many = _of_counts(0, 0, 10), _of_counts(0, 0, 1000)
+    few, many = _estimate_from_counts(0, 0, 10), _estimate_from_counts(0, 0, 1000)
     assert few.low < -0.1 < 0.1 < few.high
     assert -0.01 < many.low < 0 < many.high < 0.01
 
@@ -152,8 +158,8 @@ def test_where_nothing_changed_few_entries_still_say_little() -> None:
 @pytest.mark.parametrize(("better", "worse", "same"), [(0, 0, 20), (3, 9, 50), (0, 4, 10), (30, 60, 400)])
 def test_draws_come_near_the_formula(better: int, worse: int, same: int) -> None:
     n = better + worse + same
-    exact = _of_counts(better, worse, n)
-    drawn = _of_draws([(1.0, [1.0] * better + [-1.0] * worse + [0.0] * same)])
+    exact = _estimate_from_counts(better, worse, n)
+    drawn = _estimate_from_draws([(1.0, [1.0] * better + [-1.0] * worse + [0.0] * same)])
     assert drawn.p == pytest.approx(exact.p, abs=0.015)
     assert drawn.p_worse == pytest.approx(exact.p_worse, abs=0.015)
     if better + worse > 50:
@@ -162,7 +168,7 @@ def test_draws_come_near_the_formula(better: int, worse: int, same: int) -> None
 
 def test_the_bootstrap_has_the_variance_of_a_weighted_sum() -> None:
     parts = [(0.75, [1.0] * 40 + [0.0] * 160), (0.25, [-0.5] * 30 + [0.0] * 70)]
-    drawn = _of_draws(parts)
+    drawn = _estimate_from_draws(parts)
     change = 0.75 * 0.2 - 0.25 * 0.15
     variance = 0.75**2 * (0.2 * 0.8) / 200 + 0.25**2 * 0.25 * (0.3 * 0.7) / 100
     reach = 1.96 * sqrt(variance)
@@ -180,12 +186,12 @@ def test_the_bootstrap_has_the_variance_of_a_weighted_sum() -> None:
 )
 def test_thirds_that_come_out_the_same_are_the_same(changes: list[float], p: float) -> None:
     """All signs by lot, counted by hand; the shares of three trials cannot be written as they are."""
-    assert _of_draws([(0.1, changes)]).p == pytest.approx(p, abs=0.015)
+    assert _estimate_from_draws([(0.1, changes)]).p == pytest.approx(p, abs=0.015)
 
 
 def test_draws_are_the_same_every_time() -> None:
     parts = [(1.0, [1.0, -1.0, -1.0, 0.0])]
-    assert _of_draws(parts) == _of_draws(parts)
+    assert _estimate_from_draws(parts) == _estimate_from_draws(parts)
 
 
 # Clusters
@@ -229,14 +235,14 @@ def test_clusters_are_drawn_as_wholes() -> None:
 
 def test_clusters_of_other_sizes_count_by_their_entries() -> None:
     parts = [(1.0, [3.0, 0.0])]
-    drawn = _of_draws(parts, [[3, 1]])
+    drawn = _estimate_from_draws(parts, [[3, 1]])
     assert (drawn.low, drawn.high) == (0.0, 1.0)
     assert drawn.p == 1.0
 
 
 def test_clusters_of_one_entry_change_nothing() -> None:
     single = _difference(_templates((1, 0), (0, 1), (1, 0), (0, 0), size=1), "hotels")
-    assert single.chance == _of_counts(2, 1, 4)
+    assert single.chance == _estimate_from_counts(2, 1, 4)
 
 
 def test_a_baseline_needs_no_clusters() -> None:
@@ -255,7 +261,7 @@ def test_a_category_put_once_is_tested_exactly() -> None:
     assert (found.entries, found.better, found.worse) == (20, 2, 6)
     assert found.change == pytest.approx(-0.2)
     assert found.before - found.after == pytest.approx(0.2)
-    assert found.chance == _of_counts(2, 6, 20)
+    assert found.chance == _estimate_from_counts(2, 6, 20)
 
 
 def test_a_group_takes_its_weights() -> None:
@@ -273,7 +279,7 @@ def test_a_mark_counts_every_entry_alike() -> None:
     paired = pair(before, after, Profile.OFFICIAL)
     for mark in ("core", "single_turn", "python"):
         assert _difference(paired, mark).change == pytest.approx(-0.25)
-        assert _difference(paired, mark).chance == _of_counts(0, 4, 16)
+        assert _difference(paired, mark).chance == _estimate_from_counts(0, 4, 16)
     assert _difference(paired, "live").change == 0
     assert paired.difference("bfcl") is None
     assert paired.difference("multi_turn") is None

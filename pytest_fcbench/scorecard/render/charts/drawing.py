@@ -85,7 +85,7 @@ def inline(figure: Figure, says: str) -> str:
     for element in svg.iter():
         element.tag = _NAMESPACE.sub("", element.tag)
         given = {_NAMESPACE.sub("", key): value for key, value in element.attrib.items()}
-        element.attrib = dict(_attributes(given))
+        element.attrib = dict(_simplify_attributes(given))
     used = set(_REFERENCE.findall(tostring(svg, "unicode")))
     for element in svg.iter():
         if element.get("id", "") not in used:
@@ -95,7 +95,7 @@ def inline(figure: Figure, says: str) -> str:
     return tostring(svg, "unicode")
 
 
-def _attributes(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _simplify_attributes(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Attributes without style: classes for colours, short numbers."""
     style = dict(part.split(":", 1) for part in given.get("style", "").split(";") if ":" in part)
     classes = []

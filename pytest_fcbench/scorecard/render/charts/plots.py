@@ -75,7 +75,7 @@ def wheel(axes: Sequence[str], series: Sequence[Sequence[float]], says: str) -> 
             across, up = round(sin(angle), 3), round(cos(angle), 3)
             beside = "left" if across > 0 else "right" if across < 0 else "center"
             above = "bottom" if up > 0.92 else "top" if up < -0.92 else "center"
-            plot.text(angle, 1.07, _in_two(name), ha=beside, va=above, linespacing=1.1)
+            plot.text(angle, 1.07, _break_name(name), ha=beside, va=above, linespacing=1.1)
         for number, values in enumerate(series):
             colour, closed = SERIES[number], [*values, values[0]]
             (line,) = plot.plot([*angles, 2 * pi], closed, color=colour, marker=MARKERS[number], lw=1.8, ms=6)
@@ -116,13 +116,13 @@ def scatter(points: Sequence[Point], label: str, says: str) -> str:
             reach = [[point.y - point.low], [point.high - point.y]]
             colour, marker = SERIES[point.series], MARKERS[point.series]
             plot.errorbar([point.x], [point.y], reach, fmt=marker, color=colour, ms=9, capsize=4, lw=1.4)
-        _scale(plot, "x", [point.x for point in points])
-        _accuracies(plot)
+        _set_scale(plot, "x", [point.x for point in points])
+        _label_accuracies(plot)
         plot.set_xlabel(label)
         return inline(figure, says)
 
 
-def _scale(plot: Axes, name: str, values: Sequence[float]) -> None:
+def _set_scale(plot: Axes, name: str, values: Sequence[float]) -> None:
     """From 0 on, or by powers of ten where the values are far apart."""
     if max(values) > 20 * min(values) > 0:
         plot.set(**{f"{name}scale": "log", f"{name}lim": (min(values) / 2, max(values) * 2)})
@@ -131,7 +131,7 @@ def _scale(plot: Axes, name: str, values: Sequence[float]) -> None:
         plot.set(**{f"{name}lim": (0, max(values) * 1.1 or 1)})
 
 
-def _accuracies(plot: Axes) -> None:
+def _label_accuracies(plot: Axes) -> None:
     """Label the vertical axis with accuracies in percent."""
     low, high = plot.get_ylim()
     plot.set_ylim(max(0.0, low), min(1.0 + 0.03 * (high - low), high))
@@ -163,7 +163,7 @@ def releases(found: Iterable[Release], metric: str, says: str) -> str:
                 fontsize=10,
             )
         plot.xaxis_date()
-        _accuracies(plot)
+        _label_accuracies(plot)
         plot.set(xlabel="release date", ylabel=metric)
         plot.legend()
         return inline(figure, says)
@@ -179,7 +179,9 @@ def pairs(found: Iterable[Pair], across: str, up: str, says: str) -> str:
         plot.plot([low, high], [low, high], color=INK, lw=0.8, ls=":")
         plot.plot([one.x for one in models], [one.y for one in models], "o", color=SERIES[0])
         # Names stand in a column beside the plot: good models are close together.
-        for one, place in zip(models, _apart([(one.y - low) / (high - low) for one in models]), strict=True):
+        for one, place in zip(
+            models, _spread_places([(one.y - low) / (high - low) for one in models]), strict=True
+        ):
             plot.annotate(
                 one.name,
                 (one.x, one.y),
@@ -197,7 +199,7 @@ def pairs(found: Iterable[Pair], across: str, up: str, says: str) -> str:
         return inline(figure, says)
 
 
-def _apart(heights: Sequence[float]) -> list[float]:
+def _spread_places(heights: Sequence[float]) -> list[float]:
     """Places from 1 down to 0 as near to these (the highest first) as lines of text can be."""
     gap = min(0.045, 1 / len(heights))
     places: list[float] = []
@@ -216,7 +218,7 @@ def perplexities(sets: Mapping[str, Sequence[tuple[float, float]]], says: str) -
             across, up = zip(*texts, strict=True)
             label = f"{name} ({len(texts):,})"
             plot.plot(across, up, marker, color=colour, mfc="none", ms=4.5, mew=1, alpha=0.6, label=label)
-        _scale(plot, "y", [up for texts in sets.values() for _, up in texts])
+        _set_scale(plot, "y", [up for texts in sets.values() for _, up in texts])
         plot.set(xlabel="nats per character", ylabel="perplexity")
         plot.grid()
         plot.legend(loc="upper left")
@@ -238,7 +240,7 @@ def letter(part: int) -> str:
     return chr(ord("A") + part)
 
 
-def _in_two(name: str) -> str:
+def _break_name(name: str) -> str:
     """Break a long name into two lines at the underscore nearest to its middle."""
     breaks = [place + 1 for place, sign in enumerate(name) if sign == "_"]
     if len(name) < 14 or not breaks:

@@ -30,11 +30,11 @@ from pytest_fcbench.domain.entry import (
 )
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import BUILTIN, Completion, ToolCall, completion_from_json
-from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate.trials import trials_of
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render.call_tables import differing
-from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, word
 
 Done: TypeAlias = Sequence[Sequence[Sequence[tuple[str, str]]]]
 """What was carried out in a conversation: by turn and step, each call as text and what it returned."""
@@ -76,27 +76,31 @@ def islands(scorecards: Sequence[Scorecard], labels: Sequence[str], told: Told, 
         for record in scorecard.records:
             items.setdefault(record.entry, []).append((place, record))
     shared = _Shared()
-    longest = fair(map(len, _texts(record for found in items.values() for _, record in found)), LONGEST, _ALL)
+    longest = fair(
+        map(len, _iterate_texts(record for found in items.values() for _, record in found)), LONGEST, _ALL
+    )
     rows, lines = [], []
     for key, found in items.items():
         verdicts: list[list[int]] = [[] for _ in scorecards]
         for place, record in found:
-            verdicts[place] += (shared.word(record.verdict(profile)) for profile in Profile)
-        rows.append([shared.category(found[0][1].category), *verdicts])
+            verdicts[place] += (_number(shared.words, word(record.verdict(profile))) for profile in Profile)
+        rows.append([_number(shared.categories, found[0][1].category), *verdicts])
         answers = [
-            _answer(place, record, scorecards[place], told.done.get((place, record.item_id)), shared, longest)
+            _describe_answer(
+                place, record, scorecards[place], told.done.get((place, record.item_id)), shared, longest
+            )
             for place, record in found
         ]
-        lines.append({"id": key, **_asked(told.entries.get(key), shared), "answers": answers})
+        lines.append({"id": key, **_describe_entry(told.entries.get(key), shared), "answers": answers})
     index = {
         "labels": list(labels),
-        "options": [_options(scorecard) for scorecard in scorecards],
+        "options": [_write_options(scorecard) for scorecard in scorecards],
         "files": [shlex.quote(str(scorecard.path)) for scorecard in scorecards],
         "profile": profile.value,
         "categories": list(shared.categories),
-        "words": [word.split(" ", 1) for word in shared.words],
+        "words": [each.partition(" ")[::2] for each in shared.words],
         "tests": list(shared.tests),
-        "functions": [_function(doc) for doc in shared.docs.values()],
+        "functions": [_describe_function(doc) for doc in shared.docs.values()],
         "rows": rows,
     }
     return Islands(inert(index), "[\n" + ",\n".join(map(inert, lines)) + "\n]")
@@ -115,7 +119,7 @@ def inert(value: object) -> str:
 
 
 def fair(lengths: Iterable[int], longest: int, budget: int) -> int:
-    """Find the length, at most ``longest``, to which texts are cut so that together they keep to the budget."""
+    """Find the length, at most ``longest``, to which texts are cut so that all keep to the budget."""
     ordered = sorted(lengths)
     for place, length in enumerate(ordered):
         share = budget // (len(ordered) - place)
@@ -135,22 +139,18 @@ class _Shared:
     docs: dict[str, FunctionDoc] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
 
-    def category(self, name: str) -> int:
-        return self.categories.setdefault(name, len(self.categories))
-
-    def word(self, verdict: Verdict) -> int:
-        return self.words.setdefault(_word(verdict), len(self.words))
-
-    def test(self, name: str) -> int:
-        return self.tests.setdefault(name, len(self.tests))
-
     def function(self, doc: FunctionDoc) -> int:
         key = f"{doc.name}\n{doc.description}\n{doc.parameters}"
         self.docs.setdefault(key, doc)
-        return self.numbers.setdefault(key, len(self.numbers))
+        return _number(self.numbers, key)
 
 
-def _options(scorecard: Scorecard) -> str:
+def _number(known: dict[str, int], text: str) -> int:
+    """Return the number of a text, the next one if it is new."""
+    return known.setdefault(text, len(known))
+
+
+def _write_options(scorecard: Scorecard) -> str:
     """Write the options with which pytest asks the same model about the same suites, for a shell.
 
     Along golden paths also those by which conversations go on.
@@ -168,21 +168,11 @@ def _options(scorecard: Scorecard) -> str:
     return shlex.join(options)
 
 
-def _word(verdict: Verdict) -> str:
-    match verdict:
-        case Passed():
-            return f"{verdict.status} "
-        case Failed(code=code):
-            return f"{verdict.status} {code}"
-        case NotScored(cause=cause):
-            return f"{verdict.status} {cause}"
-
-
-def _asked(entry: Entry | None, shared: _Shared) -> Json:
+def _describe_entry(entry: Entry | None, shared: _Shared) -> Json:
     """Describe what an entry asks and expects; nothing where no suite here has it."""
     if entry is None:
         return {}
-    truth = _truth(entry)
+    truth = _find_truth(entry)
     withheld = entry.scene.withheld if entry.scene else {}
     turns = []
     for number, said in enumerate(entry.turns):
@@ -195,7 +185,9 @@ def _asked(entry: Entry | None, shared: _Shared) -> Json:
     asked: Json = {"turns": turns, "functions": [shared.function(doc) for doc in entry.functions]}
     match entry.expectation:
         case ExpectedCalls(calls=calls):
-            asked["expected"] = [[call.name, list(map(_accepted, call.accepted.items()))] for call in calls]
+            asked["expected"] = [
+                [call.name, list(map(_list_accepted, call.accepted.items()))] for call in calls
+            ]
         case NoCall():
             asked["rule"] = "no call"
         case AnyCall():
@@ -210,7 +202,7 @@ def _asked(entry: Entry | None, shared: _Shared) -> Json:
     return asked | ({"aside": entry.set_aside} if entry.set_aside else {})
 
 
-def _truth(entry: Entry) -> tuple[tuple[str, ...], ...]:
+def _find_truth(entry: Entry) -> tuple[tuple[str, ...], ...]:
     """Return the expected calls of each turn, where they are written as text."""
     match entry.expectation:
         case Trajectory(turns=turns):
@@ -222,7 +214,7 @@ def _truth(entry: Entry) -> tuple[tuple[str, ...], ...]:
     return ()
 
 
-def _accepted(parameter: tuple[str, object]) -> list[object]:
+def _list_accepted(parameter: tuple[str, object]) -> list[object]:
     """List a parameter, the values that are accepted, and whether it may be left out."""
     name, values = parameter
     options = list(values) if isinstance(values, (list, tuple)) else [values]
@@ -230,12 +222,12 @@ def _accepted(parameter: tuple[str, object]) -> list[object]:
     return [name, shown, "" in [option for option in options if isinstance(option, str)]]
 
 
-def _function(doc: FunctionDoc) -> list[object]:
+def _describe_function(doc: FunctionDoc) -> list[object]:
     """Name, description, and of each parameter name, type and description."""
     parameters = [
         [
             name,
-            _type(schema, required=name in doc.required),
+            _describe_type(schema, required=name in doc.required),
             cut(str(schema.get("description", "")), _DESCRIPTION),
         ]
         for name, schema in doc.properties.items()
@@ -243,20 +235,20 @@ def _function(doc: FunctionDoc) -> list[object]:
     return [doc.name, cut(doc.description, _RESULT), parameters]
 
 
-def _type(schema: Mapping[str, object], *, required: bool) -> str:
+def _describe_type(schema: Mapping[str, object], *, required: bool) -> str:
     kind = written(schema["enum"]) if "enum" in schema else str(schema.get("type", "any"))
     default = f", default {written(schema['default'])}" if "default" in schema else ""
     return cut(f"{kind}{default}{'' if required else ', optional'}", _DESCRIPTION)
 
 
-def _answer(
+def _describe_answer(
     place: int, record: Record, scorecard: Scorecard, done: Done | None, shared: _Shared, longest: int
 ) -> Json:
-    answer: Json = {"of": place, "verdicts": _verdicts(record)}
+    answer: Json = {"of": place, "verdicts": _list_verdicts(record)}
     usage = iter(record.steps)
     turns = [
         [
-            _step(
+            _describe_step(
                 completion_from_json(step), next(usage, Usage()), done[turn][number] if done else (), longest
             )
             for number, step in enumerate(steps)
@@ -266,49 +258,49 @@ def _answer(
     name, _, rest = scorecard.nodeids.get(record.item_id, "").partition("[")
     optional = {
         "trial": record.trial,
-        "paths": _paths(record),
+        "paths": _list_paths(record),
         "turns": turns,
         "took": took(record.usage),
-        "test": shared.test(name) if rest == f"{record.item_id}]" else None,
+        "test": _number(shared.tests, name) if rest == f"{record.item_id}]" else None,
     }
     return answer | {key: value for key, value in optional.items() if value not in (None, "", [])}
 
 
-def _paths(record: Record) -> list[object]:
+def _list_paths(record: Record) -> list[object]:
     """List the calls along a golden path as rows, with the profiles that judged them so."""
-    rows = {p: list(map(_judged, path.verdicts)) for p in Profile if (path := record.path(p))}
+    rows = {p: list(map(_describe_call_verdict, path.verdicts)) for p in Profile if (path := record.path(p))}
     if len(rows) == len(Profile) and rows[Profile.OFFICIAL] == rows[Profile.CORRECTED]:
         return [["both profiles", rows[Profile.OFFICIAL]]]
     return [[f"{profile} profile", found] for profile, found in rows.items()]
 
 
-def _judged(verdict: CallVerdict) -> list[str]:
+def _describe_call_verdict(verdict: CallVerdict) -> list[str]:
     """Step, outcome, call, the expected one, what is not as expected and why it counts or not."""
     outcome = "right" if verdict.right else verdict.code or "wrong"
     why = [differing(one, lambda value: cut(written(value), _RESULT)) for one in verdict.differences]
     return [
         str(verdict.step),
         f"{outcome} ({verdict.stage})",
-        _made(verdict.made),
-        "" if verdict.expected is None else _made(verdict.expected),
+        _format_call(verdict.made),
+        "" if verdict.expected is None else _format_call(verdict.expected),
         "\n".join([*why, *([cut(verdict.reason, _RESULT)] if verdict.reason else [])]),
     ]
 
 
-def _made(call: Mapping[str, object]) -> str:
+def _format_call(call: Mapping[str, object]) -> str:
     return cut(f"{call.get('name')} {written(call.get('arguments'))}", _RESULT)
 
 
-def _verdicts(record: Record) -> list[object]:
+def _list_verdicts(record: Record) -> list[object]:
     """List the official verdict, and the corrected one where it is another."""
-    official, corrected = (_verdict(record.verdict(profile)) for profile in Profile)
+    official, corrected = (_describe_verdict(record.verdict(profile)) for profile in Profile)
     return [official] if official == corrected else [official, corrected]
 
 
-def _verdict(verdict: Verdict) -> list[object]:
+def _describe_verdict(verdict: Verdict) -> list[object]:
     match verdict:
         case Failed(code=code, reason=reason, details=details):
-            return [verdict.status, code, reason, *_details(details)]
+            return [verdict.status, code, reason, *_tabulate_details(details)]
         case NotScored(cause=cause, reason=reason):
             return [verdict.status, cause, reason]
     return [verdict.status]
@@ -329,7 +321,7 @@ _KEYS = (
 )
 
 
-def _details(details: Mapping[str, object]) -> Iterator[object]:
+def _tabulate_details(details: Mapping[str, object]) -> Iterator[object]:
     """Write the details of a failure as columns and rows; nothing where the reason says it all."""
     rows: list[Mapping[str, object]] = [details]
     for key in ("differences", "misses"):
@@ -338,18 +330,20 @@ def _details(details: Mapping[str, object]) -> Iterator[object]:
     columns = [key for key in _KEYS if any(row.get(key) is not None for row in rows)]
     columns += sorted({str(key) for row in rows for key in row} - {*_KEYS, "differences", "misses"})
     if columns:
-        yield {"columns": columns, "rows": [[_cell(row.get(key)) for key in columns] for row in rows]}
+        yield {"columns": columns, "rows": [[_format_cell(row.get(key)) for key in columns] for row in rows]}
 
 
-def _cell(value: object) -> str:
+def _format_cell(value: object) -> str:
     return "" if value is None else cut(value if isinstance(value, str) else written(value), _RESULT)
 
 
-def _step(completion: Completion, usage: Usage, done: Sequence[tuple[str, str]], longest: int) -> Json:
+def _describe_step(
+    completion: Completion, usage: Usage, done: Sequence[tuple[str, str]], longest: int
+) -> Json:
     calls = [
         ["", cut(part, longest)]
         if isinstance(part, str)
-        else [cut(part.name, longest), cut(_arguments(part), longest)]
+        else [cut(part.name, longest), cut(_format_arguments(part), longest)]
         for part in completion.tool_calls or ()
     ]
     step: Json = {
@@ -364,11 +358,11 @@ def _step(completion: Completion, usage: Usage, done: Sequence[tuple[str, str]],
     return {key: value for key, value in step.items() if value}
 
 
-def _arguments(call: ToolCall) -> str:
+def _format_arguments(call: ToolCall) -> str:
     return call.arguments if isinstance(call.arguments, str) else written(call.arguments)
 
 
-def _texts(records: Iterable[Record]) -> Iterator[str]:
+def _iterate_texts(records: Iterable[Record]) -> Iterator[str]:
     """All texts of models that are cut."""
     for record in records:
         for turn in record.turns:
@@ -376,7 +370,7 @@ def _texts(records: Iterable[Record]) -> Iterator[str]:
                 yield completion.text or ""
                 yield completion.reasoning or ""
                 for part in completion.tool_calls or ():
-                    yield part if isinstance(part, str) else _arguments(part)
+                    yield part if isinstance(part, str) else _format_arguments(part)
 
 
 def took(usage: Usage) -> str:

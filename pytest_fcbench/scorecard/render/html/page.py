@@ -32,9 +32,9 @@ def page(scorecards: Sequence[Scorecard], told: Told, profile: Profile) -> str:
     shown = sections.models(scorecards)
     rows, groups = sections.category_rows(shown), sections.group_rows(shown)
     found = islands(scorecards, [model.label for model in shown], told, profile)
-    style, script = f"{colours()}{_text('page.css')}", _text("page.js")
+    style, script = f"{colours()}{_read_file('page.css')}", _read_file("page.js")
     return (
-        _environment()
+        _make_environment()
         .get_template("page.html")
         .render(
             models=shown,
@@ -64,11 +64,11 @@ def page(scorecards: Sequence[Scorecard], told: Told, profile: Profile) -> str:
     )
 
 
-def _text(name: str) -> str:
+def _read_file(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_FOLDER),
         autoescape=True,
@@ -77,13 +77,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "percent": _percent,
-        "limits": _limits,
-        "number": _number,
-        "dollars": _dollars,
+        "percent": _format_percent,
+        "limits": _format_limits,
+        "number": _format_number,
+        "dollars": _format_dollars,
         "plain": printable,
         "quoted": partial(quote, safe="", errors="replace"),
-        "breakable": _breakable,
+        "breakable": _allow_breaks,
         "drawn": Markup,
     }
     environment.globals |= {
@@ -98,24 +98,24 @@ def _environment() -> Environment:
     return environment
 
 
-def _breakable(name: str) -> Markup:
+def _allow_breaks(name: str) -> Markup:
     """Let a narrow column break a name behind its signs."""
     return Markup(re.sub("[_:/]", r"\g<0><wbr>", str(escape(printable(name)))))  # noqa: S704 - escaped just now
 
 
-def _percent(share: float | None) -> str:
+def _format_percent(share: float | None) -> str:
     return "–" if share is None else f"{share:.2%}"
 
 
-def _limits(score: Score) -> str:
+def _format_limits(score: Score) -> str:
     if score.interval is None:
         return "–"
     return f"{score.interval.low:.1%}–{score.interval.high:.1%}".replace("%–", "–")
 
 
-def _number(value: float | None, digits: int = 0) -> str:
+def _format_number(value: float | None, digits: int = 0) -> str:
     return "–" if value is None else f"{value:,.{digits}f}"
 
 
-def _dollars(usd: float | None) -> str:
+def _format_dollars(usd: float | None) -> str:
     return "–" if usd is None else f"${usd:,.4f}" if usd < 1 else f"${usd:,.2f}"

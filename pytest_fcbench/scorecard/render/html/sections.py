@@ -76,7 +76,7 @@ _MORE: tuple[Callable[[int, Scorecard], str], ...] = (
 
 def labels(scorecards: Sequence[Scorecard]) -> tuple[str, ...]:
     """Shorten the name of each: the model's, with the mode or the file where that is not enough."""
-    names = [_short(card.facts.model) for card in scorecards]
+    names = [_shorten_name(card.facts.model) for card in scorecards]
     for more in _MORE:
         told = [
             (name, printable(more(n, card)))
@@ -87,7 +87,7 @@ def labels(scorecards: Sequence[Scorecard]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _short(model: str) -> str:
+def _shorten_name(model: str) -> str:
     kind, _, path = model.partition(":")
     return printable(f"{kind}:{PurePath(path).name}" if kind in ("replay", "scripted") and path else model)
 
@@ -158,13 +158,13 @@ class Row:
 
 def category_rows(shown: Sequence[Model]) -> list[Row]:
     """Every category of any model."""
-    return [_row(name, shown) for name in by_category(r for m in shown for r in m.scorecard.records)]
+    return [_make_row(name, shown) for name in by_category(r for m in shown for r in m.scorecard.records)]
 
 
 def group_rows(shown: Sequence[Model]) -> list[Row]:
     """Every group of which anything was run, and overall."""
     own = {name for model in shown for name in model.scores[Profile.OFFICIAL].groups} - GROUPS.keys()
-    rows = [_row(name, shown) for name in (*GROUPS, *sorted(own), "overall")]
+    rows = [_make_row(name, shown) for name in (*GROUPS, *sorted(own), "overall")]
     return [row for row in rows if any(row.scores)]
 
 
@@ -174,7 +174,7 @@ def main(shown: Sequence[Model], profile: Profile) -> str:
     return names.pop() if len(names) == 1 else "overall"
 
 
-def _row(name: str, shown: Sequence[Model]) -> Row:
+def _make_row(name: str, shown: Sequence[Model]) -> Row:
     found = [[model.scores[profile].named(name) for profile in Profile] for model in shown]
     return Row(name, tuple(Both(*both) if all(both) else None for both in found))  # type: ignore[arg-type]
 
@@ -307,7 +307,8 @@ class Errors:
 def errors(shown: Sequence[Model], profile: Profile) -> Errors:
     """Count the codes of all failures under one profile."""
     found = [
-        {name: Counter(_codes(part, profile)) for name, part in model.categories.items()} for model in shown
+        {name: Counter(_list_codes(part, profile)) for name, part in model.categories.items()}
+        for model in shown
     ]
     totals = [sum(counts.values(), Counter()) for counts in found]
     together = sum(totals, Counter[str]())
@@ -330,7 +331,7 @@ def errors(shown: Sequence[Model], profile: Profile) -> Errors:
     )
 
 
-def _codes(records: Iterable[Record], profile: Profile) -> Iterator[str]:
+def _list_codes(records: Iterable[Record], profile: Profile) -> Iterator[str]:
     return (v.code for record in records if isinstance(v := record.verdict(profile), Failed))
 
 

@@ -166,7 +166,7 @@ def test_perplexities_far_apart_go_by_powers_of_ten() -> None:
 
 @pytest.mark.parametrize("heights", [[1.0, 1.0, 1.0], [0.0, 0.0], [0.9, 0.5, 0.49], [0.5] * 40])
 def test_names_stand_apart_in_their_order(heights: list[float]) -> None:
-    places = plots._apart(heights)
+    places = plots._spread_places(heights)
     gaps = [above - below for above, below in pairwise(places)]
     assert min(gaps) >= min(0.045, 1 / len(heights)) - 1e-9
     assert all(-1e-9 <= place <= 1 for place in places)
