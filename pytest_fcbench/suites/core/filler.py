@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from random import Random
 
@@ -25,74 +24,68 @@ _SEED = 20_240_901
 
 @cache
 def filler() -> Filler:
-    """Filler for every domain that has a use for it."""
+    """Make filler for every domain that has a use for it."""
     random = Random(_SEED)  # noqa: S311 - the same every time is what is wanted
     symbols = ["".join(random.choices("BCDFGHJKLMNPQRSTVWXZ", k=4)) for _ in range(600)]
     return Filler(
-        file_text=" " + _text(random, 40),
+        file_text=" " + _make_text(random, 40),
         file_names=[f"scan_{random.randrange(10**9):09}.tif" for _ in range(30)],
         watch_list=symbols[:400],
-        transactions=[_transaction(random) for _ in range(300)],
+        transactions=[_make_transaction(random) for _ in range(300)],
         ma_5=[round(random.uniform(150, 250), 2) for _ in range(500)],
         ma_20=[round(random.uniform(150, 250), 2) for _ in range(500)],
         sectors={"Technology": symbols[400:500], "Automobile": symbols[500:]},
-        order_details={topic: f"{{symbol}}, {topic}: {_text(random, 8)}" for topic in _TOPICS},
-        car_status=_text(random, 70),
-        weather={f"{-day}_day": _weather(random) for day in range(1, 15)},
-        parking_brake=_text(random, 90),
-        cities=[_name(random) for _ in range(400)],
-        credit_cards={str(random.randrange(10**15, 10**16)): _card(random) for _ in range(20)},
-        bookings={f"booking_{number}": _booking(random) for number in range(801, 816)},
+        order_details={topic: f"{{symbol}}, {topic}: {_make_text(random, 8)}" for topic in _TOPICS},
+        car_status=_make_text(random, 70),
+        weather={
+            f"{-day}_day": {"windSpeed": random.randint(0, 30), "humidity": random.randint(20, 100)}
+            for day in range(1, 15)
+        },
+        parking_brake=_make_text(random, 90),
+        cities=[_make_name(random) for _ in range(400)],
+        credit_cards={str(random.randrange(10**15, 10**16)): _make_card(random) for _ in range(20)},
+        bookings={f"booking_{number}": _make_booking(random) for number in range(801, 816)},
     )
 
 
-def _text(random: Random, sentences: int) -> str:
-    return " ".join(_sentences(random, sentences))
+def _make_text(random: Random, sentences: int) -> str:
+    parts = (_SUBJECTS, _VERBS, _OBJECTS, _ENDINGS)
+    return " ".join(f"{' '.join(map(random.choice, parts))}." for _ in range(sentences))
 
 
-def _sentences(random: Random, number: int) -> Iterator[str]:
-    for _ in range(number):
-        parts = (random.choice(words) for words in (_SUBJECTS, _VERBS, _OBJECTS, _ENDINGS))
-        yield f"{' '.join(parts)}."
-
-
-def _name(random: Random) -> str:
+def _make_name(random: Random) -> str:
     return "".join(random.choices(_SYLLABLES, k=3)).capitalize()
 
 
-def _date(random: Random, form: str = "2023-{:02}-{:02}") -> str:
+def _make_date(random: Random, form: str = "2023-{:02}-{:02}") -> str:
     return form.format(random.randint(1, 12), random.randint(1, 28))
 
 
-def _transaction(random: Random) -> dict[str, object]:
+def _make_transaction(random: Random) -> dict[str, object]:
     kind = random.choice(("deposit", "withdrawal"))
     return {
         "type": kind,
         "amount": round(random.uniform(10, 9999), 2),
-        "timestamp": f"{_date(random)} 09:00:00",
+        "timestamp": f"{_make_date(random)} 09:00:00",
     }
 
 
-def _weather(random: Random) -> dict[str, object]:
-    return {"windSpeed": random.randint(0, 30), "humidity": random.randint(20, 100)}
-
-
-def _card(random: Random) -> dict[str, object]:
+def _make_card(random: Random) -> dict[str, object]:
     return {
         "card_number": str(random.randrange(10**15, 10**16)),
         "expiration_date": f"{random.randint(1, 12):02}/{random.randint(25, 30)}",
-        "cardholder_name": f"{_name(random)} {_name(random)}",
+        "cardholder_name": f"{_make_name(random)} {_make_name(random)}",
         "card_verification_number": random.randint(100, 999),
         "balance": float(random.randint(1, 90) * 100),
     }
 
 
-def _booking(random: Random) -> dict[str, object]:
+def _make_booking(random: Random) -> dict[str, object]:
     return {
         "card_id": f"{random.randrange(10**12)}",
-        "travel_date": _date(random),
-        "travel_from": _name(random),
-        "travel_to": _name(random),
+        "travel_date": _make_date(random),
+        "travel_from": _make_name(random),
+        "travel_to": _make_name(random),
         "travel_class": random.choice(("economy", "business", "first")),
         "travel_cost": float(random.randint(1, 40) * 50),
         "transaction_id": f"{random.randrange(10**8)}",
