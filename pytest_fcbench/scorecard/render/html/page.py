@@ -22,6 +22,7 @@ from pytest_fcbench.scorecard.render.charts.pages import colours, digest, policy
 from pytest_fcbench.scorecard.render.charts.plots import letter
 from pytest_fcbench.scorecard.render.html import sections
 from pytest_fcbench.scorecard.render.html.island import Told, islands
+from pytest_fcbench.scorecard.render.wording import outermost
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 _FOLDER = Path(__file__).parent
@@ -89,7 +90,7 @@ def _make_environment() -> Environment:
     environment.globals |= {
         "facts": sections.facts,
         "gist": sections.gist,
-        "missing": sections.missing,
+        "outermost": outermost,
         "error_bars": sections.error_bars,
         "trial_rows": sections.trial_rows,
         "letter": letter,

@@ -179,12 +179,6 @@ def _make_row(name: str, shown: Sequence[Model]) -> Row:
     return Row(name, tuple(Both(*both) if all(both) else None for both in found))  # type: ignore[arg-type]
 
 
-def missing(score: Score) -> list[str]:
-    """List what counts as 0 because nothing of it was scored, without parts of a group that is listed."""
-    named = {part for name in score.missing if name in GROUPS for part in GROUPS[name].parts}
-    return [name for name in score.missing if name not in named]
-
-
 def executed(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
     """Categories that are judged by reading beside those judged by execution; none before there are such."""
     by_name = {row.name: row for row in rows}

@@ -16,6 +16,7 @@ from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render.html import sections
 from pytest_fcbench.scorecard.render.html.sections import Model
+from pytest_fcbench.scorecard.render.wording import outermost
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import make_call_verdict, make_path_record, make_path_score, make_record, write_scorecard
 from tests.scorecard.aggregate.test_execution import executed
@@ -91,7 +92,7 @@ def test_rows_have_a_place_for_each_model(tmp_path: Path) -> None:
 
 def test_only_the_largest_missing_parts_are_named(tmp_path: Path) -> None:
     (model,) = shown(tmp_path, [make_record()])
-    missing = sections.missing(model.scores[Profile.OFFICIAL].overall)
+    missing = outermost(model.scores[Profile.OFFICIAL].overall.missing)
     assert "multi_turn" in missing
     assert "multi_turn_base" not in missing
     assert "agentic" in missing
