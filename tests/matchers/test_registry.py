@@ -56,7 +56,7 @@ def test_the_verdict_is_that_of_the_matcher(category: Category, pool: Pool, perf
 
 
 @pytest.mark.parametrize(
-    "rule", {each.rule for each in CATEGORIES.values() if not each.rule.varies_others}, ids=str
+    "rule", dict.fromkeys(each.rule for each in CATEGORIES.values() if not each.rule.varies_others), ids=str
 )
 def test_every_rule_has_a_matcher(rule: Rule) -> None:
     assert rule.name in MATCHERS
