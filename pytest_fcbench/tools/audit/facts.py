@@ -76,10 +76,7 @@ class Facts:
         memories = self._memories[manner]
         for earlier in entry.earlier:
             if earlier.key not in memories:
-                self._hold_conversation(earlier, manner, memories)
-        return self._hold_conversation(entry, manner, memories)
-
-    def _hold_conversation(self, entry: Entry, manner: Manner, memories: Memories) -> Transcript:
+                self._ask_oracle(earlier, manner)
         oracle = Parties(OracleModel(manner.prompting), {Party.OWN_WEB: self.web} if self.web else {})
         conversation = converse(entry, Setting(manner, self.suite, Driven(Profile.OFFICIAL), memories))
         return drive(conversation, lambda request: run_through(oracle.complete(entry, request)))

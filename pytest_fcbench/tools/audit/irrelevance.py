@@ -58,11 +58,11 @@ def _match_by_words(entry: Entry) -> str | None:
     for call in completion.tool_calls or ():
         name = call if isinstance(call, str) else call.name
         words = [word.lower() for word in _NAME_PART.findall(name) if len(word) > 2]
-        if words and all(_is_said(word, question.words) for word in words):
+        is_said = all(
+            any(said == word or (len(word) > 3 and said.startswith(word)) for said in question.words)
+            for word in words
+        )
+        if words and is_said:
             told = f"every word of {name} stands in the question, and what it requires can be filled"
             return f"{told}: {question.excerpt}"
     return None
-
-
-def _is_said(word: str, words: tuple[str, ...]) -> bool:
-    return any(word == other or (len(word) > 3 and other.startswith(word)) for other in words)

@@ -135,15 +135,15 @@ def _draw_charts(spreads: Mapping[str, Distribution]) -> Iterator[str]:
     legend = ", ".join(f"{letter(part)} {name}" for part, name in enumerate(names))
     for measure, heading in MEASURES.items() if spreads else ():
         caption = f"{heading} by category, as shares: {legend}"
-        rows = [(name, _sort_into_buckets(each.measures[measure])) for name, each in spreads.items()]
+        rows = [
+            (name, [_count_between(each.measures[measure], *bucket) for bucket in _BUCKETS])
+            for name, each in spreads.items()
+        ]
         yield f"<figcaption>{caption}</figcaption>{bars(rows, caption, shares=True)}"
 
 
-def _sort_into_buckets(counts: Counter[int]) -> Sequence[int]:
-    return [
-        sum(number for value, number in counts.items() if low <= value <= (value if high is None else high))
-        for low, high in _BUCKETS
-    ]
+def _count_between(counts: Counter[int], low: int, high: int | None) -> int:
+    return sum(number for value, number in counts.items() if low <= value and (high is None or value <= high))
 
 
 def document(audit: Audit) -> str:

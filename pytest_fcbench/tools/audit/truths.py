@@ -105,9 +105,11 @@ def find_uncallable_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
             else:
                 yield Flaw(CERTAIN, f"{told}, but the truth demands {format_value(options)}")
     for accepted in iterate_accepted_values(entry):
-        if undeclared := _list_undeclared_keys(accepted, keys := _list_declared_keys(accepted)):
-            shown = format_value(keys)
-            yield Flaw(LIKELY, f"{accepted.label} has no key {', '.join(undeclared)}; the keys are {shown}")
+        declared = _list_declared_keys(accepted)
+        keys = dict.fromkeys(key for option in accepted.values for key, _ in _iterate_members(option))
+        if declared and (undeclared := [key for key in keys if key not in declared]):
+            told = f"has no key {', '.join(undeclared)}; the keys are {format_value(declared)}"
+            yield Flaw(LIKELY, f"{accepted.label} {told}")
 
 
 def _list_declared_keys(accepted: AcceptedValues) -> Sequence[object]:
@@ -116,11 +118,6 @@ def _list_declared_keys(accepted: AcceptedValues) -> Sequence[object]:
     inner = schema.get("items") if has_elements else schema
     properties = inner.get("properties") if isinstance(inner, Mapping) else None
     return list(properties) if isinstance(properties, Mapping) else []
-
-
-def _list_undeclared_keys(accepted: AcceptedValues, declared: Sequence[object]) -> Sequence[str]:
-    keys = dict.fromkeys(key for option in accepted.values for key, _ in _iterate_members(option))
-    return [key for key in keys if key not in declared] if declared else []
 
 
 @entry_check(
@@ -142,9 +139,11 @@ def find_malformed_alternatives(facts: Facts, entry: Entry) -> Iterator[Flaw]:
 
 def _find_malformed_values(accepted: AcceptedValues) -> Iterator[Flaw]:
     is_required = accepted.name in accepted.doc.required
+    levels = _count_declared_levels(accepted.entry.category.language, accepted.schema)
     if not accepted.options:
         yield Flaw(CERTAIN, "no value is accepted, and it must not be left out")
-    elif _may_be_elements(accepted):
+    elif len(accepted.values) > 1 and all(_count_levels(value) < levels for value in accepted.values):
+        # Several arrays, each too shallow: they may be meant as the elements of one.
         told = "are alternatives; where one array of them is meant, it does not match"
         yield Flaw(LIKELY, f"{format_value(accepted.values)} {told}")
     elif not accepted.values and is_required and accepted.schema.get("default") != "":
@@ -157,12 +156,6 @@ def _find_malformed_values(accepted: AcceptedValues) -> Iterator[Flaw]:
             if isinstance(value, str):
                 told = f"{key} accepts {format_value(value)}, a text where a list of values belongs"
                 yield Flaw(CERTAIN, told)
-
-
-def _may_be_elements(accepted: AcceptedValues) -> bool:
-    """Return whether there are several values, each an array too shallow: elements of one may be meant."""
-    declared = _count_declared_levels(accepted.entry.category.language, accepted.schema)
-    return len(accepted.values) > 1 and all(_count_levels(option) < declared for option in accepted.values)
 
 
 def _count_levels(value: object) -> int:

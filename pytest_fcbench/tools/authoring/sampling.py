@@ -111,7 +111,12 @@ def walks(
 def _draw_walk(start: Environments, docs: Sequence[FunctionDoc], draw: Random, turns: int) -> Walk | None:
     here = _copy_environments(start)
     known = [Value(value, None) for value in _iterate_leaves(here.snapshot())]
-    docs = [doc for doc in docs if not any(map(_is_undescribed_dict, doc.properties.values()))]
+    # Nobody says what belongs into a dict without properties, so nothing can be drawn for it.
+    docs = [
+        doc
+        for doc in docs
+        if all(schema.get("type") != "dict" or schema.get("properties") for schema in doc.properties.values())
+    ]
     walked: list[tuple[WalkCall, ...]] = []
     made: set[str] = set()
     for _ in range(turns):
@@ -127,10 +132,6 @@ def _draw_walk(start: Environments, docs: Sequence[FunctionDoc], draw: Random, t
             known += [Value(value, call.name) for value in _iterate_leaves(_parse_result(call.result))]
         walked.append(tuple(calls))
     return Walk(tuple(walked))
-
-
-def _is_undescribed_dict(schema: Schema) -> bool:
-    return schema.get("type") == "dict" and not schema.get("properties")
 
 
 def _draw_call(here: Environments, doc: FunctionDoc, known: Sequence[Value], draw: Random) -> WalkCall | None:
