@@ -105,8 +105,11 @@ def _read_syntax(layers: Layers, option: Option) -> str | None:
 
 def _read_suites(layers: Layers, option: Option) -> tuple[str, ...]:
     """Read the names of the suites; those that are pointed at replace those that are named."""
-    chosen = layers.pointed or layers.find_choices(option.key, (*SUITES, *layers.own_suites))
-    return tuple(chosen or [str(option.default)])
+    if layers.pointed:
+        return tuple(layers.pointed)
+    if not layers.find_first(option.key):
+        return (str(option.default),)  # the names of all suites take a search of what is installed
+    return tuple(layers.find_choices(option.key, (*SUITES, *layers.own_suites)))
 
 
 def read_secret(layers: Layers, option: str, shown_as: str) -> str | None:
@@ -135,9 +138,11 @@ def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:
 def _read_gate(layers: Layers, option: Option) -> tuple[Rule, ...]:
     """Read the rules of the gate; those that compare need a baseline."""
     gate: list[Rule] = []
-    for given in layers.find_all(option.key):
+    texts = layers.find_all(option.key)
+    suites = (*SUITES, *layers.own_suites) if texts else ()
+    for given in texts:
         try:
-            gate.append(rules.parse(given.text, (*SUITES, *layers.own_suites)))
+            gate.append(rules.parse(given.text, suites))
         except UsageError as error:
             # The message names the rule already; for one of the file its line is still to be said.
             raise given.error(str(error)) if given.field else error from None
