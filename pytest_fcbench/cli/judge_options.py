@@ -52,6 +52,7 @@ def _rename_model_options(do: Callable[[], T]) -> T:
     except UsageError as error:
         text = str(error).replace("--fcbench-api-", "--judge-api-")
         text = text.replace("--fcbench-judge", "--judge")
+        # A judge is always asked in words, so a hint about tools would mislead.
         text = text.replace(", and whether it takes tools (--fcbench-mode=prompt sends none)", "")
         raise UsageError(text) from None
 

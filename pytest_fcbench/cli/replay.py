@@ -28,6 +28,7 @@ def open_replay(chosen: argparse.Namespace, card: Scorecard, records: Sequence[R
         raise UsageError(f"{card.path}: holds no answers{hint}")
     settings = load_settings(chosen, suites[0], f"replay:{card.path}")
     trials = trials_of(card.records)
+    # The scorecard says how its model was asked; today's options could contradict it.
     return Session(
         RunContext(replace(settings, mode=None, names=None, syntax=None, suites=tuple(suites), trials=trials))
     )

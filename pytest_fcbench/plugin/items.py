@@ -98,6 +98,7 @@ class Benchmark:
             raise pytest.UsageError(str(self._error))
         items[:] = [item for item in items if not _is_stand_in(item)]
         ours = [item for item in items if ENTRY in item.stash]
+        # pytest's summary of failures is quadratic in their number, and says less than our table.
         if ours and len(ours) == len(items) and self.config.option.tbstyle == "auto":
             self.config.option.tbstyle = "no"
 
@@ -183,6 +184,7 @@ class Benchmark:
             judged_wrong = (AssertionError, pytest.skip.Exception)
             if call.excinfo and not (RECORD in item.stash and call.excinfo.errisinstance(judged_wrong)):
                 self._record_not_scored(item, call.excinfo.value)
+                # pytest counts a failure in setup as an error, and this is no wrong answer.
                 report.when = "setup" if report.failed else report.when
             if RECORD in item.stash:
                 record = item.stash[RECORD]

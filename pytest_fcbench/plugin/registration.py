@@ -27,6 +27,7 @@ def register_benchmark(config: pytest.Config, given: Mapping[str, object]) -> No
         "former-benchmarks": FormerBenchmarks(benchmark.session),
         "workers": Workers(benchmark),
     }
+    # Workers print nothing; the controller has the Records of all.
     if not benchmark.is_worker:
         plugins["reporting"] = RunReporting(benchmark)
     for name, plugin in plugins.items():

@@ -29,6 +29,7 @@ class RunReporting:
         self._config = benchmark.config
         self._session = benchmark.session
         self._settings = benchmark.context.settings
+        # Opened now, because pytest captures standard output later.
         self._screen = None if self._config.option.verbose else _open_screen()
         """Where progress is shown: not with -q, and not with -v, which has a line for every test."""
         self._ticker: Ticker | None = None
@@ -73,6 +74,7 @@ class RunReporting:
         """Let the gate decide; write no file in a run without entries."""
         if self._ticker:
             self._ticker.stop()
+        # pytest ends with 5 where it collected nothing, which for one shard of several is no fault.
         if self._is_empty_shard and session.exitstatus == 5:
             session.exitstatus = 0
         elif not self._session.records and self._owns_report:
@@ -129,6 +131,7 @@ class RunReporting:
             if test["nodeid"] in self._benchmark.item_ids:
                 record = self._session.records[self._benchmark.item_ids[test["nodeid"]]]
                 test.setdefault("metadata", {})["fcbench"] = to_json(record)
+        # xdist finishes tests in any order, and the same run gives the same file.
         tests.sort(key=lambda test: str(test["nodeid"]))
         json_report["fcbench"] = self._session.section(self._outcomes)
         if self._owns_report:

@@ -101,6 +101,7 @@ class ModelStack:
                 f"--fcbench-max-usd={settings.max_usd:g}: no price is known for {settings.label}; "
                 "give it one under 'prices' in fcbench.yaml"
             )
+        # Processes that share a budget know nothing of what the others spend, so each has its part.
         max_usd = settings.max_usd and settings.max_usd * self._share
         ledger = Ledger(price, settings.concurrency, max_usd, _find_output_limit(settings.parameters))
         preflight = settings.preflight and not settings.offline

@@ -20,6 +20,7 @@ def write_file(path: Path, text: str) -> None:
     part = path if special else path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        # Written beside and renamed, so a full disk or a kill leaves the old file whole.
         part.write_text(text, encoding="utf-8", errors="backslashreplace")
         if not special:
             part.replace(path)

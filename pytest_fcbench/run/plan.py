@@ -121,6 +121,7 @@ def _find_calls(
     needed: list[AskModel] = []
 
     def answer(entry: Entry, request: AskModel) -> Completion:
+        # Nobody else is asked for a plan, so what they would say is taken as a fault.
         if request.party is not Party.MODEL:
             return Completion(text="not asked", fault=Fault.INFERENCE_ERROR)
         if kept := stored.kept(entry, request):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -66,16 +66,11 @@ class Selection:
             chosen = loaded[::_SMOKE] if self.settings.smoke else loaded
             if self.settings.live:
                 chosen = tuple(map(_clear_live_only, chosen))
-            self._loaded[key] = tuple(self._repeat(chosen))
+            if (trials := self.settings.trials) > 1:
+                chosen = tuple(replace(entry, trial=n) for entry in chosen for n in range(1, trials + 1))
+            self._loaded[key] = tuple(chosen)
             self._by_id |= {entry.item_id: entry for entry in self._loaded[key]}
         return self._loaded[key]
-
-    def _repeat(self, entries: Sequence[Entry]) -> Iterator[Entry]:
-        for entry in entries:
-            if self.settings.trials == 1:
-                yield entry
-            else:
-                yield from (replace(entry, trial=n) for n in range(1, self.settings.trials + 1))
 
 
 def _clear_live_only(entry: Entry) -> Entry:

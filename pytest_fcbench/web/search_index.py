@@ -31,7 +31,11 @@ class Index:
         ]
         self._lengths = [counts.total() for counts in self._counts]
         self._mean = sum(self._lengths) / max(1, len(self._lengths))
-        self._holding = Counter(word for counts in self._counts for word in counts)
+        holding = Counter(word for counts in self._counts for word in counts)
+        # The fewer pages hold a word, the more it says.
+        self._weights = {
+            word: math.log(1 + (len(self._pages) - n + 0.5) / (n + 0.5)) for word, n in holding.items()
+        }
 
     def found(self, query: str, most: int) -> Sequence[tuple[Page, str]]:
         """Return at most so many pages, the best first, each with its beginning."""
@@ -47,15 +51,10 @@ class Index:
     def _compute_score(self, words: Iterable[str], number: int) -> float:
         counts, relative = self._counts[number], self._lengths[number] / self._mean
         return math.fsum(
-            self._compute_weight(word) * n * (_K + 1) / (n + _K * (1 - _B + _B * relative))
+            self._weights[word] * n * (_K + 1) / (n + _K * (1 - _B + _B * relative))
             for word in words
             if (n := counts[word])
         )
-
-    def _compute_weight(self, word: str) -> float:
-        """Return how much a word says: the more, the fewer pages hold it."""
-        n = self._holding[word]
-        return math.log(1 + (len(self._pages) - n + 0.5) / (n + 0.5))
 
 
 def _cut_beginning(text: str) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 
 import pytest
 
+from pytest_fcbench.config.loading import load
+from pytest_fcbench.plugin.former_benchmarks import FormerBenchmarks
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.session import Session
 from tests.plugin.conftest import Project
 
 FORMER = """
@@ -76,3 +81,15 @@ def test_former_names_are_found_in_a_benchmark_run_only() -> None:
         [sys.executable, "-c", "import pytest_fcbench.entries"], capture_output=True, text=True, check=False
     )
     assert "No module named 'pytest_fcbench.entries'" in done.stderr
+
+
+def test_former_names_are_forgotten_when_the_run_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = [finder for finder in sys.meta_path if not isinstance(finder, FormerBenchmarks)]
+    monkeypatch.setattr(sys, "meta_path", others)
+    former = FormerBenchmarks(Session(RunContext(load({"model": "oracle"}, None))))
+    with pytest.warns(DeprecationWarning, match="entries is now pytest_fcbench.domain.entry"):
+        importlib.import_module("pytest_fcbench.entries")
+    former.pytest_unconfigure()
+    assert "pytest_fcbench.entries" not in sys.modules
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("pytest_fcbench.entries")

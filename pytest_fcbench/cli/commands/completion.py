@@ -22,7 +22,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     need("completion", by="fcbench completion")
-    import shtab
+    import shtab  # of an extra, so it need not be installed
 
     print(shtab.complete(chosen.make_parser(), chosen.shell))
     return 0

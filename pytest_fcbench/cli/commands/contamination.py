@@ -145,6 +145,7 @@ def _ask_about(
         concurrency=settings.concurrency,
     )
     limited = LimitedModel(model, limits, preflight=True)
+    # These answers are numbers, not completions; the name keeps them apart from those of runs in the store.
     identity = {
         "model": f"{settings.model} (prompt log-probabilities)",
         "api_base": settings.api_base,

@@ -80,6 +80,7 @@ def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
     failed = failed[: chosen.limit]
     if not failed:
         return
+    # The divergence is found on environments, so the recorded answers are carried out once more.
     session = open_replay(chosen, card, failed)
     talks = list(_hold_again(card, session, failed))
     found = [_classify(session, *pair, profile) for pair in zip(failed, talks, strict=True)]

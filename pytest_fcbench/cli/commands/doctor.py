@@ -93,6 +93,7 @@ def _name_next_command(chosen: argparse.Namespace) -> str:
 
 def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
     """Yield what is found of this Python, this project and who answers."""
+    # Calls come last, because they need all that is checked before them.
     yield _check_python()
     yield from _check_packages()
     yield _check_plugin()
@@ -226,6 +227,7 @@ def _ask_once(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding
     yield Finding(what, State.GOOD, f"{settings.label}{place}")
     if not calls:
         return
+    # A stored answer would say nothing of the endpoint, and a retry would hide a failure.
     once = replace(
         settings,
         suites=(core.NAME,),

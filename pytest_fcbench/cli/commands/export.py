@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
@@ -171,7 +171,10 @@ class _Export:
                 continue
             row = row_of(entry, as_judged(transcript))
             rows.append(json.dumps(row))
-            self.records.append(replace(record, steps=tuple(self._compute_usage(row))))
+            answers = [answer for turn in turns_of(row) for answer in turn]
+            steps = [Usage(each.latency_s, each.input_tokens, each.output_tokens) for each in answers]
+            priced = tuple(replace(step, usd=self.price(step)) for step in steps)
+            self.records.append(replace(record, steps=priced))
             if not judged:
                 continue
             answered = Answered(entry, transcript, row["result"], *asked[entry.key])
@@ -200,12 +203,6 @@ class _Export:
             return self.session.transcript(entry) if entry else None
         except NotScoredError:
             return None
-
-    def _compute_usage(self, row: Mapping[str, object]) -> Iterator[Usage]:
-        """Yield what each answer of a result row took, with the price of this export."""
-        for answer in (answer for turn in turns_of(row) for answer in turn):
-            used = Usage(answer.latency_s, answer.input_tokens, answer.output_tokens)
-            yield replace(used, usd=self.price(used))
 
     def size_of(self, category: str) -> int:
         """Return the number of entries of a category in the suite."""
@@ -270,7 +267,11 @@ def _select_records(card: Scorecard) -> tuple[list[Record], Counter[str]]:
         category = CATEGORIES.get(record.category)
         if record.suite != _SUITE:
             left_out[f"of the suite {record.suite}"] += 1
-        elif category is None or not _had_official_files(category):
+        elif category is None or not (
+            # Categories of which the leaderboard published files once.
+            (category.rule.in_score_files or category.rule.asks_judge)
+            and (category.scored or category.group in (Group.EXECUTABLE, Group.V1, Group.FORMAT))
+        ):
             left_out[f"of {record.category} (no official form)"] += 1
         elif (record.trial or 1) > 1:
             left_out["of further trials"] += 1
@@ -279,8 +280,3 @@ def _select_records(card: Scorecard) -> tuple[list[Record], Counter[str]]:
         else:
             selected.append(record)
     return selected, left_out
-
-
-def _had_official_files(category: Category) -> bool:
-    known = category.rule.in_score_files or category.rule.asks_judge
-    return known and (category.scored or category.group in (Group.EXECUTABLE, Group.V1, Group.FORMAT))

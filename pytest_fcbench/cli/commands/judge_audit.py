@@ -133,6 +133,7 @@ def _audit_judges(chosen: argparse.Namespace) -> Iterator[str]:
         document = _make_document(card, profile, pairs, answers, agreement)
         write_file(chosen.to, json.dumps(document, indent=1))
         yield f"written to {chosen.to}"
+    # The file with the reasons is written before the command fails.
     if agreement.share is None:
         raise FcbenchError("there is nothing to compare: no pair has an answer of both judges")
 
@@ -144,6 +145,7 @@ def _load_judges(chosen: argparse.Namespace) -> Mapping[str, Settings | None]:
         if name == BUILTIN:
             found[name] = None
             continue
+        # The options of the endpoint belong to the first judge that has one; the second takes its profile's.
         others = dict.fromkeys(JUDGE_ENDPOINT) if any(found.values()) else {}
         judge = load_judge_settings(chosen, judge=name, **others)
         if judge is None:

@@ -57,6 +57,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     cards = [_load_readable(path) for path in paths]
     told = _gather_entries(cards, chosen)
 
+    # Imported late because it draws charts by matplotlib, which only the extra brings.
     from pytest_fcbench.scorecard.render.html.page import page
 
     text = page(cards, told, Profile(chosen.profile or cards[0].facts.profile))

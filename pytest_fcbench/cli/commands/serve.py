@@ -44,6 +44,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     own = own_suites(config_file(Path(), None))
     lookup = Lookup([open_suite(name, cache_folder(), own) for name in names], models)
 
+    # Imported late because it brings aiohttp, which reading the options does not need.
     from pytest_fcbench.server.app import ChatServer
 
     with _listen(chosen.port) as listening:

@@ -89,7 +89,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         transcript = _load_transcript(session, entry) if model else None
         print_long_lines(render_entry(entry, transcript, session.environments(entry), longest))
         if entry.category.rule.writes_sql:
-            from pytest_fcbench.cli import sql_tables
+            from pytest_fcbench.cli import sql_tables  # brings sqlglot, which other entries need not wait for
 
             print_long_lines(sql_tables.render_tables(entry, transcript, full=chosen.full))
         if transcript is None:

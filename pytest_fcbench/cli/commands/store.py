@@ -155,7 +155,7 @@ def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
     before = None if chosen.older_than is None else time.time() - chosen.older_than
     with _open_store(settings) as store:
         gone = store.delete(_find_model_id(chosen, settings), chosen.entry, before)
-        print(f"{gone:,} answers are deleted", flush=True)
+        print(f"{gone:,} answers are deleted", flush=True)  # shrinking a large file takes long
         store.shrink()
         print(f"{store.path}: {store.size:,} bytes, {sum(1 for _ in store.kept()):,} answers")
 
@@ -204,6 +204,7 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
     entries = [entry for entry in named if entry.after is None]
     if not named:
         raise UsageError(f"{chosen.folder}: none of its {len(results):,} ids is an entry of {_SUITE}")
+    # Held as a run would hold it, so each answer is stored under the key by which a run looks for it.
     with _open_store(settings, new=True) as store:
         model = StoredModel(
             replayed, store, registry.identity(settings), refresh=chosen.force, immediate=True
