@@ -60,7 +60,7 @@ WITH_ELEMENTS: Mapping[Language, tuple[str, ...]] = {
 
 
 def element_type(language: Language, schema: Schema) -> str | None:
-    """The declared type of a collection's elements, in the words of the language."""
+    """Return the declared type of a collection's elements, in the words of the language."""
     items = schema.get("items")
     if schema.get("type") not in WITH_ELEMENTS[language] or not isinstance(items, Mapping):
         return None
@@ -69,7 +69,7 @@ def element_type(language: Language, schema: Schema) -> str | None:
 
 
 def conforms(value: object, schema: Schema, language: Language = Language.PYTHON) -> bool:
-    """Whether a value has the type its schema declares and is in its enum; elements and members too.
+    """Tell whether a value has the type that its schema declares and is in its enum, at every depth.
 
     A whole number is a float, and ``5.0`` an integer; a boolean is neither. ``any`` takes every value in
     Python and source text in the other languages; no type or an unknown one takes every value.
@@ -92,7 +92,7 @@ def conforms(value: object, schema: Schema, language: Language = Language.PYTHON
 
 
 def has_type(value: object, schema: Schema) -> bool:
-    """Whether a value has the outermost type of its schema, whatever is in it."""
+    """Tell whether a value has the outermost type of its schema, whatever it contains."""
     return conforms(value, {"type": schema.get("type")})
 
 
@@ -102,7 +102,7 @@ def misfit(
     docs: Mapping[str, FunctionDoc],
     fits: Callable[[object, Schema], bool] = has_type,
 ) -> str | None:
-    """What a call first has not as its function doc says, as a sentence; None if there is nothing."""
+    """Describe the first way in which a call violates its function doc, or return None."""
     doc = docs.get(name)
     if doc is None:
         return f"There is no function {name}; the functions are {', '.join(docs)}."
@@ -118,7 +118,7 @@ def misfit(
 
 
 def json_type(value: object) -> str:
-    """The name of a value's type in JSON."""
+    """Return the name of a value's type in JSON."""
     if value is None or isinstance(value, bool):
         return "null" if value is None else "boolean"
     kinds = {str: "string", int: "number", float: "number", list: "array", tuple: "array"}
@@ -128,7 +128,7 @@ def json_type(value: object) -> str:
 def _is_a(value: object, expected: type) -> bool:
     if expected is bool:
         return isinstance(value, bool)
-    if isinstance(value, bool):
+    if isinstance(value, bool):  # to Python a bool is an int, to a schema it is not
         return False
     if expected is float:
         return isinstance(value, (int, float))

@@ -73,7 +73,7 @@ _MOST_NAMES = 100
 
 
 def unknown(kind: str, value: str, valid: Iterable[str]) -> str:
-    """A sentence for a name that is not known: the value, the nearest valid ones, all if they are few."""
+    """Describe an unknown name: the value, the nearest valid names, and all of them if they are few."""
     names = [str(name) for name in valid]
     near = get_close_matches(value, names, n=2, cutoff=0.6)
     guess = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""

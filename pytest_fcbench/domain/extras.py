@@ -1,4 +1,4 @@
-"""Packages that only some options and commands need, by the extra of the installation that brings them."""
+"""Optional packages, by the extra of the installation that brings them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 
 
 def missing(extra: str) -> list[str]:
-    """The packages of an extra that are not installed."""
+    """List the packages of an extra that are not installed."""
     return [package for package in EXTRAS[extra] if find_spec(package) is None]
 
 
 def need(extra: str, by: str) -> None:
-    """Raises ``UsageError`` where a package of an extra is not installed; ``by`` is what needs it.
+    """Raise ``UsageError`` where a package of an extra is not installed; ``by`` is what needs it.
 
-    To be called before anything is asked or written.
+    Call it before anything is asked or written.
     """
     if lacking := missing(extra):
         packages = f"package{'s' * (len(lacking) > 1)} {' and '.join(lacking)}"

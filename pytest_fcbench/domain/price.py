@@ -1,4 +1,4 @@
-"""What calls cost: by tokens, or by the hour of a server."""
+"""Prices of calls: by tokens, or by the hour of a server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Price:
         latency_s: float | None,
         concurrency: int,
     ) -> float | None:
-        """Dollars for one completion; None where what it is counted by is not known."""
+        """Return the dollars for one completion, or None where its tokens or its latency are unknown."""
         if self.hour is not None:
             return None if latency_s is None else latency_s / 3600 * self.hour / concurrency
         if input_tokens is None or output_tokens is None or self.input is None or self.output is None:

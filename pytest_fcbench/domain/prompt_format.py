@@ -1,4 +1,4 @@
-"""The 26 ways in which BFCL's format sensitivity puts an entry to a model.
+"""The 26 prompt formats of BFCL's format sensitivity.
 
 Four return formats, with and without a tag around the calls, three forms of the function docs: 24. The
 default among them comes once more as Markdown and once more in other words. Official:
@@ -59,7 +59,7 @@ class PromptFormat:
 
     @property
     def name(self) -> str:
-        """Its official name, which is a part of entry ids."""
+        """Official name, a part of entry ids."""
         return (
             f"ret_fmt={self.returned}&tool_call_tag={self.tagged}&func_doc_fmt={self.docs}"
             f"&prompt_fmt={self.layout}&style={self.style}"
@@ -103,13 +103,13 @@ _ID = re.compile(r"(?:^|:)format_sensitivity_\d+:([^:]+):(.+)", re.DOTALL)
 
 
 def told_by(entry: str) -> tuple[PromptFormat, str] | None:
-    """Format and original of an entry, from its id or key; None where it names neither."""
+    """Read the prompt format and the original entry from an id or key; None where it names neither."""
     found = _ID.search(entry)
     chosen = BY_NAME.get(found[1]) if found else None
     return (chosen, found[2]) if found and chosen else None
 
 
 def shortened(entry: str) -> str:
-    """An id or a key with an ellipsis in place of the format, for which its number stands, too."""
+    """Replace the format in an entry id or key by an ellipsis; the number in the id names it, too."""
     told = told_by(entry)
     return entry.replace(told[0].name, "…") if told else entry

@@ -28,7 +28,7 @@ class Names(StrEnum):
     UNDERSCORED = "underscored"
 
     def shown(self, name: str) -> str:
-        """The name as the model sees it."""
+        """Return a function name as the model sees it."""
         return name.replace(".", "_") if self is Names.UNDERSCORED else name
 
 

@@ -1,4 +1,4 @@
-"""Keeping secrets out of every text that is stored, shown or logged."""
+"""Remove secrets from texts before they are stored, shown or logged."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _LONG = 16
 
 
 def known_secrets(*secrets: str) -> list[str]:
-    """The secrets given and the values of secret-looking environment variables, longest first."""
+    """List the given secrets and the values of secret-looking environment variables, longest first."""
     named = [value for name, value in os.environ.items() if _SECRET_NAME.search(name)]
     return sorted({*named, *secrets}, key=len, reverse=True)
 
 
 def long_secrets(*secrets: str) -> list[str]:
-    """Those that can be taken out of a model's answer without changing an honest one."""
+    """List the known secrets that can be removed from a model's answer without changing an honest one."""
     return [secret for secret in known_secrets(*secrets) if len(secret) >= _LONG]
 
 
 def redacted(text: str, *secrets: str) -> str:
-    """The text with ``***`` for the secrets given, for values of secret-looking environment variables and
-    for words that look like a key."""
+    """Replace given secrets, values of secret-looking variables and key-like words by ``***``."""
     for secret in known_secrets(*secrets):
+        # Shorter values, such as "test" or "1", stand in honest texts by chance.
         if len(secret) >= _SHORTEST:
             text = text.replace(secret, "***")
     return _SECRET_TEXT.sub(lambda found: f"{found.group(1) or ''}***", text)

@@ -1,4 +1,4 @@
-"""The parts into which a run falls, for several machines that need not know of each other."""
+"""Split a run into parts for several machines that need not know of each other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Shard:
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """The shard that is written ``3/10``. Raises ``ValueError``."""
+        """Read a shard such as ``3/10``. Raises ``ValueError``."""
         found = re.fullmatch(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})", text)
         if found is None or int(found[1]) > int(found[2]):
             raise ValueError("must be K/N with K from 1 to N, such as 3/10")
@@ -28,7 +28,7 @@ class Shard:
         return f"{self.number}/{self.of}"
 
     def holds(self, entry: Entry) -> bool:
-        """Whether the entry belongs here, by its id alone: entries that are added move no other.
+        """Tell whether an entry belongs to this shard, by its id alone, so that added entries move no other.
 
         All trials of an entry stay together, and so do all questions about one memory, because the
         conversations that filled it are held once by whoever asks.

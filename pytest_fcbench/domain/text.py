@@ -1,4 +1,4 @@
-"""Texts of others made fit to show, to send and to keep: printable, encodable, not endless."""
+"""Make texts of others safe to show, to send and to store: printable, encodable, bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came back: completions, the calls read from them, transcripts."""
+"""Completions, the calls read from them, and transcripts of conversations."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ WEBS = (Party.WEB, Party.OWN_WEB)
 
 @dataclass(frozen=True, slots=True)
 class AskModel:
-    """What a conversation yields to get one completion. Messages and tools are in the wire form."""
+    """A request that a conversation yields to get one completion; messages and tools in the wire form."""
 
     messages: tuple[Mapping[str, object], ...]
     tools: tuple[Mapping[str, object], ...] = ()
@@ -103,14 +103,14 @@ class AskModel:
 
     @property
     def digest(self) -> str:
-        """The same for all that ask the same party the same."""
+        """Hash of party, messages and tools; equal for equal requests."""
         asked = json.dumps([self.party, self.messages, self.tools], sort_keys=True)
         return hashlib.sha256(asked.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """What another party than the model answered in a conversation; ``digest`` is its question's."""
+    """A completion of another party than the model; ``digest`` is that of its request."""
 
     party: Party
     digest: str
@@ -127,7 +127,7 @@ BUILTIN = "builtin"
 
 @dataclass(frozen=True, slots=True)
 class Driven:
-    """By what means a conversation along a golden path went on; they decide what the model was shown."""
+    """How a golden path was walked, which decides what the model was shown, and who rates replies."""
 
     __pydantic_config__ = DESCRIBED
 
@@ -144,21 +144,21 @@ class Driven:
 
 @dataclass(frozen=True, slots=True)
 class CallFunctions:
-    """What a conversation yields to have calls carried out, written as Python text."""
+    """A demand that a conversation yields to have calls carried out; calls as Python text."""
 
     calls: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What the calls returned, as the text that a model is shown; one for each."""
+    """The results of calls as texts that a model is shown, one for each call."""
 
     texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One completion within a turn, and what its calls returned."""
+    """One completion within a turn, its calls and their results."""
 
     completion: Completion
     calls: tuple[str, ...] = ()
@@ -174,9 +174,9 @@ class Transcript:
     prompting: Prompting
     turns: tuple[tuple[Step, ...], ...]
     asides: tuple[Aside, ...] = ()
-    """What other parties answered, in the order they were asked."""
+    """Completions of other parties, in the order of their requests."""
     driven: Driven | None = None
-    """By what means it went on; None where it follows from the entry alone."""
+    """How the golden path was walked; None where there is none."""
 
     @property
     def last(self) -> Completion:
@@ -195,12 +195,12 @@ class Transcript:
 
 
 def as_wire(message: Message) -> Mapping[str, object]:
-    """A message of the question in the form chat interfaces take."""
+    """Convert a message of the question to the form that chat interfaces take."""
     return {"role": message.role, "content": message.content}
 
 
 def completion_to_json(completion: Completion) -> dict[str, object]:
-    """A completion as JSON values; tool calls are ``{name: arguments}`` as in official result files."""
+    """Convert a completion to JSON values; tool calls are ``{name: arguments}``, as officially."""
     calls = completion.tool_calls
     return {
         "text": completion.text,
@@ -213,7 +213,7 @@ def completion_to_json(completion: Completion) -> dict[str, object]:
 
 
 def completion_from_json(value: Mapping[str, object]) -> Completion:
-    """The completion of an object that ``completion_to_json`` made. Raises KeyError on any other."""
+    """Read what ``completion_to_json`` wrote. Raises KeyError for any other object."""
     text, calls, reasoning, fault = (value[key] for key in ("text", "tool_calls", "reasoning", "fault"))
     return Completion(
         text=None if text is None else str(text),
@@ -224,7 +224,7 @@ def completion_from_json(value: Mapping[str, object]) -> Completion:
 
 
 def part_from_json(part: object) -> ToolCall | str:
-    """A tool call written ``{name: arguments}``; whatever is not one is a text part."""
+    """Read a tool call written as ``{name: arguments}``; anything else is a text part."""
     if isinstance(part, Mapping) and part:
         name, arguments = next(iter(part.items()))
         return ToolCall(str(name), arguments)

@@ -1,4 +1,4 @@
-"""What a matcher says of a transcript: passed, failed, or not scored."""
+"""Verdicts of matchers on transcripts: passed, failed, or not scored."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ _ERRORS = ["func_error", "param_missing", "value_error", "param_hallucination", 
 
 @dataclass(frozen=True, slots=True)
 class CallVerdict:
-    """What became of one call that a model made along a golden path.
+    """The verdict on one call that a model made along a golden path.
 
     Calls are ``{"name": ..., "arguments": {...}}``.
     """
@@ -177,7 +177,7 @@ class PathScore:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """What a judge thinks of an answer in words."""
+    """A judge's rating of an answer in words."""
 
     score: int
     """From 0 to 2."""
@@ -197,18 +197,18 @@ class Verdicts:
     corrected: Verdict
 
     def under(self, profile: Profile) -> Verdict:
-        """The verdict of one profile."""
+        """Return the verdict of one profile."""
         return self.official if profile is Profile.OFFICIAL else self.corrected
 
     @classmethod
     def both(cls, verdict: Verdict) -> Self:
-        """The same verdict in both profiles."""
+        """Give the same verdict in both profiles."""
         return cls(verdict, verdict)
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement(Verdicts):
-    """The verdicts of both profiles on one transcript, and what else is told of it."""
+    """The verdicts of both profiles on one transcript, with path scores and ratings."""
 
     official_path: PathScore | None = None
     corrected_path: PathScore | None = None
@@ -218,5 +218,5 @@ class Judgement(Verdicts):
     """Of a reply in words, or why the judge gave none; None where none was asked for. No verdict follows."""
 
     def path_under(self, profile: Profile) -> PathScore | None:
-        """How far the model came along the golden path under one profile, where there is one."""
+        """Return the path score of one profile, or None without a golden path."""
         return self.official_path if profile is Profile.OFFICIAL else self.corrected_path
