@@ -9,6 +9,7 @@ A distribution adds a suite, a model provider, a matcher or a decoder in its ``p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TypeVar
 
@@ -30,9 +31,9 @@ class Registry(Mapping[str, T]):
         self._loaded: dict[str, T] = {}
 
     def _added(self) -> Mapping[str, EntryPoint]:
-        """Entry points by name; finding them reads the metadata of every installed distribution."""
+        """Return the entry points of other distributions by name. Raises ``UsageError`` for a name twice."""
         added: dict[str, EntryPoint] = {}
-        for point in entry_points(group=self._group):
+        for point in find_entry_points(self._group):
             other = added.setdefault(point.name, point)
             if other.value != point.value or point.name in self._own:
                 owner = "pytest-fcbench" if point.name in self._own else _distribution_of(other)
@@ -73,6 +74,12 @@ class Registry(Mapping[str, T]):
         if name not in self:
             raise UsageError(unknown(self._kind, name, self))
         return self[name]
+
+
+@cache
+def find_entry_points(group: str) -> tuple[EntryPoint, ...]:
+    """Find the entry points of a group, once: it reads the metadata of every installed distribution."""
+    return tuple(entry_points(group=group))
 
 
 def _distribution_of(point: EntryPoint) -> str:

@@ -273,7 +273,7 @@ def test_errors_about_a_judge_name_its_option(tmp_path: Path) -> None:
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another distribution with a provider of the name ``echo``."""
     point = EntryPoint("echo", "tests.models.test_registry:ECHO", "fcbench.models")
-    monkeypatch.setattr("pytest_fcbench.domain.registry.entry_points", lambda group: [point])
+    monkeypatch.setattr("pytest_fcbench.domain.registry.find_entry_points", lambda group: [point])
     monkeypatch.setattr(registry.PROVIDERS, "_loaded", {})
 
 
