@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.registry import Registry
+from pytest_fcbench.domain.registry import Registry, find_entry_points
 from tests.installing import install
 
 GROUP = "fcbench.things"
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(tmp_path)
-    return tmp_path
+    find_entry_points.cache_clear()
+    yield tmp_path
+    find_entry_points.cache_clear()
 
 
 def things() -> Registry[object]:
