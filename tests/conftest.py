@@ -12,6 +12,7 @@ from hypothesis import settings
 
 import pytest_fcbench
 from pytest_fcbench.domain.errors import PackError
+from pytest_fcbench.domain.registry import find_entry_points
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.suites import bfcl, packs
@@ -28,6 +29,12 @@ ROOT = Path(__file__).parents[1]
 def pytest_report_header() -> str:
     """Say which package is tested: that of the checkout, or an installed wheel."""
     return f"tested package: {Path(pytest_fcbench.__file__).parent}"
+
+
+@pytest.fixture(autouse=True)
+def _search_entry_points_anew() -> None:
+    """Forget the installed distributions that an earlier test found."""
+    find_entry_points.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.registry import Registry, find_entry_points
+from pytest_fcbench.domain.registry import Registry
 from tests.installing import install
 
 GROUP = "fcbench.things"
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.syspath_prepend(tmp_path)
-    find_entry_points.cache_clear()
-    yield tmp_path
-    find_entry_points.cache_clear()
+    return tmp_path
 
 
 def things() -> Registry[object]:
