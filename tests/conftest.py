@@ -5,19 +5,30 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import pytest
 from hypothesis import settings
 
 import pytest_fcbench
+from pytest_fcbench import matchers
 from pytest_fcbench.domain.errors import PackError
 from pytest_fcbench.domain.registry import find_entry_points
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.suites import bfcl, packs
+from pytest_fcbench.suites import bfcl, formats, packs
 
 pytest_plugins = ["pytester"]
+
+# An in-process run of pytest forgets the modules that were first imported in it: their classes would then
+# exist twice in this process, and requests and mpmath would be imported again and again.
+for _package in (formats, matchers):
+    for _module in walk_packages(_package.__path__, f"{_package.__name__}."):
+        import_module(_module.name)
+for _name in ("requests", "mpmath"):
+    import_module(_name)
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -43,7 +54,7 @@ def pack_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shared = os.environ.get("FCBENCH_TEST_CACHE")
     cache = Path(shared) if shared else tmp_path_factory.mktemp("cache")
     try:
-        packs.installed(bfcl.SOURCE, cache)
+        packs.open_pack(bfcl.SOURCE, cache)
     except PackError:
         try:
             packs.pull(bfcl.SOURCE, cache)

@@ -43,7 +43,7 @@ from pytest_fcbench.domain.verdict import (
 )
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.scorecard.record import Record, Usage, to_json
-from pytest_fcbench.scorecard.render.document import section
+from pytest_fcbench.scorecard.render.document import write_section
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import packs
@@ -137,7 +137,7 @@ def make_golden_path(
     suite: str = "core",
 ) -> Entry:
     """An entry with a golden path: steps of calls, each a name, arguments and the recorded reply."""
-    path = GoldenPath(tuple(tuple(PathCall.replied(*call) for call in step) for step in steps))
+    path = GoldenPath(tuple(tuple(PathCall.with_reply(*call) for call in step) for step in steps))
     names = dict.fromkeys(call.name for call in path.calls)
     offered = list(map(make_doc, names)) if functions is None else functions
     return replace(make_entry(category, functions=offered, query=query, suite=suite), expectation=path)
@@ -309,7 +309,7 @@ def make_scorecard(records: Sequence[Record], facts: RunFacts = FACTS, size: int
     return {
         "created": 1_780_000_000.5,
         "tests": [*tests, {"nodeid": "tests/test_other.py::test_other"}],
-        "fcbench": section(facts, records, lambda name: size, []),
+        "fcbench": write_section(facts, records, lambda name: size, []),
     }
 
 

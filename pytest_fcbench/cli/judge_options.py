@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from pytest_fcbench.cli.run_options import collect_run_options
-from pytest_fcbench.config.loading import Settings, config_file, load_judge
+from pytest_fcbench.config.loading import Settings, build_judge_settings, find_config_file
 from pytest_fcbench.dispatch.progress import show_progress
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.verdict import NotScored
-from pytest_fcbench.matchers.judging.questions import Question, answered, put
+from pytest_fcbench.matchers.judging.questions import Question, interpret_transcript, put_question
 from pytest_fcbench.models.registry import check_judge
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
@@ -38,7 +38,7 @@ def load_judge_settings(chosen: argparse.Namespace, **instead: object) -> Settin
     options = {**collect_run_options(chosen), **instead}
 
     def load_checked() -> Settings | None:
-        if judge := load_judge(options, config_file(Path(), chosen.config)):
+        if judge := build_judge_settings(options, find_config_file(Path(), chosen.config)):
             check_judge(judge)
         return judge
 
@@ -66,11 +66,11 @@ def ask_judge(
     """
     by_entry = {question.about.item_id: question for question in questions}
     context = RunContext(replace(judge, categories=()))  # no entries, so nobody else is asked
-    session = Session(context, converse=lambda entry: put(by_entry[entry.item_id], judge.label))
+    session = Session(context, converse=lambda entry: put_question(by_entry[entry.item_id], judge.label))
 
     def read_answer(question: Question[T]) -> T | NotScored:
         try:
-            answer = answered(question, session.transcript(question.about))
+            answer = interpret_transcript(question, session.transcript(question.about))
         except NotScoredError as error:
             return NotScored(error.cause, error.reason)
         return answer

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.run.output_files import write_new_files
-from pytest_fcbench.tools.authoring.entry_writing import written
+from pytest_fcbench.tools.authoring.entry_writing import format_entries
 
 
 def declare_folder_options(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +21,7 @@ def declare_folder_options(parser: argparse.ArgumentParser) -> None:
 
 def write_entries(chosen: argparse.Namespace, entries: Sequence[Entry]) -> None:
     """Write entries to the folder and print how many are in each file. Raises ``FcbenchError``."""
-    texts = {chosen.to / f"{category}.yaml": text for category, text in written(entries).items()}
+    texts = {chosen.to / f"{category}.yaml": text for category, text in format_entries(entries).items()}
     write_new_files(texts, force=chosen.force)
     for path in texts:
         size = sum(entry.category.name == path.stem for entry in entries)

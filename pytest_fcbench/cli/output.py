@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard.render.tables import FORMATS
@@ -22,7 +22,7 @@ def print_lines(lines: Iterable[str], *, flush: bool = False) -> None:
     ``flush`` shows each line at once, for a command that computes long between them.
     """
     for line in lines:
-        print(printable(line), flush=flush)
+        print(make_printable(line), flush=flush)
 
 
 def print_long_lines(lines: Iterable[str]) -> None:
@@ -34,7 +34,7 @@ def print_long_lines(lines: Iterable[str]) -> None:
 def escape_long_line(text: str) -> str:
     """Make a line fit for any terminal without cutting it."""
     # ``printable`` cuts, so it gets pieces that are short enough to stay whole.
-    return "".join(printable(text[at : at + 500]) for at in range(0, len(text), 500))
+    return "".join(make_printable(text[at : at + 500]) for at in range(0, len(text), 500))
 
 
 def write_and_report(path: Path, text: str) -> None:

@@ -39,7 +39,7 @@ def word_walks(writer: Settings, walks: Sequence[Walk]) -> tuple[dict[tuple[int,
 
 def _make_walk_question(number: int, walk: Walk) -> Question[Sequence[str]]:
     """Ask for the messages of a walk; a reply must mention what the calls of each turn need."""
-    wanted = [walk.mention(turn) for turn in range(len(walk.turns))]
+    wanted = [walk.list_mentions(turn) for turn in range(len(walk.turns))]
     names = {call.name for calls in walk.turns for call in calls}
     turns = [
         {"calls": [{"call": call.text, "returns": call.result[:1000]} for call in calls], "mention": mentions}

@@ -11,7 +11,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
-from pytest_fcbench.scorecard.aggregate.trials import trials_of
+from pytest_fcbench.scorecard.aggregate.trials import count_trials
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites.suite import Suite
@@ -27,7 +27,7 @@ def open_replay(chosen: argparse.Namespace, card: Scorecard, records: Sequence[R
         hint = "" if card.nodeids else "; a baseline keeps verdicts only, give the scorecard it was made from"
         raise UsageError(f"{card.path}: holds no answers{hint}")
     settings = load_settings(chosen, suites[0], f"replay:{card.path}")
-    trials = trials_of(card.records)
+    trials = count_trials(card.records)
     # The scorecard says how its model was asked; today's options could contradict it.
     return Session(
         RunContext(replace(settings, mode=None, names=None, syntax=None, suites=tuple(suites), trials=trials))

@@ -7,11 +7,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pytest_fcbench.cli.command import drop_option_prefix
-from pytest_fcbench.config.loading import Settings, cache_folder, config_file, load, own_suites
+from pytest_fcbench.config.loading import (
+    Settings,
+    build_settings,
+    find_cache_folder,
+    find_config_file,
+    find_own_suites,
+)
 from pytest_fcbench.config.options import OPTIONS
-from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.suites.custom import is_suite
-from pytest_fcbench.suites.registry import name_of, openers
+from pytest_fcbench.suites.registry import list_openers, name_suite
 from pytest_fcbench.suites.suite import Suite
 
 PLACE_OPTIONS = ("store", "config")
@@ -23,21 +29,22 @@ WITHOUT_KEYS = {"api_key_env": "", "judge": "none", "similarity_api_key_env": ""
 
 def find_openers(chosen: argparse.Namespace) -> Mapping[str, Callable[[Path], Suite]]:
     """Return how to open each suite, those of fcbench.yaml included. Raises ``UsageError``."""
-    return openers(own_suites(config_file(Path(), getattr(chosen, "config", None))))
+    return list_openers(find_own_suites(find_config_file(Path(), getattr(chosen, "config", None))))
 
 
 def open_suite_at(chosen: argparse.Namespace, place: str) -> Suite:
     """Open a suite by its name or its path. Raises ``FcbenchError``."""
     name, own = _resolve_suite(chosen, place)
-    known = {**find_openers(chosen), **openers(own)}
+    known = {**find_openers(chosen), **list_openers(own)}
     if name not in known:
         raise UsageError(describe_unknown_suite(name, known))
-    return known[name](cache_folder())
+    return known[name](find_cache_folder())
 
 
 def describe_unknown_suite(name: str, known: Iterable[str]) -> str:
     """Say that there is no suite of that name, and how to use one of a team's own."""
-    return f"{unknown('suite', name, known)} One of your own needs a name under suites in fcbench.yaml."
+    error = describe_unknown_name("suite", name, known)
+    return f"{error} One of your own needs a name under suites in fcbench.yaml."
 
 
 def _resolve_suite(chosen: argparse.Namespace, place: str) -> tuple[str, Mapping[str, Path]]:
@@ -45,7 +52,7 @@ def _resolve_suite(chosen: argparse.Namespace, place: str) -> tuple[str, Mapping
     path = Path(place)
     if place in find_openers(chosen) or not path.exists() or not is_suite(path):
         return place, {}
-    name = name_of(path)
+    name = name_suite(path)
     return name, {name: path}
 
 
@@ -91,7 +98,7 @@ def load_settings(chosen: argparse.Namespace, suite: str | None = None, model: s
         options["suite"] = [name]
     if model is not None:
         options["model"] = model
-    return load({**options, **WITHOUT_KEYS}, config_file(Path(), chosen.config), pointed=own)
+    return build_settings({**options, **WITHOUT_KEYS}, find_config_file(Path(), chosen.config), pointed=own)
 
 
 def require_at_least(least: int, chosen: argparse.Namespace, *names: str) -> None:

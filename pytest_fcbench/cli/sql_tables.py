@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.text import shorten
+from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.matchers import sql
-from pytest_fcbench.matchers.sql.corrected import tried
-from pytest_fcbench.matchers.sql.database import Content, Row, same_state
+from pytest_fcbench.matchers.sql.corrected import try_calls
+from pytest_fcbench.matchers.sql.database import Content, Row, has_same_state
 from pytest_fcbench.matchers.sql.statements import NoStatement, Statement
-from pytest_fcbench.scorecard.render.tables import Table, text
+from pytest_fcbench.scorecard.render.tables import Table, render_text
 
 _MOST_ROWS = 20
 _WIDEST, _WIDEST_IN_FULL = 48, 1_000
@@ -24,9 +24,9 @@ def render_tables(entry: Entry, transcript: Transcript | None, *, full: bool = F
 
     ``full`` shows every row.
     """
-    call = sql.call_of(entry, transcript) if transcript else None
+    call = sql.find_call(entry, transcript) if transcript else None
     try:
-        trial = tried(entry, sql.wanted(entry), call)
+        trial = try_calls(entry, sql.get_expected_call(entry), call)
     except NoStatement as error:
         yield from ("", f"no tables: the truth cannot be carried out: {error}")
         return
@@ -39,11 +39,11 @@ def render_tables(entry: Entry, transcript: Transcript | None, *, full: bool = F
 
 def render_results(entry: Entry, transcript: Transcript, *, full: bool = False) -> Iterator[str]:
     """Render what the statement of an answer returned and left behind, beside what was expected."""
-    call = sql.call_of(entry, transcript)
+    call = sql.find_call(entry, transcript)
     if call is None:
         return
     try:
-        trial = tried(entry, sql.wanted(entry), call)
+        trial = try_calls(entry, sql.get_expected_call(entry), call)
     except NoStatement:
         return
     (statement, expected), found = trial.expected[0], trial.found
@@ -53,7 +53,7 @@ def render_results(entry: Entry, transcript: Transcript, *, full: bool = False) 
         return
     if expected.rows or found.rows:
         yield from _render_beside("rows", _render_rows(expected.rows), _render_rows(found.rows), full=full)
-    if same_state(expected, found):
+    if has_same_state(expected, found):
         return
     for name in sorted({*expected.state, *found.state}):
         one, other = expected.state.get(name), found.state.get(name)
@@ -90,7 +90,7 @@ def _render_table(
 ) -> Iterator[str]:
     """Render a table; unless it is shown in full, only the first rows, with long cells shortened."""
     widest, most = (_WIDEST_IN_FULL, None) if full else (_WIDEST, _MOST_ROWS)
-    kept = [tuple(shorten(cell, widest) for cell in row) for row in rows[:most]]
+    kept = [tuple(shorten_text(cell, widest) for cell in row) for row in rows[:most]]
     more = (f"and {len(rows) - len(kept):,} more rows; --full shows all",) if len(kept) < len(rows) else ()
     yield ""
-    yield from text(Table(title, columns, tuple(kept), more, left=frozenset(columns)))
+    yield from render_text(Table(title, columns, tuple(kept), more, left=frozenset(columns)))

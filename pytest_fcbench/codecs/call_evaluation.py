@@ -27,7 +27,7 @@ class NoCallError(Exception):
     """The text is not a call that can be carried out."""
 
 
-def carried_out(text: str, functions: Functions) -> object:
+def carry_out_call(text: str, functions: Functions) -> object:
     """Carry out a call. Raises ``Undecodable``, ``NoCallError``, and whatever the function raises."""
     try:
         node = parse_expression(text.lstrip(" \t"))

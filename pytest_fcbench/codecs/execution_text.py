@@ -10,16 +10,16 @@ from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.transcript import Call, Completion
 
 
-def calls_to_make(completion: Completion, syntax: str) -> tuple[str, ...]:
+def list_calls_to_make(completion: Completion, syntax: str) -> tuple[str, ...]:
     """Return the calls of an answer as texts; nothing for one that is no call or cannot be read."""
     reading = read_official(completion, syntax, Language.PYTHON)
     try:
-        return official_texts(reading.calls, syntax) if isinstance(reading, Calls) else ()
+        return write_official_texts(reading.calls, syntax) if isinstance(reading, Calls) else ()
     except (Undecodable, RecursionError):
         return ()
 
 
-def official_texts(calls: Sequence[Call], syntax: str) -> tuple[str, ...]:
+def write_official_texts(calls: Sequence[Call], syntax: str) -> tuple[str, ...]:
     """Write each call as the official handlers do. Raises ``Undecodable``.
 
     In a text, unlike in tool calls, a nested call was read as a dict of a dict. So there every dict of

@@ -110,7 +110,7 @@ _ADD = re.compile(r"add\((.+?)\)")
 _PUT = re.compile(r"put\(\"(.*?)\",\s*(.*?)\)")
 
 
-def official_value(text: str, kind: str, element: str | None = None) -> object:
+def parse_official_literal(text: str, kind: str, element: str | None = None) -> object:
     """Read a literal of type ``kind`` as BFCL does; return text that is no such literal unchanged."""
     if len(text) > LONGEST_LITERAL:
         return text
@@ -151,7 +151,7 @@ def _read_official_list(text: str, element: str | None) -> object:
 
 
 def _read_official_element(text: str, kind: str | None) -> object:
-    return official_value(text, kind) if kind else _read_untyped(text)
+    return parse_official_literal(text, kind) if kind else _read_untyped(text)
 
 
 def _read_untyped(text: str) -> object:
@@ -161,7 +161,7 @@ def _read_untyped(text: str) -> object:
     if text.startswith('"') and text.endswith('"'):
         return text[1:-1]
     for kind in ("long", "float"):
-        number = official_value(text, kind)
+        number = parse_official_literal(text, kind)
         if number is not text:
             return number
     return convert_number(text, (int, float), text)
@@ -200,7 +200,7 @@ def _unwrap_statement(node: Node) -> Node:
     return list_parts(node)[0] if node.type == "expression_statement" else node
 
 
-def value(text: str) -> object:
+def parse_literal(text: str) -> object:
     """Read a Java literal or collection; return any other expression as its text."""
     try:
         declarator = find_first(

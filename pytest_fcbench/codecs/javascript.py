@@ -73,7 +73,7 @@ _OBJECT = re.compile(r"\{(.*?)\}")
 _PAIR = re.compile(r"([^:]+):\s*(.*?)(?:,\s*(?=[^,]+:)|$)")
 
 
-def official_value(text: str, kind: str, element: str | None = None) -> object:
+def parse_official_literal(text: str, kind: str, element: str | None = None) -> object:
     """Read a literal of type ``kind`` as BFCL does; return text that is no such literal unchanged."""
     if len(text) > LONGEST_LITERAL:
         return text
@@ -107,7 +107,8 @@ def _read_official_array(text: str, element: str | None) -> object:
     if element not in ("String", "integer", "float", "Bigint", "Boolean", "dict", "array", "any"):
         return text
     return [
-        official_value(piece, element, "String" if piece.startswith(("'", '"')) else None) for piece in pieces
+        parse_official_literal(piece, element, "String" if piece.startswith(("'", '"')) else None)
+        for piece in pieces
     ]
 
 
@@ -167,7 +168,7 @@ def _read_call(node: Node) -> Call:
     return Call(get_text(get_field(node, "function")), *read_arguments(node))
 
 
-def value(text: str) -> object:
+def parse_literal(text: str) -> object:
     """Read a JavaScript literal; return any other expression as its text."""
     try:
         assignment = find_first(parse_source("javascript", f"x = {text}"), "assignment_expression")

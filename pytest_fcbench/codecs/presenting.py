@@ -19,7 +19,7 @@ from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompt_format import PromptFormat
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall, as_wire
+from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall, to_wire_message
 
 WireDoc: TypeAlias = dict[str, object]
 
@@ -33,16 +33,16 @@ _JSON_TYPES: Mapping[str, str] = {
 }
 
 
-def ask(entry: Entry, wording: Wording, prompting: Prompting, told: str = "") -> AskModel:
+def build_first_request(entry: Entry, wording: Wording, prompting: Prompting, told: str = "") -> AskModel:
     """Build the first request of an entry; ``told`` is what the system says ahead of everything else."""
-    docs = [described(doc, wording, entry.category.language, prompting.names) for doc in entry.functions]
-    messages = [as_wire(message) for message in entry.turns[0]]
+    docs = [build_wire_doc(doc, wording, entry.category.language, prompting.names) for doc in entry.functions]
+    messages = [to_wire_message(message) for message in entry.turns[0]]
     answer_format = wording.answer_format if isinstance(entry.expectation, Answers) else ""
     if told := "\n\n".join(filter(None, (told, answer_format))):
         _prepend_system_text(messages, told)
     if prompting.mode is Mode.FC:
-        return AskModel(tuple(messages), tuple(tool(doc, wording) for doc in docs))
-    _prepend_system_text(messages, system_prompt(docs, wording, prompting.format))
+        return AskModel(tuple(messages), tuple(build_tool(doc, wording) for doc in docs))
+    _prepend_system_text(messages, build_system_prompt(docs, wording, prompting.format))
     return AskModel(tuple(messages))
 
 
@@ -53,33 +53,37 @@ def _prepend_system_text(messages: list[Mapping[str, object]], text: str) -> Non
     messages.insert(0, {"role": "system", "content": text})
 
 
-def system_prompt(docs: Sequence[WireDoc], wording: Wording, chosen: PromptFormat) -> str:
+def build_system_prompt(docs: Sequence[WireDoc], wording: Wording, chosen: PromptFormat) -> str:
     """Build the system prompt of a format with these docs in it."""
-    return wording.prompts.system_prompt(chosen).replace("{functions}", format_docs(docs, chosen.docs))
+    return wording.prompts.build_system_prompt(chosen).replace("{functions}", format_docs(docs, chosen.docs))
 
 
-def revealed(late: Sequence[FunctionDoc], wording: Wording, prompting: Prompting) -> AskModel:
+def build_late_functions_request(
+    late: Sequence[FunctionDoc], wording: Wording, prompting: Prompting
+) -> AskModel:
     """Build the request that offers functions in a later turn. Their docs get no language hint (official)."""
     docs = [_build_doc(doc, prompting.names) for doc in late]
     if prompting.mode is Mode.FC:
         message = {"role": "user", "content": wording.more_functions}
-        return AskModel((message,), tuple(tool(doc, wording) for doc in docs))
+        return AskModel((message,), tuple(build_tool(doc, wording) for doc in docs))
     return AskModel(({"role": "user", "content": f"{docs}\n{wording.more_functions}"},))
 
 
-def tool_calls(completion: Completion) -> tuple[ToolCall, ...]:
+def select_tool_calls(completion: Completion) -> tuple[ToolCall, ...]:
     """Return the tool calls of a completion, without the text parts that can stand among them."""
     return tuple(part for part in completion.tool_calls or () if isinstance(part, ToolCall))
 
 
-def shown(name: str, entry: Entry, prompting: Prompting) -> str:
+def find_shown_name(name: str, entry: Entry, prompting: Prompting) -> str:
     """Return a function's name as a model sees it in the requests about an entry."""
     if isinstance(entry.expectation, GoldenPath):
-        return sanitised(name, prompting.mode)
-    return prompting.names.shown(name)
+        return sanitise_name(name, prompting.mode)
+    return prompting.names.show_name(name)
 
 
-def answered(completion: Completion, calls: Sequence[ToolCall], turn: int, step: int) -> Mapping[str, object]:
+def build_assistant_message(
+    completion: Completion, calls: Sequence[ToolCall], turn: int, step: int
+) -> Mapping[str, object]:
     """Build the assistant message that stands for a completion in later requests.
 
     Calls get ids of our own, so that a request is the same whether the answer before it came from the
@@ -95,7 +99,7 @@ def answered(completion: Completion, calls: Sequence[ToolCall], turn: int, step:
     return {"role": "assistant", "content": completion.text, "tool_calls": wire_calls}
 
 
-def results(
+def build_result_messages(
     tool_calls: Sequence[ToolCall], calls: Sequence[str], texts: Sequence[str], turn: int, step: int
 ) -> list[Mapping[str, object]]:
     """Build the messages that show results: one for each tool call, or one of the user for all."""
@@ -110,7 +114,7 @@ def results(
     return [{"role": "user", "content": repr(listed)}] if listed else []
 
 
-def sanitised(name: str, mode: Mode) -> str:
+def sanitise_name(name: str, mode: Mode) -> str:
     """Make a function name that every interface takes (``replace_invalid_chars`` of ComplexFuncBench).
 
     Where calls are asked for as Python text the name must be one of Python, which has no hyphen.
@@ -122,7 +126,7 @@ def _make_call_id(turn: int, step: int, index: int) -> str:
     return f"t{turn:02}s{step:02}c{index:02}"
 
 
-def described(doc: FunctionDoc, wording: Wording, language: Language, names: Names) -> WireDoc:
+def build_wire_doc(doc: FunctionDoc, wording: Wording, language: Language, names: Names) -> WireDoc:
     """Build a doc as a model is shown it: under its shown name, with language hints in its descriptions."""
     notes = wording.notes[language]
     parameters = dict(doc.parameters)
@@ -136,7 +140,7 @@ def described(doc: FunctionDoc, wording: Wording, language: Language, names: Nam
 def _build_doc(doc: FunctionDoc, names: Names) -> WireDoc:
     # Official: OpenAI's interface gets ``response`` as it stands, others in the description.
     return {
-        "name": names.shown(doc.name),
+        "name": names.show_name(doc.name),
         "description": doc.description,
         "parameters": doc.parameters,
         **doc.extra,
@@ -157,7 +161,7 @@ def _request_source_text(schema: Schema, notes: Notes) -> Schema:
     return {**changed, "description": f"{changed.get('description', '')}{note}", "type": "string"}
 
 
-def tool(doc: WireDoc, wording: Wording) -> Mapping[str, object]:
+def build_tool(doc: WireDoc, wording: Wording) -> Mapping[str, object]:
     """Build a tool of the OpenAI chat interface from a doc. A dotted name is shown as it stands."""
     parameters = as_mapping(doc["parameters"])
     schema = {

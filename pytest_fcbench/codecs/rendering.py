@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from pytest_fcbench.codecs.decoders.wrapping import CLOSING, OPENING
 from pytest_fcbench.codecs.json_objects import as_mapping
-from pytest_fcbench.codecs.presenting import shown
+from pytest_fcbench.codecs.presenting import find_shown_name
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import Language, Schema
 from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
@@ -18,7 +18,7 @@ from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 
 
-def render(calls: Sequence[Call], entry: Entry, prompting: Prompting) -> Completion:
+def render_completion(calls: Sequence[Call], entry: Entry, prompting: Prompting) -> Completion:
     """Write an answer that makes these calls. Argument values are Python values, whatever the language."""
     if prompting.mode is Mode.FC:
         tool_calls = []
@@ -26,15 +26,15 @@ def render(calls: Sequence[Call], entry: Entry, prompting: Prompting) -> Complet
             is_python = entry.category.language is Language.PYTHON
             arguments = call.arguments if is_python else _write_sources(call, entry, quoted=False)
             text = json.dumps(arguments, ensure_ascii=False, default=list)
-            tool_calls.append(ToolCall(shown(call.name, entry, prompting), text, f"call_{index}"))
+            tool_calls.append(ToolCall(find_shown_name(call.name, entry, prompting), text, f"call_{index}"))
         return Completion(tool_calls=tuple(tool_calls))
     if entry.variation:
-        named = [replace(call, name=shown(call.name, entry, prompting)) for call in calls]
-        return Completion(text=in_format(named, entry.variation.format))
+        named = [replace(call, name=find_shown_name(call.name, entry, prompting)) for call in calls]
+        return Completion(text=render_in_format(named, entry.variation.format))
     return Completion(text=f"[{', '.join(_write_call(call, entry, prompting) for call in calls)}]")
 
 
-def in_format(calls: Sequence[Call], chosen: PromptFormat) -> str:
+def render_in_format(calls: Sequence[Call], chosen: PromptFormat) -> str:
     """Write calls with named arguments in the return format of a prompt format.
 
     No end of a tag stands in it but the tag's own, so that what is read is what was written.
@@ -99,12 +99,12 @@ def _write_call(call: Call, entry: Entry, prompting: Prompting) -> str:
         arguments = ", ".join(f"{name}={source}" for name, source in sources.items())
     # A bare Java call is a statement and needs its end; a method of a class does not.
     end = ";" if entry.category.language is Language.JAVA and "." not in call.name else ""
-    return f"{shown(call.name, entry, prompting)}({arguments}){end}"
+    return f"{find_shown_name(call.name, entry, prompting)}({arguments}){end}"
 
 
 def _write_sources(call: Call, entry: Entry, *, quoted: bool) -> dict[str, str]:
     """Write arguments as source text; ``quoted`` says that texts stand among code and need quotes."""
-    doc = entry.function(call.name)
+    doc = entry.find_function(call.name)
     properties = doc.properties if doc else {}
     write = _write_java if entry.category.language is Language.JAVA else _write_javascript
     sources = {}

@@ -51,7 +51,7 @@ class Prompts:
     docs: Mapping[Docs, str]
     """The names of the forms of the docs."""
 
-    def system_prompt(self, chosen: PromptFormat) -> str:
+    def build_system_prompt(self, chosen: PromptFormat) -> str:
         """Build the prompt of a format, with ``{functions}`` still in it."""
         style = self.styles[chosen.style]
         call_format = style.tool_call_with_tag if chosen.tagged else style.tool_call_no_tag
@@ -91,4 +91,4 @@ class Wording:
     @property
     def system_prompt(self) -> str:
         """The prompt of the usual format; ``{functions}`` stands for the docs as JSON."""
-        return self.prompts.system_prompt(PLAIN)
+        return self.prompts.build_system_prompt(PLAIN)

@@ -10,8 +10,8 @@ from datetime import date, datetime
 from pathlib import Path
 
 from pytest_fcbench.config.options import OPTIONS, Option
-from pytest_fcbench.domain.errors import SuiteError, UsageError, unknown
-from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.domain.errors import SuiteError, UsageError, describe_unknown_name
+from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.registry import can_name_a_suite
 
 BY_KEY = {option.key: option for option in OPTIONS}
@@ -91,7 +91,7 @@ class Layers:
         found = self.find_all(key)
         for given in found:
             if given.text not in valid:
-                raise given.error(unknown(key, given.text, valid))
+                raise given.error(describe_unknown_name(key, given.text, valid))
         return [given.text for given in found]
 
     def is_on(self, key: str) -> bool:
@@ -111,7 +111,7 @@ def read_file_layers(file: Path | None) -> tuple[Mapping[str, Field], Mapping[st
     if file is None:
         return {}, {}
     with raise_usage_errors():
-        content = yaml_value(file)
+        content = read_yaml(file)
         top = Field({} if content is None else content, file).members((), _FILE_KEYS)
         named = top["models"].members() if "models" in top else {}
         profiles = {name: profile.members(("model",), _PROFILE_KEYS) for name, profile in named.items()}

@@ -32,19 +32,19 @@ from pytest_fcbench.domain.transcript import BUILTIN
 __all__ = [
     "FILE",
     "Settings",
-    "cache_folder",
-    "config_file",
-    "load",
-    "load_judge",
-    "own_suites",
-    "profiles",
-    "released",
+    "build_judge_settings",
+    "build_settings",
+    "find_cache_folder",
+    "find_config_file",
+    "find_own_suites",
+    "read_profiles",
+    "read_release_dates",
 ]
 
 V = TypeVar("V")
 
 
-def cache_folder() -> Path:
+def find_cache_folder() -> Path:
     """Return where packs are kept: ``FCBENCH_CACHE``, else the user's cache folder."""
     if folder := os.environ.get("FCBENCH_CACHE"):
         return Path(folder)
@@ -53,7 +53,7 @@ def cache_folder() -> Path:
     return user_cache_path("fcbench", appauthor=False)
 
 
-def config_file(root: Path, given: str | None) -> Path | None:
+def find_config_file(root: Path, given: str | None) -> Path | None:
     """Return the configuration file of a run. Raises ``UsageError`` if one was named and is not there."""
     path = root / FILE if given is None else Path(given)
     if given is not None and not path.is_file():
@@ -61,7 +61,7 @@ def config_file(root: Path, given: str | None) -> Path | None:
     return path if path.is_file() else None
 
 
-def load(
+def build_settings(
     command_line: Mapping[str, object],
     file: Path | None,
     root: Path = Path(),
@@ -76,11 +76,13 @@ def load(
     top, profiles = read_file_layers(file)
     profile = find_profile("model", command_line, top, profiles)
     of_judge = {key: value for key, value in command_line.items() if BY_KEY[key].of_judge}
-    judge = load_judge(of_judge, file, root)
+    judge = build_judge_settings(of_judge, file, root)
     return _read_settings(Layers(command_line, profile, top, pointed, root), judge=judge)
 
 
-def load_judge(command_line: Mapping[str, object], file: Path | None, root: Path = Path()) -> Settings | None:
+def build_judge_settings(
+    command_line: Mapping[str, object], file: Path | None, root: Path = Path()
+) -> Settings | None:
     """Read the settings under which the judge is asked, as the model of a run; None where none is named.
 
     ``judge``, ``judge_api_base`` and ``judge_api_key_env`` take the place of the model's; a profile may
@@ -123,7 +125,7 @@ def _read_settings(layers: Layers, role: str = "model", judge: Settings | None =
         "price": values.read_price(layers, name),
         "annotate": os.environ.get("GITHUB_ACTIONS") == "true",
         "step_summary": Path(summary) if (summary := os.environ.get("GITHUB_STEP_SUMMARY")) else None,
-        "cache": cache_folder(),
+        "cache": find_cache_folder(),
     }
     read: dict[str, Any] = {
         each.name: values.read_value(layers, each) for each in OPTIONS if each.name not in derived
@@ -134,7 +136,7 @@ def _read_settings(layers: Layers, role: str = "model", judge: Settings | None =
     return settings
 
 
-def released(file: Path | None) -> Mapping[str, date]:
+def read_release_dates(file: Path | None) -> Mapping[str, date]:
     """Return when models came out, by the name of their profile in a file; those of which it says so.
 
     Raises ``UsageError``.
@@ -143,13 +145,13 @@ def released(file: Path | None) -> Mapping[str, date]:
     return {name: day for name, profile in profiles.items() if (day := read_release_date(profile))}
 
 
-def profiles(file: Path | None) -> Mapping[str, Mapping[str, str]]:
+def read_profiles(file: Path | None) -> Mapping[str, Mapping[str, str]]:
     """Return the model profiles of a file by name, each with its values as text. Raises ``UsageError``."""
     _, found = read_file_layers(file)
     return {name: {key: str(each.value) for key, each in profile.items()} for name, profile in found.items()}
 
 
-def own_suites(file: Path | None) -> Mapping[str, Path]:
+def find_own_suites(file: Path | None) -> Mapping[str, Path]:
     """Return the paths of a team's own suites that a file names. Raises ``UsageError``."""
     top, _ = read_file_layers(file)
     return read_own_suites(top)

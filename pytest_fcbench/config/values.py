@@ -16,7 +16,7 @@ from pytest_fcbench.codecs.decoders.registry import list_run_syntaxes
 from pytest_fcbench.config.layers import BY_KEY, Layers, raise_usage_errors
 from pytest_fcbench.config.options import OPTIONS, Option
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category
-from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.shard import Shard
@@ -142,7 +142,7 @@ def _read_gate(layers: Layers, option: Option) -> tuple[Rule, ...]:
     suites = (*SUITES, *layers.own_suites) if texts else ()
     for given in texts:
         try:
-            gate.append(rules.parse(given.text, suites))
+            gate.append(rules.parse_rule(given.text, suites))
         except UsageError as error:
             # The message names the rule already; for one of the file its line is still to be said.
             raise given.error(str(error)) if given.field else error from None
@@ -171,7 +171,7 @@ def _read_search(layers: Layers, option: Option) -> str:
         return str(option.default)
     kind, _, path = given.text.partition(":")
     if not (kind == "recorded" and path) and given.text not in option.choices:
-        raise given.error(unknown("search", given.text, (*option.choices, "recorded:FILE")))
+        raise given.error(describe_unknown_name("search", given.text, (*option.choices, "recorded:FILE")))
     return given.text
 
 

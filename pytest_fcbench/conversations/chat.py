@@ -7,13 +7,13 @@ from dataclasses import replace
 from pytest_fcbench.conversations import turns
 from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.transcript import BUILTIN, Asking
+from pytest_fcbench.domain.transcript import BUILTIN, Conversation
 from pytest_fcbench.domain.verdict import Passed
 from pytest_fcbench.matchers import chat
 from pytest_fcbench.matchers.judging import questions
 
 
-def converse(entry: Entry, setting: Setting) -> Asking:
+def converse(entry: Entry, setting: Setting) -> Conversation:
     """Hold the conversation, then ask the judge, if it is a model, to rate a reply in words.
 
     No rating is bought for an empty reply or an attempted call.
@@ -22,5 +22,5 @@ def converse(entry: Entry, setting: Setting) -> Asking:
     judge = setting.driven.judge
     if judge == BUILTIN or not isinstance(chat.judge(entry, transcript).corrected, Passed):
         return transcript
-    asides = yield from questions.noted(chat.question(entry, transcript), judge)
+    asides = yield from questions.ask_aside(chat.build_question(entry, transcript), judge)
     return replace(transcript, asides=asides)

@@ -10,13 +10,13 @@ from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import Entry, GoldenPath
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Mode
-from pytest_fcbench.domain.transcript import Asking
+from pytest_fcbench.domain.transcript import Conversation
 from pytest_fcbench.suites.formats.web_questions import DOMAIN as WEB_DOMAIN
 
-Converse: TypeAlias = Callable[[Entry, Setting], Asking]
+Converse: TypeAlias = Callable[[Entry, Setting], Conversation]
 
 
-def converse(entry: Entry, setting: Setting) -> Asking:
+def converse(entry: Entry, setting: Setting) -> Conversation:
     """Return the conversation about an entry, in environments of its own.
 
     Raises ``NotScoredError`` where the manner of the run cannot put this entry to a model.

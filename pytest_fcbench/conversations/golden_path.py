@@ -14,24 +14,24 @@ from dataclasses import replace
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.conversations.setting import Setting
-from pytest_fcbench.domain.driving import relay
+from pytest_fcbench.domain.driving import relay_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import (
     Aside,
-    Asking,
     AskModel,
     Completion,
+    Conversation,
     Step,
     Transcript,
-    as_wire,
+    to_wire_message,
 )
 from pytest_fcbench.matchers.golden_path.answers import Reader
-from pytest_fcbench.matchers.golden_path.profiles import walk
+from pytest_fcbench.matchers.golden_path.profiles import walk_path
 from pytest_fcbench.matchers.golden_path.walk import Shown
 
 
-def converse(entry: Entry, setting: Setting) -> Asking:
+def converse(entry: Entry, setting: Setting) -> Conversation:
     """Hold the conversation by the rules of the profile that walks the path.
 
     Other parties are asked the same question once only, so that their answers lead to the same verdict again.
@@ -53,12 +53,12 @@ def converse(entry: Entry, setting: Setting) -> Asking:
             steps[-1] = replace(steps[-1], results=demand.texts)
             messages.extend(_build_replies(steps[-1], syntax, len(steps) - 1))
         completion = yield AskModel(tuple(messages), opening.tools, 0, len(steps))
-        calls = presenting.tool_calls(completion) if syntax == "tool_calls" else ()
-        messages.append(presenting.answered(completion, calls, 0, len(steps)))
+        calls = presenting.select_tool_calls(completion) if syntax == "tool_calls" else ()
+        messages.append(presenting.build_assistant_message(completion, calls, 0, len(steps)))
         steps.append(Step(completion, reader.read(completion, profile).texts))
         return completion
 
-    yield from relay(walk(entry, syntax, driven, profile), respond)
+    yield from relay_conversation(walk_path(entry, syntax, driven, profile), respond)
     return Transcript(
         entry.key, manner.model, manner.prompting, (tuple(steps),), tuple(asides.values()), driven
     )
@@ -67,14 +67,14 @@ def converse(entry: Entry, setting: Setting) -> Asking:
 def _open_conversation(entry: Entry, wording: Wording, mode: Mode) -> AskModel:
     docs: list[Mapping[str, object]] = [
         {
-            "name": presenting.sanitised(doc.name, mode),
+            "name": presenting.sanitise_name(doc.name, mode),
             "description": doc.description,
             "parameters": doc.parameters,
             **doc.extra,
         }
         for doc in entry.functions
     ]
-    messages = [as_wire(message) for message in entry.turns[0]]
+    messages = [to_wire_message(message) for message in entry.turns[0]]
     if mode is Mode.FC:
         return AskModel(tuple(messages), tuple({"type": "function", "function": doc} for doc in docs))
     prompt = wording.system_prompt.replace("{functions}", json.dumps(docs, indent=4))
@@ -83,7 +83,7 @@ def _open_conversation(entry: Entry, wording: Wording, mode: Mode) -> AskModel:
 
 def _build_replies(step: Step, syntax: str, number: int) -> list[Mapping[str, object]]:
     """Build the messages that answer a step; text without readable calls is answered as the user."""
-    calls = presenting.tool_calls(step.completion) if syntax == "tool_calls" else ()
+    calls = presenting.select_tool_calls(step.completion) if syntax == "tool_calls" else ()
     if not step.calls and not calls:
         return [{"role": "user", "content": text} for text in step.results]
-    return presenting.results(calls, step.calls, step.results, 0, number)
+    return presenting.build_result_messages(calls, step.calls, step.results, 0, number)

@@ -13,7 +13,7 @@ from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.conversations.setting import Memories, Setting
 from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
 from pytest_fcbench.domain.entry import SELECTIONS, Entry, Facts
-from pytest_fcbench.domain.transcript import Asking
+from pytest_fcbench.domain.transcript import Conversation
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.suites.suite import Suite
 
@@ -21,7 +21,7 @@ DOMAINS = SELECTIONS["memory"]
 """The domains that are memories; each is named as its category is."""
 
 
-def converse(entry: Entry, setting: Setting) -> Asking:
+def converse(entry: Entry, setting: Setting) -> Conversation:
     """Hold a conversation whose environments hold a memory.
 
     Where answers are replayed without the conversation before them, the results of calls are a fixed text.
@@ -30,9 +30,11 @@ def converse(entry: Entry, setting: Setting) -> Asking:
     preamble = describe_memory(entry, opened, setting.suite.wording)
     conversation = put_turns(entry, setting.manner, setting.suite.wording, preamble)
     is_known = entry.after is None or entry.after.key in setting.memories
-    transcript = yield from carry_out_calls(conversation, opened.perform if is_known else _return_unknown)
+    transcript = yield from carry_out_calls(
+        conversation, opened.perform_calls if is_known else _return_unknown
+    )
     if isinstance(entry.expectation, Facts):
-        setting.memories[entry.key] = opened.snapshot()
+        setting.memories[entry.key] = opened.copy_state()
     return transcript
 
 
@@ -41,14 +43,14 @@ def open_environments(entry: Entry, suite: Suite, memories: Memories) -> Environ
     left = memories.get(entry.after.key) if entry.after else None
     if left and entry.scene:
         entry = replace(entry, scene=replace(entry.scene, config={**entry.scene.config, **left}))
-    return environments.opened(entry, suite.world)
+    return environments.open_environments(entry, suite.world)
 
 
 def describe_memory(entry: Entry, opened: Environments, wording: Wording) -> str:
     """Return the system text that tells the model who it is and what its memory holds."""
     assert entry.scene, "an entry with a memory has a scene"
     domain = next(name for name in entry.scene.domains if name in DOMAINS)
-    held = opened.by_domain[domain].remembered() or wording.empty_memory[domain]
+    held = opened.by_domain[domain].recall_memory() or wording.empty_memory[domain]
     return wording.memory[domain].replace("{persona}", entry.scene.persona).replace("{memory}", held)
 
 

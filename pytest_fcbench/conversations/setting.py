@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.domain.prompt_format import PromptFormat
 from pytest_fcbench.domain.prompting import Manner
-from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.suites.suite import Suite
 
 Memories: TypeAlias = MutableMapping[str, Mapping[str, Mapping[str, object]]]
@@ -21,7 +21,7 @@ class Setting:
 
     manner: Manner
     suite: Suite
-    driven: Driven
+    driven: PathSettings
     """How golden paths are walked, and who rates replies in words."""
     memories: Memories = field(default_factory=dict)
     """Earlier conversations, which later ones continue."""

@@ -11,22 +11,22 @@ from collections.abc import Callable, Generator, Sequence
 
 from pytest_fcbench import environments
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.codecs.execution_text import calls_to_make
+from pytest_fcbench.codecs.execution_text import list_calls_to_make
 from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.conversations.setting import Setting
-from pytest_fcbench.domain.driving import relay
+from pytest_fcbench.domain.driving import relay_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Manner
 from pytest_fcbench.domain.transcript import (
-    Asking,
     AskModel,
     CallFunctions,
+    CallingConversation,
     Completion,
     Conversation,
     Results,
     Step,
     Transcript,
-    as_wire,
+    to_wire_message,
 )
 
 MOST_STEPS = 20
@@ -36,13 +36,13 @@ _UNREADABLE_CALLS = "Error: the calls of this message cannot be read, so none wa
 """Interfaces want an answer to each tool call before anything else is said."""
 
 
-def converse(entry: Entry, setting: Setting) -> Asking:
+def converse(entry: Entry, setting: Setting) -> Conversation:
     """Put an entry to a model and carry its calls out in fresh environments."""
-    opened = environments.opened(entry, setting.suite.world)
-    return carry_out_calls(put_turns(entry, setting.manner, setting.suite.wording), opened.perform)
+    opened = environments.open_environments(entry, setting.suite.world)
+    return carry_out_calls(put_turns(entry, setting.manner, setting.suite.wording), opened.perform_calls)
 
 
-def put_turns(entry: Entry, manner: Manner, wording: Wording, preamble: str = "") -> Conversation:
+def put_turns(entry: Entry, manner: Manner, wording: Wording, preamble: str = "") -> CallingConversation:
     """Put every turn of an entry to a model. Official: ``base_handler.inference_multi_turn_*``.
 
     ``preamble`` is system text ahead of everything else.
@@ -51,30 +51,32 @@ def put_turns(entry: Entry, manner: Manner, wording: Wording, preamble: str = ""
     has nothing to carry out, so its only answer ends it.
     """
     prompting = manner.prompting
-    opening = presenting.ask(entry, wording, prompting, preamble)
+    opening = presenting.build_first_request(entry, wording, prompting, preamble)
     messages, tools = list(opening.messages), list(opening.tools)
     turns: list[tuple[Step, ...]] = []
     for number, said in enumerate(entry.turns):
         if number:
-            messages += map(as_wire, said)
+            messages += map(to_wire_message, said)
         if late := entry.scene.withheld.get(number) if entry.scene else None:
-            shown = presenting.revealed(late, wording, prompting)
+            shown = presenting.build_late_functions_request(late, wording, prompting)
             messages += shown.messages
             tools += shown.tools
         steps: list[Step] = []
         turns.append(())
         while True:
             completion = yield from _ask_model(AskModel(tuple(messages), tuple(tools), number, len(steps)))
-            tool_calls = presenting.tool_calls(completion) if prompting.syntax == "tool_calls" else ()
-            messages.append(presenting.answered(completion, tool_calls, number, len(steps)))
+            tool_calls = presenting.select_tool_calls(completion) if prompting.syntax == "tool_calls" else ()
+            messages.append(presenting.build_assistant_message(completion, tool_calls, number, len(steps)))
             calls = (
-                calls_to_make(completion, prompting.syntax) if entry.scene and not completion.fault else ()
+                list_calls_to_make(completion, prompting.syntax)
+                if entry.scene and not completion.fault
+                else ()
             )
             results = yield from _call_functions(calls)
             steps.append(Step(completion, calls, results))
             turns[-1] = tuple(steps)
             texts = results or (_UNREADABLE_CALLS,) * len(tool_calls)
-            messages += presenting.results(tool_calls, calls, texts, number, len(steps) - 1)
+            messages += presenting.build_result_messages(tool_calls, calls, texts, number, len(steps) - 1)
             if not calls:
                 break
             if len(steps) > MOST_STEPS:
@@ -101,11 +103,11 @@ def _call_functions(
 
 
 def carry_out_calls(
-    conversation: Conversation, perform: Callable[[Sequence[str]], tuple[str, ...]]
-) -> Asking:
+    conversation: CallingConversation, perform: Callable[[Sequence[str]], tuple[str, ...]]
+) -> Conversation:
     """Hold a conversation whose calls ``perform`` carries out, so that only questions to models are left."""
 
     def respond(demand: AskModel | CallFunctions) -> Generator[AskModel, Completion, Completion | Results]:
         return Results(perform(demand.calls)) if isinstance(demand, CallFunctions) else (yield demand)
 
-    return relay(conversation, respond)
+    return relay_conversation(conversation, respond)

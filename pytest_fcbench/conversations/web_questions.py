@@ -14,14 +14,14 @@ from dataclasses import replace
 from pytest_fcbench import environments
 from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.conversations.turns import put_turns
-from pytest_fcbench.domain.driving import relay
+from pytest_fcbench.domain.driving import relay_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import (
     Aside,
-    Asking,
     AskModel,
     CallFunctions,
     Completion,
+    Conversation,
     Party,
     Results,
 )
@@ -68,21 +68,21 @@ class AnsweredWeb:
         return answer
 
 
-def converse(entry: Entry, setting: Setting) -> Asking:
+def converse(entry: Entry, setting: Setting) -> Conversation:
     """Hold a conversation and ask the suite's own web, or the open one, what its calls search for."""
     suite = setting.suite
     web = AnsweredWeb(Party.OWN_WEB if suite.web else Party.WEB)
-    opened = environments.opened(entry, replace(suite.world, web=web))
+    opened = environments.open_environments(entry, replace(suite.world, web=web))
 
     def respond(demand: AskModel | CallFunctions) -> Generator[AskModel, Completion, Completion | Results]:
         if isinstance(demand, AskModel):
             return (yield demand)
         texts = []
         for call in demand.calls:
-            texts.append((yield from _perform_call(call, opened.perform, web)))
+            texts.append((yield from _perform_call(call, opened.perform_calls, web)))
         return Results(tuple(texts))
 
-    transcript = yield from relay(put_turns(entry, setting.manner, suite.wording), respond)
+    transcript = yield from relay_conversation(put_turns(entry, setting.manner, suite.wording), respond)
     return replace(transcript, asides=tuple(web.asides.values()))
 
 

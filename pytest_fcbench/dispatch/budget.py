@@ -56,7 +56,7 @@ class Ledger:
     def cost(self, completion: Completion) -> float | None:
         """Return the dollars for a completion, None where they are unknown."""
         used = completion.input_tokens, completion.output_tokens, completion.latency_s
-        return None if self._price is None else self._price.of(*used, self._concurrency)
+        return None if self._price is None else self._price.compute_cost(*used, self._concurrency)
 
     async def promise(self, request: AskModel) -> float:
         """Set aside what a call may cost. Raises ``NotScoredError`` where the limit could be passed."""
@@ -65,7 +65,10 @@ class Ledger:
         tokens = estimated_tokens(request, SAFE)
         async with self._settled:
             while True:
-                cost = self._price.of(tokens, self._most_output, self._slowest_s, self._concurrency) or 0.0
+                cost = (
+                    self._price.compute_cost(tokens, self._most_output, self._slowest_s, self._concurrency)
+                    or 0.0
+                )
                 if self.stopped_at is None and self.spent + self._promised + cost <= self._max_usd:
                     self._promised += cost
                     self._in_flight += 1

@@ -8,11 +8,11 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 
-from pytest_fcbench.domain.driving import drive_async
+from pytest_fcbench.domain.driving import drive_conversation_async
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, RunStoppedError
-from pytest_fcbench.domain.redaction import redacted
-from pytest_fcbench.domain.transcript import Asking, AskModel, Completion, Transcript
+from pytest_fcbench.domain.redaction import redact_secrets
+from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Transcript
 from pytest_fcbench.models.protocol import Model, run_through
 
 _AHEAD = 8
@@ -40,7 +40,7 @@ class Dispatcher:
     def __init__(
         self,
         model: Model,
-        converse: Callable[[Entry], Asking],
+        converse: Callable[[Entry], Conversation],
         concurrency: int = 1,
         entry_timeout_s: float | None = None,
         *,
@@ -240,7 +240,9 @@ class Dispatcher:
                 self._urgent.append(waiting)
 
     async def _converse_with_model(self, entry: Entry) -> Transcript:
-        return await drive_async(self._converse(entry), lambda request: self._complete(entry, request))
+        return await drive_conversation_async(
+            self._converse(entry), lambda request: self._complete(entry, request)
+        )
 
     async def _complete(self, entry: Entry, request: AskModel) -> Completion:
         try:
@@ -248,7 +250,7 @@ class Dispatcher:
         except NotScoredError:
             raise
         except Exception as error:
-            reason = redacted(f"{type(error).__name__}: {error}")
+            reason = redact_secrets(f"{type(error).__name__}: {error}")
             raise NotScoredError("model_error", reason) from error
 
     def close(self) -> None:
@@ -282,7 +284,7 @@ def _has_failed(answer: Future[Transcript]) -> bool:
 def _make_not_held_error(before: Entry, error: BaseException) -> NotScoredError:
     """Return the error of what goes on from a failed conversation; of several in a row the first is named."""
     if not isinstance(error, NotScoredError):
-        error = NotScoredError(type(error).__name__, redacted(str(error)))
+        error = NotScoredError(type(error).__name__, redact_secrets(str(error)))
     if isinstance(error, RunStoppedError) or error.cause == NOT_HELD:
         return error
     return NotScoredError(NOT_HELD, f"{error.cause}: {error.reason} (in {before.key}, which comes before)")

@@ -59,7 +59,7 @@ WITH_ELEMENTS: Mapping[Language, tuple[str, ...]] = {
 """Type words of collections whose elements have a declared type too."""
 
 
-def element_type(language: Language, schema: Schema) -> str | None:
+def find_element_type(language: Language, schema: Schema) -> str | None:
     """Return the declared type of a collection's elements, in the words of the language."""
     items = schema.get("items")
     if schema.get("type") not in WITH_ELEMENTS[language] or not isinstance(items, Mapping):
@@ -68,7 +68,7 @@ def element_type(language: Language, schema: Schema) -> str | None:
     return element if isinstance(element, str) else None
 
 
-def conforms(value: object, schema: Schema, language: Language = Language.PYTHON) -> bool:
+def conforms_to_schema(value: object, schema: Schema, language: Language = Language.PYTHON) -> bool:
     """Tell whether a value has the type that its schema declares and is in its enum, at every depth.
 
     A whole number is a float, and ``5.0`` an integer; a boolean is neither. ``any`` takes every value in
@@ -85,18 +85,20 @@ def conforms(value: object, schema: Schema, language: Language = Language.PYTHON
         return False
     items, properties = schema.get("items"), schema.get("properties")
     if isinstance(value, (list, tuple)) and isinstance(items, Mapping):
-        return all(conforms(item, items, language) for item in value)
+        return all(conforms_to_schema(item, items, language) for item in value)
     if isinstance(value, Mapping) and isinstance(properties, Mapping):
-        return all(conforms(value[key], properties[key], language) for key in value if key in properties)
+        return all(
+            conforms_to_schema(value[key], properties[key], language) for key in value if key in properties
+        )
     return True
 
 
 def has_type(value: object, schema: Schema) -> bool:
     """Tell whether a value has the outermost type of its schema, whatever it contains."""
-    return conforms(value, {"type": schema.get("type")})
+    return conforms_to_schema(value, {"type": schema.get("type")})
 
 
-def misfit(
+def describe_misfit(
     name: str,
     arguments: Mapping[str, object],
     docs: Mapping[str, FunctionDoc],
@@ -113,11 +115,11 @@ def misfit(
     for given, value in arguments.items():
         if not fits(value, doc.properties[given]):
             declared = doc.properties[given].get("type")
-            return f"The parameter {given} of {name} must be of type {declared}, not {json_type(value)}."
+            return f"The parameter {given} of {name} must be of type {declared}, not {name_json_type(value)}."
     return None
 
 
-def json_type(value: object) -> str:
+def name_json_type(value: object) -> str:
     """Return the name of a value's type in JSON."""
     if value is None or isinstance(value, bool):
         return "null" if value is None else "boolean"

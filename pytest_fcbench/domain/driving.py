@@ -14,7 +14,9 @@ InnerReply = TypeVar("InnerReply")
 Result = TypeVar("Result")
 
 
-def drive(conversation: Generator[Demand, Reply, Result], answer: Callable[[Demand], Reply]) -> Result:
+def drive_conversation(
+    conversation: Generator[Demand, Reply, Result], answer: Callable[[Demand], Reply]
+) -> Result:
     """Answer every demand of a conversation and return what the conversation returns."""
     step = _advance(partial(next, conversation))
     while not isinstance(step, _Ended):
@@ -23,7 +25,7 @@ def drive(conversation: Generator[Demand, Reply, Result], answer: Callable[[Dema
     return result
 
 
-async def drive_async(
+async def drive_conversation_async(
     conversation: Generator[Demand, Reply, Result], answer: Callable[[Demand], Awaitable[Reply]]
 ) -> Result:
     """Await an answer to every demand of a conversation and return what the conversation returns."""
@@ -34,7 +36,7 @@ async def drive_async(
     return result
 
 
-def relay(
+def relay_conversation(
     conversation: Generator[Inner, InnerReply, Result],
     respond: Callable[[Inner], Generator[Demand, Reply, InnerReply]],
 ) -> Generator[Demand, Reply, Result]:

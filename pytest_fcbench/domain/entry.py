@@ -230,12 +230,12 @@ class ExpectedCall:
     accepted: Mapping[str, object]
 
 
-def alternatives(value: object) -> object:
+def list_alternatives(value: object) -> object:
     """Write a value as ``ExpectedCall`` has it: a tuple as a list, in a dict lists of what is accepted."""
     if isinstance(value, (list, tuple)):
-        return list(map(alternatives, value))
+        return list(map(list_alternatives, value))
     if isinstance(value, Mapping):
-        return {key: [alternatives(member)] for key, member in value.items()}
+        return {key: [list_alternatives(member)] for key, member in value.items()}
     return value
 
 
@@ -276,9 +276,9 @@ class PathCall:
     """JSON, as a model is shown it. A suite keeps thousands of replies, which take much more room parsed."""
 
     @classmethod
-    def replied(cls, name: str, arguments: Mapping[str, object], reply: object) -> PathCall:
+    def with_reply(cls, name: str, arguments: Mapping[str, object], reply: object) -> PathCall:
         """Make a call of a reply that is a JSON value. Raises RecursionError for one that is too deep."""
-        return cls(name, arguments, reply_text(reply))
+        return cls(name, arguments, write_reply(reply))
 
     @property
     def reply_value(self) -> object:
@@ -287,7 +287,7 @@ class PathCall:
         return value
 
 
-def reply_text(reply: object) -> str:
+def write_reply(reply: object) -> str:
     """Write a JSON value as the reply that a model is shown: lone surrogates escaped, other scripts not."""
     return escape_surrogates(json.dumps(reply, ensure_ascii=False))
 
@@ -480,6 +480,6 @@ class Entry:
             entry = entry.after
         return tuple(found)
 
-    def function(self, name: str) -> FunctionDoc | None:
+    def find_function(self, name: str) -> FunctionDoc | None:
         """Return the offered function of that name, or None."""
         return next((doc for doc in self.functions if doc.name == name), None)

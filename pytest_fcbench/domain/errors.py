@@ -72,7 +72,7 @@ _MOST_NAMES = 100
 """More names than this, such as those of all entries of a suite, are counted."""
 
 
-def unknown(kind: str, value: str, valid: Iterable[str]) -> str:
+def describe_unknown_name(kind: str, value: str, valid: Iterable[str]) -> str:
     """Describe an unknown name: the value, the nearest valid names, and all of them if they are few."""
     names = [str(name) for name in valid]
     near = get_close_matches(value, names, n=2, cutoff=0.6)

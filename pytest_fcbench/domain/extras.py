@@ -15,16 +15,16 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def missing(extra: str) -> list[str]:
+def list_missing_packages(extra: str) -> list[str]:
     """List the packages of an extra that are not installed."""
     return [package for package in EXTRAS[extra] if find_spec(package) is None]
 
 
-def need(extra: str, by: str) -> None:
+def require_extra(extra: str, by: str) -> None:
     """Raise ``UsageError`` where a package of an extra is not installed; ``by`` is what needs it.
 
     Call it before anything is asked or written.
     """
-    if lacking := missing(extra):
+    if lacking := list_missing_packages(extra):
         packages = f"package{'s' * (len(lacking) > 1)} {' and '.join(lacking)}"
         raise UsageError(f"{by} needs the {packages}: pip install 'pytest-fcbench[{extra}]'")

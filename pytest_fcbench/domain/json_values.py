@@ -47,7 +47,7 @@ Number: TypeAlias = Annotated[
 ]
 
 
-def read(adapter: TypeAdapter[Read], value: object) -> Read:
+def read_json(adapter: TypeAdapter[Read], value: object) -> Read:
     """Read a JSON value. Raises KeyError for a missing key and TypeError for a value of another type."""
     try:
         return adapter.validate_python(value)

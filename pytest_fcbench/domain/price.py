@@ -21,7 +21,7 @@ class Price:
     output: Number | None = None
     hour: Number | None = None
 
-    def of(
+    def compute_cost(
         self,
         input_tokens: int | None,
         output_tokens: int | None,

@@ -102,14 +102,14 @@ DIMENSIONS = tuple(field.name for field in fields(PromptFormat))
 _ID = re.compile(r"(?:^|:)format_sensitivity_\d+:([^:]+):(.+)", re.DOTALL)
 
 
-def told_by(entry: str) -> tuple[PromptFormat, str] | None:
+def parse_format_id(entry: str) -> tuple[PromptFormat, str] | None:
     """Read the prompt format and the original entry from an id or key; None where it names neither."""
     found = _ID.search(entry)
     chosen = BY_NAME.get(found[1]) if found else None
     return (chosen, found[2]) if found and chosen else None
 
 
-def shortened(entry: str) -> str:
+def shorten_format_id(entry: str) -> str:
     """Replace the format in an entry id or key by an ellipsis; the number in the id names it, too."""
-    told = told_by(entry)
+    told = parse_format_id(entry)
     return entry.replace(told[0].name, "…") if told else entry

@@ -27,7 +27,7 @@ class Names(StrEnum):
     DOTTED = "dotted"
     UNDERSCORED = "underscored"
 
-    def shown(self, name: str) -> str:
+    def show_name(self, name: str) -> str:
         """Return a function name as the model sees it."""
         return name.replace(".", "_") if self is Names.UNDERSCORED else name
 
@@ -48,7 +48,7 @@ class Prompting:
     """How functions are shown and calls are asked for in a system prompt."""
 
     @classmethod
-    def usual(cls, mode: Mode, names: Names | None = None) -> Prompting:
+    def make_default(cls, mode: Mode, names: Names | None = None) -> Prompting:
         """Return the prompting of a mode where nothing else is asked for."""
         usual = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
         return cls(mode, names or usual, DEFAULT_SYNTAX[mode])

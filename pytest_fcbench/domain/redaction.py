@@ -14,20 +14,20 @@ _LONG = 16
 """Characters of a key that no honest answer holds by chance."""
 
 
-def known_secrets(*secrets: str) -> list[str]:
+def list_secrets(*secrets: str) -> list[str]:
     """List the given secrets and the values of secret-looking environment variables, longest first."""
     named = [value for name, value in os.environ.items() if _SECRET_NAME.search(name)]
     return sorted({*named, *secrets}, key=len, reverse=True)
 
 
-def long_secrets(*secrets: str) -> list[str]:
+def list_long_secrets(*secrets: str) -> list[str]:
     """List the known secrets that can be removed from a model's answer without changing an honest one."""
-    return [secret for secret in known_secrets(*secrets) if len(secret) >= _LONG]
+    return [secret for secret in list_secrets(*secrets) if len(secret) >= _LONG]
 
 
-def redacted(text: str, *secrets: str) -> str:
+def redact_secrets(text: str, *secrets: str) -> str:
     """Replace given secrets, values of secret-looking variables and key-like words by ``***``."""
-    for secret in known_secrets(*secrets):
+    for secret in list_secrets(*secrets):
         # Shorter values, such as "test" or "1", stand in honest texts by chance.
         if len(secret) >= _SHORTEST:
             text = text.replace(secret, "***")

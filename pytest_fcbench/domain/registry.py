@@ -13,7 +13,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TypeVar
 
-from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 
 T = TypeVar("T")
 
@@ -72,7 +72,7 @@ class Registry(Mapping[str, T]):
     def find(self, name: str) -> T:
         """Return what has that name. Raises ``UsageError`` with the names there are."""
         if name not in self:
-            raise UsageError(unknown(self._kind, name, self))
+            raise UsageError(describe_unknown_name(self._kind, name, self))
         return self[name]
 
 

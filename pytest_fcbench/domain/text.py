@@ -6,7 +6,7 @@ _LONGEST = 600
 """Characters of a printable text; names of a model's own making can have any length."""
 
 
-def printable(text: str) -> str:
+def make_printable(text: str) -> str:
     """Make a text fit for any terminal and file: no control characters, no lone surrogates, not endless.
 
     What is printable stays as it is, so that a reason that was kept is the same when it is read.
@@ -16,7 +16,7 @@ def printable(text: str) -> str:
         text = "".join(
             c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
         )
-    return cut(text, _LONGEST)
+    return cut_text(text, _LONGEST)
 
 
 def escape_surrogates(text: str) -> str:
@@ -24,12 +24,12 @@ def escape_surrogates(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def cut(text: str, longest: int) -> str:
+def cut_text(text: str, longest: int) -> str:
     """Keep so many characters of a text; an ellipsis after them tells that there were more."""
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
-def shorten(text: str, longest: int) -> str:
+def shorten_text(text: str, longest: int) -> str:
     """Fit a text into so many characters; the last of them tells that there were more."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 

@@ -126,7 +126,7 @@ BUILTIN = "builtin"
 
 
 @dataclass(frozen=True, slots=True)
-class Driven:
+class PathSettings:
     """How a golden path was walked, which decides what the model was shown, and who rates replies."""
 
     __pydantic_config__ = DESCRIBED
@@ -175,7 +175,7 @@ class Transcript:
     turns: tuple[tuple[Step, ...], ...]
     asides: tuple[Aside, ...] = ()
     """Completions of other parties, in the order of their requests."""
-    driven: Driven | None = None
+    driven: PathSettings | None = None
     """How the golden path was walked; None where there is none."""
 
     @property
@@ -194,7 +194,7 @@ class Transcript:
         return tuple(tuple(step.completion for step in turn) for turn in self.turns)
 
 
-def as_wire(message: Message) -> Mapping[str, object]:
+def to_wire_message(message: Message) -> Mapping[str, object]:
     """Convert a message of the question to the form that chat interfaces take."""
     return {"role": message.role, "content": message.content}
 
@@ -231,7 +231,7 @@ def part_from_json(part: object) -> ToolCall | str:
     return part if isinstance(part, str) else json.dumps(part)
 
 
-Conversation: TypeAlias = Generator[AskModel | CallFunctions, Completion | Results, Transcript]
+CallingConversation: TypeAlias = Generator[AskModel | CallFunctions, Completion | Results, Transcript]
 
-Asking: TypeAlias = Generator[AskModel, Completion, Transcript]
+Conversation: TypeAlias = Generator[AskModel, Completion, Transcript]
 """A conversation whose calls somebody else carries out."""

@@ -18,7 +18,7 @@ from pytest_fcbench.domain.json_values import (
     Unwalked,
     one_of,
 )
-from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.text import make_printable
 
 
 class Profile(StrEnum):
@@ -61,7 +61,7 @@ class Failed:
     passed = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reason", printable(self.reason))
+        object.__setattr__(self, "reason", make_printable(self.reason))
 
     def __str__(self) -> str:
         return f"{self.code}: {self.reason}"
@@ -81,7 +81,7 @@ class NotScored:
     reason: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reason", printable(self.reason))
+        object.__setattr__(self, "reason", make_printable(self.reason))
 
     def __str__(self) -> str:
         return f"{self.cause}: {self.reason}"
@@ -176,7 +176,7 @@ class PathScore:
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
+class JudgeRating:
     """A judge's rating of an answer in words."""
 
     score: int
@@ -184,7 +184,7 @@ class Rated:
     reason: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reason", printable(self.reason))
+        object.__setattr__(self, "reason", make_printable(self.reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,12 +196,12 @@ class Verdicts:
     official: Verdict
     corrected: Verdict
 
-    def under(self, profile: Profile) -> Verdict:
+    def select_profile(self, profile: Profile) -> Verdict:
         """Return the verdict of one profile."""
         return self.official if profile is Profile.OFFICIAL else self.corrected
 
     @classmethod
-    def both(cls, verdict: Verdict) -> Self:
+    def same_in_both(cls, verdict: Verdict) -> Self:
         """Give the same verdict in both profiles."""
         return cls(verdict, verdict)
 
@@ -214,9 +214,9 @@ class Judgement(Verdicts):
     corrected_path: PathScore | None = None
     as_written: Verdicts | None = None
     """Where calls are judged by what they return: the verdicts on the same calls as they are written."""
-    rating: Rated | NotScored | None = None
+    rating: JudgeRating | NotScored | None = None
     """Of a reply in words, or why the judge gave none; None where none was asked for. No verdict follows."""
 
-    def path_under(self, profile: Profile) -> PathScore | None:
+    def select_path_score(self, profile: Profile) -> PathScore | None:
         """Return the path score of one profile, or None without a golden path."""
         return self.official_path if profile is Profile.OFFICIAL else self.corrected_path

@@ -13,7 +13,7 @@ from pytest_fcbench.environments.api.tickets import Tickets
 from pytest_fcbench.environments.api.trading import Trading
 from pytest_fcbench.environments.api.travel import Travel
 from pytest_fcbench.environments.api.vehicle import Vehicle
-from pytest_fcbench.environments.custom import adapted
+from pytest_fcbench.environments.custom import adapt_class
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.memory.kv import MemoryKv
@@ -39,10 +39,10 @@ DOMAINS: Mapping[str, type[Environment]] = {
 """Every domain by name."""
 
 
-def opened(entry: Entry, world: World) -> Environments:
+def open_environments(entry: Entry, world: World) -> Environments:
     """Open the environments of an entry in their initial state; none where its calls are only read."""
     scene = entry.scene or Scene((), {})
-    domains = {**DOMAINS, **{name: adapted(owner) for name, owner in scene.classes.items()}}
+    domains = {**DOMAINS, **{name: adapt_class(owner) for name, owner in scene.classes.items()}}
     return Environments(
         {
             name: domains[name](scene.config.get(name, {}), world, long_context=entry.category.long_context)

@@ -11,7 +11,7 @@ from pytest_fcbench.environments.world import World
 
 
 @cache
-def adapted(owner: type) -> type[Environment]:
+def adapt_class(owner: type) -> type[Environment]:
     """Make an environment of a class: its public methods are the functions, its public attributes the state.
 
     An entry's configuration is given to it as keyword arguments. Raises ValueError where a method has a name

@@ -25,20 +25,20 @@ class Environment:
         """Return what the official checker compares: every public attribute by name. Not a copy."""
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
-    def hidden(self) -> Mapping[str, object]:
+    def get_hidden_state(self) -> Mapping[str, object]:
         """Return what calls can change and the official checker does not compare."""
         return {}
 
-    def remembered(self) -> str | None:
+    def recall_memory(self) -> str | None:
         """Return what a model is shown ahead of a conversation, or None where this is no memory."""
         return None
 
-    def shown(self) -> Mapping[str, object]:
+    def get_full_state(self) -> Mapping[str, object]:
         """Return the whole state in values that a person can read."""
-        return {**self.state(), **self.hidden()}
+        return {**self.state(), **self.get_hidden_state()}
 
 
-def functions_of(domain: type[Environment]) -> tuple[str, ...]:
+def list_functions(domain: type[Environment]) -> tuple[str, ...]:
     """Return the names of the functions of a domain, in the order in which they are written."""
     base = vars(Environment)
     return tuple(name for name in vars(domain) if not name.startswith("_") and name not in base)

@@ -11,8 +11,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from pytest_fcbench.codecs.call_evaluation import carried_out
-from pytest_fcbench.environments.environment import Environment, functions_of
+from pytest_fcbench.codecs.call_evaluation import carry_out_call
+from pytest_fcbench.environments.environment import Environment, list_functions
 from pytest_fcbench.environments.world import Unanswered
 
 
@@ -24,7 +24,7 @@ class Environments:
         self._functions: dict[str, Callable[..., object]] = {
             name: getattr(environment, name)
             for environment in by_domain.values()
-            for name in functions_of(type(environment))
+            for name in list_functions(type(environment))
         }
 
     @property
@@ -32,11 +32,13 @@ class Environments:
         """The names of all functions."""
         return list(self._functions)
 
-    def snapshot(self) -> Mapping[str, Mapping[str, object]]:
+    def copy_state(self) -> Mapping[str, Mapping[str, object]]:
         """Copy everything that calls can change, by domain."""
-        return {name: copy.deepcopy(environment.shown()) for name, environment in self.by_domain.items()}
+        return {
+            name: copy.deepcopy(environment.get_full_state()) for name, environment in self.by_domain.items()
+        }
 
-    def perform(self, calls: Sequence[str]) -> tuple[str, ...]:
+    def perform_calls(self, calls: Sequence[str]) -> tuple[str, ...]:
         """Carry out calls in order; return what each returned, or why it could not be, as text.
 
         Raises ``Unanswered``, and ``SystemError``, which is a fault of the interpreter and of no call.
@@ -44,7 +46,7 @@ class Environments:
         results = []
         for call in calls:
             try:
-                results.append(rendered(carried_out(call, self._functions)))
+                results.append(render_result(carry_out_call(call, self._functions)))
             except (Unanswered, SystemError):
                 raise
             except Exception as error:  # noqa: BLE001 - a model's arguments can make anything go wrong
@@ -52,7 +54,7 @@ class Environments:
         return tuple(results)
 
 
-def rendered(result: object) -> str:
+def render_result(result: object) -> str:
     """Write a result as officially shown: a text as it is, a dict as JSON, all else by ``str``."""
     if isinstance(result, str):
         return result

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from pytest_fcbench.codecs.function_docs import python_code
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.environments.environment import Environment, functions_of
+from pytest_fcbench.environments.environment import Environment, list_functions
 
 
-def documented(domain: type[Environment]) -> tuple[FunctionDoc, ...]:
+def document_domain(domain: type[Environment]) -> tuple[FunctionDoc, ...]:
     """Return the docs of all functions of a domain, each with what its class says of itself.
 
     Raises ``UsageError``.
@@ -19,5 +19,5 @@ def documented(domain: type[Environment]) -> tuple[FunctionDoc, ...]:
     return tuple(
         replace(doc, description=f"{about} {doc.description}".strip())
         for doc in python_code.document_methods(domain)
-        if doc.name in functions_of(domain)
+        if doc.name in list_functions(domain)
     )

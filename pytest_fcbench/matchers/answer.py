@@ -32,7 +32,7 @@ from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.entry import Answers, Entry
 from pytest_fcbench.domain.transcript import WEBS, Completion, Fault, Transcript, completion_to_json
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
-from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
+from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
 
 INFERENCE_ERROR = "agentic:inference_error"
 NO_LAST_MESSAGE = "agentic:no_last_message"
@@ -46,7 +46,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     if not isinstance(entry.expectation, Answers):
         raise TypeError(f"{entry.key} has no answers")
     if unasked := _find_missing_search(transcript):
-        return Judgement.both(unasked)
+        return Judgement.same_in_both(unasked)
     right = entry.expectation.texts
     return Judgement(_judge_officially(transcript, right), _judge_corrected(entry, transcript, right))
 
@@ -71,7 +71,7 @@ def _judge_officially(transcript: Transcript, right: Sequence[str]) -> Verdict:
     message = last_message(transcript)
     if not message:
         return Failed(NO_LAST_MESSAGE, "no answer is left: the last one is empty, or all are calls")
-    return match(message, right)
+    return match_answer(message, right)
 
 
 def last_message(transcript: Transcript) -> object:
@@ -85,7 +85,7 @@ def _as_in_result_file(completion: Completion, syntax: str) -> object:
     return completion.text if syntax != "tool_calls" or calls is None else calls
 
 
-def match(message: object, right: Sequence[str]) -> Passed | Failed:
+def match_answer(message: object, right: Sequence[str]) -> Passed | Failed:
     """Return the official verdict on a final message. Of a list the first part counts."""
     text = _standardize(_first_text(message))
     # The official expression has \b around the answer, so one that begins with a sign such as $ can fail.
@@ -99,7 +99,7 @@ def _fail_unsaid(said: str, right: Sequence[str]) -> Failed:
     return Failed(NOT_FOUND, f"the answer {said!r:.300} does not say {expected}", {"expected": [*right]})
 
 
-def details(message: object, right: Sequence[str]) -> Mapping[str, object]:
+def describe_missing_answer(message: object, right: Sequence[str]) -> Mapping[str, object]:
     """Return what the official score file says of an answer that was not found."""
     said = _first_text(message)
     return {
@@ -126,7 +126,7 @@ def _standardize(text: str) -> str:
 
 
 def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str]) -> Verdict:
-    if unscored := not_scored(entry, transcript):
+    if unscored := find_unscored_cause(entry, transcript):
         return unscored
     if transcript.last.fault is Fault.OVERFLOW:
         return OVERFLOW
@@ -136,7 +136,7 @@ def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str])
     if last.calls or not (text.strip() or last.completion.tool_calls):
         why = "the last step calls a function" if last.calls else "the answer is empty"
         return Failed(NO_LAST_MESSAGE, why)
-    said = stated(text)
+    said = read_stated_answer(text)
     if said is None:
         offer = Offer(entry.functions, transcript.prompting.names)
         reading = read_corrected(last.completion, transcript.prompting.syntax, entry.category.language, offer)
@@ -145,7 +145,7 @@ def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str])
         said = text
     if _REFUSAL.search(said):
         return Failed(REFUSED, f"the model does not answer: {said!r:.300}")
-    return Passed() if any(says(said, answer) for answer in right) else _fail_unsaid(said, right)
+    return Passed() if any(states_answer(said, answer) for answer in right) else _fail_unsaid(said, right)
 
 
 _REFUSAL = re.compile(
@@ -157,7 +157,7 @@ _ANSWER = re.compile(rf"[{{,]\s*{_KEY.format('answer')}\s*", re.IGNORECASE)
 _END = rf"(?:,\s*{_KEY.format('context')}|\}}|\Z)"
 
 
-def stated(text: str) -> str | None:
+def read_stated_answer(text: str) -> str | None:
     """Return what the last object with a key ``answer`` says there; None without such an object.
 
     The object may be JSON, a Python dict, or nearly one of these, and stand in prose or in a fence.
@@ -221,7 +221,7 @@ class _Word(NamedTuple):
     """Whether nothing stands between it and the one before (``7th``)."""
 
 
-def says(text: str, answer: str) -> bool:
+def states_answer(text: str, answer: str) -> bool:
     """Return whether a text has the words and numbers of an answer in order, and does not deny them."""
     wanted, meant = _split_words(answer)
     found, given = _split_words(text)

@@ -15,10 +15,10 @@ from dataclasses import replace
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Transcript
-from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Rated
+from pytest_fcbench.domain.verdict import Failed, Judgement, JudgeRating, Passed
 from pytest_fcbench.matchers import relevance
 from pytest_fcbench.matchers.judging import ratings
-from pytest_fcbench.matchers.judging.questions import Question, recalled
+from pytest_fcbench.matchers.judging.questions import Question, recall_answer
 
 EMPTY = "chat:empty"
 
@@ -31,10 +31,10 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
         judgement = replace(judgement, corrected=Failed(EMPTY, "the answer is empty"))
     if not transcript.asides:
         return judgement
-    rating = recalled(question(entry, transcript), transcript.asides)
+    rating = recall_answer(build_question(entry, transcript), transcript.asides)
     return replace(judgement, rating=rating)
 
 
-def question(entry: Entry, transcript: Transcript) -> Question[Rated]:
+def build_question(entry: Entry, transcript: Transcript) -> Question[JudgeRating]:
     """Build the question to a judge about the last answer."""
-    return ratings.relevance(entry, transcript.last.text or "")
+    return ratings.ask_relevance(entry, transcript.last.text or "")

@@ -39,7 +39,7 @@ from typing import TypeAlias, TypeGuard
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
-from pytest_fcbench.codecs.execution_text import official_texts
+from pytest_fcbench.codecs.execution_text import write_official_texts
 from pytest_fcbench.domain.entry import (
     AS_WRITTEN,
     CATEGORIES,
@@ -48,7 +48,7 @@ from pytest_fcbench.domain.entry import (
     ExpectedCall,
     ExpectedCalls,
     ExpectedResults,
-    alternatives,
+    list_alternatives,
 )
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Names
@@ -56,8 +56,8 @@ from pytest_fcbench.domain.transcript import Call, Fault, Transcript
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.execution.outcomes import Execute, Outcome, Raised, Returned, Stopped, Unanswered
 from pytest_fcbench.matchers import ast
-from pytest_fcbench.matchers.ast.corrected import fail_without_calls, unmatched_row
-from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
+from pytest_fcbench.matchers.ast.corrected import fail_without_calls, find_unmatched_row
+from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
 
 LIVE_ONLY = "live_only"
 """Cause where only a web API knows what a call returns."""
@@ -73,13 +73,13 @@ def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
     if not isinstance(entry.expectation, ExpectedResults):
         raise TypeError(f"{entry.key} has no expected results")
     truth = entry.expectation
-    unscored = not_scored(entry, transcript)
+    unscored = find_unscored_cause(entry, transcript)
     expected = []
     for call, kind, outcome in zip(
         truth.calls, truth.kinds, execute(truth.calls, truth.recorded, truth.own), strict=True
     ):
         if not isinstance(outcome, Returned):
-            return Judgement.both(_explain_missing_truth(entry, call, outcome))
+            return Judgement.same_in_both(_explain_missing_truth(entry, call, outcome))
         expected.append(_Expected(call, kind, outcome.value))
     if transcript.last.fault is Fault.OVERFLOW:
         return Judgement(OVERFLOW, unscored or OVERFLOW)
@@ -87,10 +87,10 @@ def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
     verdicts = Judgement(
         _judge_officially(judged, transcript), unscored or _judge_corrected(judged, transcript)
     )
-    return replace(verdicts, as_written=as_written(entry, transcript))
+    return replace(verdicts, as_written=judge_as_written(entry, transcript))
 
 
-def as_written(entry: Entry, transcript: Transcript) -> Judgement | None:
+def judge_as_written(entry: Entry, transcript: Transcript) -> Judgement | None:
     """Return what the AST matcher says of the last answer; None in a category without a like among its own.
 
     ``entry`` must expect results.
@@ -99,9 +99,13 @@ def as_written(entry: Entry, transcript: Transcript) -> Judgement | None:
     if entry.category.name not in AS_WRITTEN:
         return None
     offer = Offer(entry.functions, Names.DOTTED)
-    calls = [offer.own(call) for text in entry.expectation.calls for call in python.corrected(text)]
+    calls = [
+        offer.normalise_call(call)
+        for text in entry.expectation.calls
+        for call in python.parse_corrected(text)
+    ]
     accepted = [
-        ExpectedCall(call.name, {name: [alternatives(value)] for name, value in call.arguments.items()})
+        ExpectedCall(call.name, {name: [list_alternatives(value)] for name, value in call.arguments.items()})
         for call in calls
     ]
     category = CATEGORIES[AS_WRITTEN[entry.category.name]]
@@ -146,17 +150,17 @@ def _explain_missing_truth(entry: Entry, call: str, outcome: Outcome) -> NotScor
     return NotScored("truth_failed", f"a call of the truth cannot be carried out: {call:.200}: {outcome}")
 
 
-def official_calls(transcript: Transcript) -> Sequence[str]:
+def read_official_calls(transcript: Transcript) -> Sequence[str]:
     """Return the official calls of the last answer. Raises Undecodable, RecursionError."""
     reading = read_official(transcript.last, transcript.prompting.syntax, Language.PYTHON)
     if isinstance(reading, Unreadable):
         raise Undecodable(reading.reason)
-    return official_texts(reading.calls, transcript.prompting.syntax)
+    return write_official_texts(reading.calls, transcript.prompting.syntax)
 
 
 def _judge_officially(judged: _Judged, transcript: Transcript) -> Verdict:
     try:
-        calls = official_calls(transcript)
+        calls = read_official_calls(transcript)
     except (Undecodable, RecursionError) as error:
         return Failed("executable_decoder:decoder_failed", str(error))
     if not calls:
@@ -176,7 +180,7 @@ def _judge_corrected(judged: _Judged, transcript: Transcript) -> Verdict:
     reading = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
     if not isinstance(reading, Calls):
         return fail_without_calls(reading)
-    calls = [text_of(call, offer) for call in reading.calls]
+    calls = [write_call(call, offer) for call in reading.calls]
     if failure := _check_count(judged, calls, "wrong_count"):
         return failure
     made = [
@@ -186,7 +190,7 @@ def _judge_corrected(judged: _Judged, transcript: Transcript) -> Verdict:
     return _compare_calls(judged, made, Profile.CORRECTED, by_itself=len(calls) == 1)
 
 
-def text_of(call: Call, offer: Offer) -> str:
+def write_call(call: Call, offer: Offer) -> str:
     """Write a call as text; a dict of one function's name and a dict is a nested call."""
     parts = [_write_value(value, offer) for value in call.positional]
     for name, value in call.arguments.items():
@@ -207,7 +211,7 @@ def _write_value(value: object, offer: Offer) -> str:
                 and name in offer.by_name
                 and isinstance(arguments, dict)
             ):
-                return text_of(offer.own(Call(name, arguments)), offer)
+                return write_call(offer.normalise_call(Call(name, arguments)), offer)
             return (
                 f"{{{', '.join(f'{key!r}: {_write_value(member, offer)}' for key, member in value.items())}}}"
             )
@@ -246,7 +250,7 @@ def _match_calls(
         for wanted in judged.expected
     ]
     fits = [[misfit is None for misfit in row] for row in misfits]
-    left = _find_unmatched_greedily(fits) if profile is Profile.OFFICIAL else unmatched_row(fits)
+    left = _find_unmatched_greedily(fits) if profile is Profile.OFFICIAL else find_unmatched_row(fits)
     if left is None:
         return Passed()
     # One call by itself is told what is wrong with it, instead of that nothing matches.

@@ -9,7 +9,7 @@ from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored
 OVERFLOW = Failed(Fault.OVERFLOW, "the request did not fit into the model's context")
 
 
-def not_scored(entry: Entry, transcript: Transcript) -> NotScored | None:
+def find_unscored_cause(entry: Entry, transcript: Transcript) -> NotScored | None:
     """Return why the corrected profile does not score this answer, or None.
 
     The official code judges the text of an inference error like any answer, so it passes irrelevance.

@@ -12,28 +12,33 @@ from __future__ import annotations
 
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Reading, Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
-from pytest_fcbench.domain.conformance import conforms
+from pytest_fcbench.domain.conformance import conforms_to_schema
 from pytest_fcbench.domain.entry import Entry, NoCall
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.transcript import Call, Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Verdict
-from pytest_fcbench.matchers.ast.official import missing_required, shortened, unexpected, wrong_value
-from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
+from pytest_fcbench.matchers.ast.official import (
+    fail_missing_required,
+    fail_unexpected,
+    fail_wrong_value,
+    show_value,
+)
+from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge whether the last answer calls a function. ``entry`` expects no call, or any."""
     if transcript.last.fault is Fault.OVERFLOW:
-        return Judgement(OVERFLOW, not_scored(entry, transcript) or OVERFLOW)
+        return Judgement(OVERFLOW, find_unscored_cause(entry, transcript) or OVERFLOW)
     forbidden = isinstance(entry.expectation, NoCall)
     # Official: decode_ast reads every answer as Python here, whatever the language of the docs.
     reading = read_official(transcript.last, transcript.prompting.syntax, Language.PYTHON)
     return Judgement(
-        official(reading, forbidden=forbidden), _judge_corrected(entry, transcript, forbidden=forbidden)
+        judge_reading(reading, forbidden=forbidden), _judge_corrected(entry, transcript, forbidden=forbidden)
     )
 
 
-def official(reading: Calls | Unreadable, *, forbidden: bool) -> Verdict:
+def judge_reading(reading: Calls | Unreadable, *, forbidden: bool) -> Verdict:
     """Return the official verdict on a reading of the answer."""
     # Whatever does not decode counts as no call, so unreadable calls and errors pass irrelevance.
     calls = reading.calls if isinstance(reading, Calls) else ()
@@ -50,7 +55,7 @@ def _fail_call(code: str, call: Call) -> Failed:
 
 
 def _judge_corrected(entry: Entry, transcript: Transcript, *, forbidden: bool) -> Verdict:
-    if unscored := not_scored(entry, transcript):
+    if unscored := find_unscored_cause(entry, transcript):
         return unscored
     offer = Offer(entry.functions, transcript.prompting.names)
     reading = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
@@ -73,7 +78,7 @@ def _judge_calls(entry: Entry, reading: Reading) -> Verdict:
                 "relevance:unreadable_call", f"the answer tries to call but cannot be read: {reason}"
             )
         case Prose(text=text):
-            return Failed("relevance:no_call", f"the answer calls nothing: {shortened(text)}")
+            return Failed("relevance:no_call", f"the answer calls nothing: {show_value(text)}")
         case Calls(calls=()):
             return Failed("relevance:no_call", "the answer calls nothing")
     failures = [_find_misfit(entry, call) for call in reading.calls]
@@ -82,19 +87,19 @@ def _judge_calls(entry: Entry, reading: Reading) -> Verdict:
 
 def _find_misfit(entry: Entry, call: Call) -> Failed | None:
     """Return why a call does not fit the docs, or None."""
-    doc = entry.function(call.name)
+    doc = entry.find_function(call.name)
     if doc is None:
         offered = ", ".join(function.name for function in entry.functions)
         return Failed("relevance:unknown_function", f"{call.name} is not offered (offered: {offered})")
     if call.positional:
-        return unexpected(doc, "a further positional argument", call.positional[0])
+        return fail_unexpected(doc, "a further positional argument", call.positional[0])
     for name in doc.required:
         if name not in call.arguments:
-            return missing_required(doc, name)
+            return fail_missing_required(doc, name)
     for name, value in call.arguments.items():
         if name not in doc.properties:
-            return unexpected(doc, name, value)
-        if not conforms(value, schema := doc.properties[name]):
+            return fail_unexpected(doc, name, value)
+        if not conforms_to_schema(value, schema := doc.properties[name]):
             allowed = schema.get("enum") or schema.get("type")
-            return wrong_value("type_error:simple", doc, name, value, allowed)
+            return fail_wrong_value("type_error:simple", doc, name, value, allowed)
     return None

@@ -39,15 +39,15 @@ from functools import cache
 
 from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
-from pytest_fcbench.codecs.execution_text import official_texts
+from pytest_fcbench.codecs.execution_text import write_official_texts
 from pytest_fcbench.domain.entry import Entry, ExpectedResponse
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.transcript import Call, Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.execution.outcomes import Perform, Raised, Responded, Response, Unanswered, Unreached
 from pytest_fcbench.matchers.ast.corrected import fail_without_calls
-from pytest_fcbench.matchers.execution import LIVE_ONLY, is_number, text_of
-from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
+from pytest_fcbench.matchers.execution import LIVE_ONLY, is_number, write_call
+from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
 
 _CHECKER = "executable_checker_rest"
 _DECODER = "executable_decoder"
@@ -62,9 +62,9 @@ def judge(entry: Entry, transcript: Transcript, perform: Perform) -> Judgement:
     perform = cache(perform)  # both profiles judge the same answer of an API that may be live
     response = perform(truth.call)
     if unscored := _explain_missing_truth(truth, response):
-        return Judgement.both(unscored)
+        return Judgement.same_in_both(unscored)
     assert isinstance(response, Responded)
-    corrected = not_scored(entry, transcript)
+    corrected = find_unscored_cause(entry, transcript)
     if transcript.last.fault is Fault.OVERFLOW:
         return Judgement(OVERFLOW, corrected or OVERFLOW)
     recorded = response.body if truth.recorded is None else truth.recorded
@@ -114,7 +114,7 @@ def _judge_officially(transcript: Transcript, truth: _Truth, perform: Perform) -
     if isinstance(reading, Unreadable):
         return Failed(f"{_DECODER}:decoder_failed", reading.reason)
     try:
-        calls = official_texts(reading.calls, transcript.prompting.syntax)
+        calls = write_official_texts(reading.calls, transcript.prompting.syntax)
     except (Undecodable, RecursionError) as error:
         return Failed(f"{_DECODER}:decoder_failed", str(error))
     # Official: rest takes exactly one text.
@@ -138,7 +138,7 @@ def _judge_corrected(entry: Entry, transcript: Transcript, truth: _Truth, perfor
     (call,) = reading.calls
     if call.name not in offer.by_name:
         return _fail("execution_error", f"the function {call.name:.80} is not offered")
-    text = text_of(_restore_values(call), offer)
+    text = write_call(_restore_values(call), offer)
     return _compare_responses(text, perform(text), truth, Profile.CORRECTED)
 
 
@@ -184,7 +184,7 @@ def _compare_responses(call: str, response: Response, truth: _Truth, profile: Pr
         found: object = json.loads(response.body)
     except (ValueError, RecursionError):
         return _fail("response_format_error", f"{asked}the answer is no JSON: {response.body:.80}")
-    code = _compare_shapes_corrected(truth.value, found) if corrected else shape(truth.value, found)
+    code = _compare_shapes_corrected(truth.value, found) if corrected else compare_shapes(truth.value, found)
     # The same request has the same answer but for time; another one must agree in its values.
     if code is None and corrected and response.asked != truth.response.asked:
         code = None if _are_equal(truth.value, found) else "wrong_value"
@@ -207,7 +207,7 @@ def _describe_shape(value: object) -> str:
     return f"{value!r:.400}"
 
 
-def shape(expected: object, found: object) -> str | None:
+def compare_shapes(expected: object, found: object) -> str | None:
     """Compare shapes by the official rules; return the end of the code, or None where they agree."""
     match expected, found:
         case dict(), dict():

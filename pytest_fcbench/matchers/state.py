@@ -42,8 +42,8 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile, Verdict
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
-from pytest_fcbench.matchers.state_difference import between
+from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
+from pytest_fcbench.matchers.state_difference import find_differences
 
 Fresh: TypeAlias = Callable[[Entry], Environments]
 """Makes the environments of an entry in their initial state."""
@@ -57,16 +57,16 @@ def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
     if not isinstance(entry.expectation, Trajectory):
         raise TypeError(f"{entry.key} has no trajectory")
     truth = entry.expectation
-    unscored = not_scored(entry, transcript)
+    unscored = find_unscored_cause(entry, transcript)
     if transcript.last.fault:
         error = Failed("multi_turn:inference_error", f"the model's call failed: {transcript.last.text}")
         overflow = transcript.last.fault is Fault.OVERFLOW
         return Judgement(error, unscored or (OVERFLOW if overflow else error))
-    made = calls_of(transcript)
-    official = match(truth, made, lambda: fresh(entry), Profile.OFFICIAL)
+    made = list_calls(transcript)
+    official = match_calls(truth, made, lambda: fresh(entry), Profile.OFFICIAL)
     if unscored:
         return Judgement(official, unscored)
-    corrected = match(truth, made, lambda: fresh(entry), Profile.CORRECTED)
+    corrected = match_calls(truth, made, lambda: fresh(entry), Profile.CORRECTED)
     return Judgement(official, _tried_too_early(entry, truth, transcript) if corrected.passed else corrected)
 
 
@@ -74,12 +74,12 @@ Made: TypeAlias = Sequence[Sequence[Sequence[str]]]
 """Calls by turn and step; a step without calls is left out."""
 
 
-def calls_of(transcript: Transcript) -> Made:
+def list_calls(transcript: Transcript) -> Made:
     """Return the calls that a conversation carried out."""
     return [[step.calls for step in turn if step.calls] for turn in transcript.turns]
 
 
-def match(
+def match_calls(
     truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
 ) -> Passed | Failed:
     """Judge calls turn by turn until something is wrong."""
@@ -90,7 +90,7 @@ def match(
         return Failed("multi_turn:force_terminated", reason, {"turn": len(made)})
     # Results add up over the turns: officially those of the truth may have come in any earlier turn.
     results: Counter[object] = Counter()
-    played = play(truth, made, fresh, profile)
+    played = play_turns(truth, made, fresh, profile)
     for steps, expected, turn in zip(made, truth.turns, played, strict=True):
         number, calls = turn.number, [call for step in steps for call in step]
         for texts in turn.results:
@@ -131,7 +131,7 @@ class Played:
     right: Environments
 
 
-def play(
+def play_turns(
     truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
 ) -> Iterator[Played]:
     """Carry out calls turn by turn as a profile does, for as many turns as the truth has."""
@@ -139,16 +139,18 @@ def play(
 
     def carried_out(step: Sequence[str]) -> tuple[str, ...]:
         official = profile is Profile.OFFICIAL
-        return model.perform([_rewrite_call(call, model.functions) for call in step] if official else step)
+        return model.perform_calls(
+            [_rewrite_call(call, model.functions) for call in step] if official else step
+        )
 
     for number, (steps, expected) in enumerate(zip(made, truth.turns, strict=True), 1):
-        yield Played(number, tuple(map(carried_out, steps)), right.perform(expected), model, right)
+        yield Played(number, tuple(map(carried_out, steps)), right.perform_calls(expected), model, right)
 
 
 def _tried_too_early(entry: Entry, truth: Trajectory, transcript: Transcript) -> Verdict:
     """Return whether the model tried to call, unreadably, in a turn in which nothing can be called."""
     for number, (turn, expected) in enumerate(zip(transcript.turns, truth.turns, strict=True), 1):
-        offer = Offer(offered(entry, number - 1), transcript.prompting.names)
+        offer = Offer(list_offered_docs(entry, number - 1), transcript.prompting.names)
         for step in () if expected else turn:
             reading = read_corrected(
                 step.completion, transcript.prompting.syntax, entry.category.language, offer
@@ -159,7 +161,7 @@ def _tried_too_early(entry: Entry, truth: Trajectory, transcript: Transcript) ->
     return Passed()
 
 
-def offered(entry: Entry, turn: int) -> tuple[FunctionDoc, ...]:
+def list_offered_docs(entry: Entry, turn: int) -> tuple[FunctionDoc, ...]:
     """Return the functions that can be called in a turn, by its index."""
     late = entry.scene.withheld if entry.scene else {}
     return entry.functions + tuple(doc for at, docs in late.items() if at <= turn for doc in docs)
@@ -173,11 +175,13 @@ def _find_difference(
     if any(found.state() != expected.state() for found, expected in pairs):
         code = "multi_turn:instance_state_mismatch"
     # Official: attributes that begin with an underscore, such as the current folder, are not compared.
-    elif corrected and any(found.hidden() != expected.hidden() for found, expected in pairs):
+    elif corrected and any(
+        found.get_hidden_state() != expected.get_hidden_state() for found, expected in pairs
+    ):
         code = "multi_turn:hidden_state_mismatch"
     else:
         return None
-    differences = list(between(_show(right), _show(model)))
+    differences = list(find_differences(_show(right), _show(model)))
     more = f" (and {len(differences) - _SHOWN} more)" if len(differences) > _SHOWN else ""
     shown = "; ".join(map(str, differences[:_SHOWN])) or "the states differ"
     details = {"turn": number, "differences": [*map(asdict, differences[:_SHOWN])]}
@@ -185,7 +189,7 @@ def _find_difference(
 
 
 def _show(environments: Environments) -> dict[str, object]:
-    return {name: environment.shown() for name, environment in environments.by_domain.items()}
+    return {name: environment.get_full_state() for name, environment in environments.by_domain.items()}
 
 
 def _fail_response(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pytest_fcbench.domain.text import shorten
+from pytest_fcbench.domain.text import shorten_text
 
 _LONGEST = 60
 """Characters of a value that are shown."""
@@ -27,7 +27,7 @@ class Difference:
         return f"{self.at} is {self.found}, expected {self.expected}"
 
 
-def between(expected: object, found: object, at: str = "") -> Iterator[Difference]:
+def find_differences(expected: object, found: object, at: str = "") -> Iterator[Difference]:
     """Yield every place where two values differ, as deep as possible."""
     if expected == found:
         return
@@ -39,7 +39,7 @@ def between(expected: object, found: object, at: str = "") -> Iterator[Differenc
             elif key not in expected:
                 yield Difference(place, None, _shorten(found[key]))
             else:
-                yield from between(expected[key], found[key], place)
+                yield from find_differences(expected[key], found[key], place)
     elif isinstance(expected, list) and isinstance(found, list):
         for index in range(max(len(expected), len(found))):
             place = f"{at}[{index}]"
@@ -48,13 +48,13 @@ def between(expected: object, found: object, at: str = "") -> Iterator[Differenc
             elif index >= len(expected):
                 yield Difference(place, None, _shorten(found[index]))
             else:
-                yield from between(expected[index], found[index], place)
+                yield from find_differences(expected[index], found[index], place)
     else:
         yield Difference(at, *_cut_around_difference(_write_value(expected), _write_value(found)))
 
 
 def _shorten(value: object) -> str:
-    return shorten(_write_value(value), _LONGEST)
+    return shorten_text(_write_value(value), _LONGEST)
 
 
 def _write_value(value: object) -> str:

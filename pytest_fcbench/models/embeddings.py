@@ -12,7 +12,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import AskModel, Completion
-from pytest_fcbench.models.providers.litellm import describe_failure, imported
+from pytest_fcbench.models.providers.litellm import describe_failure, import_litellm
 
 _DIGITS = 6
 
@@ -63,7 +63,7 @@ class EmbeddingModel:
         if self.api_key:
             asked["api_key"] = self.api_key
         try:
-            reply: object = await imported().aembedding(**asked)
+            reply: object = await import_litellm().aembedding(**asked)
         except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
             raise describe_failure(self.id, error, self.api_key) from None
         return reply

@@ -24,7 +24,7 @@ from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Manner, Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.models.protocol import Model
 
 
@@ -38,7 +38,7 @@ class Recorded:
     syntax: str | None
     names: Names | None = None
     """How function names were shown."""
-    driven: Driven | None = None
+    driven: PathSettings | None = None
     """How conversations along golden paths were held."""
     rated_by: str | None = None
     """Who rated replies in words."""
@@ -70,7 +70,7 @@ class Provider:
     identify: Callable[[str, Settings], Mapping[str, object]] = lambda argument, settings: {}
     """Returns what of the argument can change an answer, beside the model's name. Raises ``UsageError``."""
 
-    def word(self, name: str) -> str:
+    def format_name(self, name: str) -> str:
         """Return what a user types for it under that name, such as ``replay:PATH``."""
         return f"{name}:{self.argument}" if self.argument else name
 
@@ -104,7 +104,7 @@ def choose_manner(settings: Settings, recorded: Recorded | None = None) -> Manne
     own = reader.mode if reader else Mode.FC if syntax else None
     if mode and own and mode is not own:
         raise UsageError(f"the syntax {syntax!r} belongs to mode {own.value!r}, not to {mode.value!r}")
-    prompting = Prompting.usual(mode or own or Mode.FC, names)
+    prompting = Prompting.make_default(mode or own or Mode.FC, names)
     return Manner(settings.label, replace(prompting, syntax=syntax) if syntax else prompting)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcbench.config.options import Settings
-from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Party
 from pytest_fcbench.matchers.golden_path.assignment import MEASURES
@@ -46,17 +46,15 @@ def find_provider(settings: Settings) -> tuple[Provider, str]:
     found = PROVIDERS.get(name)
     if found and bool(colon) == bool(found.argument):
         return found, argument
-    words = [provider.word(each) for each, provider in PROVIDERS.items()]
+    words = [provider.format_name(each) for each, provider in PROVIDERS.items()]
     ours = [word.partition(":")[0] for word in words if ":" in word or not colon]
     if get_close_matches(name, ours, cutoff=0.75):
-        raise refuse_model(
-            settings,
-            f"{unknown('model', settings.model, words)} Any litellm id works too (gpt-4o, hosted_vllm/x).",
-        )
+        error = describe_unknown_name("model", settings.model, words)
+        raise refuse_model(settings, f"{error} Any litellm id works too (gpt-4o, hosted_vllm/x).")
     return litellm.PROVIDER, settings.model
 
 
-def choose(settings: Settings) -> Chosen:
+def choose_model(settings: Settings) -> Chosen:
     """Return the model of a run. Raises ``UsageError`` for a name or an argument that cannot be."""
     provider, argument = find_provider(settings)
     return provider.open(argument, settings)
@@ -66,7 +64,7 @@ Identity: TypeAlias = Mapping[str, object]
 """What can change an answer beside the request: stored answers are found by it."""
 
 
-def identity(settings: Settings) -> Identity:
+def describe_identity(settings: Settings) -> Identity:
     """Return the identity of the model of a run. Raises ``UsageError``."""
     provider, argument = find_provider(settings)
     return {
@@ -77,7 +75,7 @@ def identity(settings: Settings) -> Identity:
     }
 
 
-def named(settings: Settings) -> frozenset[Party]:
+def find_named_parties(settings: Settings) -> frozenset[Party]:
     """Return the auxiliary parties that the settings name."""
     found = {
         Party.JUDGE: settings.judge,
@@ -87,7 +85,7 @@ def named(settings: Settings) -> frozenset[Party]:
     return frozenset(party for party, is_named in found.items() if is_named)
 
 
-def others(
+def open_auxiliary_models(
     settings: Settings, among: Collection[Party] = tuple(Party)
 ) -> Mapping[Party, tuple[Model, Identity]]:
     """Return the auxiliary models that the settings name, each with the identity of its stored answers.
@@ -95,21 +93,21 @@ def others(
     Raises ``UsageError``.
     """
     openers = {Party.JUDGE: _open_judge, Party.SIMILARITY: _open_similarity, Party.PROVIDER: _open_api}
-    parties = named(settings).intersection(among)
+    parties = find_named_parties(settings).intersection(among)
     return {party: open_party(settings) for party, open_party in openers.items() if party in parties}
 
 
 def _open_judge(settings: Settings) -> tuple[Model, Identity]:
     assert settings.judge
     check_judge(settings.judge)
-    return choose(settings.judge).model, identity(settings.judge)
+    return choose_model(settings.judge).model, describe_identity(settings.judge)
 
 
 def _open_similarity(settings: Settings) -> tuple[Model, Identity]:
     name, base = settings.similarity, settings.similarity_api_base
     if "/" not in name and get_close_matches(name, MEASURES, cutoff=0.75):
         raise UsageError(
-            f"--fcbench-similarity={name}: {unknown('similarity', name, MEASURES)} "
+            f"--fcbench-similarity={name}: {describe_unknown_name('similarity', name, MEASURES)} "
             "Any embedding model of litellm works too."
         )
     model = EmbeddingModel(name, base, settings.similarity_api_key, settings.timeout_s, {})
@@ -122,16 +120,16 @@ def _open_api(settings: Settings) -> tuple[Model, Identity]:
 
 ENGINES: Mapping[str, Callable[[], search.Search]] = {
     "duckduckgo": lambda: search.DuckDuckGo(),
-    "serpapi": lambda: search.serpapi(),
+    "serpapi": lambda: search.open_serpapi(),
 }
 """Makers of the search engines of the open web by name. Each raises ``UsageError``."""
 
 
-def web(settings: Settings) -> Model:
+def open_web_model(settings: Settings) -> Model:
     """Return the model that searches the web and fetches its pages. Raises ``UsageError``."""
     kind, _, path = settings.search.partition(":")
     if kind == "recorded":
-        return RecordedWeb(Path(path), recording.read(Path(path)))
+        return RecordedWeb(Path(path), recording.read_recording(Path(path)))
     if kind not in ENGINES:
         return NoWebModel()
     engine = ENGINES[kind]()

@@ -142,7 +142,7 @@ def _compute_gelu(states: Array) -> Array:
     return smooth
 
 
-def load(name: str) -> SentenceModel | None:
+def load_model(name: str) -> SentenceModel | None:
     """Return the model that ``minilm`` or a folder means, None for ``lexical``. Raises ``UsageError``."""
     if name == "lexical":
         return None
@@ -152,7 +152,7 @@ def load(name: str) -> SentenceModel | None:
         raise UsageError(f"{option}: must be lexical, minilm or the folder of a model")
     for missing in (file for file in _FILES if not (folder / file).is_file()):
         raise UsageError(f"{option}: {folder} has no {missing}; a model is {', '.join(_FILES)}")
-    extras.need("vector", option)
+    extras.require_extra("vector", option)
     sha256 = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     if name == "minilm" and sha256 != WEIGHTS_SHA256:
         raise UsageError(f"{option}: the weights in {folder} are not those of all-MiniLM-L6-v2: {_INSTALL}")

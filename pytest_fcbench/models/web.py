@@ -48,11 +48,11 @@ class Sources:
             assert isinstance(most, int)
             found = self.search.search(str(arguments["keywords"]), most, str(arguments["region"]))
             return {"results": [{k: v for k, v in asdict(hit).items() if v is not None} for hit in found]}
-        from pytest_fcbench.web.page_content import Unshown, content
+        from pytest_fcbench.web.page_content import Unreadable, render_content
 
         try:
-            return {"content": content(self.pages.get(str(arguments["url"])), str(arguments["mode"]))}
-        except (Refused, Unreachable, Unshown) as error:
+            return {"content": render_content(self.pages.get(str(arguments["url"])), str(arguments["mode"]))}
+        except (Refused, Unreachable, Unreadable) as error:
             return {"error": str(error)}
         except Exception as error:  # noqa: BLE001 - a page that somebody wrote can break any parser
             return {"error": f"it cannot be read ({type(error).__name__})"}
@@ -105,7 +105,7 @@ class OwnWeb:
         self._pages = pages
         self._server: SmallWeb | None = None
 
-    def sources(self) -> Sources:
+    def open_sources(self) -> Sources:
         """Start the server and return sources that ask only its hosts. Raises ``CallError``."""
         try:
             self._server = SmallWeb(self._pages())
@@ -130,10 +130,10 @@ class NoWebModel:
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Raise ``CallError``."""
-        raise no_search()
+        raise refuse_search()
 
 
-def no_search() -> CallError:
+def refuse_search() -> CallError:
     """Return the error of entries about the web where nobody searches it."""
     return CallError(
         "no_search",
@@ -154,7 +154,7 @@ class RecordedWeb:
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Return the recorded answer. Raises ``CallError`` where there is none."""
         name, arguments = _read_call(request)
-        answer = self.answers.get(recording.key(name, arguments))
+        answer = self.answers.get(recording.make_key(name, arguments))
         if answer is None:
             call = f"{name} with {json.dumps(arguments)}"
             raise CallError("not_recorded", f"{self.path} has no answer to {call:.300}")

@@ -11,8 +11,8 @@ import pytest
 
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.plugin.items import BENCHMARK, ENTRY, STOPPED, attach_entry
-from pytest_fcbench.suites.custom import files_of, is_suite
-from pytest_fcbench.suites.registry import name_of, word_of
+from pytest_fcbench.suites.custom import find_entry_files, is_suite
+from pytest_fcbench.suites.registry import name_suite, suggest_name
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
@@ -34,10 +34,10 @@ def find_pointed_suites(
         if not is_suite(place):
             continue
         root = _find_root(place, item, roots)
-        name = roots.get(root) or name_of(root)
+        name = roots.get(root) or name_suite(root)
         if found.setdefault(name, root) != root:
             raise UsageError(f"{found[name]} and {root}: two suites of the same name; rename one of them")
-        files |= dict.fromkeys(files_of(place), name)
+        files |= dict.fromkeys(find_entry_files(place), name)
     return found, files
 
 
@@ -53,7 +53,7 @@ def _find_root(place: Path, item: str, roots: Mapping[Path, str]) -> Path:
         if folder in roots:
             return folder
     named = item.rpartition("[")[2].partition(":")[0]
-    return next((folder for folder in around if named and word_of(folder) == named), place)
+    return next((folder for folder in around if named and suggest_name(folder) == named), place)
 
 
 class EntryFileCollector:

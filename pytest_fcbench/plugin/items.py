@@ -161,7 +161,7 @@ class Benchmark:
         stash = self.item.stash
         transcript = stash.get(TRANSCRIPT, None)
         stash[RECORD] = self.session.record(stash[ENTRY], judgement, transcript, _find_own_marks(self.item))
-        verdict = judgement.under(self.context.settings.profile)
+        verdict = judgement.select_profile(self.context.settings.profile)
         if isinstance(verdict, NotScored):
             if verdict.cause == SET_ASIDE:
                 pytest.skip(f"set aside: {verdict.reason}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from pytest_fcbench.config.loading import config_file, load, own_suites
+from pytest_fcbench.config.loading import build_settings, find_config_file, find_own_suites
 from pytest_fcbench.plugin.entry_files import EntryFileCollector, find_pointed_suites
 from pytest_fcbench.plugin.former_benchmarks import FormerBenchmarks
 from pytest_fcbench.plugin.items import BENCHMARK, Benchmark, raise_usage_errors
@@ -17,9 +17,9 @@ from pytest_fcbench.plugin.xdist_workers import Workers
 def register_benchmark(config: pytest.Config, given: Mapping[str, object]) -> None:
     """Read the settings and register the plugins of a run; ``given`` are the options by key."""
     with raise_usage_errors():
-        file = config_file(config.rootpath, config.option.fcbench_config)
-        suites, files = find_pointed_suites(config.args, config.invocation_params.dir, own_suites(file))
-        settings = load(given, file, config.rootpath, suites)
+        file = find_config_file(config.rootpath, config.option.fcbench_config)
+        suites, files = find_pointed_suites(config.args, config.invocation_params.dir, find_own_suites(file))
+        settings = build_settings(given, file, config.rootpath, suites)
     benchmark = config.stash[BENCHMARK] = Benchmark(config, settings, suites)
     plugins = {
         "benchmark": benchmark,

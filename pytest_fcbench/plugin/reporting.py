@@ -13,7 +13,7 @@ from pytest_fcbench.dispatch.progress import Screen, Ticker
 from pytest_fcbench.domain.errors import FcbenchError
 from pytest_fcbench.plugin.items import Benchmark
 from pytest_fcbench.run.output_files import write_file
-from pytest_fcbench.scorecard.gate.gate import exit_code
+from pytest_fcbench.scorecard.gate.gate import choose_exit_code
 from pytest_fcbench.scorecard.record import to_json
 from pytest_fcbench.scorecard.render import run_end
 from pytest_fcbench.scorecard.run_facts import Outcome
@@ -95,7 +95,7 @@ class RunReporting:
             return
         if not narrowed_by:  # to a shard the gate is applied by fcbench merge
             self._outcomes = self._session.outcomes(interrupted=interrupted)
-        code = exit_code(self._outcomes)
+        code = choose_exit_code(self._outcomes)
         session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
 
     @property
@@ -182,7 +182,7 @@ class RunReporting:
     def _write_scorecard(self, terminalreporter: pytest.TerminalReporter) -> None:
         settings, facts, evidence = self._settings, self._session.facts, self._session.evidence
         terminalreporter.section("function-calling benchmark")
-        for line in run_end.lines(
+        for line in run_end.write_run_end(
             facts,
             evidence,
             self._outcomes,

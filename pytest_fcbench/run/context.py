@@ -14,13 +14,13 @@ from pytest_fcbench.domain.entry import SELECTIONS, Entry
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Manner, Mode
-from pytest_fcbench.domain.transcript import BUILTIN, Asking, Completion, Driven, Party
+from pytest_fcbench.domain.transcript import BUILTIN, Completion, Conversation, Party, PathSettings
 from pytest_fcbench.models import registry, sentence_vectors
 from pytest_fcbench.models.price_table import known_price
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen
 from pytest_fcbench.models.sentence_vectors import SentenceModel
-from pytest_fcbench.models.web import no_search
+from pytest_fcbench.models.web import refuse_search
 from pytest_fcbench.run.selection import Selection
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -41,7 +41,7 @@ class RunContext:
     @cached_property
     def chosen(self) -> Chosen:
         """The model under test and its manner. Raises ``UsageError``."""
-        return registry.choose(self.settings)
+        return registry.choose_model(self.settings)
 
     @property
     def model(self) -> Model:
@@ -83,10 +83,10 @@ class RunContext:
     def sentence_model(self) -> SentenceModel | None:
         """The model that makes vectors for ``memory_vector``, if one is selected. Raises ``UsageError``."""
         searches = any(category.name == "memory_vector" for category in self.settings.categories)
-        return sentence_vectors.load(self.settings.embedding) if searches else None
+        return sentence_vectors.load_model(self.settings.embedding) if searches else None
 
     @cached_property
-    def driven(self) -> Driven:
+    def driven(self) -> PathSettings:
         """How golden paths are walked and who rates replies; for a replayed scorecard, as it was then."""
         recorded, settings = self.chosen.recorded, self.settings
         judge = settings.judge.label if settings.judge else BUILTIN
@@ -94,12 +94,12 @@ class RunContext:
             if recorded.driven:
                 return recorded.driven
             judge = recorded.rated_by or BUILTIN
-        return Driven(settings.profile, judge, settings.similarity, settings.live)
+        return PathSettings(settings.profile, judge, settings.similarity, settings.live)
 
     @cached_property
     def baseline(self) -> Scorecard | None:
         """The scorecard that the gate compares with. Raises ``UsageError``."""
-        return scorecard_files.load(self.settings.baseline) if self.settings.baseline else None
+        return scorecard_files.load_scorecard(self.settings.baseline) if self.settings.baseline else None
 
     @cached_property
     def price(self) -> Price | None:
@@ -112,7 +112,7 @@ class RunContext:
         if self.price is None:
             return None
         used = completion.input_tokens, completion.output_tokens, completion.latency_s
-        return self.price.of(*used, self.settings.concurrency)
+        return self.price.compute_cost(*used, self.settings.concurrency)
 
     @cached_property
     def parties(self) -> frozenset[Party]:
@@ -122,7 +122,10 @@ class RunContext:
         """
         if self.chosen.recorded:
             return frozenset()
-        named, rules = registry.named(self.settings), {each.rule for each in self.settings.categories}
+        named, rules = (
+            registry.find_named_parties(self.settings),
+            {each.rule for each in self.settings.categories},
+        )
         if any(rule.follows_path for rule in rules):
             return named
         return named & {Party.JUDGE} if any(rule.asks_judge for rule in rules) else frozenset()
@@ -144,12 +147,12 @@ class RunContext:
         open_web = self.asks_web and self.settings.search in registry.ENGINES
         return not self.model.immediate or bool(self.parties) or (open_web and not self.chosen.recorded)
 
-    def converse(self, entry: Entry, memories: Memories, manner: Manner | None = None) -> Asking:
+    def converse(self, entry: Entry, memories: Memories, manner: Manner | None = None) -> Conversation:
         """Return the conversation about an entry, in environments of its own."""
         suite = self.suites[entry.suite]
         open_web = entry.category.name in SELECTIONS["web_search"] and suite.web is None
         if open_web and self.settings.search == "core" and not self.model.immediate:
-            raise no_search()  # before the model is paid for an answer that cannot be scored
+            raise refuse_search()  # before the model is paid for an answer that cannot be scored
         return converse(entry, Setting(manner or self.manner, suite, self.driven, memories))
 
     def check(self) -> None:

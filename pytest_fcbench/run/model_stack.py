@@ -54,7 +54,7 @@ class ModelStack:
             self.limited = None if context.model.immediate else self._limit_model()
             """The model under test within its limits; None for one that needs no network."""
             self.stored = self.limited and self._store_answers(
-                self.limited, registry.identity(context.settings)
+                self.limited, registry.describe_identity(context.settings)
             )
             """The same with its answers kept, where they are."""
             model, others = self.stored or context.model, self._open_auxiliary_models()
@@ -127,7 +127,9 @@ class ModelStack:
             return dict.fromkeys((party for party in Party if party is not Party.MODEL), context.model)
         models: dict[Party, Model] = {
             party: self._limit_and_store(party, model, identity)
-            for party, (model, identity) in registry.others(context.settings, context.parties).items()
+            for party, (model, identity) in registry.open_auxiliary_models(
+                context.settings, context.parties
+            ).items()
         }
         return {**models, **self._open_webs()} if context.asks_web else models
 
@@ -143,7 +145,7 @@ class ModelStack:
     def _open_webs(self) -> Mapping[Party, Model]:
         """Return the open web and the web of the suites, recorded where that is wanted."""
         settings = self._context.settings
-        web = registry.web(settings)
+        web = registry.open_web_model(settings)
         identity = {"model": f"web: {settings.search}"}
         webs: dict[Party, Model] = {
             Party.WEB: web if web.immediate else self._limit_and_store(Party.WEB, web, identity),
@@ -160,8 +162,10 @@ class ModelStack:
 @contextmanager
 def open_own_web(context: RunContext) -> Iterator[WebModel]:
     """Answer what entries ask of the web that their suites bring; a server starts with the first question."""
-    with closing(OwnWeb(lambda: web_pages.of([suite.web for suite in context.suites.values()]))) as web:
-        yield WebModel(web.sources, immediate=not context.waits)
+    with closing(
+        OwnWeb(lambda: web_pages.read_pages([suite.web for suite in context.suites.values()]))
+    ) as web:
+        yield WebModel(web.open_sources, immediate=not context.waits)
 
 
 def _find_output_limit(parameters: Mapping[str, object]) -> int | None:

@@ -11,7 +11,7 @@ from pytest_fcbench.conversations.setting import Memories
 from pytest_fcbench.dispatch.answer_store import StoredModel
 from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
 from pytest_fcbench.dispatch.limits import LimitedModel
-from pytest_fcbench.domain.driving import drive
+from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.price import Price
@@ -52,7 +52,7 @@ class Plan:
         """Return the dollars for the calls; None if the price is not known, or goes by time."""
         if not self.calls:
             return 0.0
-        return price.of(self.input_tokens, self.output_tokens, None, 1) if price else None
+        return price.compute_cost(self.input_tokens, self.output_tokens, None, 1) if price else None
 
 
 def make_plans(entries: Iterable[Entry], find_calls: Callable[[Entry], Sequence[AskModel]]) -> Sequence[Plan]:
@@ -115,7 +115,7 @@ def _find_calls(
     The oracle's answers say how a conversation goes on. It does not write a model's own syntax, so there a
     conversation is planned in the usual one.
     """
-    prompting = Prompting.usual(context.manner.prompting.mode, context.manner.prompting.names)
+    prompting = Prompting.make_default(context.manner.prompting.mode, context.manner.prompting.names)
     plain = replace(context.manner, prompting=prompting)
     oracle = OracleModel(prompting)
     needed: list[AskModel] = []
@@ -131,5 +131,5 @@ def _find_calls(
 
     with suppress(CallError):
         for each in (*(before for before in entry.earlier if before.key not in memories), entry):
-            drive(context.converse(each, memories, plain), partial(answer, each))
+            drive_conversation(context.converse(each, memories, plain), partial(answer, each))
     return needed

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
-from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.matchers.execution import LIVE_ONLY
 from pytest_fcbench.suites.suite import Suite
 
@@ -32,7 +32,7 @@ class Selection:
         Raises ``UsageError`` for a name that is no category.
         """
         if name not in CATEGORIES:
-            raise UsageError(unknown("category", name, CATEGORIES))
+            raise UsageError(describe_unknown_name("category", name, CATEGORIES))
         if CATEGORIES[name] not in self.settings.categories:
             return ()
         found = [entry for suite in self.suites.values() for entry in self._load(suite, CATEGORIES[name])]

@@ -18,7 +18,7 @@ from pytest_fcbench.dispatch.worker_link import Link
 from pytest_fcbench.domain.entry import SELECTIONS, Entry, ExpectedResponse, Group
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.garbage_collection import CalmCollector, pause_collector
-from pytest_fcbench.domain.transcript import Asking, Transcript
+from pytest_fcbench.domain.transcript import Conversation, Transcript
 from pytest_fcbench.domain.verdict import Judgement, NotScored
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.functions.live import Live
@@ -32,7 +32,7 @@ from pytest_fcbench.run.plan import describe_plan
 from pytest_fcbench.scorecard import record as records
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.render.document import section
+from pytest_fcbench.scorecard.render.document import write_section
 from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
 
 
@@ -47,7 +47,7 @@ class Session:
         self,
         context: RunContext,
         link: Link | None = None,
-        converse: Callable[[Entry], Asking] | None = None,
+        converse: Callable[[Entry], Conversation] | None = None,
     ) -> None:
         self.context = context
         self.records: dict[str, Record] = {}
@@ -211,7 +211,7 @@ class Session:
         marks: tuple[str, ...] = (),
     ) -> Record:
         """Return the Record of an entry; ``marks`` are the user's own."""
-        made = records.record(entry, self.context.manner, judgement, transcript, self.context.usd)
+        made = records.build_record(entry, self.context.manner, judgement, transcript, self.context.usd)
         return replace(made, marks=marks)
 
     def not_scored(
@@ -223,7 +223,7 @@ class Session:
         marks: tuple[str, ...] = (),
     ) -> Record:
         """Return the Record of an entry that has no verdict in either profile."""
-        return self.record(entry, Judgement.both(NotScored(cause, reason)), transcript, marks)
+        return self.record(entry, Judgement.same_in_both(NotScored(cause, reason)), transcript, marks)
 
     # What is told of the run
 
@@ -265,7 +265,7 @@ class Session:
     @property
     def evidence(self) -> gate.Evidence:
         """What the gate looks at."""
-        context, ordered = self.context, records.in_order(self.records.values())
+        context, ordered = self.context, records.sort_records(self.records.values())
         return gate.Evidence(
             ordered,
             context.settings.profile,
@@ -277,12 +277,12 @@ class Session:
     def outcomes(self, *, interrupted: bool) -> tuple[Outcome, ...]:
         """Return what became of the gate's rules."""
         unfinished = "the run was interrupted" if interrupted else None
-        return gate.check(self.context.settings.gate, self.evidence, unfinished=unfinished)
+        return gate.check_rules(self.context.settings.gate, self.evidence, unfinished=unfinished)
 
     def section(self, outcomes: Sequence[Outcome]) -> dict[str, object]:
         """Return the ``fcbench`` section of the JSON report."""
-        ordered = records.in_order(self.records.values())
-        return section(self.facts, ordered, self.context.selection.size_of, outcomes)
+        ordered = records.sort_records(self.records.values())
+        return write_section(self.facts, ordered, self.context.selection.size_of, outcomes)
 
 
 def _name_search(context: RunContext, found: Iterable[Record]) -> str | None:

@@ -27,7 +27,7 @@ from pytest_fcbench.domain.json_values import (
     StrictSchema,
     Unwalked,
     one_of,
-    read,
+    read_json,
 )
 from pytest_fcbench.domain.prompting import Manner, Mode, Names
 from pytest_fcbench.domain.transcript import (
@@ -39,7 +39,15 @@ from pytest_fcbench.domain.transcript import (
     completion_from_json,
     completion_to_json,
 )
-from pytest_fcbench.domain.verdict import Judgement, NotScored, PathScore, Profile, Rated, Verdict, Verdicts
+from pytest_fcbench.domain.verdict import (
+    Judgement,
+    JudgeRating,
+    NotScored,
+    PathScore,
+    Profile,
+    Verdict,
+    Verdicts,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +173,15 @@ class Record:
 
     def verdict(self, profile: Profile) -> Verdict:
         """Return the verdict of one profile."""
-        return self.verdicts.under(profile)
+        return self.verdicts.select_profile(profile)
 
-    def judged(self, judgement: Judgement) -> Record:
+    def replace_judgement(self, judgement: Judgement) -> Record:
         """Return the Record with another judgement of the same answers."""
         as_written = judgement.as_written
         return replace(
             self,
             verdicts=Verdicts(judgement.official, judgement.corrected),
-            paths={profile: path for profile in Profile if (path := judgement.path_under(profile))},
+            paths={profile: path for profile in Profile if (path := judgement.select_path_score(profile))},
             as_written=as_written and Verdicts(as_written.official, as_written.corrected),
             rating=_make_rating(judgement.rating),
         )
@@ -194,9 +202,9 @@ class Record:
         return Usage(self.latency_s, self.input_tokens, self.output_tokens, self.usd)
 
 
-def _make_rating(found: Rated | NotScored | None) -> Rating | None:
+def _make_rating(found: JudgeRating | NotScored | None) -> Rating | None:
     match found:
-        case Rated(score=score, reason=reason):
+        case JudgeRating(score=score, reason=reason):
             return Rating(score, None, reason)
         case NotScored(cause=cause, reason=reason):
             return Rating(None, cause, reason)
@@ -213,16 +221,16 @@ Pricing: TypeAlias = Callable[[Completion], float | None]
 """What a completion costs in dollars, None where that is not known."""
 
 
-def unpriced(completion: Completion) -> None:
+def price_nothing(completion: Completion) -> None:
     """Where no price is known."""
 
 
-def record(
+def build_record(
     entry: Entry,
     manner: Manner,
     judgement: Judgement,
     transcript: Transcript | None,
-    usd: Pricing = unpriced,
+    usd: Pricing = price_nothing,
 ) -> Record:
     """Build the Record of an entry; ``transcript`` is None where no answer came."""
     completions = transcript.completions if transcript else ()
@@ -243,10 +251,10 @@ def record(
         else (),
         cluster=entry.cluster,
         asides=transcript.asides if transcript else (),
-    ).judged(judgement)
+    ).replace_judgement(judgement)
 
 
-def by_category(records: Iterable[Record]) -> dict[str, list[Record]]:
+def group_by_category(records: Iterable[Record]) -> dict[str, list[Record]]:
     """Group Records by category, in the order of every table."""
     found: dict[str, list[Record]] = {}
     for item in records:
@@ -254,7 +262,7 @@ def by_category(records: Iterable[Record]) -> dict[str, list[Record]]:
     return {name: found[name] for name in (*CATEGORIES, *sorted(found.keys() - CATEGORIES)) if name in found}
 
 
-def in_order(records: Iterable[Record]) -> list[Record]:
+def sort_records(records: Iterable[Record]) -> list[Record]:
     """By category and entry, whatever order they came in."""
     place = {name: index for index, name in enumerate(CATEGORIES)}
     return sorted(
@@ -291,7 +299,7 @@ def from_json(value: Mapping[str, object]) -> Record:
     if missing := [key for key in _REQUIRED if key not in value]:
         raise KeyError(missing[0])
     try:
-        return read(_adapter(), value)
+        return read_json(_adapter(), value)
     except TypeError as error:
         raise TypeError(f"the record of {value['entry']!r}: {error}") from None
 

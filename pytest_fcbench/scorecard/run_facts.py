@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, Strict, TypeAdapter, WithJsonSchema
 from pytest_fcbench.domain.json_values import DESCRIBED, one_of
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, Names
-from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.record import describe_object
 
@@ -28,7 +28,9 @@ SuiteFacts: TypeAlias = Annotated[
 
 def _require_all_keys(told: object) -> object:
     """Raise KeyError where a key is missing, which the defaults of ``Driven`` would hide."""
-    if isinstance(told, Mapping) and (missing := [f.name for f in fields(Driven) if f.name not in told]):
+    if isinstance(told, Mapping) and (
+        missing := [f.name for f in fields(PathSettings) if f.name not in told]
+    ):
         raise KeyError(missing[0])
     return told
 
@@ -55,7 +57,7 @@ class RunFacts:
     """What dollars were counted with; null where no price is known."""
     concurrency: Annotated[int, Strict(), Field(ge=1)] | None
     """Calls at once, among which a server's price by the hour is divided."""
-    driven: Annotated[Driven | None, BeforeValidator(_require_all_keys)] = None
+    driven: Annotated[PathSettings | None, BeforeValidator(_require_all_keys)] = None
     """By what means conversations along golden paths went on; null in a run without such."""
     rated_by: str | None = None
     """The judge that rated replies in words, by its label; null where none was asked."""
@@ -66,7 +68,7 @@ class RunFacts:
 
 
 @cache
-def facts_adapter() -> TypeAdapter[RunFacts]:
+def make_facts_adapter() -> TypeAdapter[RunFacts]:
     """Return what reads, writes and describes facts as JSON."""
     return TypeAdapter(RunFacts)
 

@@ -23,12 +23,12 @@ from pydantic import TypeAdapter
 
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.json_values import read as read_json
+from pytest_fcbench.domain.json_values import read_json as read_json
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict, Verdicts
-from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate
-from pytest_fcbench.scorecard.aggregate.trials import trials_of
-from pytest_fcbench.scorecard.record import Record, from_json, in_order
-from pytest_fcbench.scorecard.run_facts import SCHEMA, Outcome, RunFacts, facts_adapter
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_scores
+from pytest_fcbench.scorecard.aggregate.trials import count_trials
+from pytest_fcbench.scorecard.record import Record, from_json, sort_records
+from pytest_fcbench.scorecard.run_facts import SCHEMA, Outcome, RunFacts, make_facts_adapter
 
 BASELINE = "fcbench-baseline/1"
 
@@ -55,15 +55,15 @@ class Scorecard:
 
     def scores(self, profile: Profile) -> ProfileScores:
         """All scores under one profile."""
-        return aggregate(self.records, profile, self.size_of)
+        return aggregate_scores(self.records, profile, self.size_of)
 
 
-def load(path: Path) -> Scorecard:
+def load_scorecard(path: Path) -> Scorecard:
     """Load a scorecard or a baseline. Raises ``UsageError`` that names the file and what is wrong with it."""
-    return read(path, parsed(path))
+    return read_scorecard(path, parse_file(path))
 
 
-def read(path: Path, found: object) -> Scorecard:
+def read_scorecard(path: Path, found: object) -> Scorecard:
     """Read the scorecard of a parsed file. Raises ``UsageError``."""
     try:
         if not isinstance(found, Mapping) or not isinstance(found.get("fcbench"), Mapping):
@@ -85,8 +85,8 @@ def read(path: Path, found: object) -> Scorecard:
         created = found.get("created")
         return Scorecard(
             path,
-            read_json(facts_adapter(), section),
-            tuple(in_order({record.item_id: record for record in records}.values())),
+            read_json(make_facts_adapter(), section),
+            tuple(sort_records({record.item_id: record for record in records}.values())),
             _read_sizes(section.get("sizes", {})),
             nodeids,
             float(created) if isinstance(created, (int, float)) else None,
@@ -97,7 +97,7 @@ def read(path: Path, found: object) -> Scorecard:
         raise UsageError(f"{path}: a broken scorecard: {what}") from None
 
 
-def parsed(path: Path) -> object:
+def parse_file(path: Path) -> object:
     """Parse a file as JSON. Raises ``UsageError``."""
     try:
         found: object = json.loads(path.read_text(encoding="utf-8"))
@@ -120,16 +120,16 @@ def _read_sizes(told: Mapping[str, object]) -> Mapping[str, int]:
     return sizes
 
 
-def baseline(scorecard: Scorecard) -> str:
+def write_baseline(scorecard: Scorecard) -> str:
     """Write the text of a baseline."""
-    facts = facts_adapter().dump_python(scorecard.facts, warnings=False) | {"notes": []}
+    facts = make_facts_adapter().dump_python(scorecard.facts, warnings=False) | {"notes": []}
     entries: dict[str, dict[str, object]] = {}
     for record in scorecard.records:
-        both = [word(record.verdict(profile)) for profile in Profile]
+        both = [name_verdict(record.verdict(profile)) for profile in Profile]
         entries.setdefault(record.category, {})[record.item_id] = both[0] if both[0] == both[1] else both
     written = {
         "schema": BASELINE,
-        "fcbench": facts | {"trials": trials_of(scorecard.records), "sizes": dict(scorecard.sizes)},
+        "fcbench": facts | {"trials": count_trials(scorecard.records), "sizes": dict(scorecard.sizes)},
         "entries": entries,
     }
     return _PAIR.sub(r"[\1, \2]", json.dumps(written, indent=1)) + "\n"
@@ -139,7 +139,7 @@ _PAIR = re.compile(r'\[\s+("[^"\\]*"),\s+("[^"\\]*")\s+\]')
 """Two texts in a list, which the writer puts on lines of their own."""
 
 
-def word(verdict: Verdict) -> str:
+def name_verdict(verdict: Verdict) -> str:
     """Write a verdict without its reason: ``passed``, ``failed wrong_count``, ``not_scored timeout``."""
     match verdict:
         case Passed():

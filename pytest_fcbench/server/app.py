@@ -17,7 +17,7 @@ from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.server import replies
 from pytest_fcbench.server.faults import Draw, Kind
-from pytest_fcbench.server.lookup import FoundRequest, Lookup, Models, Refused, read_body
+from pytest_fcbench.server.lookup import FoundRequest, Lookup, Models, RefusedRequestError, read_body
 
 ENTRY_HEADER = "X-Fcbench-Entry"
 """The header of a request that names its entry: ``suite:id``, or ``suite:id-t2`` for a trial."""
@@ -90,9 +90,11 @@ class ChatServer:
         try:
             body = read_body(await request.read())
             if body.stream:
-                raise Refused(400, "unsupported", "this server does not stream; leave 'stream' out")
+                raise RefusedRequestError(
+                    400, "unsupported", "this server does not stream; leave 'stream' out"
+                )
             name = request.headers.get(ENTRY_HEADER)
-            asked = self._lookup.find(body, name)
+            asked = self._lookup.find_request(body, name)
             fault = draw.fault
             if fault is Kind.JSON and not asked.entry.category.single_turn:
                 # Only the right answers are known here, so not what is asked after a broken one.
@@ -118,8 +120,8 @@ class ChatServer:
                 request = AskModel(asked.messages, turn=asked.turn, step=asked.step)
                 completion = await self._models(asked.prompting).complete(asked.entry, request)
             except NotScoredError as error:
-                raise Refused(404, error.cause, error.reason) from None
-            self._replies[key] = replies.reply(self._name, asked, completion, broken=broken)
+                raise RefusedRequestError(404, error.cause, error.reason) from None
+            self._replies[key] = replies.serialize_reply(self._name, asked, completion, broken=broken)
         return self._replies[key]
 
     async def _send_fault(self, request: web.Request, fault: Kind, answer: bytes) -> web.StreamResponse:
@@ -166,7 +168,7 @@ async def _format_errors(
 ) -> web.StreamResponse:
     try:
         return await handler(request)
-    except Refused as error:
+    except RefusedRequestError as error:
         return _build_error(error.status, error.code, str(error))
     except web.HTTPException as error:
         return _build_error(error.status, "http_error", f"{request.method} {request.path}: {error.reason}")

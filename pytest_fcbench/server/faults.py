@@ -10,7 +10,7 @@ from enum import StrEnum
 from random import Random
 from typing import TypeAlias
 
-from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 
 Latency: TypeAlias = Callable[[float], float]
 """Seconds before an answer, from a number in [0, 1)."""
@@ -43,15 +43,14 @@ class Draw:
     latency_s: float
 
 
-def shares(texts: Sequence[str]) -> Mapping[Kind, float]:
+def read_shares(texts: Sequence[str]) -> Mapping[Kind, float]:
     """Read the share of requests that each fault gets from ``KIND:SHARE`` texts. Raises ``UsageError``."""
     found: dict[Kind, float] = {}
     for text in texts:
         kind, _, share = text.partition(":")
         if kind not in tuple(Kind):
-            raise UsageError(
-                f"--fault={text}: {unknown('fault', kind, Kind)} Write KIND:SHARE, as in 429:0.1."
-            )
+            error = describe_unknown_name("fault", kind, Kind)
+            raise UsageError(f"--fault={text}: {error} Write KIND:SHARE, as in 429:0.1.")
         if not re.fullmatch(_NUMBER, share, re.ASCII) or float(share) > 1:
             raise UsageError(f"--fault={text}: the share must be a number from 0 to 1, as in {kind}:0.1")
         if kind in found:
@@ -63,7 +62,7 @@ def shares(texts: Sequence[str]) -> Mapping[Kind, float]:
     return found
 
 
-def latency(text: str) -> Latency:
+def read_latency(text: str) -> Latency:
     """Read a latency: ``1`` second, ``0.5-2`` evenly between, ``exp:0.8`` exponential with that mean.
 
     Raises ``UsageError``.
@@ -78,7 +77,7 @@ def latency(text: str) -> Latency:
     raise UsageError(f"--latency={text}: must be seconds (1), low to high (0.5-2) or a mean (exp:0.8)")
 
 
-def draws(given: Mapping[Kind, float], wait: Latency, seed: int) -> Iterator[Draw]:
+def draw_faults(given: Mapping[Kind, float], wait: Latency, seed: int) -> Iterator[Draw]:
     """Draw for each request in order of arrival; its fault depends on nothing but seed and shares."""
     random = Random(seed)  # noqa: S311 - to be repeated, not to be secret
     while True:

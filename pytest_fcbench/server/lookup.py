@@ -12,11 +12,11 @@ from typing import TypeAlias
 
 from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Memories, Setting
-from pytest_fcbench.domain.driving import drive
+from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import AskModel, Completion, Driven, Party
+from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.protocol import Model, run_through
 from pytest_fcbench.models.routing import Parties
@@ -25,15 +25,15 @@ from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.suites.suite import Suite
 
 MANNERS = (
-    Prompting.usual(Mode.FC, Names.UNDERSCORED),
-    Prompting.usual(Mode.PROMPT, Names.DOTTED),
-    Prompting.usual(Mode.FC, Names.DOTTED),
-    Prompting.usual(Mode.PROMPT, Names.UNDERSCORED),
+    Prompting.make_default(Mode.FC, Names.UNDERSCORED),
+    Prompting.make_default(Mode.PROMPT, Names.DOTTED),
+    Prompting.make_default(Mode.FC, Names.DOTTED),
+    Prompting.make_default(Mode.PROMPT, Names.UNDERSCORED),
 )
 """How entries can be put to a model, the usual manners first."""
 
 
-class Refused(Exception):  # noqa: N818 - reads as what happened to the request
+class RefusedRequestError(Exception):
     """An error that answers a request: HTTP status, OpenAI's code, a sentence."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
@@ -60,7 +60,7 @@ Models: TypeAlias = Callable[[Prompting], Model]
 """The model that answers in a manner."""
 
 
-def asked_with(
+def list_requests(
     entry: Entry,
     suite: Suite,
     prompting: Prompting,
@@ -85,10 +85,10 @@ def asked_with(
     for profile in Profile if isinstance(entry.expectation, GoldenPath) else (Profile.OFFICIAL,):
         with suppress(NotScoredError):
             manner = Manner("", prompting)
-            talk = converse(entry, Setting(manner, suite, Driven(profile), memories))
+            talk = converse(entry, Setting(manner, suite, PathSettings(profile), memories))
             if entry.category.single_turn:
                 return [next(talk)]
-            drive(talk, answer)
+            drive_conversation(talk, answer)
     return asked
 
 
@@ -106,11 +106,13 @@ def read_body(text: str | bytes) -> Body:
     try:
         body: object = json.loads(text, parse_float=_parse_number)
         if not isinstance(body, Mapping) or not isinstance(body.get("messages"), list):
-            raise Refused(400, "invalid_request", "the body must be an object with a list of messages")
+            raise RefusedRequestError(
+                400, "invalid_request", "the body must be an object with a list of messages"
+            )
         messages = [_drop_nulls(message) for message in body["messages"]]
         asked = json.dumps([messages, body.get("tools") or []], sort_keys=True)
     except (ValueError, RecursionError) as error:
-        raise Refused(400, "invalid_json", f"the body is not JSON: {error}") from None
+        raise RefusedRequestError(400, "invalid_json", f"the body is not JSON: {error}") from None
     return Body(hashlib.sha256(asked.encode()).digest(), bool(body.get("stream")))
 
 
@@ -134,8 +136,8 @@ class Lookup:
         """Load all entries. Raises ``SuiteError``."""
         self._suites = ", ".join(suite.name for suite in suites)
         self._models = models
-        own = OwnWeb(lambda: web_pages.of([suite.web for suite in suites]))
-        self._web = WebModel(own.sources, immediate=True)
+        own = OwnWeb(lambda: web_pages.read_pages([suite.web for suite in suites]))
+        self._web = WebModel(own.open_sources, immediate=True)
         self._entries = {
             each.key: (each, suite)
             for suite in suites
@@ -146,14 +148,16 @@ class Lookup:
         self._index: dict[bytes, dict[str, FoundRequest]] = {}
         self._to_index = list(MANNERS)
 
-    def find(self, body: Body, name: str | None = None) -> FoundRequest:
+    def find_request(self, body: Body, name: str | None = None) -> FoundRequest:
         """Find the entry of a request; where several ask the same, the named one, else the first.
 
         ``name`` is a key, with its trial where there are several. Raises ``Refused``.
         """
         key = name if name is None or name in self._entries else re.sub(r"-t[1-9]\d*$", "", name)
         if key is not None and key not in self._entries:
-            raise Refused(404, "unknown_entry", f"these suites have no entry {name!r}: {self._suites}")
+            raise RefusedRequestError(
+                404, "unknown_entry", f"these suites have no entry {name!r}: {self._suites}"
+            )
         while True:
             found = self._index.get(body.digest, {})
             if asked := found.get(key) if key else next(iter(found.values()), None):
@@ -162,13 +166,17 @@ class Lookup:
                 break
             self._index_manner(self._to_index.pop(0))
         if key is not None:
-            raise Refused(400, "other_request", f"{key} does not ask these messages with these tools")
-        raise Refused(404, "unknown_request", f"no entry of these suites asks this: {self._suites}")
+            raise RefusedRequestError(
+                400, "other_request", f"{key} does not ask these messages with these tools"
+            )
+        raise RefusedRequestError(
+            404, "unknown_request", f"no entry of these suites asks this: {self._suites}"
+        )
 
     def _index_manner(self, prompting: Prompting) -> None:
         memories: Memories = {}
         for key, (entry, suite) in self._entries.items():
-            for request in asked_with(entry, suite, prompting, self._models, memories, self._web):
+            for request in list_requests(entry, suite, prompting, self._models, memories, self._web):
                 asked_for = {"messages": request.messages, "tools": request.tools}
                 text = json.dumps(asked_for, ensure_ascii=False)
                 said = request.messages if isinstance(entry.expectation, Answers) else ()

@@ -8,7 +8,7 @@ from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.server.lookup import FoundRequest, estimate_tokens
 
 
-def reply(model: str, asked: FoundRequest, completion: Completion, *, broken: bool) -> bytes:
+def serialize_reply(model: str, asked: FoundRequest, completion: Completion, *, broken: bool) -> bytes:
     """Serialize a completion without its opening brace, id and time, which differ each time it is sent.
 
     Its usage is an estimate. Arguments go out as they are; where the reply is to be ``broken`` they, or the

@@ -22,15 +22,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_fcbench.domain.conformance import misfit
+from pytest_fcbench.domain.conformance import describe_misfit
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, GoldenPath, Lookup, Message, PathCall
-from pytest_fcbench.domain.errors import SuiteError, unknown
+from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.garbage_collection import pause_collector
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.formats.fields import Field
-from pytest_fcbench.suites.packs import installed
+from pytest_fcbench.suites.packs import open_pack
 from pytest_fcbench.suites.packs.hub import HubSource
 from pytest_fcbench.suites.suite import Suite
 
@@ -81,19 +81,19 @@ OVERLOOKED = frozenset(("pick_up_latitude",))
 
 def open_suite(cache: Path) -> Suite:
     """Open the suite. Raises ``PackMissing`` where its pack is not in the cache."""
-    pack = installed(SOURCE, cache)
+    pack = open_pack(SOURCE, cache)
 
     def load(category: Category) -> tuple[Entry, ...]:
         # The collector would take half the time to find nothing in a million values.
         with pause_collector():
-            return tuple(read(pack.read(FILE), pack.folder / FILE, category))
+            return tuple(read_golden_paths(pack.read(FILE), pack.folder / FILE, category))
 
     return Suite(
         name=NAME,
         version=pack.version,
         pack_sha256=pack.content_sha256,
         categories=tuple(DOMAINS.values()),
-        wording=core.wording(),
+        wording=core.read_wording(),
         world=World(),
         load=load,
     )
@@ -105,7 +105,7 @@ _BEGINNING = re.compile(rb'\s*\{\s*"id"\s*:\s*"(?P<id>(?P<domain>[A-Za-z-]+)-[0-
 _TEMPLATE = 10
 
 
-def read(content: bytes, path: Path, category: Category | None = None) -> Iterator[Entry]:
+def read_golden_paths(content: bytes, path: Path, category: Category | None = None) -> Iterator[Entry]:
     """Yield the entries of a file, or those of a category, in its order. Raises ``SuiteError``.
 
     ``path`` is the file's name in errors. A line that begins with the id of another category is not parsed.
@@ -139,14 +139,14 @@ def _make_entry(record: Field, known: list[tuple[object, FunctionDoc]]) -> Entry
     if not found:
         raise record.member("id").error(f"must be a domain and a number (Hotels-12), is {entry_id!r:.40}")
     if found["domain"] not in DOMAINS:
-        raise record.member("id").error(unknown("domain", found["domain"], DOMAINS))
+        raise record.member("id").error(describe_unknown_name("domain", found["domain"], DOMAINS))
     record = replace(record, keys=(entry_id,))
     docs = tuple(_read_doc(field, known) for field in record.member("functions").elements())
     if len({doc.name for doc in docs}) < len(docs):
         raise record.member("functions").error("a function stands twice")
     question, steps = _read_conversation(record.member("conversations"))
     by_name = {doc.name: doc for doc in docs}
-    flaws = (misfit(call.name, call.arguments, by_name) for step in steps for call in step)
+    flaws = (describe_misfit(call.name, call.arguments, by_name) for step in steps for call in step)
     return Entry(
         suite=NAME,
         id=entry_id,
@@ -213,7 +213,7 @@ def _read_call(field: Field, reply: Field) -> PathCall:
     arguments = field.member("arguments").members()
     given = {key: value.value for key, value in arguments.items()}
     try:
-        return PathCall.replied(field.member("name").text(), given, reply.value)
+        return PathCall.with_reply(field.member("name").text(), given, reply.value)
     except RecursionError:
         raise reply.error("is nested too deep") from None
 
@@ -222,5 +222,5 @@ SOURCE = HubSource(
     name=NAME,
     repo="zai-org/ComplexFuncBench",
     file=FILE,
-    check=lambda content: deque(read(content, Path(FILE)), maxlen=0),
+    check=lambda content: deque(read_golden_paths(content, Path(FILE)), maxlen=0),
 )

@@ -20,9 +20,9 @@ from pathlib import Path
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 from pytest_fcbench.domain.errors import SuiteError, UsageError
 from pytest_fcbench.suites import core
-from pytest_fcbench.suites.derived_entries import MADE_OF, clustered, derive_multi_turn
+from pytest_fcbench.suites.derived_entries import MADE_OF, derive_multi_turn, join_clusters
 from pytest_fcbench.suites.formats import entry_files
-from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.suite import Suite, hash_files
 
 _YAML, _LINES = (".yaml", ".yml"), ".jsonl"
@@ -37,14 +37,14 @@ def open_own(name: str, path: Path) -> Suite:
 
     Raises ``UsageError`` where there is none, ``SuiteError`` for a broken file.
     """
-    found = files_of(path) if path.is_dir() else [path]
+    found = find_entry_files(path) if path.is_dir() else [path]
     if not found:
         raise UsageError(f"the suite {name!r}: {path} has no file of YAML or JSON lines with a 'category'")
     if not path.exists() or found[0].suffix not in (*_YAML, _LINES):
         raise UsageError(f"the suite {name!r}: {path} is neither a folder nor a file of YAML or JSON lines")
     by_category: dict[str, list[Field]] = {}
     for part in (part for file in found for part in _split_by_category(file)):
-        for category in entry_files.categories_of(part):
+        for category in entry_files.read_categories(part):
             by_category.setdefault(category.name, []).append(part)
     # Files that a team wrote for a category of MADE_OF take the place of entries made by code.
     derived = {category for category, of in MADE_OF.items() if of in by_category} - by_category.keys()
@@ -57,15 +57,15 @@ def open_own(name: str, path: Path) -> Suite:
         version=digest[:12],
         pack_sha256=digest,
         categories=tuple(c for c in CATEGORIES.values() if c.name in by_category or c.name in derived),
-        wording=core.wording(),
-        world=core.world(),
+        wording=core.read_wording(),
+        world=core.make_world(),
         load=lambda category: tuple(entry for entry, _ in load(category).values()),
         web=web if (web := path / "web").is_dir() else None,
         file_of=lambda entry: load(entry.category)[entry.id][1],
     )
 
 
-def files_of(path: Path) -> list[Path]:
+def find_entry_files(path: Path) -> list[Path]:
     """Return the files of entries that a path leads to, told by their beginnings. Raises ``SuiteError``."""
     return [
         file
@@ -81,7 +81,7 @@ def is_suite(path: Path) -> bool:
     YAML. Raises ``SuiteError``.
     """
     if not path.is_dir():
-        return bool(files_of(path))
+        return bool(find_entry_files(path))
     found = (_CATEGORY.search(_read_beginning(file)) for file in path.iterdir())
     return any(match and match[1].decode() in entry_files.file_categories() for match in found)
 
@@ -113,7 +113,7 @@ def _read_beginning(file: Path) -> bytes:
 def _split_by_category(file: Path) -> Iterator[Field]:
     """Yield parts of a file with the entries of one category each, as a file of YAML has them."""
     if file.suffix in _YAML:
-        yield Field(yaml_value(file), file)
+        yield Field(read_yaml(file), file)
         return
     for number, text in enumerate(file.read_bytes().removeprefix(BOM_UTF8).splitlines(), 1):
         if not text.strip():
@@ -145,11 +145,11 @@ def _load(
                 raise part.error(f"the id {entry.id!r} of {category.name} is taken by an entry of {other}")
             found[entry.id] = entry, part.path
     # An entry and what was made from it share a cluster, whose members count as dependent.
-    entries = clustered([entry for entry, _ in found.values()])
+    entries = join_clusters([entry for entry, _ in found.values()])
     return {entry.id: (entry, found[entry.id][1]) for entry in entries}
 
 
 def _read_entries(part: Field, suite: str, category: Category) -> Iterator[Entry]:
-    if category in entry_files.categories_of(part):
-        return iter(entry_files.entries(part, suite, category, core.world()))
-    return derive_multi_turn(category.name, entry_files.trajectories_of(part, suite, core.world()))
+    if category in entry_files.read_categories(part):
+        return iter(entry_files.make_entries(part, suite, category, core.make_world()))
+    return derive_multi_turn(category.name, entry_files.make_trajectories(part, suite, core.make_world()))

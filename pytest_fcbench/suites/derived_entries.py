@@ -31,12 +31,12 @@ def derive_multi_turn(category: str, plain: Iterable[tuple[Entry, Withheld | Non
     for entry, withheld in plain:
         # A long context needs only the category: the environments fill themselves by it.
         if category == "multi_turn_long_context":
-            yield of_category(entry, category)
+            yield move_to_category(entry, category)
         elif withheld:
-            yield of_category(missing_function(entry, withheld.turn, withheld.functions), category)
+            yield move_to_category(withhold_functions(entry, withheld.turn, withheld.functions), category)
 
 
-def missing_function(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
+def withhold_functions(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
     """Return the entry without these functions until they have been missed.
 
     What is asked in ``turn`` cannot be done in it; in a new turn after it the functions are offered, and
@@ -71,7 +71,7 @@ def missing_function(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
     )
 
 
-def of_category(entry: Entry, category: str) -> Entry:
+def move_to_category(entry: Entry, category: str) -> Entry:
     """Move an entry to another category, whose rules then hold; its number stays.
 
     An id that does not name its category gets the new one's name in front, so that the two ids differ.
@@ -81,7 +81,7 @@ def of_category(entry: Entry, category: str) -> Entry:
     return replace(entry, id=new_id, category=CATEGORIES[category])
 
 
-def clustered(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+def join_clusters(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """Put each entry that a cluster is named after into that cluster, beside what was made from it."""
     names = {entry.cluster for entry in entries}
     return tuple(
@@ -96,13 +96,13 @@ def vary_format(entries: Iterable[Entry], category: Category) -> Iterator[Entry]
         for index, chosen in enumerate(FORMATS, number * len(FORMATS)):
             yield replace(
                 entry,
-                id=variation_id(category, index, chosen, entry.id),
+                id=make_variation_id(category, index, chosen, entry.id),
                 category=category,
                 cluster=entry.id,
                 variation=Variation(entry.category, chosen),
             )
 
 
-def variation_id(category: Category, index: int, chosen: PromptFormat, entry_id: str) -> str:
+def make_variation_id(category: Category, index: int, chosen: PromptFormat, entry_id: str) -> str:
     """Return an id of the official form, ``format_sensitivity_0:ret_fmt=...:simple_python_58``."""
     return f"{category.name}_{index}:{chosen.name}:{entry_id}"

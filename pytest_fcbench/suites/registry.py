@@ -34,7 +34,7 @@ PACKS: Mapping[str, Source] = {source.name: source for source in (bfcl.SOURCE, c
 """The packs that ``fcbench pull`` can get."""
 
 
-def openers(own: Mapping[str, Path]) -> Mapping[str, Callable[[Path], Suite]]:
+def list_openers(own: Mapping[str, Path]) -> Mapping[str, Callable[[Path], Suite]]:
     """Return how to open each suite, those of a team included; nothing is imported before it is opened."""
     return {name: partial(open_suite, name, own=own) for name in (*SUITES, *own)}
 
@@ -52,14 +52,14 @@ def open_suite(name: str, cache: Path, own: Mapping[str, Path] = MappingProxyTyp
     return suite
 
 
-def word_of(path: Path) -> str:
+def suggest_name(path: Path) -> str:
     """Return the name of a suite after its file or folder."""
     return re.sub(r"\W+", "_", path.absolute().stem)
 
 
-def name_of(path: Path) -> str:
+def name_suite(path: Path) -> str:
     """Return the name of the suite at a path. Raises ``UsageError``."""
-    if not can_name_a_suite(name := word_of(path)):
+    if not can_name_a_suite(name := suggest_name(path)):
         raise UsageError(
             f"{path}: {name!r} cannot be the name of a suite; rename it, "
             "or give it a name under suites in fcbench.yaml"

@@ -12,15 +12,15 @@ from enum import StrEnum
 from functools import partial
 from itertools import chain
 
-from pytest_fcbench.codecs.call_evaluation import carried_out
+from pytest_fcbench.codecs.call_evaluation import carry_out_call
 from pytest_fcbench.domain.entry import Entry, ExpectedResponse, ExpectedResults
 from pytest_fcbench.execution.functions import live, lookups
 from pytest_fcbench.execution.functions.lookups import FailedLookupError
 from pytest_fcbench.execution.outcomes import Responded, Response, Unanswered
-from pytest_fcbench.execution.rest.apis import Asked, identity
-from pytest_fcbench.execution.rest.performer import wanted_by
+from pytest_fcbench.execution.rest.apis import ApiRequest, identify_request
+from pytest_fcbench.execution.rest.performer import read_api_request
 from pytest_fcbench.execution.rest.sender import Sender
-from pytest_fcbench.matchers.rest import shape
+from pytest_fcbench.matchers.rest import compare_shapes
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Probe:
 
     call: str
     """Of the first truth that makes it."""
-    wanted: Asked
+    wanted: ApiRequest
     scheme: str
     misfits: list[Callable[[str], str | None]] = field(default_factory=list)
     """Each finds what is wrong with the body of an answer, as one truth sees it."""
@@ -39,38 +39,38 @@ def collect_probes(entries: Iterable[Entry]) -> list[Probe]:
     """Return the requests of all truths, each once; services of our own are left out."""
     found: dict[str, Probe] = {}
     for call, wanted, scheme, misfit in _find_requests(entries):
-        key = identity(wanted, live.HOSTS[wanted.host])
+        key = identify_request(wanted, live.HOSTS[wanted.host])
         found.setdefault(key, Probe(call, wanted, scheme)).misfits.append(misfit)
     return list(found.values())
 
 
 def _find_requests(
     entries: Iterable[Entry],
-) -> Iterator[tuple[str, Asked, str, Callable[[str], str | None]]]:
+) -> Iterator[tuple[str, ApiRequest, str, Callable[[str], str | None]]]:
     for entry in entries:
         match entry.expectation:
             case ExpectedResponse(call=call, recorded=str(recorded)):
-                _, wanted, scheme = wanted_by(call)
+                _, wanted, scheme = read_api_request(call)
                 yield call, wanted, scheme, partial(_find_shape_misfit, recorded)
             case ExpectedResults(calls=calls):
                 for call in calls:
                     if call.partition("(")[0].strip() in lookups.LOOKUPS:
                         name, arguments = _find_lookup(call)
-                        wanted = live.question(name, arguments)
+                        wanted = live.make_request(name, arguments)
                         misfit = partial(_find_lookup_misfit, name, arguments)
-                        yield call, wanted, live.scheme_of(wanted.host), misfit
+                        yield call, wanted, live.find_scheme(wanted.host), misfit
 
 
 def _find_lookup(call: str) -> tuple[str, lookups.Arguments]:
     """Return function and arguments of the lookup that a call makes."""
     made: list[tuple[str, lookups.Arguments]] = [("", {})]
-    carried_out(call, lookups.functions(lambda function, given: made.append((function, dict(given)))))
+    carry_out_call(call, lookups.make_functions(lambda function, given: made.append((function, dict(given)))))
     return made[-1]
 
 
 def _find_shape_misfit(recorded: str, body: str) -> str | None:
     try:
-        code = shape(json.loads(recorded), json.loads(body))
+        code = compare_shapes(json.loads(recorded), json.loads(body))
     except (ValueError, RecursionError):
         return f"no JSON: {body:.120}"
     return code and f"{code}: {body:.120}"
@@ -78,7 +78,7 @@ def _find_shape_misfit(recorded: str, body: str) -> str | None:
 
 def _find_lookup_misfit(name: str, arguments: lookups.Arguments, body: str) -> str | None:
     try:
-        live.read(name, arguments, body)
+        live.read_result(name, arguments, body)
     except FailedLookupError as error:
         return str(error)
     return None

@@ -55,11 +55,11 @@ _NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))+
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
-def checked(url: str) -> Target:
+def parse_url(url: str) -> Target:
     """Parse a URL and check its parts. Raises ``Refused``."""
     if len(url) > LONGEST_URL:
         raise Refused(f"a URL has at most {LONGEST_URL:,} characters")
-    if not sendable(url) or "\\" in url:
+    if not is_sendable(url) or "\\" in url:
         raise Refused("a URL holds no control character, no half of a character and no backslash")
     try:
         parts = urlsplit(url.strip(" "))
@@ -78,7 +78,7 @@ def checked(url: str) -> Target:
     return Target(scheme, host, port or PORTS[scheme], f"{parts.path or '/'}{query}")
 
 
-def sendable(text: str) -> bool:
+def is_sendable(text: str) -> bool:
     """Return whether a text has no control character and can be encoded."""
     return _UNSENDABLE.search(text) is None
 

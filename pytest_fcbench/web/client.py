@@ -26,7 +26,15 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlencode, urljoin
 
-from pytest_fcbench.web.addresses import LONGEST_URL, Address, Refused, Target, all_public, checked, sendable
+from pytest_fcbench.web.addresses import (
+    LONGEST_URL,
+    Address,
+    Refused,
+    Target,
+    all_public,
+    is_sendable,
+    parse_url,
+)
 
 if TYPE_CHECKING:
     import requests
@@ -85,7 +93,7 @@ Connect: TypeAlias = Callable[[str, int, float], socket.socket]
 Params: TypeAlias = Mapping[str, str] | Sequence[tuple[str, str]]
 
 
-def resolved(host: str) -> Sequence[Address]:
+def resolve_host(host: str) -> Sequence[Address]:
     """Resolve a name to all its addresses, in the order in which they are tried. Raises OSError."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
@@ -94,7 +102,7 @@ def resolved(host: str) -> Sequence[Address]:
     return [ip_address(str(address[0])) for *_, address in found]
 
 
-def connected(address: str, port: int, timeout_s: float) -> socket.socket:
+def open_connection(address: str, port: int, timeout_s: float) -> socket.socket:
     """Connect to an address and port. Raises OSError."""
     return socket.create_connection((address, port), timeout_s)
 
@@ -114,8 +122,8 @@ class Client:
         bounds: Bounds,
         local: Mapping[str, int] | None = None,
         *,
-        resolve: Resolve = resolved,
-        connect: Connect = connected,
+        resolve: Resolve = resolve_host,
+        connect: Connect = open_connection,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._bounds = bounds
@@ -127,7 +135,7 @@ class Client:
     def get(self, url: str, params: Params | None = None, headers: Mapping[str, str] | None = None) -> Reply:
         """Get a URL and return the reply, whatever its status. Raises ``Refused`` and ``Unreachable``."""
         deadline = time.monotonic() + self._bounds.timeout_s
-        target, sent_headers = _add_params(checked(url), params or ()), _check_headers(headers or {})
+        target, sent_headers = _add_params(parse_url(url), params or ()), _check_headers(headers or {})
         for left in range(self._bounds.retries, -1, -1):
             wait_s = _WAIT_S * 2 ** (self._bounds.retries - left)
             try:
@@ -154,7 +162,7 @@ class Client:
             # Servers write other scripts as UTF-8, http.client reads them as Latin-1.
             with suppress(UnicodeError):
                 place = place.encode("latin-1").decode("utf-8")
-            following = checked(_join_url(target.url, place))
+            following = parse_url(_join_url(target.url, place))
             if following.origin != target.origin:
                 headers = {name: text for name, text in headers.items() if name.lower() in _NO_SECRETS}
             target = following
@@ -175,7 +183,7 @@ class Client:
             deadline,
         )
         request = requests.Request("GET", sent.url, headers={**_OWN_HEADERS, **headers}).prepare()
-        if checked(request.url or "").origin != sent.origin:
+        if parse_url(request.url or "").origin != sent.origin:
             raise Refused("the URL can be read in two ways")
         # Not through a session, which reads proxies from the environment, and all of a redirect.
         with (
@@ -251,7 +259,7 @@ def _check_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
             raise Refused(f"no name of a header: {name[:80]!r}")
         if _KEPT_BACK.fullmatch(name):
             raise Refused(f"the header {name[:80]} is not for the one who asks to set")
-        if not sendable(text) or text != text.strip() or max(text, default="") > "\xff":
+        if not is_sendable(text) or text != text.strip() or max(text, default="") > "\xff":
             raise Refused(f"the header {name} holds what no header can hold")
     if sum(map(len, (*headers, *headers.values()))) > LONGEST_URL:
         raise Refused(f"headers have at most {LONGEST_URL:,} characters")
@@ -261,7 +269,7 @@ def _check_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
 def _add_params(target: Target, params: Params) -> Target:
     """Return the target with parameters in its query. Raises ``Refused``."""
     pairs = list(params.items() if isinstance(params, Mapping) else params)
-    if not all(map(sendable, (text for pair in pairs for text in pair))):
+    if not all(map(is_sendable, (text for pair in pairs for text in pair))):
         raise Refused("a parameter holds no control character and no half of a character")
     if not pairs:
         return target

@@ -16,7 +16,7 @@ from markdownify import MarkdownConverter
 
 from pytest_fcbench.web.client import Reply
 
-MOST = 100_000
+LONGEST_CONTENT = 100_000
 """Characters that a model is shown of a page."""
 _MOST_PARSED = 500_000
 """Characters of HTML that are parsed: what takes longest, tags without end, takes some seconds."""
@@ -36,22 +36,26 @@ _BETWEEN = {"br": "\n", "hr": "\n", "td": " ", "th": " "}
 _UNSEEN = ["script", "style", "noscript", "template"]
 
 
-class Unshown(Exception):  # noqa: N818 - reads as the state it names
+class Unreadable(Exception):  # noqa: N818 - reads as the state it names
     """Nothing of this reply can be shown. Says why."""
 
 
-def content(reply: Reply, mode: str) -> str:
+def render_content(reply: Reply, mode: str) -> str:
     """Render the body of a reply in one of the modes of web search. Raises ``Unshown``."""
     if reply.status >= 400:
-        raise Unshown(f"the server answered with HTTP status {reply.status}")
+        raise Unreadable(f"the server answered with HTTP status {reply.status}")
     if reply.type == _PDF or reply.body.startswith(b"%PDF-"):
-        raise Unshown("it is a PDF document; only text, HTML, JSON and XML can be read")
+        raise Unreadable("it is a PDF document; only text, HTML, JSON and XML can be read")
     if not _TYPES.fullmatch(reply.type) or b"\0" in reply.body[:1000]:
-        raise Unshown(f"it is of the type {reply.type[:80]!r}; only text, HTML, JSON and XML can be read")
+        raise Unreadable(f"it is of the type {reply.type[:80]!r}; only text, HTML, JSON and XML can be read")
     text = _decode(reply)
     if mode != "raw" and reply.type in _HTML:
         text = _convert_html(text[:_MOST_PARSED], reply.url, mode)
-    return text if len(text) <= MOST else f"{text[:MOST]}\n[cut: {MOST:,} of {len(text):,} characters]"
+    return (
+        text
+        if len(text) <= LONGEST_CONTENT
+        else f"{text[:LONGEST_CONTENT]}\n[cut: {LONGEST_CONTENT:,} of {len(text):,} characters]"
+    )
 
 
 def _convert_html(html: str, url: str, mode: str) -> str:

@@ -16,12 +16,12 @@ from pathlib import Path
 from pytest_fcbench.domain.errors import UsageError
 
 
-def key(name: object, arguments: object) -> str:
+def make_key(name: object, arguments: object) -> str:
     """Return the key of a call; the order of its arguments plays no part."""
     return json.dumps([name, arguments], sort_keys=True)
 
 
-def read(path: Path) -> Mapping[str, Mapping[str, object]]:
+def read_recording(path: Path) -> Mapping[str, Mapping[str, object]]:
     """Read the answers of a file, by key. Raises ``UsageError`` with file and line."""
     try:
         lines = path.read_bytes().splitlines()
@@ -38,7 +38,7 @@ def read(path: Path) -> Mapping[str, Mapping[str, object]]:
             raise UsageError(
                 f"{path}:{number}: not a line of a recording; --fcbench-search-record makes them"
             )
-        answers[key(name, arguments)] = answer
+        answers[make_key(name, arguments)] = answer
     return answers
 
 
@@ -60,7 +60,7 @@ class Recording:
 
     def add(self, name: object, arguments: object, answer: Mapping[str, object]) -> None:
         """Add an answer if it differs from the last one to this call. Raises OSError."""
-        call = key(name, arguments)
+        call = make_key(name, arguments)
         line = json.dumps({"name": name, "arguments": arguments, "answer": answer})
         with self._lock:
             if self._last.get(call) != line:

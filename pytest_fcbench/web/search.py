@@ -10,7 +10,7 @@ from typing import Protocol
 
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import CallError, UsageError
-from pytest_fcbench.domain.redaction import redacted
+from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.web.client import Bounds, Client, Refused, Reply, Unreachable
 from pytest_fcbench.web.small_web import ENGINE
@@ -50,7 +50,7 @@ class DuckDuckGo:
     """DuckDuckGo through the library ``ddgs``, without a key. Raises ``UsageError`` without the library."""
 
     def __init__(self) -> None:
-        extras.need("search", "--fcbench-search=duckduckgo")
+        extras.require_extra("search", "--fcbench-search=duckduckgo")
 
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Hit]:
         """Ask once. A search that finds nothing, which the library calls an error, is an empty list."""
@@ -95,11 +95,11 @@ class SerpApi:
         if not isinstance(reply, Mapping):
             raise CallError("garbled", "serpapi.com: the reply is no object", transient=True)
         if "organic_results" not in reply and "error" in reply and "any results" not in str(reply["error"]):
-            raise CallError("endpoint", f"serpapi.com: {redacted(str(reply['error']), key)[:300]}")
+            raise CallError("endpoint", f"serpapi.com: {redact_secrets(str(reply['error']), key)[:300]}")
         return _make_hits(reply.get("organic_results"), "link")[:max_results]
 
 
-def serpapi() -> SerpApi:
+def open_serpapi() -> SerpApi:
     """Return SerpAPI. Raises ``UsageError`` without a key."""
     if not os.environ.get(KEY_ENV, "").strip():
         raise UsageError(
@@ -132,7 +132,7 @@ def _get_reply(client: Client, url: str, query: Mapping[str, str], secret: str =
 
 
 def _describe(who: str, error: object, secret: str = "") -> str:
-    return f"{who}: {redacted(' '.join(str(error).split()), secret)}"[:400]
+    return f"{who}: {redact_secrets(' '.join(str(error).split()), secret)}"[:400]
 
 
 def _parse_json(reply: Reply) -> object:

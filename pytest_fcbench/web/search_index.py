@@ -37,7 +37,7 @@ class Index:
             word: math.log(1 + (len(self._pages) - n + 0.5) / (n + 0.5)) for word, n in holding.items()
         }
 
-    def found(self, query: str, most: int) -> Sequence[tuple[Page, str]]:
+    def find_pages(self, query: str, most: int) -> Sequence[tuple[Page, str]]:
         """Return at most so many pages, the best first, each with its beginning."""
         words = dict.fromkeys(_split_words(query))
         scores = [self._compute_score(words, number) for number in range(len(self._pages))]

@@ -41,7 +41,7 @@ class SmallWeb:
         most = int(asked.get("n", ["10"])[0])
         found = [
             {"title": page.title, "url": page.url, "snippet": snippet}
-            for page, snippet in self._index.found(asked.get("q", [""])[0], most)
+            for page, snippet in self._index.find_pages(asked.get("q", [""])[0], most)
         ]
         return Reply(200, "application/json", json.dumps(found).encode())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.codecs.call_evaluation import Functions, NoCallError, carried_out
+from pytest_fcbench.codecs.call_evaluation import Functions, NoCallError, carry_out_call
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 
 FUNCTIONS: Functions = {"add": lambda a, b=1: a + b, "pair": lambda *a, **b: [a, b], "api.same": lambda x: x}
@@ -23,7 +23,7 @@ FUNCTIONS: Functions = {"add": lambda a, b=1: a + b, "pair": lambda *a, **b: [a,
     ],
 )
 def test_what_calls_return(text: str, value: object) -> None:
-    assert carried_out(text, FUNCTIONS) == value
+    assert carry_out_call(text, FUNCTIONS) == value
 
 
 @pytest.mark.parametrize(
@@ -53,15 +53,15 @@ def test_what_calls_return(text: str, value: object) -> None:
 )
 def test_what_is_refused(text: str) -> None:
     with pytest.raises((NoCallError, Undecodable)):
-        carried_out(text, FUNCTIONS)
+        carry_out_call(text, FUNCTIONS)
 
 
 def test_what_a_function_raises_comes_through() -> None:
     with pytest.raises(TypeError):
-        carried_out("add()", FUNCTIONS)
+        carry_out_call("add()", FUNCTIONS)
 
 
 def test_arguments_cannot_grow_without_end() -> None:
     text = "'" + "x" * 90_000 + "'"
     with pytest.raises(NoCallError, match="more than 1,000,000 characters"):
-        carried_out(f"api.same(x=[{', '.join([text] * 12)}])", FUNCTIONS)
+        carry_out_call(f"api.same(x=[{', '.join([text] * 12)}])", FUNCTIONS)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.execution_text import calls_to_make, official_texts
+from pytest_fcbench.codecs.execution_text import list_calls_to_make, write_official_texts
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from tests.factories import tool_calls
 
@@ -62,29 +62,29 @@ TEXT_SYNTAXES = ("python", "hermes", "xlam", "glm")
     ],
 )
 def test_a_call_as_text(arguments: Mapping[str, object], of_tool_call: str, of_text: str) -> None:
-    assert official_texts([Call("f", arguments)], "tool_calls") == (of_tool_call,)
+    assert write_official_texts([Call("f", arguments)], "tool_calls") == (of_tool_call,)
     for syntax in TEXT_SYNTAXES:
-        assert official_texts([Call("f", arguments)], syntax) == (of_text,)
+        assert write_official_texts([Call("f", arguments)], syntax) == (of_text,)
 
 
 def test_keys_of_a_dict_in_a_text_become_texts() -> None:
     """Of a dict of dicts they are names, and in a list they stay as they are."""
     arguments = {"a": {1: 2, None: 3}, "b": {1: {2: 3}}, "c": [{1: 2}]}
-    assert official_texts([Call("f", arguments)], "python") == (
+    assert write_official_texts([Call("f", arguments)], "python") == (
         "f(a={'1': 2, 'None': 3}, b=1(2=3), c=[{1: 2}])",
     )
-    assert official_texts([Call("f", {"a": {1: 2}})], "tool_calls") == ("f(a={1: 2})",)
+    assert write_official_texts([Call("f", {"a": {1: 2}})], "tool_calls") == ("f(a={1: 2})",)
 
 
 @pytest.mark.parametrize("syntax", ["tool_calls", *TEXT_SYNTAXES])
 def test_calls_keep_their_order_and_names(syntax: str) -> None:
     calls = [Call("b.c", {}), Call("a", {"x": 1}), Call("b.c", {})]
-    assert official_texts(calls, syntax) == ("b.c()", "a(x=1)", "b.c()")
-    assert official_texts([], syntax) == ()
+    assert write_official_texts(calls, syntax) == ("b.c()", "a(x=1)", "b.c()")
+    assert write_official_texts([], syntax) == ()
 
 
 def test_arguments_without_a_name_are_lost() -> None:
-    assert official_texts([Call("f", {"a": 1}, (2, 3))], "python") == ("f(a=1)",)
+    assert write_official_texts([Call("f", {"a": 1}, (2, 3))], "python") == ("f(a=1)",)
 
 
 @pytest.mark.parametrize(
@@ -92,15 +92,15 @@ def test_arguments_without_a_name_are_lost() -> None:
 )
 def test_an_empty_dict_makes_a_text_undecodable_but_no_tool_call(arguments: Mapping[str, object]) -> None:
     with pytest.raises(Undecodable, match="an empty dict reads as a call without a name"):
-        official_texts([Call("g", {}), Call("f", arguments)], "python")
-    (text,) = official_texts([Call("f", arguments)], "tool_calls")
+        write_official_texts([Call("g", {}), Call("f", arguments)], "python")
+    (text,) = write_official_texts([Call("f", arguments)], "tool_calls")
     assert "{}" in text
 
 
 @pytest.mark.parametrize("syntax", ["tool_calls", "python"])
 def test_arguments_must_be_a_dict(syntax: str) -> None:
     with pytest.raises(Undecodable, match="the arguments of f are list"):
-        official_texts([Call("f", [1])], syntax)  # type: ignore[arg-type]
+        write_official_texts([Call("f", [1])], syntax)  # type: ignore[arg-type]
 
 
 # What an answer wants carried out
@@ -128,7 +128,7 @@ def test_arguments_must_be_a_dict(syntax: str) -> None:
     ],
 )
 def test_of_tool_calls(completion: Completion, calls: tuple[str, ...]) -> None:
-    assert calls_to_make(completion, "tool_calls") == calls
+    assert list_calls_to_make(completion, "tool_calls") == calls
 
 
 @pytest.mark.parametrize(
@@ -148,8 +148,8 @@ def test_of_tool_calls(completion: Completion, calls: tuple[str, ...]) -> None:
     ],
 )
 def test_of_a_text(text: str, calls: tuple[str, ...]) -> None:
-    assert calls_to_make(Completion(text=text), "python") == calls
-    assert calls_to_make(Completion(text=text, tool_calls=(ToolCall("h", "{}"),)), "python") == calls
+    assert list_calls_to_make(Completion(text=text), "python") == calls
+    assert list_calls_to_make(Completion(text=text, tool_calls=(ToolCall("h", "{}"),)), "python") == calls
 
 
 @pytest.mark.parametrize(
@@ -161,9 +161,9 @@ def test_of_a_text(text: str, calls: tuple[str, ...]) -> None:
     ],
 )
 def test_of_a_syntax_of_its_own(syntax: str, text: str) -> None:
-    assert calls_to_make(Completion(text=text), syntax) == ("f(a=g(b=1), c=2)",)
-    assert calls_to_make(Completion(text=text[:-1]), syntax) != ("f(a=g(b=1), c=2)",)
+    assert list_calls_to_make(Completion(text=text), syntax) == ("f(a=g(b=1), c=2)",)
+    assert list_calls_to_make(Completion(text=text[:-1]), syntax) != ("f(a=g(b=1), c=2)",)
 
 
 def test_without_a_text_nothing_is_carried_out() -> None:
-    assert calls_to_make(Completion(tool_calls=(ToolCall("f", "{}"),)), "python") == ()
+    assert list_calls_to_make(Completion(tool_calls=(ToolCall("f", "{}"),)), "python") == ()

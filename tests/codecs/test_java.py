@@ -208,23 +208,23 @@ OFFICIAL_VALUES = {
     ("source", "kind", "element", "expected"), OFFICIAL_VALUES.values(), ids=OFFICIAL_VALUES
 )
 def test_official_value(source: str, kind: str, element: str | None, expected: object) -> None:
-    value = java.official_value(source, kind, element)
+    value = java.parse_official_literal(source, kind, element)
     assert (repr(value), value) == (repr(expected), expected)
 
 
 def test_an_integer_of_too_many_digits_stays_text() -> None:
-    assert java.official_value("9" * 4_400, "integer") == "9" * 4_400
+    assert java.parse_official_literal("9" * 4_400, "integer") == "9" * 4_400
 
 
 def test_a_long_of_too_many_digits_stays_text() -> None:
-    assert java.official_value("9" * 4_400 + "L", "long") == "9" * 4_400 + "L"
+    assert java.parse_official_literal("9" * 4_400 + "L", "long") == "9" * 4_400 + "L"
 
 
 def test_text_longer_than_any_literal_stays_text() -> None:
     literal = "new int[]{1}"
     longest = literal.rjust(LONGEST_LITERAL)
-    assert java.official_value(longest, "Array", "integer") == [1]
-    assert java.official_value(" " + longest, "Array", "integer") == " " + longest
+    assert java.parse_official_literal(longest, "Array", "integer") == [1]
+    assert java.parse_official_literal(" " + longest, "Array", "integer") == " " + longest
 
 
 VALUES = {
@@ -270,7 +270,7 @@ VALUES = {
 
 @pytest.mark.parametrize(("source", "expected"), VALUES.values(), ids=VALUES)
 def test_value(source: str, expected: object) -> None:
-    value = java.value(source)
+    value = java.parse_literal(source)
     assert (repr(value), value) == (repr(expected), expected)
 
 
@@ -282,7 +282,7 @@ def test_value(source: str, expected: object) -> None:
     ],
 )
 def test_any_other_expression_stays_text(source: str) -> None:
-    assert java.value(source) == source
+    assert java.parse_literal(source) == source
 
 
 @pytest.mark.parametrize(
@@ -299,16 +299,16 @@ def test_any_other_expression_stays_text(source: str) -> None:
     ],
 )
 def test_blocks_can_be_nested(source: str, expected: object) -> None:
-    assert java.value(source) == expected
+    assert java.parse_literal(source) == expected
 
 
 def test_nested_blocks_end_soon() -> None:
     source = 'new HashMap<>() {{ put("a", ' * 40 + "1" + "); }}" * 40
-    must_end(lambda: java.value(source))
+    must_end(lambda: java.parse_literal(source))
 
 
 def test_a_comment_is_no_element() -> None:
-    assert java.value("new int[]{1, /* one */ 2}") == [1, 2]
+    assert java.parse_literal("new int[]{1, /* one */ 2}") == [1, 2]
 
 
 def read_or_refused(text: str) -> bool:
@@ -336,9 +336,9 @@ def test_a_deep_value_is_read_or_refused(name: str) -> None:
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_literal_is_read_at_once(text: str) -> None:
     def read() -> None:
-        java.value(text)
+        java.parse_literal(text)
         for kind in KINDS:
-            java.official_value(text, kind, "integer")
+            java.parse_official_literal(text, kind, "integer")
 
     must_end(read)
 
@@ -352,7 +352,7 @@ def test_a_hostile_literal_is_read_at_once(text: str) -> None:
     ],
 )
 def test_official_value_ends_soon(text: str, kind: str) -> None:
-    must_end(lambda: java.official_value(text, kind, "integer"))
+    must_end(lambda: java.parse_official_literal(text, kind, "integer"))
 
 
 @given(text=wild_text)
@@ -364,13 +364,13 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 @given(text=source_text)
 @settings(deadline=None)
 def test_any_text_has_a_value(text: str) -> None:
-    java.value(text)
+    java.parse_literal(text)
     for kind in KINDS:
-        java.official_value(text, kind, "String")
+        java.parse_official_literal(text, kind, "String")
 
 
 @given(text=st.text(alphabet="abc()[]{}<>=,;\"' \n", max_size=40))
 @settings(deadline=None)
 def test_a_value_is_the_text_itself_or_made_of_literals(text: str) -> None:
-    value = java.value(text)
+    value = java.parse_literal(text)
     assert value == text or isinstance(value, (str, list, dict))

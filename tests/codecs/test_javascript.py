@@ -160,13 +160,13 @@ OFFICIAL_VALUES = {
     ("source", "kind", "element", "expected"), OFFICIAL_VALUES.values(), ids=OFFICIAL_VALUES
 )
 def test_official_value(source: str, kind: str, element: str | None, expected: object) -> None:
-    value = javascript.official_value(source, kind, element)
+    value = javascript.parse_official_literal(source, kind, element)
     assert (repr(value), value) == (repr(expected), expected)
 
 
 @pytest.mark.parametrize(("digits", "kind"), [("9" * 4_400, "integer"), ("9" * 4_400 + "n", "Bigint")])
 def test_an_integer_of_too_many_digits_stays_text(digits: str, kind: str) -> None:
-    assert javascript.official_value(digits, kind) == digits
+    assert javascript.parse_official_literal(digits, kind) == digits
 
 
 VALUES = {
@@ -204,7 +204,7 @@ VALUES = {
 
 @pytest.mark.parametrize(("source", "expected"), VALUES.values(), ids=VALUES)
 def test_value(source: str, expected: object) -> None:
-    value = javascript.value(source)
+    value = javascript.parse_literal(source)
     assert (repr(value), value) == (repr(expected), expected)
 
 
@@ -216,7 +216,7 @@ def test_value(source: str, expected: object) -> None:
     ],
 )
 def test_any_other_expression_stays_text(source: str) -> None:
-    assert javascript.value(source) == source
+    assert javascript.parse_literal(source) == source
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_any_other_expression_stays_text(source: str) -> None:
     ids=["array", "object"],
 )
 def test_a_comment_is_no_element(source: str, expected: object) -> None:
-    assert javascript.value(source) == expected
+    assert javascript.parse_literal(source) == expected
 
 
 PLAIN_ROWS = re.compile(
@@ -263,8 +263,8 @@ def test_rows_are_found_where_the_plain_pattern_finds_them(start: str, middle: s
 @settings(deadline=None)
 def test_an_array_of_rows_of_integers_is_read_as_it_is_written(rows: list[list[int]], gap: str) -> None:
     text = "[" + f"{gap},{gap}".join(str(row) for row in rows) + f"{gap}]"
-    assert javascript.official_value(text, "array", "array") == rows
-    assert javascript.value(text) == rows
+    assert javascript.parse_official_literal(text, "array", "array") == rows
+    assert javascript.parse_literal(text) == rows
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_an_array_of_rows_of_integers_is_read_as_it_is_written(rows: list[list[i
     ],
 )
 def test_rows_are_read_or_refused_at_once(text: str) -> None:
-    must_end(lambda: javascript.official_value(text, "array", "array"))
+    must_end(lambda: javascript.parse_official_literal(text, "array", "array"))
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_rows_are_read_or_refused_at_once(text: str) -> None:
     ],
 )
 def test_an_object_is_read_or_refused_at_once(text: str) -> None:
-    must_end(lambda: javascript.official_value(text, "dict"))
+    must_end(lambda: javascript.parse_official_literal(text, "dict"))
 
 
 def read_or_refused(text: str) -> bool:
@@ -311,9 +311,9 @@ def test_a_hostile_text_is_read_or_refused_at_once(text: str) -> None:
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_literal_is_read_at_once(text: str) -> None:
     def read() -> None:
-        javascript.value(text)
+        javascript.parse_literal(text)
         for kind in KINDS:
-            javascript.official_value(text, kind, "integer")
+            javascript.parse_official_literal(text, kind, "integer")
 
     must_end(read)
 
@@ -327,6 +327,6 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 @given(text=source_text)
 @settings(deadline=None)
 def test_any_text_has_a_value(text: str) -> None:
-    javascript.value(text)
+    javascript.parse_literal(text)
     for kind in KINDS:
-        javascript.official_value(text, kind, "String")
+        javascript.parse_official_literal(text, kind, "String")

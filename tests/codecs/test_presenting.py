@@ -10,14 +10,14 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.codecs.presenting import (
-    answered,
-    ask,
-    described,
-    results,
-    revealed,
-    sanitised,
-    shown,
-    tool_calls,
+    build_assistant_message,
+    build_first_request,
+    build_late_functions_request,
+    build_result_messages,
+    build_wire_doc,
+    find_shown_name,
+    sanitise_name,
+    select_tool_calls,
 )
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
 from pytest_fcbench.domain.entry import Answers, Entry, Message
@@ -56,7 +56,9 @@ def build_only_tool(
     doc: FunctionDoc, category: str = "simple_python", names: Names = Names.UNDERSCORED
 ) -> dict[str, object]:
     """Return the function of the only tool that is shown for a doc."""
-    asked = ask(make_entry(category, functions=[doc]), WORDING, Prompting.usual(Mode.FC, names))
+    asked = build_first_request(
+        make_entry(category, functions=[doc]), WORDING, Prompting.make_default(Mode.FC, names)
+    )
     (tool,) = asked.tools
     assert tool["type"] == "function"
     function = tool["function"]
@@ -106,7 +108,7 @@ def test_a_tool_has_name_description_and_schema() -> None:
 def test_the_question_goes_as_it_is_with_tools() -> None:
     entry = make_entry(query="Bergen?")
     system = replace(entry, turns=((Message("system", "Be brief."), *entry.turns[0]),))
-    assert ask(system, WORDING, Prompting.usual(Mode.FC, Names.DOTTED)).messages == (
+    assert build_first_request(system, WORDING, Prompting.make_default(Mode.FC, Names.DOTTED)).messages == (
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Bergen?"},
     )
@@ -115,7 +117,9 @@ def test_the_question_goes_as_it_is_with_tools() -> None:
 @pytest.mark.parametrize(("names", "shown"), [(Names.UNDERSCORED, "a_b_c"), (Names.DOTTED, "a.b.c")], ids=str)
 @pytest.mark.parametrize("mode", Mode)
 def test_dots_are_shown_as_asked(mode: Mode, names: Names, shown: str) -> None:
-    asked = ask(make_entry(functions=[make_doc("a.b.c")]), WORDING, Prompting.usual(mode, names))
+    asked = build_first_request(
+        make_entry(functions=[make_doc("a.b.c")]), WORDING, Prompting.make_default(mode, names)
+    )
     function = asked.tools[0]["function"] if mode is Mode.FC else read_prompt_docs(asked)[0]
     assert isinstance(function, Mapping)
     assert function["name"] == shown
@@ -132,25 +136,31 @@ def test_dots_are_shown_as_asked(mode: Mode, names: Names, shown: str) -> None:
     ],
 )
 def test_names_that_every_interface_takes(name: str, tool: str, python: str) -> None:
-    assert (sanitised(name, Mode.FC), sanitised(name, Mode.PROMPT)) == (tool, python)
+    assert (sanitise_name(name, Mode.FC), sanitise_name(name, Mode.PROMPT)) == (tool, python)
 
 
 @pytest.mark.parametrize("names", Names)
 def test_names_of_golden_paths_are_shown_like_that_however_others_are(names: Names) -> None:
-    assert shown("a.b(c)", make_golden_path(), Prompting.usual(Mode.FC, names)) == "a-b-c-"
-    assert shown("a.b(c)", make_golden_path(), Prompting.usual(Mode.PROMPT, names)) == "a_b_c_"
-    assert {shown("a.b", make_entry(), Prompting.usual(mode, names)) for mode in Mode} == {names.shown("a.b")}
+    assert find_shown_name("a.b(c)", make_golden_path(), Prompting.make_default(Mode.FC, names)) == "a-b-c-"
+    assert (
+        find_shown_name("a.b(c)", make_golden_path(), Prompting.make_default(Mode.PROMPT, names)) == "a_b_c_"
+    )
+    assert {find_shown_name("a.b", make_entry(), Prompting.make_default(mode, names)) for mode in Mode} == {
+        names.show_name("a.b")
+    }
 
 
 def test_every_function_is_shown_in_order() -> None:
     entry = make_entry("multiple", functions=[make_doc("b"), make_doc("a")])
-    tools = ask(entry, WORDING, Prompting.usual(Mode.FC, Names.DOTTED)).tools
+    tools = build_first_request(entry, WORDING, Prompting.make_default(Mode.FC, Names.DOTTED)).tools
     assert [tool["function"]["name"] for tool in tools if isinstance(tool["function"], dict)] == ["b", "a"]
 
 
 def test_without_functions_there_are_no_tools() -> None:
     assert (
-        ask(make_entry("irrelevance", functions=[]), WORDING, Prompting.usual(Mode.FC, Names.DOTTED)).tools
+        build_first_request(
+            make_entry("irrelevance", functions=[]), WORDING, Prompting.make_default(Mode.FC, Names.DOTTED)
+        ).tools
         == ()
     )
 
@@ -244,17 +254,17 @@ def test_types_inside_types(declared: Mapping[str, object], shown: object) -> No
 def test_further_keys_of_a_doc_stay() -> None:
     doc = replace(make_doc("f"), extra={"response": {"type": "dict"}})
     assert build_only_tool(doc)["response"] == {"type": "dict"}
-    assert read_prompt_docs(ask(make_entry(functions=[doc]), WORDING, Prompting.usual(Mode.PROMPT)))[0][
-        "response"
-    ] == {"type": "dict"}
+    assert read_prompt_docs(
+        build_first_request(make_entry(functions=[doc]), WORDING, Prompting.make_default(Mode.PROMPT))
+    )[0]["response"] == {"type": "dict"}
 
 
 # Prompting
 
 
 def test_the_docs_stand_in_the_system_prompt() -> None:
-    asked = ask(make_entry(query="Bergen?"), WORDING, Prompting.usual(Mode.PROMPT))
-    doc = described(make_doc(), WORDING, Language.PYTHON, Names.DOTTED)
+    asked = build_first_request(make_entry(query="Bergen?"), WORDING, Prompting.make_default(Mode.PROMPT))
+    doc = build_wire_doc(make_doc(), WORDING, Language.PYTHON, Names.DOTTED)
     assert read_prompt_docs(asked) == [doc]
     assert get_prompt(asked) == f"Call these:\n{json.dumps([doc], indent=4)}\nOr say no."
     assert asked.messages[1:] == ({"role": "user", "content": "Bergen?"},)
@@ -263,9 +273,9 @@ def test_the_docs_stand_in_the_system_prompt() -> None:
 
 def test_types_stay_as_declared_in_a_prompt() -> None:
     doc = make_doc("f", {"x": {"type": "float", "description": "X."}})
-    parameters = read_prompt_docs(ask(make_entry(functions=[doc]), WORDING, Prompting.usual(Mode.PROMPT)))[0][
-        "parameters"
-    ]
+    parameters = read_prompt_docs(
+        build_first_request(make_entry(functions=[doc]), WORDING, Prompting.make_default(Mode.PROMPT))
+    )[0]["parameters"]
     assert parameters == {
         "type": "dict",
         "properties": {"x": {"type": "float", "description": "X."}},
@@ -276,7 +286,7 @@ def test_types_stay_as_declared_in_a_prompt() -> None:
 def test_the_system_prompt_comes_before_the_entrys_own() -> None:
     entry = make_entry(query="Bergen?")
     entry = replace(entry, turns=((Message("system", "Be brief."), *entry.turns[0]),))
-    asked = ask(entry, WORDING, Prompting.usual(Mode.PROMPT))
+    asked = build_first_request(entry, WORDING, Prompting.make_default(Mode.PROMPT))
     assert get_prompt(asked).endswith("\nOr say no.\n\nBe brief.")
     assert [message["role"] for message in asked.messages] == ["system", "user"]
 
@@ -284,12 +294,14 @@ def test_the_system_prompt_comes_before_the_entrys_own() -> None:
 def test_a_later_system_message_stays_where_it_is() -> None:
     entry = make_entry(query="Bergen?")
     entry = replace(entry, turns=((*entry.turns[0], Message("system", "Be brief.")),))
-    asked = ask(entry, WORDING, Prompting.usual(Mode.PROMPT))
+    asked = build_first_request(entry, WORDING, Prompting.make_default(Mode.PROMPT))
     assert [message["role"] for message in asked.messages] == ["system", "user", "system"]
 
 
 def test_without_functions_the_list_in_the_prompt_is_empty() -> None:
-    asked = ask(make_entry("irrelevance", functions=[]), WORDING, Prompting.usual(Mode.PROMPT))
+    asked = build_first_request(
+        make_entry("irrelevance", functions=[]), WORDING, Prompting.make_default(Mode.PROMPT)
+    )
     assert get_prompt(asked) == "Call these:\n[]\nOr say no."
 
 
@@ -307,7 +319,9 @@ def test_without_functions_the_list_in_the_prompt_is_empty() -> None:
 )
 @pytest.mark.parametrize("mode", Mode)
 def test_every_description_names_the_language(mode: Mode, category: str, hint: str) -> None:
-    asked = ask(make_entry(category, functions=[make_doc("f")]), WORDING, Prompting.usual(mode, Names.DOTTED))
+    asked = build_first_request(
+        make_entry(category, functions=[make_doc("f")]), WORDING, Prompting.make_default(mode, Names.DOTTED)
+    )
     function = asked.tools[0]["function"] if mode is Mode.FC else read_prompt_docs(asked)[0]
     assert isinstance(function, Mapping)
     assert function["description"] == f"About f.{hint}"
@@ -383,7 +397,7 @@ AS_SOURCE_TEXT = {
 def test_parameters_of_java_and_javascript_are_asked_for_as_text(
     language: Language, declared: Mapping[str, object], shown: object
 ) -> None:
-    doc = described(make_doc("f", {"x": declared}, ["x"]), WORDING, language, Names.DOTTED)
+    doc = build_wire_doc(make_doc("f", {"x": declared}, ["x"]), WORDING, language, Names.DOTTED)
     assert doc["parameters"] == {"type": "dict", "properties": {"x": shown}, "required": ["x"]}
 
 
@@ -403,7 +417,7 @@ LATE = [make_doc("tide.low", {"depth": {"type": "float"}}), make_doc("tide.high"
 @pytest.mark.parametrize(("names", "shown"), [(Names.DOTTED, "tide.low"), (Names.UNDERSCORED, "tide_low")])
 def test_late_functions_are_tools_and_a_sentence(names: Names, shown: str) -> None:
     """Their descriptions get no word about the language; the types are cast."""
-    told = revealed(LATE, WORDING, Prompting.usual(Mode.FC, names))
+    told = build_late_functions_request(LATE, WORDING, Prompting.make_default(Mode.FC, names))
     assert told.messages == ({"role": "user", "content": "There is more now."},)
     first, second = (tool["function"] for tool in told.tools)
     assert isinstance(first, dict)
@@ -411,12 +425,12 @@ def test_late_functions_are_tools_and_a_sentence(names: Names, shown: str) -> No
     assert (first["name"], first["description"]) == (shown, "About tide.low.")
     depth = {"type": "number", "format": "float", "description": " (a float)"}
     assert first["parameters"] == {"type": "object", "properties": {"depth": depth}, "required": []}
-    assert second["name"] == names.shown("tide.high")
+    assert second["name"] == names.show_name("tide.high")
 
 
 def test_late_functions_are_docs_before_a_sentence_in_prompting() -> None:
     """The docs as Python writes a list, their types as declared."""
-    told = revealed(LATE[1:], WORDING, Prompting.usual(Mode.PROMPT))
+    told = build_late_functions_request(LATE[1:], WORDING, Prompting.make_default(Mode.PROMPT))
     assert told == AskModel(
         (
             {
@@ -443,7 +457,7 @@ def test_late_functions_are_docs_before_a_sentence_in_prompting() -> None:
 def test_text_parts_are_no_tool_calls(
     parts: tuple[ToolCall | str, ...] | None, calls: tuple[ToolCall, ...]
 ) -> None:
-    assert tool_calls(Completion(text="a()", tool_calls=parts)) == calls
+    assert select_tool_calls(Completion(text="a()", tool_calls=parts)) == calls
 
 
 @pytest.mark.parametrize(
@@ -458,7 +472,7 @@ def test_text_parts_are_no_tool_calls(
     ],
 )
 def test_an_answer_shown_without_calls_is_a_text(completion: Completion, content: str) -> None:
-    assert answered(completion, (), 0, 0) == {"role": "assistant", "content": content}
+    assert build_assistant_message(completion, (), 0, 0) == {"role": "assistant", "content": content}
 
 
 CALLS = (ToolCall("a", '{"b": ', "id_1"), ToolCall("c", {"d": [1]}))
@@ -466,7 +480,7 @@ CALLS = (ToolCall("a", '{"b": ', "id_1"), ToolCall("c", {"d": [1]}))
 
 @pytest.mark.parametrize("text", [None, "", "At once."])
 def test_an_answer_with_calls_keeps_them_and_its_text(text: str | None) -> None:
-    assert answered(Completion(text=text, tool_calls=("x", *CALLS)), CALLS, 3, 12) == {
+    assert build_assistant_message(Completion(text=text, tool_calls=("x", *CALLS)), CALLS, 3, 12) == {
         "role": "assistant",
         "content": text,
         "tool_calls": [
@@ -477,7 +491,7 @@ def test_an_answer_with_calls_keeps_them_and_its_text(text: str | None) -> None:
 
 
 def test_each_tool_call_gets_its_result() -> None:
-    assert results(CALLS, ["a()", "c(d=[1])"], ["one", "two"], 3, 12) == [
+    assert build_result_messages(CALLS, ["a()", "c(d=[1])"], ["one", "two"], 3, 12) == [
         {"role": "tool", "tool_call_id": "t03s12c00", "content": "one"},
         {"role": "tool", "tool_call_id": "t03s12c01", "content": "two"},
     ]
@@ -488,16 +502,18 @@ def test_calls_in_a_text_get_one_message_for_all() -> None:
         "[{'role': 'tool', 'name': 'a()', 'content': 'one'}, "
         """{'role': 'tool', 'name': "b(c='d')", 'content': 'two\\n'}]"""
     )
-    assert results((), ["a()", "b(c='d')"], ["one", "two\n"], 3, 12) == [{"role": "user", "content": shown}]
+    assert build_result_messages((), ["a()", "b(c='d')"], ["one", "two\n"], 3, 12) == [
+        {"role": "user", "content": shown}
+    ]
 
 
 def test_without_calls_nothing_is_said() -> None:
-    assert results((), [], [], 0, 0) == []
+    assert build_result_messages((), [], [], 0, 0) == []
 
 
 def test_no_result_may_be_missing_in_a_text() -> None:
     with pytest.raises(ValueError, match="zip"):
-        results((), ["a()", "b()"], ["one"], 0, 0)
+        build_result_messages((), ["a()", "b()"], ["one"], 0, 0)
 
 
 # Nothing is changed on the way
@@ -524,15 +540,17 @@ def make_elaborate_entry(category: str) -> Entry:
 def test_an_entry_is_the_same_after_it_was_shown(mode: Mode, category: str) -> None:
     entry = make_elaborate_entry(category)
     before = copy.deepcopy(entry)
-    first = ask(entry, WORDING, Prompting.usual(mode, Names.UNDERSCORED))
+    first = build_first_request(entry, WORDING, Prompting.make_default(mode, Names.UNDERSCORED))
     assert entry == before
-    assert ask(entry, WORDING, Prompting.usual(mode, Names.UNDERSCORED)) == first
+    assert build_first_request(entry, WORDING, Prompting.make_default(mode, Names.UNDERSCORED)) == first
 
 
 @pytest.mark.parametrize("category", ["simple_python", "simple_java", "simple_javascript"])
 @pytest.mark.parametrize("mode", Mode)
 def test_a_request_can_be_written_as_json(mode: Mode, category: str) -> None:
-    asked = ask(make_elaborate_entry(category), WORDING, Prompting.usual(mode, Names.UNDERSCORED))
+    asked = build_first_request(
+        make_elaborate_entry(category), WORDING, Prompting.make_default(mode, Names.UNDERSCORED)
+    )
     assert json.loads(json.dumps([asked.messages, asked.tools]))
 
 
@@ -550,14 +568,20 @@ def test_what_the_system_says_is_one_message_in_front(told: str, own: str) -> No
         entry = replace(entry, turns=((Message("system", own), *entry.turns[0]),))
     wording = replace(WORDING, answer_format="Answer so.")
     said = "\n\n".join(filter(None, (told, "Answer so.", own)))
-    system, user = ask(entry, wording, Prompting.usual(Mode.FC, Names.DOTTED), told).messages
+    system, user = build_first_request(
+        entry, wording, Prompting.make_default(Mode.FC, Names.DOTTED), told
+    ).messages
     assert system == {"role": "system", "content": said}
     assert user["role"] == "user"
-    system, user = ask(entry, wording, Prompting.usual(Mode.PROMPT, Names.DOTTED), told).messages
+    system, user = build_first_request(
+        entry, wording, Prompting.make_default(Mode.PROMPT, Names.DOTTED), told
+    ).messages
     assert str(system["content"]).endswith(f"Or say no.\n\n{said}")
 
 
 def test_only_where_answers_are_compared_their_form_is_told() -> None:
     wording = replace(WORDING, answer_format="Answer so.")
-    (user,) = ask(make_entry(), wording, Prompting.usual(Mode.FC, Names.DOTTED)).messages
+    (user,) = build_first_request(
+        make_entry(), wording, Prompting.make_default(Mode.FC, Names.DOTTED)
+    ).messages
     assert user["role"] == "user"

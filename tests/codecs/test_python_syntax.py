@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 import pytest
 
 from pytest_fcbench.codecs.call_evaluation import Functions, NoCallError
-from pytest_fcbench.codecs.call_evaluation import carried_out as carry_out
+from pytest_fcbench.codecs.call_evaluation import carry_out_call as carry_out
 from pytest_fcbench.codecs.decoders import python as python_calls
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.python_syntax import DEEPEST, parse_expression, parse_module, read_literal
@@ -240,7 +240,11 @@ NESTS: Mapping[str, Callable[[int], str]] = {
 def read_every_way(text: str) -> Iterator[object]:
     """Yield what each reader of calls makes of a text."""
     known: Functions = {"f": lambda x: x}
-    for read in (python_calls.official, python_calls.corrected, lambda text: carry_out(text, known)):
+    for read in (
+        python_calls.parse_official,
+        python_calls.parse_corrected,
+        lambda text: carry_out(text, known),
+    ):
         try:
             yield repr(read(text))
         except (Undecodable, NoCallError, RecursionError, MemoryError):

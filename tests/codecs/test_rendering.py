@@ -20,7 +20,7 @@ from pytest_fcbench.codecs.decoders.registry import (
     read_corrected,
     read_official,
 )
-from pytest_fcbench.codecs.rendering import in_format, render
+from pytest_fcbench.codecs.rendering import render_completion, render_in_format
 from pytest_fcbench.domain.entry import Entry, Variation
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
@@ -47,10 +47,10 @@ def render_source(
     language: Language, value: object, schema: Mapping[str, object], mode: Mode = Mode.FC
 ) -> str:
     """Write a value as an argument: as a text of JSON, or among code."""
-    completion = render(
+    completion = render_completion(
         [Call("A.f", {"x": value})],
         make_language_entry(language, schema),
-        Prompting.usual(mode, Names.DOTTED),
+        Prompting.make_default(mode, Names.DOTTED),
     )
     if mode is Mode.PROMPT:
         assert completion.text is not None
@@ -77,13 +77,13 @@ def read_both_ways(completion: Completion, entry: Entry, mode: Mode, names: Name
 
 def test_a_prompted_answer_is_a_list_of_python_calls() -> None:
     calls = [Call("a.b", {"x": "it's", "y": [1, 2.5, None]}), Call("c", {})]
-    completion = render(calls, make_entry("parallel"), Prompting.usual(Mode.PROMPT))
+    completion = render_completion(calls, make_entry("parallel"), Prompting.make_default(Mode.PROMPT))
     assert completion == Completion(text='[a.b(x="it\'s", y=[1, 2.5, None]), c()]')
 
 
 def test_an_answer_by_tools_has_json_arguments_and_ids() -> None:
     calls = [Call("a.b", {"x": "é", "y": (1, True)}), Call("a.b", {})]
-    completion = render(calls, make_entry("parallel"), Prompting.usual(Mode.FC))
+    completion = render_completion(calls, make_entry("parallel"), Prompting.make_default(Mode.FC))
     assert completion == Completion(
         tool_calls=(
             ToolCall("a_b", '{"x": "é", "y": [1, true]}', "call_0"),
@@ -94,21 +94,25 @@ def test_an_answer_by_tools_has_json_arguments_and_ids() -> None:
 
 def test_no_calls_are_an_empty_list() -> None:
     entry = make_entry("irrelevance", functions=[])
-    assert render([], entry, Prompting.usual(Mode.PROMPT)) == Completion(text="[]")
-    assert render([], entry, Prompting.usual(Mode.FC, Names.DOTTED)) == Completion(tool_calls=())
+    assert render_completion([], entry, Prompting.make_default(Mode.PROMPT)) == Completion(text="[]")
+    assert render_completion([], entry, Prompting.make_default(Mode.FC, Names.DOTTED)) == Completion(
+        tool_calls=()
+    )
 
 
 def test_no_calls_are_read_back_as_none() -> None:
     entry = make_entry("irrelevance", functions=[])
-    by_tools = render([], entry, Prompting.usual(Mode.FC, Names.DOTTED))
+    by_tools = render_completion([], entry, Prompting.make_default(Mode.FC, Names.DOTTED))
     assert read_both_ways(by_tools, entry, Mode.FC, Names.DOTTED) == (Calls(()), Prose(""))
-    prompted = render([], entry, Prompting.usual(Mode.PROMPT))
+    prompted = render_completion([], entry, Prompting.make_default(Mode.PROMPT))
     assert read_both_ways(prompted, entry, Mode.PROMPT, Names.DOTTED) == (Calls(()), Calls(()))
 
 
 @pytest.mark.parametrize(("names", "shown"), [(Names.DOTTED, "a.b"), (Names.UNDERSCORED, "a_b")])
 def test_a_name_is_written_as_it_was_shown(names: Names, shown: str) -> None:
-    completion = render([Call("a.b", {})], make_entry(), Prompting.usual(Mode.PROMPT, names))
+    completion = render_completion(
+        [Call("a.b", {})], make_entry(), Prompting.make_default(Mode.PROMPT, names)
+    )
     assert completion.text == f"[{shown}()]"
 
 
@@ -161,9 +165,9 @@ def assert_read_back(calls: list[Call], mode: Mode, names: Names) -> None:
     docs = [make_doc(call.name, {name: {"type": "any"} for name in call.arguments}) for call in calls]
     entry = make_entry("parallel", functions=docs, expect=[])
     official, corrected = read_both_ways(
-        render(calls, entry, Prompting.usual(mode, names)), entry, mode, names
+        render_completion(calls, entry, Prompting.make_default(mode, names)), entry, mode, names
     )
-    shown = [Call(names.shown(call.name), call.arguments) for call in calls]
+    shown = [Call(names.show_name(call.name), call.arguments) for call in calls]
     assert repr(official) == repr(Calls(tuple(shown)))  # repr tells True from 1 and (1,) from [1]
     assert repr(corrected) == repr(Calls(tuple(calls)))
 
@@ -187,7 +191,7 @@ def assert_read_back_from(
 @given(calls=draw_calls(literals))
 @settings(deadline=None)
 def test_calls_in_a_return_format_are_read_back(chosen: PromptFormat, calls: list[Call]) -> None:
-    assert_read_back_from(in_format(calls, chosen), chosen, calls)
+    assert_read_back_from(render_in_format(calls, chosen), chosen, calls)
 
 
 @pytest.mark.parametrize("tagged", [True, False])
@@ -196,7 +200,7 @@ def test_calls_in_a_return_format_are_read_back(chosen: PromptFormat, calls: lis
 def test_calls_as_json_are_read_back(calls: list[Call], *, tagged: bool) -> None:
     """Officially not where what looks like the end of an object and of a list comes before both."""
     chosen = PromptFormat(Returned.JSON, tagged)
-    text = in_format(calls, chosen)
+    text = render_in_format(calls, chosen)
     ends = re.findall(r"}\s*\]", text)
     assert_read_back_from(text, chosen, calls, officially=len(ends) < 2)
 
@@ -204,12 +208,12 @@ def test_calls_as_json_are_read_back(calls: list[Call], *, tagged: bool) -> None
 def test_an_end_of_the_tag_within_a_value_does_not_end_the_calls() -> None:
     calls = [Call("f", {"x": "</TOOLCALL>", "y": {"z": ["\\</TOOLCALL>", "</functions>"]}})]
     for chosen in FORMS:
-        assert_read_back_from(in_format(calls, chosen), chosen, calls)
+        assert_read_back_from(render_in_format(calls, chosen), chosen, calls)
 
 
 def test_what_xml_has_no_form_for_is_written_as_a_literal() -> None:
     calls = [Call("f", {"a": "\0", "b": " x ", "c": "\r\n\t", "d": "\ud800"})]
-    concise = in_format(calls, PromptFormat(Returned.CONCISE_XML))
+    concise = render_in_format(calls, PromptFormat(Returned.CONCISE_XML))
     assert """<param name="b" type="dict">' x '</param>""" in concise
     assert """<param name="d" type="dict">'\\ud800'</param>""" in concise
 
@@ -219,8 +223,8 @@ def test_the_answer_to_a_variation_is_in_its_format() -> None:
     told = {}
     for chosen in FORMS:
         varied = replace(entry, variation=Variation(entry.category, chosen))
-        told[chosen.syntax] = render(
-            [Call("a.b", {"x": [1]})], varied, Prompting.usual(Mode.PROMPT, Names.UNDERSCORED)
+        told[chosen.syntax] = render_completion(
+            [Call("a.b", {"x": [1]})], varied, Prompting.make_default(Mode.PROMPT, Names.UNDERSCORED)
         ).text
     json_text = '[{"function": "a_b", "parameters": {"x": [1]}}]'
     verbose = '<param name="x" value="[1]" type="array"/>'
@@ -239,9 +243,9 @@ def test_a_parameter_named_like_a_keyword_can_only_be_given_by_tools(parameter: 
     """``f(from="a")`` is no Python, whoever reads it."""
     call = Call("f", {parameter: "a"})
     entry = make_entry(functions=[make_doc("f", {parameter: {"type": "string"}})], expect=[])
-    by_tools = render([call], entry, Prompting.usual(Mode.FC, Names.DOTTED))
+    by_tools = render_completion([call], entry, Prompting.make_default(Mode.FC, Names.DOTTED))
     assert read_both_ways(by_tools, entry, Mode.FC, Names.DOTTED) == (Calls((call,)), Calls((call,)))
-    prompted = render([call], entry, Prompting.usual(Mode.PROMPT))
+    prompted = render_completion([call], entry, Prompting.make_default(Mode.PROMPT))
     assert not any(
         isinstance(reading, Calls) for reading in read_both_ways(prompted, entry, Mode.PROMPT, Names.DOTTED)
     )
@@ -323,10 +327,10 @@ def test_values_of_java_and_javascript_are_written_as_source_text(
 
 
 def test_a_bare_java_call_is_a_statement() -> None:
-    completion = render(
+    completion = render_completion(
         [Call("f", {"x": 1})],
         make_language_entry(J, {"type": "integer"}, "f"),
-        Prompting.usual(Mode.PROMPT, Names.DOTTED),
+        Prompting.make_default(Mode.PROMPT, Names.DOTTED),
     )
     assert completion.text == "[f(x=1);]"
 
@@ -336,8 +340,8 @@ def test_both_profiles_can_read_what_is_written(
     language: Language, value: object, schema: Mapping[str, object], argument: str, code: str
 ) -> None:
     """The official reading by tools and as text, the corrected one by the grammar or by the same patterns."""
-    read = java.value if language is J else javascript.value
-    by_pattern = java.official_value if language is J else javascript.official_value
+    read = java.parse_literal if language is J else javascript.parse_literal
+    by_pattern = java.parse_official_literal if language is J else javascript.parse_official_literal
     items = schema.get("items")
     element = str(items["type"]) if isinstance(items, Mapping) else None
     assert by_pattern(argument, str(schema["type"]), element) == value
@@ -351,8 +355,8 @@ def test_an_empty_text_is_an_empty_argument(language: Language) -> None:
 
 def test_both_profiles_can_read_a_key_that_is_not_ascii() -> None:
     text = render_source(J, {"é": 1}, {"type": "HashMap"})
-    assert java.value(text) == {"é": 1}
-    assert java.official_value(text, "HashMap") == {"é": 1}
+    assert java.parse_literal(text) == {"é": 1}
+    assert java.parse_official_literal(text, "HashMap") == {"é": 1}
 
 
 plain_text = st.text(string.ascii_letters + "éß ", min_size=1, max_size=8).filter(
@@ -417,10 +421,10 @@ def test_a_plain_value_is_read_back_by_grammar_and_by_pattern(
 )
 @settings(deadline=None)
 def test_javascript_reads_any_json_back_by_the_grammar(value: object) -> None:
-    assert javascript.value(render_source(JS, value, {"type": "any"})) == value
+    assert javascript.parse_literal(render_source(JS, value, {"type": "any"})) == value
 
 
 @given(value=st.lists(st.text(max_size=12), max_size=4))
 @settings(deadline=None)
 def test_java_reads_any_texts_back_by_the_grammar(value: list[str]) -> None:
-    assert java.value(render_source(J, value, array_of("String", "ArrayList"))) == value
+    assert java.parse_literal(render_source(J, value, array_of("String", "ArrayList"))) == value

@@ -36,9 +36,9 @@ def load(path: Path) -> Load:
 
     def settings(text: str | None = None, **options: object) -> Settings:
         if text is None:
-            return loading.load(options, None)
+            return loading.build_settings(options, None)
         path.write_text(text, encoding="utf-8")
-        return loading.load(options, path)
+        return loading.build_settings(options, path)
 
     return settings
 
@@ -337,13 +337,13 @@ def test_temperature_is_any_number_from_0(load: Load, temperature: str) -> None:
 
 def test_the_cache_folder_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FCBENCH_CACHE", str(tmp_path))
-    assert loading.cache_folder() == tmp_path
+    assert loading.find_cache_folder() == tmp_path
 
 
 def test_without_it_the_cache_folder_is_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FCBENCH_CACHE", raising=False)
-    assert loading.cache_folder().name == "fcbench"
-    assert loading.cache_folder().is_absolute()
+    assert loading.find_cache_folder().name == "fcbench"
+    assert loading.find_cache_folder().is_absolute()
 
 
 # Which value wins
@@ -647,8 +647,8 @@ def test_release_dates_go_by_profile(path: Path) -> None:
         "  c: {model: x/c}\n",
         encoding="utf-8",
     )
-    assert loading.released(path) == {"a": date(2024, 7, 18), "b": date(2025, 2, 1)}
-    assert loading.released(None) == {}
+    assert loading.read_release_dates(path) == {"a": date(2024, 7, 18), "b": date(2025, 2, 1)}
+    assert loading.read_release_dates(None) == {}
 
 
 def test_valid_keys_are_named_once(load: Load) -> None:
@@ -668,23 +668,23 @@ def test_a_file_that_is_not_yaml_is_told(load: Load, path: Path, text: str) -> N
 
 
 def test_the_file_of_the_root_is_used_if_there(path: Path, tmp_path: Path) -> None:
-    assert loading.config_file(tmp_path, None) is None
+    assert loading.find_config_file(tmp_path, None) is None
     path.write_text("model: oracle\n", encoding="utf-8")
-    assert loading.config_file(tmp_path, None) == path
+    assert loading.find_config_file(tmp_path, None) == path
 
 
 def test_a_named_file_is_used_instead(path: Path, tmp_path: Path) -> None:
     path.write_text("model: oracle\n", encoding="utf-8")
     other = tmp_path / "other.yaml"
     other.write_text("model: lexical\n", encoding="utf-8")
-    assert loading.config_file(tmp_path, str(other)) == other
+    assert loading.find_config_file(tmp_path, str(other)) == other
 
 
 @pytest.mark.parametrize("name", ["none.yaml", "."], ids=["missing", "a folder"])
 def test_a_named_file_must_be_there(tmp_path: Path, name: str) -> None:
     given = str(tmp_path / name)
     with pytest.raises(UsageError) as caught:
-        loading.config_file(tmp_path, given)
+        loading.find_config_file(tmp_path, given)
     assert str(caught.value) == f"--fcbench-config={given}: there is no such file"
 
 
@@ -701,9 +701,9 @@ def load_judge(path: Path) -> LoadJudge:
 
     def settings(text: str | None = None, **options: object) -> Settings | None:
         if text is None:
-            return loading.load_judge(options, None)
+            return loading.build_judge_settings(options, None)
         path.write_text(text, encoding="utf-8")
-        return loading.load_judge(options, path)
+        return loading.build_judge_settings(options, path)
 
     return settings
 

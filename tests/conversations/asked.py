@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pytest_fcbench.domain.driving import drive
-from pytest_fcbench.domain.transcript import Asking, AskModel, Completion
+from pytest_fcbench.domain.driving import drive_conversation
+from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation
 
 
-def requests(asking: Asking, answer: Callable[[AskModel], Completion]) -> list[AskModel]:
+def requests(asking: Conversation, answer: Callable[[AskModel], Completion]) -> list[AskModel]:
     """Drive a conversation with these answers and return every request that it comes to."""
     found: list[AskModel] = []
 
@@ -16,5 +16,5 @@ def requests(asking: Asking, answer: Callable[[AskModel], Completion]) -> list[A
         found.append(request)
         return answer(request)
 
-    drive(asking, noted)
+    drive_conversation(asking, noted)
     return found

@@ -12,12 +12,12 @@ from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.transcript import (
     Completion,
-    Driven,
     Fault,
     Party,
+    PathSettings,
     ToolCall,
 )
-from pytest_fcbench.domain.verdict import Profile, Rated
+from pytest_fcbench.domain.verdict import JudgeRating, Profile
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
@@ -29,10 +29,10 @@ CORE = core.open_suite(Path())
 
 
 def _fresh(entry: Entry) -> Environments:
-    return environments.opened(entry, CORE.world)
+    return environments.open_environments(entry, CORE.world)
 
 
-def _held(entry: Entry, reply: Completion, driven: Driven) -> list[Party]:
+def _held(entry: Entry, reply: Completion, driven: PathSettings) -> list[Party]:
     """Who is asked in a conversation in which everybody says this."""
     talk = converse(entry, Setting(FC, CORE, driven))
     asked = [next(talk).party]
@@ -44,13 +44,13 @@ def _held(entry: Entry, reply: Completion, driven: Driven) -> list[Party]:
 
 
 CHAT = CORE.load(CATEGORIES["chatable"])[1]
-WISE = Driven(Profile.OFFICIAL, judge="wise")
+WISE = PathSettings(Profile.OFFICIAL, judge="wise")
 
 
 def test_a_judge_is_asked_about_words_where_there_is_nothing_to_call() -> None:
     reply = Completion(text='{"score": 1, "reason": "Half of it."}')
     assert _held(CHAT, reply, WISE) == [Party.MODEL, Party.JUDGE]
-    assert _held(CHAT, reply, Driven(Profile.OFFICIAL)) == [Party.MODEL]
+    assert _held(CHAT, reply, PathSettings(Profile.OFFICIAL)) == [Party.MODEL]
     single = CORE.load(CATEGORIES["irrelevance"])[0]
     assert _held(single, reply, WISE) == [Party.MODEL]
 
@@ -76,4 +76,6 @@ def test_the_rating_is_in_the_judgement(pool: Pool, performer: Performer) -> Non
     talk.send(Completion(text="Because of the air."))
     with pytest.raises(StopIteration) as done:
         talk.send(Completion(text='{"score": 1, "reason": "Half of it."}'))
-    assert judge(CHAT, done.value.value, Resources(_fresh, pool, performer)).rating == Rated(1, "Half of it.")
+    assert judge(CHAT, done.value.value, Resources(_fresh, pool, performer)).rating == JudgeRating(
+        1, "Half of it."
+    )

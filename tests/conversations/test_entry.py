@@ -13,10 +13,10 @@ from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import (
-    Asking,
     Completion,
-    Driven,
+    Conversation,
     Party,
+    PathSettings,
     Transcript,
 )
 from pytest_fcbench.domain.verdict import Profile
@@ -26,7 +26,7 @@ from tests.matchers.golden_path.talking import FC, PROMPT
 CORE = core.open_suite(Path())
 
 
-def _refused(talk: Asking) -> Transcript:
+def _refused(talk: Conversation) -> Transcript:
     """The conversation with a model that calls nothing."""
     while True:
         try:
@@ -41,16 +41,16 @@ def test_the_profile_drives_along_golden_paths_only(profile: Profile) -> None:
     for category in CORE.categories:
         entry = CORE.load(category)[0]
         manner = PROMPT if entry.variation else FC
-        talk = converse(entry, Setting(manner, CORE, Driven(profile)))
+        talk = converse(entry, Setting(manner, CORE, PathSettings(profile)))
         assert next(talk).party is Party.MODEL
         transcript = _refused(talk)
-        assert transcript.driven == (Driven(profile) if category.rule.follows_path else None)
+        assert transcript.driven == (PathSettings(profile) if category.rule.follows_path else None)
 
 
 def test_prompt_formats_need_a_prompt() -> None:
     entry = CORE.load(CATEGORIES["format_sensitivity"])[0]
     with pytest.raises(NotScoredError, match=r"^prompt formats are for models that are asked by prompting$"):
-        converse(entry, Setting(FC, CORE, Driven(Profile.OFFICIAL)))
+        converse(entry, Setting(FC, CORE, PathSettings(Profile.OFFICIAL)))
 
 
 @pytest.mark.parametrize(

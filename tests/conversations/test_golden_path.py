@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
-from pytest_fcbench.codecs.presenting import sanitised
+from pytest_fcbench.codecs.presenting import sanitise_name
 from pytest_fcbench.domain.entry import PathCall
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import AskModel, Completion, Driven, Fault, Step
+from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, PathSettings, Step
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed
 from pytest_fcbench.matchers.golden_path.verdict import judge
-from pytest_fcbench.scorecard.record import from_json, record, to_json
+from pytest_fcbench.scorecard.record import build_record, from_json, to_json
 from tests.factories import tool_calls
 from tests.matchers.golden_path.cases import make_path_entry
 from tests.matchers.golden_path.talking import CORE, CORRECTED, OFFICIAL, PROMPT, call, held
@@ -27,10 +27,10 @@ BOTH = pytest.mark.parametrize("driven", [OFFICIAL, CORRECTED], ids=lambda drive
 REPLY = {"navn": "Tromsø", "ids": [1, 2]}
 ENTRY = make_path_entry(
     [
-        [PathCall.replied("Search_Hotel_Destination", {"query": "Tromsø"}, REPLY)],
+        [PathCall.with_reply("Search_Hotel_Destination", {"query": "Tromsø"}, REPLY)],
         [
-            PathCall.replied("Get_Hotel_Reviews(Tips)", {"hotel_id": "101"}, "fine"),
-            PathCall.replied("Get_Hotel_Details", {"hotel_id": "1", "arrival_date": "d"}, None),
+            PathCall.with_reply("Get_Hotel_Reviews(Tips)", {"hotel_id": "101"}, "fine"),
+            PathCall.with_reply("Get_Hotel_Details", {"hotel_id": "1", "arrival_date": "d"}, None),
         ],
     ]
 )
@@ -51,12 +51,12 @@ SECOND = [
     ],
 )
 def test_names_are_made_fit_for_interfaces(name: str, shown: str) -> None:
-    assert sanitised(name, Mode.FC) == shown
-    assert sanitised(name, Mode.PROMPT).isidentifier()
+    assert sanitise_name(name, Mode.FC) == shown
+    assert sanitise_name(name, Mode.PROMPT).isidentifier()
 
 
 @BOTH
-def test_function_calling(driven: Driven) -> None:
+def test_function_calling(driven: PathSettings) -> None:
     requests: list[AskModel] = []
     transcript = held(ENTRY, [FIRST, SECOND], driven, requests=requests)
     assert [request.step for request in requests] == [0, 1, 2]
@@ -65,7 +65,7 @@ def test_function_calling(driven: Driven) -> None:
     assert [tool["type"] for tool in first.tools] == ["function"] * len(ENTRY.functions)
     shown = [tool["function"] for tool in first.tools]
     assert [doc["name"] for doc in shown if isinstance(doc, dict)] == [
-        sanitised(doc.name, Mode.FC) for doc in ENTRY.functions
+        sanitise_name(doc.name, Mode.FC) for doc in ENTRY.functions
     ]
     assert [doc["parameters"] for doc in shown if isinstance(doc, dict)] == [
         doc.parameters for doc in ENTRY.functions
@@ -89,7 +89,7 @@ def test_function_calling(driven: Driven) -> None:
 
 
 @BOTH
-def test_prompting(driven: Driven) -> None:
+def test_prompting(driven: PathSettings) -> None:
     requests: list[AskModel] = []
     answers = [
         '[Search_Hotel_Destination(query="Tromsø")]',
@@ -146,7 +146,7 @@ def test_the_same_is_asked_once() -> None:
 
 
 @BOTH
-def test_what_a_judge_is_told_was_said(driven: Driven) -> None:
+def test_what_a_judge_is_told_was_said(driven: PathSettings) -> None:
     """Officially a final answer is held against the golden dialogue, whatever was called."""
     asked: list[str] = []
 
@@ -163,14 +163,14 @@ def test_what_a_judge_is_told_was_said(driven: Driven) -> None:
     assert "in tromso" in second.partition("call that was made")[0]
     assert "in tromso" not in completeness
     assert ("in tromso" in correctness) is (driven is CORRECTED)
-    score = judge(ENTRY, transcript).path_under(driven.profile)
+    score = judge(ENTRY, transcript).select_path_score(driven.profile)
     assert score is not None
     assert (score.right, score.completeness, score.correctness) == (3, 2, 1)
 
 
 @BOTH
 @pytest.mark.parametrize("answer", [None, "", " \n"])
-def test_no_judge_is_asked_about_nothing(driven: Driven, answer: str | None) -> None:
+def test_no_judge_is_asked_about_nothing(driven: PathSettings, answer: str | None) -> None:
     transcript = held(ENTRY, [FIRST, SECOND, answer], replace(driven, judge="a judge"))
     assert transcript.asides == ()
 
@@ -212,7 +212,7 @@ ASIDES = st.sampled_from(
 @pytest.mark.parametrize("syntax", SYNTAXES)
 @given(answers=ANSWERS, replies=st.lists(ASIDES, min_size=1, max_size=3), asks=st.booleans())
 def test_no_answer_breaks_it(
-    driven: Driven, syntax: str, answers: list[Completion], replies: list[Completion], asks: bool
+    driven: PathSettings, syntax: str, answers: list[Completion], replies: list[Completion], asks: bool
 ) -> None:
     """The verdict of the profile that drove is found again from what was answered, however often."""
     reader = SYNTAXES[syntax]
@@ -224,9 +224,9 @@ def test_no_answer_breaks_it(
     transcript = held(ENTRY, answers, driven, manner=manner, requests=requests, aside=lambda _: next(others))
     judgement = judge(ENTRY, transcript)
     assert judge(ENTRY, transcript) == judgement
-    own = judgement.under(driven.profile)
+    own = judgement.select_profile(driven.profile)
     assert not isinstance(own, NotScored) or (asks and own.cause in ("judge", "similarity"))
     for request in requests:
         json.dumps([request.messages, request.tools])
-    kept = json.dumps(to_json(record(ENTRY, manner, judgement, transcript)))
+    kept = json.dumps(to_json(build_record(ENTRY, manner, judgement, transcript)))
     assert json.dumps(to_json(from_json(json.loads(kept)))) == kept

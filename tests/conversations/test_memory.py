@@ -13,7 +13,7 @@ from pytest_fcbench.conversations.setting import Memories, Setting
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Answers, Entry
 from pytest_fcbench.domain.transcript import (
     AskModel,
-    Driven,
+    PathSettings,
 )
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.baselines.oracle import OracleModel
@@ -27,7 +27,7 @@ CORE = core.open_suite(Path())
 
 def _requests(entry: Entry, memories: Memories) -> list[AskModel]:
     model = OracleModel(FC.prompting)
-    talk = converse(entry, Setting(FC, CORE, Driven(Profile.OFFICIAL), memories))
+    talk = converse(entry, Setting(FC, CORE, PathSettings(Profile.OFFICIAL), memories))
     return requests(talk, lambda request: run_through(model.complete(entry, request)))
 
 
@@ -66,4 +66,4 @@ def test_without_the_conversation_before_results_are_not_known() -> None:
     entry = CORE.load(CATEGORIES["memory_rec_sum"])[0]
     *_, last = _requests(entry, {})
     assert last.messages[-1]["content"] == "(not known: it depends on an earlier conversation)"
-    assert open_environments(entry, CORE, {}).snapshot() == {"memory_rec_sum": {"memory": ""}}
+    assert open_environments(entry, CORE, {}).copy_state() == {"memory_rec_sum": {"memory": ""}}

@@ -16,9 +16,9 @@ from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
 from pytest_fcbench.domain.transcript import (
-    Asking,
     AskModel,
     CallFunctions,
+    CallingConversation,
     Completion,
     Conversation,
     Fault,
@@ -31,8 +31,8 @@ from pytest_fcbench.suites.registry import open_suite
 from tests.conversations.asked import requests
 from tests.factories import make_doc, make_entry, make_multi_turn, tool_calls
 
-FC = Manner("gpt", Prompting.usual(Mode.FC))
-PROMPT = Manner("gpt", Prompting.usual(Mode.PROMPT))
+FC = Manner("gpt", Prompting.make_default(Mode.FC))
+PROMPT = Manner("gpt", Prompting.make_default(Mode.PROMPT))
 MANNERS = pytest.mark.parametrize("manner", [FC, PROMPT], ids=["fc", "prompt"])
 
 DONE = Completion(text="Done.")
@@ -50,7 +50,7 @@ def wording() -> Wording:
 def test_it_asks_as_the_codec_shows_the_entry(wording: Wording, manner: Manner) -> None:
     entry = make_entry()
     request = next(put_turns(entry, manner, wording))
-    assert request == presenting.ask(entry, wording, manner.prompting)
+    assert request == presenting.build_first_request(entry, wording, manner.prompting)
     assert isinstance(request, AskModel)
     assert bool(request.tools) is (manner.prompting.mode is Mode.FC)
     assert request.messages[-1] == {"role": "user", "content": "What will the weather in Bergen be?"}
@@ -92,7 +92,7 @@ ENTRY = make_multi_turn(("Put the jar away.", ["put(item='jar')"]), ("Thank you.
 
 
 def _held(
-    conversation: Conversation, *replies: Completion | Results
+    conversation: CallingConversation, *replies: Completion | Results
 ) -> tuple[list[AskModel | CallFunctions], Transcript | None]:
     """What a conversation demands while it is sent these replies, and its transcript if it ends with them."""
     demands = [next(conversation)]
@@ -259,7 +259,7 @@ def test_tool_calls_that_cannot_be_read_are_told_so_and_end_the_turn(
     assert _places(demands) == [(0, 0), (1, 0)]
     first, second = _asked(demands)
     (made, *told, thanks) = second.messages[len(first.messages) :]
-    assert made == presenting.answered(broken, presenting.tool_calls(broken), 0, 0)
+    assert made == presenting.build_assistant_message(broken, presenting.select_tool_calls(broken), 0, 0)
     assert [message["tool_call_id"] for message in told] == [f"t00s00c0{n}" for n in range(len(calls))]
     says = "Error: the calls of this message cannot be read, so none was carried out."
     assert {(message["role"], message["content"]) for message in told} == {("tool", says)}
@@ -338,7 +338,10 @@ def test_in_function_calling_late_functions_come_as_tools(wording: Wording) -> N
     demands, transcript = _held(put_turns(LATE, FC, wording), DONE, DONE, DONE)
     first, second, third = _asked(demands)
     assert transcript is not None
-    assert first.tools + presenting.revealed([LADDER], wording, FC.prompting).tools == second.tools
+    assert (
+        first.tools + presenting.build_late_functions_request([LADDER], wording, FC.prompting).tools
+        == second.tools
+    )
     assert [_name(request) for request in (first, second, third)] == [["put"], *[["put", "climb"]] * 2]
     assert second.messages == (
         *first.messages,
@@ -357,7 +360,7 @@ def test_in_prompting_late_functions_are_told_by_the_user(wording: Wording) -> N
     demands, _ = _held(put_turns(LATE, PROMPT, wording), DONE, DONE)
     first, second, third = _asked(demands)
     assert "climb" not in str(first.messages)
-    (said,) = presenting.revealed([LADDER], wording, PROMPT.prompting).messages
+    (said,) = presenting.build_late_functions_request([LADDER], wording, PROMPT.prompting).messages
     assert "climb" in str(said["content"])
     assert second.messages == (*first.messages, _said("Done."), said)
     assert third.messages[: len(second.messages)] == second.messages
@@ -430,7 +433,7 @@ def test_carried_out_by_a_function_it_is_the_same_conversation(wording: Wording,
 def test_the_requests_of_a_conversation_with_given_answers(wording: Wording, manner: Manner) -> None:
     """Where there is no answer, none."""
 
-    def asking() -> Asking:
+    def asking() -> Conversation:
         return carry_out_calls(put_turns(ENTRY, manner, wording), lambda calls: ("on 1",) * len(calls))
 
     demands, _ = _held(

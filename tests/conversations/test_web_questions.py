@@ -9,13 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.config.loading import load
+from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import CATEGORIES, Answers, Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.prompting import Mode
-from pytest_fcbench.domain.transcript import Asking, AskModel, Completion, Driven, Fault, Party, Transcript
+from pytest_fcbench.domain.transcript import (
+    AskModel,
+    Completion,
+    Conversation,
+    Fault,
+    Party,
+    PathSettings,
+    Transcript,
+)
 from pytest_fcbench.domain.verdict import NotScored, Passed, Profile
 from pytest_fcbench.matchers import answer
 from pytest_fcbench.run.context import RunContext
@@ -36,12 +44,12 @@ PAGE = Completion(text=json.dumps({"content": "The sky is blue."}))
 LOST = Completion(text="no_search: nobody searches", fault=Fault.INFERENCE_ERROR)
 
 
-def talk(entry: Entry = ENTRY, *, own: bool = True) -> Asking:
+def talk(entry: Entry = ENTRY, *, own: bool = True) -> Conversation:
     suite = CORE if own else replace(CORE, web=None)
-    return converse(entry, Setting(FC, suite, Driven(Profile.OFFICIAL)))
+    return converse(entry, Setting(FC, suite, PathSettings(Profile.OFFICIAL)))
 
 
-def held(asking: Asking, answers: Sequence[Completion]) -> tuple[list[AskModel], Transcript]:
+def held(asking: Conversation, answers: Sequence[Completion]) -> tuple[list[AskModel], Transcript]:
     """The requests that come when these are the answers, and the transcript."""
     requests = [next(asking)]
     try:
@@ -101,7 +109,7 @@ def test_several_calls_of_a_message_each_get_their_result() -> None:
 
 def test_a_call_within_a_call() -> None:
     manner = replace(FC, prompting=replace(FC.prompting, mode=Mode.PROMPT, syntax="python"))
-    asks = converse(ENTRY, Setting(manner, CORE, Driven(Profile.OFFICIAL)))
+    asks = converse(ENTRY, Setting(manner, CORE, PathSettings(Profile.OFFICIAL)))
     nested = Completion(text="[fetch_url_content(url=search_engine_query(keywords='sky'))]")
     requests, transcript = held(asks, [nested, FOUND, SAID])
     assert parties(requests) == [Party.MODEL, Party.OWN_WEB, Party.MODEL]
@@ -162,7 +170,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
 def run(tmp_path: Path, **options: object) -> Session:
     """A run in which the entries of ``core`` ask the open web."""
     given = {"model": "oracle", "category": ["web_search"], "store": str(tmp_path / "a.sqlite"), **options}
-    made = Session(RunContext(load(given, None, tmp_path)))
+    made = Session(RunContext(build_settings(given, None, tmp_path)))
     made.context.__dict__["suites"] = {"core": replace(CORE, web=None)}
     return made
 

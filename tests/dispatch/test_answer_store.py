@@ -18,7 +18,7 @@ from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import Asking, AskModel, Completion, Fault, ToolCall
+from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Fault, ToolCall
 from pytest_fcbench.suites import core
 from tests.factories import make_doc, make_entry, make_multi_turn
 
@@ -106,9 +106,9 @@ def test_every_step_of_a_conversation_is_asked_once(store: AnswerStore, mode: Mo
     if mode is Mode.PROMPT:
         call = Completion(text="[f(a=1), f()]")
     model = CountingModel([call, call, Completion(text=""), call, Completion(text="Done.")])
-    manner = Manner("x", Prompting.usual(mode, Names.DOTTED))
+    manner = Manner("x", Prompting.make_default(mode, Names.DOTTED))
 
-    def asking(entry: Entry) -> Asking:
+    def asking(entry: Entry) -> Conversation:
         return carry_out_calls(
             put_turns(entry, manner, WORDING), lambda calls: tuple(f"did {c}" for c in calls)
         )

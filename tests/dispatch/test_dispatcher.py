@@ -17,7 +17,7 @@ from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, NotScoredError, RunStoppedError
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import Asking, AskModel, Completion, Step, Transcript
+from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Step, Transcript
 from pytest_fcbench.models.protocol import Model
 from tests.dispatch.clock import Attempt, wait_until
 from tests.factories import make_entry
@@ -52,10 +52,10 @@ def _transcript(*completions: Completion) -> Transcript:
     )
 
 
-def _questions(*texts: str) -> Callable[[Entry], Asking]:
+def _questions(*texts: str) -> Callable[[Entry], Conversation]:
     """A conversation of several questions."""
 
-    def converse(entry: Entry) -> Asking:
+    def converse(entry: Entry) -> Conversation:
         completions = []
         for text in texts:
             completions.append((yield _request(text)))
@@ -147,7 +147,7 @@ def test_an_interrupt_is_not_swallowed() -> None:
 
 
 def test_a_fault_of_the_conversation_is_not_blamed_on_the_model() -> None:
-    def converse(entry: Entry) -> Asking:
+    def converse(entry: Entry) -> Conversation:
         yield _request("?")
         raise LookupError("a bug of ours")
 
@@ -382,7 +382,7 @@ def test_an_entry_whose_time_is_up_is_one_answer_missing(concurrency: int) -> No
 def test_the_time_is_that_of_the_whole_conversation() -> None:
     """Each answer comes soon, but there is no end of questions."""
 
-    def converse(entry: Entry) -> Asking:
+    def converse(entry: Entry) -> Conversation:
         while True:
             yield _request("and?")
 
@@ -424,7 +424,7 @@ def test_a_timeout_of_the_model_is_not_told_as_that_of_the_entry() -> None:
 def test_a_timeout_of_ours_is_not_told_as_that_of_the_entry(entry_timeout_s: float | None) -> None:
     """A file on a network drive, for example."""
 
-    def converse(entry: Entry) -> Asking:
+    def converse(entry: Entry) -> Conversation:
         yield _request("?")
         raise TimeoutError(110, "Connection timed out")
 
@@ -1007,7 +1007,7 @@ def test_what_is_asked_again_holds_again_what_failed_and_only_that() -> None:
 
 
 def test_an_error_of_ours_in_an_earlier_conversation_is_told() -> None:
-    def converse(entry: Entry) -> Asking:
+    def converse(entry: Entry) -> Conversation:
         if entry.after is None:
             raise ZeroDivisionError("ours")
         return _questions("?")(entry)

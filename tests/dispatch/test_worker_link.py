@@ -29,7 +29,15 @@ from pytest_fcbench.dispatch.worker_link import Link, LinkServer, Offer
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, NotScoredError, RunStoppedError
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import Asking, AskModel, Completion, Fault, Step, ToolCall, Transcript
+from pytest_fcbench.domain.transcript import (
+    AskModel,
+    Completion,
+    Conversation,
+    Fault,
+    Step,
+    ToolCall,
+    Transcript,
+)
 from tests.conftest import ROOT
 from tests.dispatch.clock import Attempt, wait_until
 from tests.dispatch.peer import offer_from_json, offer_to_json
@@ -135,7 +143,7 @@ ACTED = Step(Completion(text="語"), ("f(a='語')", "g()"), ("\ud800", "{}"))
         with_arguments("語" * 2_000_000),
         with_arguments({"a": [1, None, {"b": (2.5, "\ud800")}], "\udfff": True}),
         with_arguments(nested(200)),
-        Transcript("core:x", "m", Prompting.usual(Mode.PROMPT), ((Step(Completion()),) * 500,) * 4),
+        Transcript("core:x", "m", Prompting.make_default(Mode.PROMPT), ((Step(Completion()),) * 500,) * 4),
         Transcript(
             "core:x", "m", Prompting(Mode.FC, Names.DOTTED, "tool_calls"), ((), (ACTED, Step(Completion())))
         ),
@@ -599,7 +607,7 @@ def test_a_link_that_was_closed_gives_nothing() -> None:
 def test_those_who_wait_learn_that_the_run_has_ended() -> None:
     """As in a run: first the dispatcher is closed, then the link."""
 
-    def converse(entry: Entry) -> Asking:
+    def converse(entry: Entry) -> Conversation:
         return make_transcript((yield AskModel(())), entry=entry.key)
 
     model = SlowModel()

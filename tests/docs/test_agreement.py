@@ -12,7 +12,7 @@ import yaml
 
 from pytest_fcbench.cli.commands.init import WORKFLOWS
 from pytest_fcbench.cli.main import declare_commands
-from pytest_fcbench.config.loading import FILE, load
+from pytest_fcbench.config.loading import FILE, build_settings
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
@@ -133,7 +133,7 @@ CONFIGURATIONS = [path for path in PAGES if FILE in page(path).files]
 def test_configurations_can_be_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_FT_KEY", "a-key-of-the-docs")
     (tmp_path / FILE).write_text(page(path).files[FILE], encoding="utf-8")
-    assert load({}, tmp_path / FILE).label == "my-ft"
+    assert build_settings({}, tmp_path / FILE).label == "my-ft"
 
 
 def _commands(value: object) -> Iterator[str]:

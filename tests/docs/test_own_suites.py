@@ -13,8 +13,8 @@ import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.suites.custom import open_own
-from pytest_fcbench.suites.formats.entry_schema import entry_schema
-from pytest_fcbench.suites.formats.fields import yaml_value
+from pytest_fcbench.suites.formats.entry_schema import generate_entry_schema
+from pytest_fcbench.suites.formats.fields import read_yaml
 from tests.conftest import ROOT
 from tests.docs.pages import matches, page, run, walk
 from tests.plugin.test_entry_files import SHOP
@@ -62,4 +62,4 @@ def test_examples_can_be_read(category: str, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(sys, "path", list(sys.path))
     suite = open_own("mine", tmp_path)
     assert suite.load(CATEGORIES[category])[0].id == f"{category}_0"
-    jsonschema.validate(yaml_value(tmp_path / "example.yaml"), entry_schema())
+    jsonschema.validate(read_yaml(tmp_path / "example.yaml"), generate_entry_schema())

@@ -136,7 +136,7 @@ _STEPS: list[list[tuple[str, str, dict[str, object]]]] = [
 
 def walked(text: str) -> Judgement:
     """Each profile's verdict on the conversation that its own rules hold."""
-    path = [[PathCall.replied(name, made, {"data": name}) for _, name, made in step] for step in _STEPS]
+    path = [[PathCall.with_reply(name, made, {"data": name}) for _, name, made in step] for step in _STEPS]
     known = {
         short: (name.replace("(", "-").replace(")", "-"), made) for s in _STEPS for short, name, made in s
     }

@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 import pytest
 
-from pytest_fcbench.domain.driving import drive, drive_async, relay
+from pytest_fcbench.domain.driving import drive_conversation, drive_conversation_async, relay_conversation
 
 
 def adding(*demands: int) -> Generator[int, str, list[str]]:
@@ -28,9 +28,9 @@ def test_every_way_returns_what_the_conversation_returns(demands: tuple[int, ...
         return (yield demand)
 
     expected = [str(demand) for demand in demands]
-    assert drive(adding(*demands), str) == expected
-    assert asyncio.run(drive_async(adding(*demands), answer)) == expected
-    assert drive(relay(adding(*demands), respond), str) == expected
+    assert drive_conversation(adding(*demands), str) == expected
+    assert asyncio.run(drive_conversation_async(adding(*demands), answer)) == expected
+    assert drive_conversation(relay_conversation(adding(*demands), respond), str) == expected
 
 
 def test_a_relay_answers_by_itself_or_asks_as_often_as_it_likes() -> None:
@@ -46,7 +46,7 @@ def test_a_relay_answers_by_itself_or_asks_as_often_as_it_likes() -> None:
         asked.append(demand)
         return b"x"
 
-    assert drive(relay(adding(0, 2, 1), respond), answer) == ["", "xx", "x"]
+    assert drive_conversation(relay_conversation(adding(0, 2, 1), respond), answer) == ["", "xx", "x"]
     assert asked == [1.0, 1.0, 0.5]
 
 
@@ -58,12 +58,12 @@ def test_an_error_of_an_answer_ends_the_conversation() -> None:
         raise ValueError(demand)
 
     with pytest.raises(ValueError, match="7"):
-        drive(adding(7), answer)
+        drive_conversation(adding(7), answer)
     with pytest.raises(ValueError, match="7"):
-        asyncio.run(drive_async(adding(7), await_answer))
+        asyncio.run(drive_conversation_async(adding(7), await_answer))
 
 
 def test_answers_that_run_out_are_not_the_end_of_a_conversation() -> None:
     answers = iter(["one"])
     with pytest.raises(StopIteration):
-        drive(adding(1, 2), lambda _: next(answers))
+        drive_conversation(adding(1, 2), lambda _: next(answers))

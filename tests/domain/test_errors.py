@@ -15,7 +15,7 @@ from pytest_fcbench.domain.errors import (
     PackMissing,
     SuiteError,
     UsageError,
-    unknown,
+    describe_unknown_name,
 )
 
 
@@ -67,11 +67,11 @@ def test_not_scored_survives_pickling() -> None:
     ],
 )
 def test_an_unknown_name_is_told_with_the_nearest_and_all_valid_ones(value: str, sentence: str) -> None:
-    assert unknown("fruit", value, iter(["apple", "pear", "peach"])) == sentence
+    assert describe_unknown_name("fruit", value, iter(["apple", "pear", "peach"])) == sentence
 
 
 def test_a_great_many_names_are_counted() -> None:
     names = [f"parallel_{number}" for number in range(1_000)]
-    assert unknown("entry", "paralel_7", names) == (
+    assert describe_unknown_name("entry", "paralel_7", names) == (
         "unknown entry 'paralel_7'. Did you mean 'parallel_7' or 'parallel_97'? There are 1,000."
     )

@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.domain.prompt_format import BY_NAME, DIMENSIONS, FORMATS, PLAIN, shortened, told_by
+from pytest_fcbench.domain.prompt_format import (
+    BY_NAME,
+    DIMENSIONS,
+    FORMATS,
+    PLAIN,
+    parse_format_id,
+    shorten_format_id,
+)
 
 
 def test_there_are_26_with_names_of_their_own() -> None:
@@ -35,7 +42,7 @@ def test_each_differs_from_another_in_one_dimension_only() -> None:
 
 @pytest.mark.parametrize("prefix", ["", "bfcl:"])
 def test_an_id_tells_format_and_original(prefix: str) -> None:
-    assert told_by(f"{prefix}format_sensitivity_12:{PLAIN.name}:live_simple_23-5-1") == (
+    assert parse_format_id(f"{prefix}format_sensitivity_12:{PLAIN.name}:live_simple_23-5-1") == (
         PLAIN,
         "live_simple_23-5-1",
     )
@@ -54,11 +61,11 @@ def test_an_id_tells_format_and_original(prefix: str) -> None:
     ],
 )
 def test_other_ids_tell_neither(entry: str) -> None:
-    assert told_by(entry) is None
+    assert parse_format_id(entry) is None
 
 
 def test_an_id_can_be_shortened() -> None:
-    assert shortened(f"bfcl:format_sensitivity_12:{PLAIN.name}:multiple_1") == (
+    assert shorten_format_id(f"bfcl:format_sensitivity_12:{PLAIN.name}:multiple_1") == (
         "bfcl:format_sensitivity_12:…:multiple_1"
     )
-    assert shortened("bfcl:multiple_1") == "bfcl:multiple_1"
+    assert shorten_format_id("bfcl:multiple_1") == "bfcl:multiple_1"

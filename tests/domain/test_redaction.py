@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.domain.redaction import long_secrets, redacted
+from pytest_fcbench.domain.redaction import list_long_secrets, redact_secrets
 
 SECRET = "v9-Qz.77_hidden"
 
@@ -25,20 +25,20 @@ SECRET = "v9-Qz.77_hidden"
 def test_the_value_of_a_secret_variable_never_survives(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, SECRET)
     text = f"refused {SECRET}, that is x{SECRET}y\n{SECRET}"
-    assert redacted(text) == "refused ***, that is x***y\n***"
+    assert redact_secrets(text) == "refused ***, that is x***y\n***"
 
 
 @pytest.mark.parametrize("name", ["CITY", "KEYBOARD", "TOKENIZERS_PARALLELISM", "SECRETARY"])
 def test_the_value_of_another_variable_stays(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "Constantinople")
-    assert redacted("from Constantinople") == "from Constantinople"
+    assert redact_secrets("from Constantinople") == "from Constantinople"
 
 
 @pytest.mark.parametrize("value", ["", "x", "12345"])
 def test_a_value_too_short_for_a_secret_stays(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     """Else every such text would be starred."""
     monkeypatch.setenv("OPENAI_API_KEY", value)
-    assert redacted(f"12345 boxes {value}") == f"12345 boxes {value}"
+    assert redact_secrets(f"12345 boxes {value}") == f"12345 boxes {value}"
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_value_too_short_for_a_secret_stays(monkeypatch: pytest.MonkeyPatch, v
     ],
 )
 def test_what_looks_like_a_key_never_survives(text: str, left: str) -> None:
-    assert redacted(text) == left
+    assert redact_secrets(text) == left
 
 
 @pytest.mark.parametrize(
@@ -72,13 +72,13 @@ def test_what_looks_like_a_key_never_survives(text: str, left: str) -> None:
     ],
 )
 def test_ordinary_words_survive(text: str) -> None:
-    assert redacted(text) == text
+    assert redact_secrets(text) == text
 
 
 def test_redacting_twice_changes_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", SECRET)
-    once = redacted(f"Bearer {SECRET} api_key={SECRET} sk-12345678")
-    assert redacted(once) == once
+    once = redact_secrets(f"Bearer {SECRET} api_key={SECRET} sk-12345678")
+    assert redact_secrets(once) == once
     assert SECRET not in once
 
 
@@ -87,24 +87,24 @@ def test_of_a_secret_that_starts_with_another_nothing_survives(monkeypatch: pyte
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("A_KEY", "orange")
     monkeypatch.setenv("B_KEY", "orange-4711")
-    assert redacted("denied: orange-4711") == "denied: ***"
+    assert redact_secrets("denied: orange-4711") == "denied: ***"
 
 
 @pytest.mark.parametrize("text", ["Incorrect API key provided", "the bearer certificates"])
 def test_words_behind_the_word_key_survive(text: str) -> None:
-    assert redacted(text) == text
+    assert redact_secrets(text) == text
 
 
 def test_a_monkey_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MONKEY", "bananas")
-    assert redacted("three bananas") == "three bananas"
+    assert redact_secrets("three bananas") == "three bananas"
 
 
 def test_only_long_secrets_are_taken_out_of_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """A short one could be a word that the answer needs."""
     monkeypatch.setenv("A_TOKEN", "python")
     monkeypatch.setenv("B_KEY", "k" * 16)
-    found = long_secrets("p" * 20, "short")
+    found = list_long_secrets("p" * 20, "short")
     assert {"k" * 16, "p" * 20} <= set(found)
     assert not {"python", "short"} & set(found)
     assert found.index("p" * 20) < found.index("k" * 16)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.text import cut, cut_counting, escape_surrogates, printable, shorten
+from pytest_fcbench.domain.text import cut_counting, cut_text, escape_surrogates, make_printable, shorten_text
 
 ANY_TEXT = st.text(st.characters())
 """Lone surrogates and control characters too."""
@@ -28,15 +28,15 @@ ANY_TEXT = st.text(st.characters())
     ],
 )
 def test_what_cannot_be_shown_is_escaped(text: str, shown: str) -> None:
-    assert printable(text) == shown
+    assert make_printable(text) == shown
 
 
 @given(ANY_TEXT)
 def test_any_text_becomes_printable(text: str) -> None:
-    shown = printable(text)
+    shown = make_printable(text)
     assert shown.replace("\n", "").isprintable()
     shown.encode()  # no surrogates are left
-    assert printable(shown) == shown
+    assert make_printable(shown) == shown
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def test_any_text_becomes_printable(text: str) -> None:
 )
 def test_a_long_text_is_cut_once(text: str) -> None:
     """Escaped it can be longer than it was; what is kept of it is not cut again when it is read."""
-    shown = printable(text)
+    shown = make_printable(text)
     assert len(shown) <= 601
-    assert printable(shown) == shown
+    assert make_printable(shown) == shown
 
 
 def test_what_utf_8_cannot_hold_is_escaped() -> None:
@@ -59,6 +59,6 @@ def test_any_text_can_be_encoded(text: str) -> None:
 
 
 def test_a_text_that_is_too_long_tells_so() -> None:
-    assert [cut("abcd", 4), cut("abcde", 4)] == ["abcd", "abcd\u2026"]
-    assert [shorten("abcd", 4), shorten("abcde", 4)] == ["abcd", "abc\u2026"]
+    assert [cut_text("abcd", 4), cut_text("abcde", 4)] == ["abcd", "abcd\u2026"]
+    assert [shorten_text("abcd", 4), shorten_text("abcde", 4)] == ["abcd", "abc\u2026"]
     assert [cut_counting("abcd", 4), cut_counting("abcde", 4)] == ["abcd", "abcd\u2026 (1 more characters)"]

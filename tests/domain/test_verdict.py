@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
 
 ANY_TEXT = st.text(st.characters())
@@ -17,7 +17,7 @@ ANY_TEXT = st.text(st.characters())
 
 @given(ANY_TEXT)
 def test_reasons_are_printable(text: str) -> None:
-    assert Failed("code", text).reason == NotScored("cause", text).reason == printable(text)
+    assert Failed("code", text).reason == NotScored("cause", text).reason == make_printable(text)
 
 
 def test_a_verdict_that_is_none_says_why() -> None:
@@ -52,6 +52,6 @@ def test_verdicts_are_values() -> None:
 
 def test_a_judgement_has_a_verdict_for_each_profile() -> None:
     judgement = Judgement(official=Passed(), corrected=Failed("c", "r"))
-    assert judgement.under(Profile.OFFICIAL) == Passed()
-    assert judgement.under(Profile.CORRECTED) == Failed("c", "r")
-    assert Judgement.both(Passed()) == Judgement(Passed(), Passed())
+    assert judgement.select_profile(Profile.OFFICIAL) == Passed()
+    assert judgement.select_profile(Profile.CORRECTED) == Failed("c", "r")
+    assert Judgement.same_in_both(Passed()) == Judgement(Passed(), Passed())

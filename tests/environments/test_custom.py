@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.environments.custom import adapted
-from pytest_fcbench.environments.environment import functions_of
+from pytest_fcbench.environments.custom import adapt_class
+from pytest_fcbench.environments.environment import list_functions
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.world import World
 
@@ -43,11 +43,11 @@ class Taken:
 
 def test_public_methods_are_the_functions_and_attributes_the_state() -> None:
     config = {"stock": {"tea": 4}}
-    shop = adapted(Shop)(config, World())
+    shop = adapt_class(Shop)(config, World())
 
-    assert functions_of(type(shop)) == ("sell",)
+    assert list_functions(type(shop)) == ("sell",)
     here = Environments({"shop:Shop": shop})
-    assert here.perform(
+    assert here.perform_calls(
         ["sell(item='tea', count=3)", "sell('tea', 2)", "_secret()", "sell(item='salt')"]
     ) == (
         '{"left": 1}',
@@ -60,11 +60,11 @@ def test_public_methods_are_the_functions_and_attributes_the_state() -> None:
 
 
 def test_a_class_without_a_beginning_of_its_own() -> None:
-    assert Environments({"bell": adapted(Bare)({}, World())}).perform(["ring()"]) == ("ding",)
+    assert Environments({"bell": adapt_class(Bare)({}, World())}).perform_calls(["ring()"]) == ("ding",)
     with pytest.raises(TypeError):
-        adapted(Bare)({"tone": 3}, World())
+        adapt_class(Bare)({"tone": 3}, World())
 
 
 def test_a_name_that_is_taken_is_told() -> None:
     with pytest.raises(ValueError, match=r"Taken\.state: environments reserve this name; rename the method"):
-        adapted(Taken)
+        adapt_class(Taken)

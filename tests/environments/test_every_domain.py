@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Scene, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
-from pytest_fcbench.environments import DOMAINS, opened
+from pytest_fcbench.environments import DOMAINS, open_environments
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.environments.function_docs import documented
+from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import Filler, World
 from tests.conftest import ROOT
 
@@ -201,7 +201,7 @@ CONFIG: Mapping[str, Mapping[str, object]] = {
     "memory_rec_sum": {"memory": "old and older"},
 }
 
-DOCS = {name: documented(domain) for name, domain in DOMAINS.items()}
+DOCS = {name: document_domain(domain) for name, domain in DOMAINS.items()}
 
 KNOWN: Mapping[str, Sequence[object]] = {
     "folder": ("docs", "..", "empty", "/", "new"),
@@ -336,13 +336,13 @@ def open_domains(domains: Sequence[str], world: World = WORLD, *, long_context: 
     category = CATEGORIES["multi_turn_long_context" if long_context else "multi_turn_base"]
     config = {name: CONFIG.get(name, {}) for name in domains}
     scene = Scene(tuple(domains), config)
-    return opened(Entry("test", "t_0", category, (), (), Trajectory(()), scene), world)
+    return open_environments(Entry("test", "t_0", category, (), (), Trajectory(()), scene), world)
 
 
 def copy_state(found: Environments) -> dict[str, tuple[str, str, str]]:
     """Write everything that a conversation can change as text."""
     return {
-        name: (repr(dict(one.state())), repr(dict(one.hidden())), repr(dict(one.shown())))
+        name: (repr(dict(one.state())), repr(dict(one.get_hidden_state())), repr(dict(one.get_full_state())))
         for name, one in found.by_domain.items()
     }
 
@@ -370,13 +370,13 @@ def test_the_same_calls_do_the_same_and_nothing_else(
     before = deepcopy((CONFIG, WORLD))
     first, second, other = (open_domains(domains, long_context=long_context) for _ in range(3))
     untouched = copy_state(other)
-    results = first.perform(calls)
+    results = first.perform_calls(calls)
     assert [type(result) for result in results] == [str] * len(calls)
-    assert second.perform(calls[:1]) + second.perform(calls[1:]) == results
+    assert second.perform_calls(calls[:1]) + second.perform_calls(calls[1:]) == results
     assert copy_state(second) == copy_state(first)
     for one, twin in zip(first.by_domain.values(), second.by_domain.values(), strict=True):
         assert lies_in_itself(one) or one.state() == twin.state()
-        assert one.hidden() == twin.hidden()
+        assert one.get_hidden_state() == twin.get_hidden_state()
     assert copy_state(other) == untouched
     assert before == (CONFIG, WORLD)
 
@@ -397,7 +397,7 @@ def test_states_are_told_apart(domain: str) -> None:
         "web_search": "search_engine_query(keywords='a')",
     }
     first, second = (open_domains([domain], long_context=False) for _ in range(2))
-    results = first.perform([changes.get(domain, "add(a=1, b=2)")])
+    results = first.perform_calls([changes.get(domain, "add(a=1, b=2)")])
     assert "rror" not in results[0]
     assert (copy_state(first) == copy_state(second)) == (domain in ("math", "web_search"))
 
@@ -405,13 +405,13 @@ def test_states_are_told_apart(domain: str) -> None:
 def test_states_hold_every_public_attribute_and_shown_the_hidden_ones_too() -> None:
     for one in open_domains(TOGETHER, long_context=True).by_domain.values():
         assert set(one.state()) == {name for name in vars(one) if not name.startswith("_")}
-        assert set(one.shown()) == {*one.state(), *one.hidden()}
-        assert {*one.state()}.isdisjoint(one.hidden())
+        assert set(one.get_full_state()) == {*one.state(), *one.get_hidden_state()}
+        assert {*one.state()}.isdisjoint(one.get_hidden_state())
 
 
 def test_an_entry_whose_calls_are_only_read_has_no_environments() -> None:
     entry = Entry("test", "t_0", CATEGORIES["multi_turn_base"], (), (), Trajectory(()))
-    assert opened(entry, WORLD).by_domain == {}
+    assert open_environments(entry, WORLD).by_domain == {}
 
 
 # Nothing outside is touched
@@ -461,7 +461,7 @@ def report_events(number: int) -> None:
     open_domains(TOGETHER, long_context=True)
     # Both import what they need when they are first called.
     datetime.strptime("1", "%d")
-    open_domains(["math"], long_context=False).perform(["logarithm(value=2, base=3, precision=5)"])
+    open_domains(["math"], long_context=False).perform_calls(["logarithm(value=2, base=3, precision=5)"])
 
     def hook(event: str, _: object) -> None:
         if event.startswith(_FORBIDDEN):
@@ -470,13 +470,13 @@ def report_events(number: int) -> None:
 
     sys.addaudithook(hook)
     if not number:
-        Environments({"leaky": Leaky({}, WORLD)}).perform([f"leak({leak!r})" for leak in LEAKS])
+        Environments({"leaky": Leaky({}, WORLD)}).perform_calls([f"leak({leak!r})" for leak in LEAKS])
     for turn in range(number):
         domains = TOGETHER if turn % 6 else ["memory_vector"]
         docs = [doc for domain in domains for doc in DOCS[domain]]
         found = open_domains(domains, long_context=turn % 2 == 1)
         calls = [draw_call(random, docs) for _ in range(10)]
-        for text, result in zip(calls, found.perform(calls), strict=True):
+        for text, result in zip(calls, found.perform_calls(calls), strict=True):
             if "rror" not in result:
                 succeeded.add(text.partition("(")[0])
     print(json.dumps({"events": events, "succeeded": sorted(succeeded)}))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pytest_fcbench.environments.api.file_system import FileSystem
 from pytest_fcbench.environments.api.math import Math
 from pytest_fcbench.environments.api.posting import Posting
-from pytest_fcbench.environments.environment import Environment, functions_of
-from pytest_fcbench.environments.execution import Environments, rendered
+from pytest_fcbench.environments.environment import Environment, list_functions
+from pytest_fcbench.environments.execution import Environments, render_result
 from pytest_fcbench.environments.world import World
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 
@@ -51,7 +51,7 @@ class Shelf(Environment):
 def perform_on_shelf(*calls: str) -> tuple[dict[object, object], str]:
     """Return the jars after some calls, and what the last of them returned."""
     shelf = Shelf()
-    *_, last = Environments({"shelf": shelf}).perform(calls)
+    *_, last = Environments({"shelf": shelf}).perform_calls(calls)
     return shelf.jars, last
 
 
@@ -64,9 +64,9 @@ def put_content(text: str) -> object:
 
 def test_functions_of_all_environments_are_known() -> None:
     both = Environments({"shelf": Shelf(), "math": Math({}, World())})
-    assert both.functions == [*functions_of(Shelf), *functions_of(Math)]
-    assert both.perform(["put(label=1)", "add(a=1, b=2)"])[1] == '{"result": 3}'
-    assert Environments({}).perform(["put(label=1)"]) == ("Error: there is no function put",)
+    assert both.functions == [*list_functions(Shelf), *list_functions(Math)]
+    assert both.perform_calls(["put(label=1)", "add(a=1, b=2)"])[1] == '{"result": 3}'
+    assert Environments({}).perform_calls(["put(label=1)"]) == ("Error: there is no function put",)
 
 
 ARGUMENTS = {
@@ -137,7 +137,7 @@ def test_nested_calls_and_subscripts_of_what_they_return(text: str, value: objec
 
 def test_calls_are_carried_out_in_order() -> None:
     shelf = Shelf()
-    results = Environments({"shelf": shelf}).perform(
+    results = Environments({"shelf": shelf}).perform_calls(
         ["put(1)", "labels()", "put(2, put(3)['label'])", "take(1)", "labels()"]
     )
     assert results[1::3] == ("[1]", "[3, 2]")
@@ -146,7 +146,7 @@ def test_calls_are_carried_out_in_order() -> None:
 
 def test_an_error_does_not_undo_what_went_before_nor_stop_what_follows() -> None:
     shelf = Shelf()
-    results = Environments({"shelf": shelf}).perform(
+    results = Environments({"shelf": shelf}).perform_calls(
         ["put(1)", "take(9)", "put(take(1), drop('no'))", "put(3)"]
     )
     assert [result.startswith("Error: ") for result in results] == [False, True, True, False]
@@ -193,14 +193,14 @@ RESULTS: Mapping[str, tuple[object, str]] = {
 
 @pytest.mark.parametrize(("result", "text"), RESULTS.values(), ids=RESULTS)
 def test_results_as_text(result: object, text: str) -> None:
-    assert rendered(result) == text
+    assert render_result(result) == text
 
 
 @pytest.mark.parametrize("stored", [10**5_000, [10**5_000], {"n": 10**5_000}], ids=["number", "list", "dict"])
 def test_a_number_that_python_does_not_write_is_an_error(stored: object) -> None:
     shelf = Shelf()
     shelf.jars["a"] = stored
-    (result,) = Environments({"shelf": shelf}).perform(["take('a')"])
+    (result,) = Environments({"shelf": shelf}).perform_calls(["take('a')"])
     assert result.startswith("Error: ")
     assert "integer string conversion" in result
 
@@ -394,9 +394,9 @@ CALLS = st.recursive(
 @given(st.lists(CALLS, max_size=5))
 def test_calls_of_calls_are_answered_each_time_the_same(calls: list[str]) -> None:
     first, second = Shelf(), Shelf()
-    results = Environments({"shelf": first}).perform(calls)
+    results = Environments({"shelf": first}).perform_calls(calls)
     assert len(results) == len(calls)
-    assert Environments({"shelf": second}).perform(calls) == results
+    assert Environments({"shelf": second}).perform_calls(calls) == results
     assert second.jars == first.jars
 
 
@@ -405,7 +405,7 @@ def test_calls_of_calls_are_answered_each_time_the_same(calls: list[str]) -> Non
 
 def swell_result(environments: Environments, call: str) -> str:
     """Return what the last of many such calls returns."""
-    return environments.perform([call] * 21)[-1]
+    return environments.perform_calls([call] * 21)[-1]
 
 
 TOO_LARGE = "Error: an argument has more than 1,000,000 characters"

@@ -10,12 +10,12 @@ from typing import Any, Literal
 import pytest
 from docstring_parser import parse
 
-from pytest_fcbench.domain.conformance import TYPES, WITH_ELEMENTS, conforms
+from pytest_fcbench.domain.conformance import TYPES, WITH_ELEMENTS, conforms_to_schema
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.environments import DOMAINS
-from pytest_fcbench.environments.environment import Environment, functions_of
-from pytest_fcbench.environments.function_docs import documented
+from pytest_fcbench.environments.environment import Environment, list_functions
+from pytest_fcbench.environments.function_docs import document_domain
 
 
 class Kiosk(Environment):
@@ -82,12 +82,12 @@ class Kiosk(Environment):
 
 
 def sell() -> FunctionDoc:
-    return documented(Kiosk)[0]
+    return document_domain(Kiosk)[0]
 
 
 def test_public_methods_are_functions_in_their_order() -> None:
-    assert functions_of(Kiosk) == ("sell", "close")
-    assert functions_of(Environment) == ()
+    assert list_functions(Kiosk) == ("sell", "close")
+    assert list_functions(Environment) == ()
 
 
 class Stand(Kiosk):
@@ -98,12 +98,12 @@ class Stand(Kiosk):
 
 
 def test_only_methods_of_the_class_itself_are_functions() -> None:
-    assert [doc.name for doc in documented(Stand)] == ["open"]
+    assert [doc.name for doc in document_domain(Stand)] == ["open"]
 
 
 def test_descriptions_are_one_line_without_sections() -> None:
     about = "A kiosk at a station, open all day. Not a shop."
-    assert [doc.description for doc in documented(Kiosk)] == [
+    assert [doc.description for doc in document_domain(Kiosk)] == [
         f"{about} Sell something to a traveler. It goes into the list.",
         f"{about} Close the kiosk.",
     ]
@@ -143,7 +143,7 @@ def test_parameters_in_order_and_those_without_a_default_are_required() -> None:
 
 
 def test_a_function_without_parameters() -> None:
-    assert documented(Kiosk)[1].parameters == {"type": "dict", "properties": {}, "required": []}
+    assert document_domain(Kiosk)[1].parameters == {"type": "dict", "properties": {}, "required": []}
 
 
 def find_undescribed(function: Callable[..., object], doc: FunctionDoc) -> list[str]:
@@ -173,23 +173,23 @@ def test_what_a_docstring_leaves_out_would_be_found(
     function: Callable[..., object], text: str, left: list[str]
 ) -> None:
     function.__doc__ = text
-    (doc,) = documented(type("Shop", (Environment,), {"__doc__": "A shop.", "f": function}))
+    (doc,) = document_domain(type("Shop", (Environment,), {"__doc__": "A shop.", "f": function}))
     assert find_undescribed(function, doc) == left
 
 
 def test_an_only_argument_over_several_lines() -> None:
     take_one.__doc__ = "Do it.\n\nArgs:\n    a: This\n        and that."
-    (doc,) = documented(type("Shop", (Environment,), {"__doc__": "A shop.", "f": take_one}))
+    (doc,) = document_domain(type("Shop", (Environment,), {"__doc__": "A shop.", "f": take_one}))
     assert doc.properties["a"]["description"] == "This and that."
 
 
 # The domains
 
-DOCS = {f"{name}.{doc.name}": doc for name, domain in DOMAINS.items() for doc in documented(domain)}
+DOCS = {f"{name}.{doc.name}": doc for name, domain in DOMAINS.items() for doc in document_domain(domain)}
 
 
 def test_every_domain_is_documented() -> None:
-    counts = {name: len(documented(domain)) for name, domain in DOMAINS.items()}
+    counts = {name: len(document_domain(domain)) for name, domain in DOMAINS.items()}
     assert counts == {
         "file_system": 18,
         "math": 17,
@@ -224,14 +224,14 @@ def find_problems(schema: Mapping[str, Any]) -> list[str]:
     if kind in WITH_ELEMENTS[Language.PYTHON]:
         found += find_problems(schema["items"]) if "items" in schema else ["no items"]
     found += [f"{word!r} in enum" for word in schema.get("enum", ()) if not isinstance(word, str)]
-    if "default" in schema and not conforms(schema["default"], schema, Language.PYTHON):
+    if "default" in schema and not conforms_to_schema(schema["default"], schema, Language.PYTHON):
         found.append(f"default {schema['default']!r}")
     return found
 
 
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
 def test_every_parameter_is_described(domain: type[Environment]) -> None:
-    for doc in documented(domain):
+    for doc in document_domain(domain):
         assert find_undescribed(getattr(domain, doc.name), doc) == [], doc.name
 
 

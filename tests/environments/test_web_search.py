@@ -43,7 +43,7 @@ def open_search(web: Pages | NoWeb, **config: object) -> WebSearch:
 
 
 def call_search(web: Pages | NoWeb, call: str, **config: object) -> str:
-    (text,) = Environments({"web_search": open_search(web, **config)}).perform([call])
+    (text,) = Environments({"web_search": open_search(web, **config)}).perform_calls([call])
     return text
 
 
@@ -119,6 +119,6 @@ def test_what_is_still_to_be_answered_is_no_result() -> None:
 
 def test_searching_changes_nothing() -> None:
     environment: Environment = open_search(Pages())
-    before = dict(environment.shown())
+    before = dict(environment.get_full_state())
     open_search(Pages()).search_engine_query("a")
-    assert environment.shown() == before == {"long_context": False, "show_snippet": True}
+    assert environment.get_full_state() == before == {"long_context": False, "show_snippet": True}

@@ -9,7 +9,7 @@ from copy import deepcopy
 
 from hypothesis import strategies as st
 
-from pytest_fcbench.environments.environment import Environment, functions_of
+from pytest_fcbench.environments.environment import Environment, list_functions
 
 Call = tuple[str, dict[str, object]]
 
@@ -28,14 +28,14 @@ def draw_wild_calls(domain: type[Environment], known: Sequence[object]) -> st.Se
         parameters = list(inspect.signature(getattr(domain, name)).parameters)[1:]
         return st.tuples(st.just(name), st.fixed_dictionaries(dict.fromkeys(parameters, values)))
 
-    return st.lists(st.sampled_from(functions_of(domain)).flatmap(draw_call), min_size=1, max_size=12)
+    return st.lists(st.sampled_from(list_functions(domain)).flatmap(draw_call), min_size=1, max_size=12)
 
 
 def check_isolation(make: Callable[[], Environment], shared: object, calls: Sequence[Call]) -> None:
     """Check that calls return or raise an Exception and change nothing outside their instance."""
     environment, other = make(), make()
-    before = deepcopy((dict(other.state()), dict(other.hidden()), shared))
+    before = deepcopy((dict(other.state()), dict(other.get_hidden_state()), shared))
     for name, arguments in calls:
         with suppress(Exception):
             getattr(environment, name)(**arguments)
-    assert (dict(other.state()), dict(other.hidden()), shared) == before
+    assert (dict(other.state()), dict(other.get_hidden_state()), shared) == before

@@ -50,8 +50,8 @@ ARROW = read_every_language(Mode.FC, official=read_arrow, corrected=read_arrow)
 def judge_politeness(entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
     """Pass an answer that says please, in both profiles."""
     if "please" in (transcript.last.text or "").casefold():
-        return Judgement.both(Passed())
-    return Judgement.both(Failed("example:impolite", "the answer does not say please"))
+        return Judgement.same_in_both(Passed())
+    return Judgement.same_in_both(Failed("example:impolite", "the answer does not say please"))
 
 
 # A suite: an entry that is judged by the rule of its category, and one by our matcher

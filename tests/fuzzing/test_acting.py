@@ -9,16 +9,16 @@ from copy import deepcopy
 from hypothesis import strategies as st
 
 from pytest_fcbench.environments import DOMAINS
-from pytest_fcbench.environments.execution import rendered
+from pytest_fcbench.environments.execution import render_result
 from pytest_fcbench.environments.web_search import MODES
 from pytest_fcbench.execution.rest import apis, request
-from pytest_fcbench.execution.rest.performer import wanted_by
+from pytest_fcbench.execution.rest.performer import read_api_request
 from pytest_fcbench.execution.rest.request import NoRequestError
-from pytest_fcbench.server.lookup import Refused as NotServed
+from pytest_fcbench.server.lookup import RefusedRequestError as NotServed
 from pytest_fcbench.server.lookup import read_body
-from pytest_fcbench.web.addresses import Refused, checked, sendable
+from pytest_fcbench.web.addresses import Refused, is_sendable, parse_url
 from pytest_fcbench.web.client import Reply
-from pytest_fcbench.web.page_content import MOST, Unshown, content
+from pytest_fcbench.web.page_content import LONGEST_CONTENT, Unreadable, render_content
 from tests.environments.test_every_domain import (
     CONFIG,
     DOCS,
@@ -66,19 +66,19 @@ def test_any_calls_are_carried_out(
     before = deepcopy((CONFIG, WORLD))
     first, second, other = (open_domains(domains, long_context=long_context) for _ in range(3))
     untouched = copy_state(other)
-    results = first.perform(calls)
+    results = first.perform_calls(calls)
     assert all(isinstance(result, str) for result in results)
-    assert second.perform(calls) == results
+    assert second.perform_calls(calls) == results
     assert copy_state(second) == copy_state(first)
     assert copy_state(other) == untouched
     assert before == (CONFIG, WORLD)
     with suppress(ValueError, TypeError):  # a state can lie in itself, and hold a key that is no text
-        json.dumps(first.snapshot(), default=repr)
+        json.dumps(first.copy_state(), default=repr)
 
 
 @fuzzed(value=python_values)
 def test_any_result_is_text(value: object) -> None:
-    assert isinstance(rendered(value), str)
+    assert isinstance(render_result(value), str)
 
 
 # Requests
@@ -101,25 +101,27 @@ _REQUESTS = (
 @fuzzed(call=mutated(_REQUESTS) | hostile_text)
 def test_any_text_is_a_request_or_none(call: str) -> None:
     with suppress(NoRequestError):
-        assert all(isinstance(part, str) for pair in request.read(call).params for part in pair)
+        assert all(isinstance(part, str) for pair in request.read_request(call).params for part in pair)
     with suppress(NoRequestError, Refused):
-        _, asked, scheme = wanted_by(call)
+        _, asked, scheme = read_api_request(call)
         assert scheme in ("http", "https")
         for api in apis.APIS.values():
-            assert isinstance(apis.identity(asked, api), str)
+            assert isinstance(apis.identify_request(asked, api), str)
             secret = "0123456789abcdef-secret"
-            given = apis.with_key(asked, api, secret)
-            assert apis.identity(given, api) == apis.identity(apis.with_key(asked, api, "another"), api)
-            assert secret not in apis.identity(given, api)
+            given = apis.replace_key(asked, api, secret)
+            assert apis.identify_request(given, api) == apis.identify_request(
+                apis.replace_key(asked, api, "another"), api
+            )
+            assert secret not in apis.identify_request(given, api)
 
 
 @fuzzed(url=mutated(_URLS) | hostile_text)
 def test_any_text_is_an_address_or_refused(url: str) -> None:
     with suppress(Refused):
-        target = checked(url)
+        target = parse_url(url)
         assert target.scheme in ("http", "https")
-        assert sendable(target.url)
-        assert checked(target.url).origin == target.origin
+        assert is_sendable(target.url)
+        assert parse_url(target.url).origin == target.origin
 
 
 @fuzzed(
@@ -158,7 +160,7 @@ _TYPES = (
     kind=st.sampled_from(_TYPES) | words,
 )
 def test_any_page_is_shown_or_refused(body: bytes, mode: str, kind: str) -> None:
-    with suppress(Unshown):
-        shown = content(Reply("http://a.example/b", 200, {"Content-Type": kind}, body), mode)
+    with suppress(Unreadable):
+        shown = render_content(Reply("http://a.example/b", 200, {"Content-Type": kind}, body), mode)
         shown.encode()
-        assert len(shown) <= MOST + 100
+        assert len(shown) <= LONGEST_CONTENT + 100

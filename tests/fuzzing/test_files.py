@@ -16,29 +16,29 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs.function_docs import openapi
-from pytest_fcbench.codecs.function_docs.python_code import of_function
+from pytest_fcbench.codecs.function_docs.python_code import document_function
 from pytest_fcbench.config import loading
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.domain.errors import FcbenchError, PackError, SuiteError, UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.redaction import redacted
+from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.models.baselines import replay, scripted
-from pytest_fcbench.models.baselines.official_results import turns_of
+from pytest_fcbench.models.baselines.official_results import read_turns
 from pytest_fcbench.scorecard import scorecard_files as scorecards
-from pytest_fcbench.scorecard.compare.comparison import compare, tables
-from pytest_fcbench.scorecard.gate.rules import parse
-from pytest_fcbench.server.faults import latency, shares
+from pytest_fcbench.scorecard.compare.comparison import compare_scorecards, tabulate_comparison
+from pytest_fcbench.scorecard.gate.rules import parse_rule
+from pytest_fcbench.server.faults import read_latency, read_shares
 from pytest_fcbench.suites import core, packs
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
-from pytest_fcbench.suites.complexfuncbench import read as read_complex
-from pytest_fcbench.suites.custom import files_of, is_suite, open_own
+from pytest_fcbench.suites.complexfuncbench import read_golden_paths as read_complex
+from pytest_fcbench.suites.custom import find_entry_files, is_suite, open_own
 from pytest_fcbench.suites.formats import web_pages
-from pytest_fcbench.suites.formats.entry_files import read as read_entries
+from pytest_fcbench.suites.formats.entry_files import read_entries as read_entries
 from pytest_fcbench.tools.audit import review
-from pytest_fcbench.tools.authoring.drafting import drafted, examples
-from pytest_fcbench.tools.diagnosis.document import labels
+from pytest_fcbench.tools.authoring.drafting import draft_entries, find_examples
+from pytest_fcbench.tools.diagnosis.document import read_labels
 from pytest_fcbench.web import recording
 from tests.factories import DEMO, FACTS, PACKAGE, make_doc, make_path_record, make_record, make_scorecard
 from tests.fuzzing.strategies import changed, hostile_text, mutated, mutated_bytes, words
@@ -73,7 +73,7 @@ _LINES = tuple(map(json.dumps, LINES))
 
 def opened(path: Path) -> object:
     """The suite of a path with all its entries."""
-    files_of(path)
+    find_entry_files(path)
     is_suite(path)
     suite = open_own("mine", path)
     return [suite.load(category) for category in suite.categories]
@@ -113,7 +113,7 @@ def test_what_the_schema_refuses_is_not_read(value: object) -> None:
             shutil.copy(used, place)
         path = place / "a.yaml"
         path.write_text(json.dumps(value))
-        _agree(value, VALIDATOR.is_valid(value), lambda: read_entries(path, "mine", core.world()))
+        _agree(value, VALIDATOR.is_valid(value), lambda: read_entries(path, "mine", core.make_world()))
 
 
 @fuzzed(value=changed(LINES))
@@ -147,7 +147,7 @@ def test_what_the_schema_refuses_is_not_read_of_lines(value: object) -> None:
 def test_any_pages_are_read_or_refused(value: object) -> None:
     with folder() as place:
         (place / "a.yaml").write_text(json.dumps(value))
-        read_or_told(lambda: web_pages.of([place]), SuiteError)
+        read_or_told(lambda: web_pages.read_pages([place]), SuiteError)
 
 
 # Settings
@@ -197,11 +197,11 @@ def test_any_configuration_is_read_or_refused(text: str, given: dict[str, str]) 
             if option.key in given
         }
         for read in (
-            lambda: loading.load({}, path, place),
-            lambda: loading.load(options, path, place),
-            lambda: loading.load(options, None, place),
-            lambda: loading.released(path),
-            lambda: loading.own_suites(path),
+            lambda: loading.build_settings({}, path, place),
+            lambda: loading.build_settings(options, path, place),
+            lambda: loading.build_settings(options, None, place),
+            lambda: loading.read_release_dates(path),
+            lambda: loading.find_own_suites(path),
         ):
             read_or_told(read, UsageError)
 
@@ -219,14 +219,14 @@ def test_any_configuration_is_read_or_refused(text: str, given: dict[str, str]) 
     | hostile_text
 )
 def test_any_text_is_a_rule_or_refused(text: str) -> None:
-    rule = read_or_told(lambda: parse(text, ("own",)), UsageError)
-    assert rule is None or rule == parse(text, ("own",))
+    rule = read_or_told(lambda: parse_rule(text, ("own",)), UsageError)
+    assert rule is None or rule == parse_rule(text, ("own",))
 
 
 @fuzzed(text=mutated(["exp:0.8", "0.5-2", "1", "429:0.1", "timeout:0.5"]) | words)
 def test_any_text_is_a_fault_or_refused(text: str) -> None:
-    read_or_told(lambda: latency(text), UsageError)
-    read_or_told(lambda: shares([text, text]), UsageError)
+    read_or_told(lambda: read_latency(text), UsageError)
+    read_or_told(lambda: read_shares([text, text]), UsageError)
 
 
 # Scorecards
@@ -239,7 +239,7 @@ _RECORDS = (
 )
 _CARD = make_scorecard(_RECORDS, FACTS, 2)
 _BASELINE = json.loads(
-    scorecards.baseline(scorecards.Scorecard(Path("a.json"), FACTS, _RECORDS, {"irrelevance": 3}))
+    scorecards.write_baseline(scorecards.Scorecard(Path("a.json"), FACTS, _RECORDS, {"irrelevance": 3}))
 )
 
 
@@ -249,17 +249,17 @@ def test_any_scorecard_is_read_or_refused(value: object) -> None:
     with folder() as place:
         path = place / "card.json"
         path.write_text(json.dumps(value))
-        card = read_or_told(lambda: scorecards.load(path), UsageError)
+        card = read_or_told(lambda: scorecards.load_scorecard(path), UsageError)
         read_or_told(lambda: replay.load(path), UsageError)
         if not isinstance(card, scorecards.Scorecard):
             return
         for profile in Profile:
             card.scores(profile)
-            compared = read_or_told(lambda: compare(card, card, profile), UsageError)  # noqa: B023 - called at once
+            compared = read_or_told(lambda: compare_scorecards(card, card, profile), UsageError)  # noqa: B023 - called at once
             if compared is not None:
-                tables(compared, 3)  # type: ignore[arg-type]
-        path.write_text(scorecards.baseline(card))
-        assert len(scorecards.load(path).records) == len(card.records)
+                tabulate_comparison(compared, 3)  # type: ignore[arg-type]
+        path.write_text(scorecards.write_baseline(card))
+        assert len(scorecards.load_scorecard(path).records) == len(card.records)
 
 
 @fuzzed(content=mutated_bytes([json.dumps(_CARD).encode(), json.dumps(_BASELINE).encode()]) | st.binary())
@@ -267,9 +267,9 @@ def test_any_bytes_are_a_scorecard_or_refused(content: bytes) -> None:
     with folder() as place:
         path = place / "card.json"
         path.write_bytes(content)
-        read_or_told(lambda: scorecards.load(path), UsageError)
+        read_or_told(lambda: scorecards.load_scorecard(path), UsageError)
         read_or_told(lambda: replay.load(path), UsageError)
-        read_or_told(lambda: labels(path), UsageError)
+        read_or_told(lambda: read_labels(path), UsageError)
 
 
 _RESULTS = (
@@ -290,7 +290,7 @@ def test_any_results_are_read_or_refused(rows: list[object], content: bytes) -> 
             read_or_told(lambda: replay.load(path), UsageError)
     for row in rows:
         if isinstance(row, dict) and "result" in row:
-            assert repr(turns_of(row)) == repr(turns_of(row))
+            assert repr(read_turns(row)) == repr(read_turns(row))
 
 
 @fuzzed(
@@ -304,7 +304,7 @@ def test_any_script_is_read_or_refused(value: object) -> None:
     with folder() as place:
         path = place / "script.yaml"
         path.write_text(json.dumps(value))
-        read_or_told(lambda: scripted.load(path, Prompting.usual(Mode.FC, Names.DOTTED)), UsageError)
+        read_or_told(lambda: scripted.load(path, Prompting.make_default(Mode.FC, Names.DOTTED)), UsageError)
 
 
 @fuzzed(
@@ -331,7 +331,7 @@ def test_any_review_is_read_or_refused(value: object) -> None:
     with folder() as place:
         path = place / "review.yaml"
         path.write_text(json.dumps(value))
-        read_or_told(lambda: review.read(path), SuiteError)
+        read_or_told(lambda: review.read_review(path), SuiteError)
 
 
 @fuzzed(value=changed([{"name": "f", "arguments": {"x": 1}, "answer": {"content": "y"}}]))
@@ -339,7 +339,7 @@ def test_any_recording_is_read_or_refused(value: object) -> None:
     with folder() as place:
         path = place / "web.jsonl"
         path.write_text(json.dumps(value))
-        read_or_told(lambda: recording.read(path), UsageError)
+        read_or_told(lambda: recording.read_recording(path), UsageError)
 
 
 @fuzzed(key=words, entry=words, model=words, completion=completions)
@@ -423,7 +423,7 @@ def test_any_manifest_is_a_pack_or_refused(value: object, content: bytes) -> Non
         home.mkdir(parents=True)
         for text in (json.dumps(value).encode(), content):
             (home / "pack.json").write_bytes(text)
-            pack = read_or_told(lambda: packs.installed(DEMO, place), PackError)
+            pack = read_or_told(lambda: packs.open_pack(DEMO, place), PackError)
             if isinstance(pack, packs.Pack):
                 read_or_told(lambda: pack.read("a"), PackError)  # noqa: B023 - called at once
 
@@ -455,7 +455,7 @@ def test_any_sources_are_constants_or_refused(texts: dict[str, str]) -> None:
     | hostile_text
 )
 def test_any_examples_are_drafted_or_refused(text: str) -> None:
-    read_or_told(lambda: list(drafted(examples(text, "x.txt"), [make_doc()], "mine")), UsageError)
+    read_or_told(lambda: list(draft_entries(find_examples(text, "x.txt"), [make_doc()], "mine")), UsageError)
 
 
 _OPENAPI = {
@@ -509,7 +509,7 @@ _TOOLS = {
 
 @fuzzed(value=changed([_OPENAPI, _TOOLS]))
 def test_any_document_is_described_or_refused(value: object) -> None:
-    docs = read_or_told(lambda: list(openapi.read(value, "a.json")), UsageError)
+    docs = read_or_told(lambda: list(openapi.read_functions(value, "a.json")), UsageError)
     if isinstance(docs, list):
         json.dumps([doc.parameters for doc in docs])
 
@@ -529,7 +529,7 @@ def test_any_docstring_is_described_or_refused(told: str) -> None:
         """Gets another docstring."""
 
     function.__doc__ = told
-    doc = read_or_told(lambda: of_function(function), UsageError)
+    doc = read_or_told(lambda: document_function(function), UsageError)
     assert doc is None or isinstance(doc, FunctionDoc)
 
 
@@ -543,4 +543,4 @@ def test_any_docstring_is_described_or_refused(told: str) -> None:
 )
 def test_no_secret_is_left(before: str, secret: str, after: str) -> None:
     for text in (f"{before}{secret}{after}", f"{before}{secret}{secret}{after}", f"Bearer {secret}"):
-        assert secret not in redacted(text, secret) or secret in "***"
+        assert secret not in redact_secrets(text, secret) or secret in "***"

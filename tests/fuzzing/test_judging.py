@@ -22,9 +22,9 @@ from pytest_fcbench.domain.entry import (
 )
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
-from pytest_fcbench.domain.text import printable
-from pytest_fcbench.domain.transcript import Aside, Completion, Driven, Fault, Party, Step, Transcript
-from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Rated
+from pytest_fcbench.domain.text import make_printable
+from pytest_fcbench.domain.transcript import Aside, Completion, Fault, Party, PathSettings, Step, Transcript
+from pytest_fcbench.domain.verdict import Failed, Judgement, JudgeRating, NotScored, Passed
 from pytest_fcbench.execution.outcomes import (
     Limit,
     Outcome,
@@ -38,11 +38,16 @@ from pytest_fcbench.execution.outcomes import (
 )
 from pytest_fcbench.matchers import answer, ast, chat, execution, relevance, rest, sql, state
 from pytest_fcbench.matchers.equivalence import builtin
-from pytest_fcbench.matchers.golden_path.questions import Equivalence, completeness, correctness, equivalence
+from pytest_fcbench.matchers.golden_path.questions import (
+    Equivalence,
+    ask_completeness,
+    ask_correctness,
+    ask_equivalence,
+)
 from pytest_fcbench.matchers.judging import ratings
 from pytest_fcbench.matchers.judging.questions import Question, Unfit
-from pytest_fcbench.matchers.state_difference import between
-from pytest_fcbench.scorecard.record import from_json, record, to_json
+from pytest_fcbench.matchers.state_difference import find_differences
+from pytest_fcbench.scorecard.record import build_record, from_json, to_json
 from tests.conversations import test_golden_path
 from tests.factories import make_doc, make_entry
 from tests.fuzzing.strategies import changed, hostile_text, json_values, mutated, words
@@ -83,10 +88,10 @@ def assert_sound(entry: Entry, transcript: Transcript, judgement: Judgement, aga
     for verdict in (judgement.official, judgement.corrected):
         assert isinstance(verdict, (Passed, Failed, NotScored))
         if not isinstance(verdict, Passed):
-            assert verdict.reason == printable(verdict.reason)
+            assert verdict.reason == make_printable(verdict.reason)
             verdict.reason.encode()
     manner = Manner(transcript.model, transcript.prompting)
-    kept = json.dumps(to_json(record(entry, manner, judgement, transcript)))
+    kept = json.dumps(to_json(build_record(entry, manner, judgement, transcript)))
     assert kept.isascii()
     assert json.dumps(to_json(from_json(json.loads(kept)))) == kept
 
@@ -235,7 +240,7 @@ _REPLIES = (
 @fuzzed(transcript=transcripts(), reply=_REPLIES, fault=faults)
 def test_words_are_rated(transcript: Transcript, reply: str, fault: Fault | None) -> None:
     entry = make_entry("chatable", functions=[])
-    asked = chat.question(entry, transcript)
+    asked = chat.build_question(entry, transcript)
     aside = Aside(Party.JUDGE, "0" * 64, Completion(reply, fault=fault))
     held = replace(transcript, asides=(aside,))
     assert_sound(entry, held, chat.judge(entry, held), chat.judge(entry, held))
@@ -251,11 +256,11 @@ def test_words_are_rated(transcript: Transcript, reply: str, fault: Fault | None
 def test_any_reply_of_a_judge_is_read(reply: str, history: list[dict[str, object]], said: str) -> None:
     entry = make_entry("chatable", functions=[], query=said)
     call = {"name": "f", "arguments": history[0] if history else {}}
-    asked: tuple[Question[Equivalence] | Question[Rated], ...] = (
-        equivalence(entry, call, call, history),
-        completeness(entry, said),
-        correctness(entry, history, said),
-        ratings.relevance(entry, said),
+    asked: tuple[Question[Equivalence] | Question[JudgeRating], ...] = (
+        ask_equivalence(entry, call, call, history),
+        ask_completeness(entry, said),
+        ask_correctness(entry, history, said),
+        ratings.ask_relevance(entry, said),
     )
     for question in asked:
         with suppress(Unfit):
@@ -311,8 +316,8 @@ def test_conversations_are_matched(
 @fuzzed(one=json_values, edits=changed([{"a": [1, {"b": "c"}], "d": {"e": None}}]))
 def test_any_two_states_are_told_apart(one: object, edits: object) -> None:
     for expected, found in ((one, edits), (edits, one), (edits, edits)):
-        for difference in between(expected, found):
-            assert difference.at.isprintable() or printable(difference.at)
+        for difference in find_differences(expected, found):
+            assert difference.at.isprintable() or make_printable(difference.at)
 
 
 # Along golden paths
@@ -328,7 +333,7 @@ _BREAKS = test_golden_path.test_no_answer_breaks_it.hypothesis.inner_test
     asks=st.booleans(),
 )
 def test_walks_are_walked(
-    driven: Driven, syntax: str, answers: list[Completion], replies: list[Completion], asks: bool
+    driven: PathSettings, syntax: str, answers: list[Completion], replies: list[Completion], asks: bool
 ) -> None:
     _BREAKS(driven=driven, syntax=syntax, answers=answers, replies=replies, asks=asks)
 
@@ -341,5 +346,8 @@ def test_walks_are_walked(
 def test_arguments_are_compared_by_rules(
     doc: FunctionDoc, made: dict[str, object], expected: dict[str, object]
 ) -> None:
-    for found in (builtin.compare(test_builtin.DOC, made, expected), builtin.compare(doc, made, expected)):
-        assert printable(found.reason)
+    for found in (
+        builtin.compare_arguments(test_builtin.DOC, made, expected),
+        builtin.compare_arguments(doc, made, expected),
+    ):
+        assert make_printable(found.reason)

@@ -10,12 +10,17 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs import java, javascript
-from pytest_fcbench.codecs.call_evaluation import carried_out
+from pytest_fcbench.codecs.call_evaluation import carry_out_call
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES, Offer, read_corrected, read_official
-from pytest_fcbench.codecs.execution_text import calls_to_make, official_texts
-from pytest_fcbench.codecs.presenting import ask, described, system_prompt, tool
-from pytest_fcbench.codecs.rendering import in_format
+from pytest_fcbench.codecs.execution_text import list_calls_to_make, write_official_texts
+from pytest_fcbench.codecs.presenting import (
+    build_first_request,
+    build_system_prompt,
+    build_tool,
+    build_wire_doc,
+)
+from pytest_fcbench.codecs.rendering import render_in_format
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, Returned
@@ -83,11 +88,11 @@ def test_any_answer_is_read(completion: Completion, syntax: str, language: Langu
 
 @fuzzed(completion=completions, syntax=syntaxes)
 def test_any_answer_is_carried_out_as_text(completion: Completion, syntax: str) -> None:
-    assert all(isinstance(text, str) for text in calls_to_make(completion, syntax))
+    assert all(isinstance(text, str) for text in list_calls_to_make(completion, syntax))
     reading = read_official(completion, syntax, Language.PYTHON)
     if isinstance(reading, Calls):
         with suppress(Undecodable, RecursionError):
-            assert len(official_texts(reading.calls, syntax)) == len(reading.calls)
+            assert len(write_official_texts(reading.calls, syntax)) == len(reading.calls)
 
 
 @fuzzed(completion=completions, syntax=syntaxes, profile=st.sampled_from(Profile))
@@ -150,11 +155,11 @@ _NESTED = (
 )
 def test_any_text_is_a_value_of_java_or_stays_text(text: str, kind: str, element: str | None) -> None:
     with suppress(Undecodable):
-        assert repr(java.official_value(text, kind, element)) == repr(
-            java.official_value(text, kind, element)
+        assert repr(java.parse_official_literal(text, kind, element)) == repr(
+            java.parse_official_literal(text, kind, element)
         )
     with suppress(Undecodable):
-        assert repr(java.value(text)) == repr(java.value(text))
+        assert repr(java.parse_literal(text)) == repr(java.parse_literal(text))
 
 
 @fuzzed(
@@ -164,11 +169,11 @@ def test_any_text_is_a_value_of_java_or_stays_text(text: str, kind: str, element
 )
 def test_any_text_is_a_value_of_javascript_or_stays_text(text: str, kind: str, element: str | None) -> None:
     with suppress(Undecodable):
-        assert repr(javascript.official_value(text, kind, element)) == repr(
-            javascript.official_value(text, kind, element)
+        assert repr(javascript.parse_official_literal(text, kind, element)) == repr(
+            javascript.parse_official_literal(text, kind, element)
         )
     with suppress(Undecodable):
-        assert repr(javascript.value(text)) == repr(javascript.value(text))
+        assert repr(javascript.parse_literal(text)) == repr(javascript.parse_literal(text))
 
 
 @fuzzed(
@@ -181,7 +186,7 @@ def test_any_text_is_carried_out_or_is_no_call(text: str) -> None:
         "weather.forecast": dict,
     }
     with suppress(Exception):  # as those do who carry calls out
-        carried_out(text, functions)
+        carry_out_call(text, functions)
 
 
 @fuzzed(
@@ -211,7 +216,7 @@ def test_tool_calls_are_read_back(calls: list[object], named: Names) -> None:
 def test_calls_in_a_format_are_read_back(calls: list[object], returned: Returned, tagged: bool) -> None:
     assume(returned is not Returned.JSON)
     chosen = PromptFormat(returned, tagged)
-    assert_read_back_from(in_format(calls, chosen), chosen, calls)  # type: ignore[arg-type]
+    assert_read_back_from(render_in_format(calls, chosen), chosen, calls)  # type: ignore[arg-type]
 
 
 # Showing
@@ -245,24 +250,26 @@ docs = st.builds(
 def test_any_doc_is_shown(
     doc: FunctionDoc, language: Language, chosen: PromptFormat, named: Names, said: str
 ) -> None:
-    wording = core.wording()
-    shown = described(doc, wording, language, named)
-    assert json.dumps(tool(shown, wording))
-    assert isinstance(system_prompt([shown], wording, chosen), str)
+    wording = core.read_wording()
+    shown = build_wire_doc(doc, wording, language, named)
+    assert json.dumps(build_tool(shown, wording))
+    assert isinstance(build_system_prompt([shown], wording, chosen), str)
     category = next(
         c.name for c in CATEGORIES.values() if c.language is language and c.name.startswith("simple")
     )
     entry = make_entry(category, functions=[doc], expect=[], query=said)
     for mode in Mode:
-        request = ask(entry, wording, Prompting.usual(mode, named))
-        assert request.digest == ask(entry, wording, Prompting.usual(mode, named)).digest
+        request = build_first_request(entry, wording, Prompting.make_default(mode, named))
+        assert (
+            request.digest == build_first_request(entry, wording, Prompting.make_default(mode, named)).digest
+        )
 
 
 @fuzzed(value=python_values | deep_values, chosen=st.sampled_from(FORMATS))
 def test_any_value_is_written_in_a_format_or_too_deep(value: object, chosen: PromptFormat) -> None:
     """JSON has no bytes and no complex numbers."""
     with suppress(RecursionError, TypeError):
-        text = in_format([Call("f", {"x": value})], chosen)
+        text = render_in_format([Call("f", {"x": value})], chosen)
         for profile in ("official", "corrected"):
             readers: Mapping[Language, object] = getattr(SYNTAXES[chosen.syntax], profile)
             with suppress(Undecodable):

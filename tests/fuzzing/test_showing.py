@@ -13,7 +13,7 @@ from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
 from pytest_fcbench.scorecard.render import github, terminal
 from pytest_fcbench.scorecard.render.html.island import Told
-from pytest_fcbench.scorecard.render.html.page import page
+from pytest_fcbench.scorecard.render.html.page import render_report
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import FACTS
 from tests.fuzzing.targets import fuzzed
@@ -34,7 +34,7 @@ def size_of(category: str) -> int:
 
 @fuzzed(40, found=records, width=st.integers(20, 200))
 def test_a_run_is_shown_in_a_terminal(found: list[Record], width: int) -> None:
-    for line in terminal.summary(FACTS, found, size_of, width=width, most=3):
+    for line in terminal.write_summary(FACTS, found, size_of, width=width, most=3):
         assert line.isprintable()
 
 
@@ -42,7 +42,7 @@ def test_a_run_is_shown_in_a_terminal(found: list[Record], width: int) -> None:
 def test_a_run_is_summed_up_for_github(found: list[Record]) -> None:
     for profile in Profile:
         evidence = Evidence(found, profile, size_of, FACTS.suites)
-        "\n".join(github.summary(FACTS, evidence, ())).encode()
+        "\n".join(github.write_step_summary(FACTS, evidence, ())).encode()
 
 
 @fuzzed(10, found=records, place=st.sampled_from(["entry", "category", "cluster", "model"]))
@@ -50,6 +50,6 @@ def test_a_page_holds_texts_as_texts(found: list[Record], place: str) -> None:
     told = {**to_json(found[0]), place: INJECTED}
     shown = [*found[1:], from_json(json.loads(json.dumps(told)))]
     card = Scorecard(Path("card.json"), FACTS, tuple(shown), {})
-    made = page([card], Told(), Profile.OFFICIAL)
+    made = render_report([card], Told(), Profile.OFFICIAL)
     made.encode()
     assert INJECTED not in made

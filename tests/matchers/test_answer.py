@@ -79,7 +79,7 @@ def test_what_is_said(text: str | None, right: str, official: str, corrected: st
 
 
 def test_any_answer_will_do() -> None:
-    assert said("eleven", "11", "eleven") == Judgement.both(Passed())
+    assert said("eleven", "11", "eleven") == Judgement.same_in_both(Passed())
 
 
 @pytest.mark.parametrize(
@@ -106,16 +106,16 @@ def test_any_answer_will_do() -> None:
     ],
 )
 def test_the_required_form(text: str, value: str | None) -> None:
-    assert answer.stated(text) == value
+    assert answer.read_stated_answer(text) == value
 
 
 @given(st.text(), st.text())
 def test_the_form_is_found_whatever_is_in_it(value: str, context: str) -> None:
     form = repr({"answer": value, "context": context})
-    inner = answer.stated(f"{{'answer': {context!r}}}")
+    inner = answer.read_stated_answer(f"{{'answer': {context!r}}}")
     assert inner is not None
     if "answer" not in (value + context).lower():
-        assert answer.stated(form) == value
+        assert answer.read_stated_answer(form) == value
 
 
 @given(st.text(max_size=200), st.text(max_size=30))
@@ -126,7 +126,7 @@ def test_any_text_gets_a_verdict(text: str, right: str) -> None:
 @given(st.text(alphabet="ab 12.,-$'", min_size=1, max_size=20))
 def test_what_is_right_says_itself(right: str) -> None:
     words = any(char.isalnum() for char in right)
-    assert answer.says(right, right) is words
+    assert answer.states_answer(right, right) is words
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,9 @@ def test_two_turns_are_no_answer_officially() -> None:
 
 
 def test_prompting_is_judged_by_the_text() -> None:
-    assert said("{'answer': 'Oslo', 'context': ''}", "Oslo", mode=Mode.PROMPT) == Judgement.both(Passed())
+    assert said("{'answer': 'Oslo', 'context': ''}", "Oslo", mode=Mode.PROMPT) == Judgement.same_in_both(
+        Passed()
+    )
 
 
 def test_only_answers_are_judged() -> None:

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.domain.transcript import Aside, Completion, Fault, Party
-from pytest_fcbench.domain.verdict import SET_ASIDE, NotScored, Rated
+from pytest_fcbench.domain.verdict import SET_ASIDE, JudgeRating, NotScored
 from pytest_fcbench.matchers import chat
-from pytest_fcbench.matchers.judging.questions import put
+from pytest_fcbench.matchers.judging.questions import put_question
 from tests.factories import make_entry, make_transcript, tool_calls
 from tests.matchers.outcomes import outcomes
 
@@ -54,14 +54,16 @@ def test_what_is_no_answer_is_judged_as_anywhere() -> None:
 
 def _judged(reply: str) -> Aside:
     """What a judge said of the answer in the first place."""
-    request = next(put(chat.question(ENTRY, make_transcript("Nettle does.")), "judge", Party.JUDGE))
+    request = next(
+        put_question(chat.build_question(ENTRY, make_transcript("Nettle does.")), "judge", Party.JUDGE)
+    )
     return Aside(Party.JUDGE, request.digest, Completion(reply))
 
 
 def test_a_rating_changes_no_verdict() -> None:
     plain = make_transcript("Nettle does.")
     bad = chat.judge(ENTRY, replace(plain, asides=(_judged('{"score": 0, "reason": "No rhyme."}'),)))
-    assert bad.rating == Rated(0, "No rhyme.")
+    assert bad.rating == JudgeRating(0, "No rhyme.")
     assert replace(bad, rating=None) == chat.judge(ENTRY, plain)
     assert chat.judge(ENTRY, plain).rating is None
 

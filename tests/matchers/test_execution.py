@@ -36,7 +36,7 @@ DOCS = [
     *(make_doc(name, {}) for name in NAMES),
     make_doc("median", {"numbers": {"type": "array", "items": {"type": "float"}}}, ["numbers"]),
 ]
-RECORDED = (PathCall.replied("get_movie_rating", {"movie_name": "Avatar"}, "PG-13"),)
+RECORDED = (PathCall.with_reply("get_movie_rating", {"movie_name": "Avatar"}, "PG-13"),)
 EXACT, REAL_TIME, STRUCTURAL = Comparison
 
 
@@ -308,15 +308,15 @@ def test_an_answer_as_it_is_written(pool: Pool, answer: str, *, written: bool, e
     judgement = execution.judge(entry, make_transcript(f"[{answer}]"), pool)
     assert judgement.as_written
     for profile in Profile:
-        assert isinstance(judgement.as_written.under(profile), Passed) is written
-        assert isinstance(judgement.under(profile), Passed) is executed
+        assert isinstance(judgement.as_written.select_profile(profile), Passed) is written
+        assert isinstance(judgement.select_profile(profile), Passed) is executed
 
 
 def test_several_calls_as_they_are_written_come_in_any_order() -> None:
     entry = entry_of(MEDIAN, "median(numbers=[7])")
-    found = execution.as_written(entry, make_transcript(f"[median(numbers=[7]), {MEDIAN}]"))
-    assert found == Judgement.both(Passed())
-    less = execution.as_written(entry, make_transcript(f"[{MEDIAN}]"))
+    found = execution.judge_as_written(entry, make_transcript(f"[median(numbers=[7]), {MEDIAN}]"))
+    assert found == Judgement.same_in_both(Passed())
+    less = execution.judge_as_written(entry, make_transcript(f"[{MEDIAN}]"))
     assert less
     assert isinstance(less.official, Failed)
 
@@ -333,10 +333,12 @@ def test_values_of_the_truth_are_the_only_ones_accepted(truth: str, answer: str)
     point = {"type": "tuple", "items": {"type": "integer"}}
     doc = make_doc("f", {"x": number, "y": point, "z": {"type": "dict"}}, ["x", "y", "z"])
     entry = replace(entry_of(truth, category="exec_simple"), functions=(doc,))
-    assert execution.as_written(entry, make_transcript(f"[{answer}]")) == Judgement.both(Passed())
+    assert execution.judge_as_written(entry, make_transcript(f"[{answer}]")) == Judgement.same_in_both(
+        Passed()
+    )
     for other in ("'a': 2", "'a': 1, 'c': 1"):
         wrong = make_transcript(f"[{answer.replace(chr(39) + 'a' + chr(39) + ': 1', other)}]")
-        found = execution.as_written(entry, wrong)
+        found = execution.judge_as_written(entry, wrong)
         assert found
         assert isinstance(found.official, Failed)
         assert isinstance(found.corrected, Failed)

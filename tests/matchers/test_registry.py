@@ -26,7 +26,7 @@ CORE = core.open_suite(Path())
 
 
 def _fresh(entry: Entry) -> Environments:
-    return environments.opened(entry, CORE.world)
+    return environments.open_environments(entry, CORE.world)
 
 
 @pytest.mark.parametrize("category", CORE.categories, ids=lambda category: category.name)
@@ -64,7 +64,7 @@ def test_every_rule_has_a_matcher(rule: Rule) -> None:
 
 def strict(entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
     """A matcher that another distribution provides."""
-    return Judgement.both(Failed("strict", f"{entry.key}: nothing is good enough"))
+    return Judgement.same_in_both(Failed("strict", f"{entry.key}: nothing is good enough"))
 
 
 def test_another_distribution_provides_the_matcher_that_an_entry_names(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, settings
 
-from pytest_fcbench.domain.conformance import conforms
+from pytest_fcbench.domain.conformance import conforms_to_schema
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
@@ -303,8 +303,8 @@ CONFORMS = {
 
 @pytest.mark.parametrize(("schema", "values", "others"), CONFORMS.values(), ids=CONFORMS)
 def test_conforms(schema: Mapping[str, object], values: list[object], others: list[object]) -> None:
-    assert [value for value in values if not conforms(value, schema)] == []
-    assert [value for value in others if conforms(value, schema)] == []
+    assert [value for value in values if not conforms_to_schema(value, schema)] == []
+    assert [value for value in others if conforms_to_schema(value, schema)] == []
 
 
 # Whatever a model answers

@@ -15,11 +15,11 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.environments import DOMAINS, opened
+from pytest_fcbench.environments import DOMAINS, open_environments
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.environments.function_docs import documented
+from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import World
-from pytest_fcbench.matchers.state import judge, match
+from pytest_fcbench.matchers.state import judge, match_calls
 from tests.disturbance import disturb_parsing, repeat_in_threads
 from tests.factories import make_entry, make_transcript
 from tests.matchers.outcomes import outcome, outcomes
@@ -98,7 +98,7 @@ def entry_of(
     config: Mapping[str, Mapping[str, object]] | None = None,
     withheld: Mapping[int, Sequence[str]] | None = None,
 ) -> Entry:
-    docs = {doc.name: doc for name in DOMAINS_USED for doc in documented(DOMAINS[name])}
+    docs = {doc.name: doc for name in DOMAINS_USED for doc in document_domain(DOMAINS[name])}
     late: dict[int, tuple[FunctionDoc, ...]] = {
         turn: tuple(docs.pop(name) for name in names) for turn, names in (withheld or {}).items()
     }
@@ -114,7 +114,7 @@ def entry_of(
 
 
 def fresh(entry: Entry) -> Environments:
-    return opened(entry, WORLD)
+    return open_environments(entry, WORLD)
 
 
 def step(calls: Sequence[str] = (), said: str = "Done.") -> Step:
@@ -307,14 +307,14 @@ def test_one_step_without_calls_is_none_but_several_are_some(
 ) -> None:
     entry = entry_of([[LS, CAT], [CAT]])
     assert isinstance(entry.expectation, Trajectory)
-    verdict = match(entry.expectation, [[[LS, CAT]], steps], lambda: fresh(entry), profile)
+    verdict = match_calls(entry.expectation, [[[LS, CAT]], steps], lambda: fresh(entry), profile)
     assert outcome(verdict) == code
 
 
 def test_several_steps_without_calls_have_no_results_of_their_own() -> None:
     entry = entry_of([[CAT]])
     assert isinstance(entry.expectation, Trajectory)
-    verdict = match(entry.expectation, [[[], []]], lambda: fresh(entry), Profile.OFFICIAL)
+    verdict = match_calls(entry.expectation, [[[], []]], lambda: fresh(entry), Profile.OFFICIAL)
     assert outcome(verdict) == RESPONSE
 
 
@@ -437,7 +437,7 @@ def test_the_environments_are_those_of_the_entry() -> None:
 
 
 def told(truth: Turns, made: Turns, profile: Profile = Profile.CORRECTED) -> Failed:
-    return failure(judge(entry_of(truth), held(made), fresh).under(profile))
+    return failure(judge(entry_of(truth), held(made), fresh).select_profile(profile))
 
 
 def test_a_difference_of_states_names_turn_place_and_values() -> None:
@@ -550,7 +550,7 @@ TRUTHS = st.lists(st.lists(CHANGES, max_size=4), min_size=1, max_size=4)
 @given(TRUTHS)
 @settings(max_examples=60)
 def test_the_truth_passes(truth: list[list[str]]) -> None:
-    assert judge(entry_of(truth), held(truth), fresh) == Judgement.both(Passed())
+    assert judge(entry_of(truth), held(truth), fresh) == Judgement.same_in_both(Passed())
 
 
 LOOKS = st.sampled_from([PWD, LS, "du()", "displayCarStatus('fuel')", "nonsense(1)", "not a call"])
@@ -575,10 +575,10 @@ def test_after_a_pass_of_the_corrected_profile_the_states_are_equal(
     if judge(entry, held(made), fresh).corrected == Passed():
         left, right = fresh(entry), fresh(entry)
         for calls, expected in zip(made, truth, strict=True):
-            left.perform(calls)
-            right.perform(expected)
+            left.perform_calls(calls)
+            right.perform_calls(expected)
         for one, twin in zip(left.by_domain.values(), right.by_domain.values(), strict=True):
-            assert (one.state(), one.hidden()) == (twin.state(), twin.hidden())
+            assert (one.state(), one.get_hidden_state()) == (twin.state(), twin.get_hidden_state())
 
 
 @given(answers())

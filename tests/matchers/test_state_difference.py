@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.matchers.state_difference import Difference, between
+from pytest_fcbench.matchers.state_difference import Difference, find_differences
 
 CASES: Mapping[str, tuple[object, object, list[str]]] = {
     "equal": ({"a": [1, {"b": 2}]}, {"a": [1, {"b": 2}]}, []),
@@ -61,11 +61,11 @@ CASES: Mapping[str, tuple[object, object, list[str]]] = {
 
 @pytest.mark.parametrize(("expected", "found", "sentences"), CASES.values(), ids=CASES)
 def test_sentences(expected: object, found: object, sentences: list[str]) -> None:
-    assert list(map(str, between(expected, found))) == sentences
+    assert list(map(str, find_differences(expected, found))) == sentences
 
 
 def test_parts_of_a_difference() -> None:
-    assert list(between({"a": 1, "b": 2}, {"a": 3, "c": 4})) == [
+    assert list(find_differences({"a": 1, "b": 2}, {"a": 3, "c": 4})) == [
         Difference("a", "1", "3"),
         Difference("b", "2", None),
         Difference("c", None, "4"),
@@ -73,18 +73,18 @@ def test_parts_of_a_difference() -> None:
 
 
 def test_places_begin_where_one_says() -> None:
-    assert [difference.at for difference in between({"a": [1]}, {"a": [2]}, "root")] == ["root.a[0]"]
-    assert list(between(1, 2)) == [Difference("", "1", "2")]
+    assert [difference.at for difference in find_differences({"a": [1]}, {"a": [2]}, "root")] == ["root.a[0]"]
+    assert list(find_differences(1, 2)) == [Difference("", "1", "2")]
 
 
 def test_they_come_one_by_one() -> None:
-    found = between(list(range(10**6)), list(range(1, 10**6 + 1)))
+    found = find_differences(list(range(10**6)), list(range(1, 10**6 + 1)))
     assert str(next(found)) == "[0] is 1, expected 0"
 
 
 def only(expected: object, found: object) -> tuple[str, str]:
     """Both values of the only difference."""
-    (difference,) = between(expected, found)
+    (difference,) = find_differences(expected, found)
     assert difference.expected is not None
     assert difference.found is not None
     return difference.expected, difference.found
@@ -121,8 +121,8 @@ def test_a_cut_is_marked() -> None:
 
 @pytest.mark.parametrize("value", ["x" * 1_000, ["x"] * 1_000, dict.fromkeys(range(1_000))])
 def test_a_long_value_that_is_only_on_one_side_is_cut_at_its_end(value: object) -> None:
-    (missing,) = between({"a": value}, {})
-    (added,) = between({}, {"a": value})
+    (missing,) = find_differences({"a": value}, {})
+    (added,) = find_differences({}, {"a": value})
     assert missing.expected == added.found == f"{repr(value)[:59]}…"
 
 
@@ -150,7 +150,7 @@ UNSHOWN: Mapping[str, tuple[object, str]] = {
 @pytest.mark.parametrize(("value", "text"), UNSHOWN.values(), ids=UNSHOWN)
 def test_values_that_cannot_be_shown(value: object, text: str) -> None:
     assert only({"a": 1}, {"a": value}) == ("1", text)
-    assert list(between({}, {"a": value})) == [Difference("a", None, text)]
+    assert list(find_differences({}, {"a": value})) == [Difference("a", None, text)]
 
 
 # Laws
@@ -184,18 +184,18 @@ def at(state: Any, place: str) -> object:
 
 @given(STATES)
 def test_a_state_does_not_differ_from_itself(state: object) -> None:
-    assert list(between(state, state)) == []
+    assert list(find_differences(state, state)) == []
 
 
 @given(STATES, STATES)
 def test_there_are_differences_where_values_differ(expected: object, found: object) -> None:
-    assert (not list(between(expected, found))) == (expected == found)
+    assert (not list(find_differences(expected, found))) == (expected == found)
 
 
 @given(st.tuples(STATES, STATES) | STATES.flatmap(lambda state: st.tuples(st.just(state), changed(state))))
 def test_each_difference_is_at_another_place_and_true(pair: tuple[object, object]) -> None:
     expected, found = pair
-    differences = list(between(expected, found))
+    differences = list(find_differences(expected, found))
     assert len({difference.at for difference in differences}) == len(differences)
     for difference in differences:
         one, other = at(expected, difference.at), at(found, difference.at)
@@ -209,7 +209,7 @@ def test_each_difference_is_at_another_place_and_true(pair: tuple[object, object
 @given(st.tuples(STATES, STATES) | STATES.flatmap(lambda state: st.tuples(st.just(state), changed(state))))
 def test_the_other_way_round_the_same_places_differ(pair: tuple[object, object]) -> None:
     one, other = pair
-    there, back = list(between(one, other)), list(between(other, one))
+    there, back = list(find_differences(one, other)), list(find_differences(other, one))
     assert {d.at: (d.expected, d.found) for d in there} == {d.at: (d.found, d.expected) for d in back}
 
 

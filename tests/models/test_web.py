@@ -189,8 +189,8 @@ def test_what_is_not_public_is_refused_before_any_connection(url: str, mode: str
 
 
 def test_the_own_web_is_served_until_it_is_closed() -> None:
-    web = OwnWeb(lambda: web_pages.of([core.open_suite(Path()).web]))
-    model = WebModel(web.sources, immediate=True)
+    web = OwnWeb(lambda: web_pages.read_pages([core.open_suite(Path()).web]))
+    model = WebModel(web.open_sources, immediate=True)
     web.close()  # nothing was started yet
     answer = json.loads(run_through(model.complete(ENTRY, SEARCH)).text or "")
     assert len(answer["results"]) == 5
@@ -218,7 +218,7 @@ def test_what_was_recorded_is_given_again(tmp_path: Path) -> None:
     recorder = RecordingModel(asked, file)
     first = run_through(recorder.complete(ENTRY, SEARCH))
     file.close()
-    again = RecordedWeb(path, recording.read(path))
+    again = RecordedWeb(path, recording.read_recording(path))
     assert run_through(again.complete(ENTRY, SEARCH)).text == first.text
     with pytest.raises(
         CallError, match=r"web.jsonl has no answer to fetch_url_content with \{\"url\""

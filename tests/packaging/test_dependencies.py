@@ -73,11 +73,11 @@ def test_each_dependency_has_its_reason() -> None:
 
 @pytest.mark.parametrize("extra", extras.EXTRAS)
 def test_what_is_missing_is_named_with_the_way_to_get_it(extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    extras.need(extra, "this")
+    extras.require_extra(extra, "this")
     for package in extras.EXTRAS[extra]:
         monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(UsageError) as error:
-        extras.need(extra, "--this=that")
+        extras.require_extra(extra, "--this=that")
     packages = f"package{'s' * (len(extras.EXTRAS[extra]) > 1)} {' and '.join(extras.EXTRAS[extra])}"
     told = f"--this=that needs the {packages}: pip install 'pytest-fcbench[{extra}]'"
     assert str(error.value) == told

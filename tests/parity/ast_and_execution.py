@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_fcbench.config.loading import cache_folder
+from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.entry import AS_WRITTEN, CATEGORIES, Entry
 from pytest_fcbench.domain.prompting import Manner, Names
 from pytest_fcbench.domain.transcript import Completion, Transcript, part_from_json
@@ -47,7 +47,7 @@ def found(oracle: Path, suite: Suite, pool: Pool) -> dict[str, list[Record]]:
 
 def _record(model: str, entry: Entry, judgement: Judgement, transcript: Transcript) -> Record:
     manner = Manner(model, transcript.prompting)
-    return record.record(entry, manner, judgement, transcript)
+    return record.build_record(entry, manner, judgement, transcript)
 
 
 def _written(oracle: Path, suite: Suite) -> Iterator[tuple[str, Entry, Transcript]]:
@@ -76,7 +76,7 @@ def _transcript(raw: object, model: str, entry: Entry) -> Transcript:
 
 def main() -> None:
     oracle, folder = map(Path, sys.argv[1:])
-    suite = open_suite("bfcl", cache_folder())
+    suite = open_suite("bfcl", find_cache_folder())
     folder.mkdir(exist_ok=True)
     told = {"bfcl": {"version": suite.version, "pack_hash": suite.pack_sha256}}
     with closing(Pool()) as pool:

@@ -83,8 +83,8 @@ def _outcome(verdict: Verdict) -> tuple[object, object]:
 def _verdict(entry: Entry, reading: Calls | Unreadable, record: Mapping[str, object]) -> Verdict:
     names = Names.UNDERSCORED if record["underscore_to_dot"] else Names.DOTTED
     if isinstance(entry.expectation, ExpectedCalls):
-        return official.match(entry, entry.expectation, reading, names)
-    return relevance.official(reading, forbidden=isinstance(entry.expectation, NoCall))
+        return official.match_calls(entry, entry.expectation, reading, names)
+    return relevance.judge_reading(reading, forbidden=isinstance(entry.expectation, NoCall))
 
 
 def _raw_reading(record: Mapping[str, object], entry: Entry) -> Calls | Unreadable:

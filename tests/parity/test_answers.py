@@ -16,7 +16,7 @@ NEEDS_ORACLE = pytest.mark.skipif(not FILES, reason="FCBENCH_ORACLE names no fol
 def _difference(record: dict[str, object]) -> str | None:
     right = record["possible_answers"]
     assert isinstance(right, list)
-    verdict = answer.match(record["response"], right)
+    verdict = answer.match_answer(record["response"], right)
     code = verdict.code if isinstance(verdict, Failed) else None
     if record["valid"] is None or (verdict.passed, code) == (record["valid"], record["error_type"]):
         return None

@@ -10,8 +10,8 @@ from pytest_fcbench.domain.entry import AS_WRITTEN
 from pytest_fcbench.domain.verdict import Passed, Profile
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.scorecard.aggregate import execution
-from pytest_fcbench.scorecard.aggregate.correlation import Correlation, correlated
-from pytest_fcbench.scorecard.aggregate.scores import aggregate
+from pytest_fcbench.scorecard.aggregate.correlation import Correlation, correlate_pairs
+from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.suites.suite import Suite
 from tests.parity import comparison
@@ -47,14 +47,14 @@ def test_how_far_both_go_together(judged: dict[str, list[Record]]) -> None:
     kinds, same = [], []
     for records in judged.values():
         assert len(records) == 1134
-        pair = execution.by_kind(aggregate(records, Profile.OFFICIAL, lambda name: 0))
-        shares = execution.sides(records, Profile.OFFICIAL).shares
+        pair = execution.average_by_kind(aggregate_scores(records, Profile.OFFICIAL, lambda name: 0))
+        shares = execution.count_sides(records, Profile.OFFICIAL).shares
         assert pair
         assert shares
         kinds.append(pair)
         same.append(shares)
-    assert _rounded(correlated(kinds)) == (12, 0.969, 0.834)
-    assert _rounded(correlated(same)) == (12, 0.977, 0.988)
+    assert _rounded(correlate_pairs(kinds)) == (12, 0.969, 0.834)
+    assert _rounded(correlate_pairs(same)) == (12, 0.977, 0.988)
 
 
 def _rounded(of: Correlation) -> tuple[int, float, float]:

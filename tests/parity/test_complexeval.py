@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.transcript import AskModel, Completion, Driven, Party
+from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.matchers.equivalence import builtin
 from pytest_fcbench.matchers.golden_path import verdict
@@ -90,7 +90,10 @@ def _kind(reply: object) -> object:
 
 def _ours(case: Case) -> dict[str, object]:
     transcript = held(
-        case.entry, case.answers, Driven(Profile.OFFICIAL, similarity="test", live=case.live), aside=_aside
+        case.entry,
+        case.answers,
+        PathSettings(Profile.OFFICIAL, similarity="test", live=case.live),
+        aside=_aside,
     )
     judgement = verdict.judge(case.entry, transcript)
     official, score = judgement.official, judgement.official_path

@@ -92,7 +92,7 @@ def as_read_then(model: str, text: str) -> str:
         bare = re.sub(r"'([^']*)'", r"\1", text).replace("\n    ", "")
         bare = bare.replace("['", "[") if bare.startswith("['") else bare
         try:
-            python.official(bare)
+            python.parse_official(bare)
         except Undecodable:
             return text if text.startswith("[") else "not a list"
         return bare

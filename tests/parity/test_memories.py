@@ -16,7 +16,7 @@ from random import Random
 import pytest
 
 from pytest_fcbench.environments import DOMAINS
-from pytest_fcbench.environments.environment import functions_of
+from pytest_fcbench.environments.environment import list_functions
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.world import World
 from tests.parity.test_official_formats import NEEDS_OFFICIAL, OFFICIAL
@@ -34,7 +34,7 @@ _NUMBERS = (5, 1, 0, -1, 100, None, True, 2.5, "2")
 
 def sequence(random: Random, memory: str) -> list[str]:
     """Calls, some of them up to the limits."""
-    names = functions_of(DOMAINS[memory])
+    names = list_functions(DOMAINS[memory])
     filling = random.random() < 0.3
     calls = [f"core_memory_add(key='k{letter}', value='v')" for letter in "abcdefgh"] if filling else []
     if filling and random.random() < 0.5:
@@ -78,9 +78,9 @@ def _text(random: Random, *limits: int) -> object:
 def ours(memory: str, calls: Sequence[str]) -> Mapping[str, object]:
     """What our memory makes of a sequence, in the form of the official outcome."""
     made = DOMAINS[memory]({}, World())
-    results = list(Environments({memory: made}).perform(calls))
-    held: object = json.loads(json.dumps(made.shown()))
-    return {"results": results, "held": held, "shown": made.remembered()}
+    results = list(Environments({memory: made}).perform_calls(calls))
+    held: object = json.loads(json.dumps(made.get_full_state()))
+    return {"results": results, "held": held, "shown": made.recall_memory()}
 
 
 def official(root: Path, sequences: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:

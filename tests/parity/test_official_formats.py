@@ -251,7 +251,7 @@ def test_prompt_formats(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
     chance, name = random.Random(4), MODES["prompt"]
     said = tmp_path / "said" / name
     said.mkdir(parents=True)
-    oracle = OracleModel(Prompting.usual(Mode.PROMPT))
+    oracle = OracleModel(Prompting.make_default(Mode.PROMPT))
     with (said / "BFCL_v4_format_sensitivity_result.json").open("w") as file:
         for entry in bfcl.load(CATEGORIES["format_sensitivity"]):
             text = run_through(oracle.complete(entry, AskModel(()))).text or ""

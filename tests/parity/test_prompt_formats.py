@@ -19,7 +19,7 @@ import pytest
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls
 from pytest_fcbench.codecs.decoders.registry import read_official
-from pytest_fcbench.codecs.rendering import in_format
+from pytest_fcbench.codecs.rendering import render_in_format
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, Returned
@@ -99,8 +99,8 @@ def test_prompts_rows_and_truths(bfcl: Suite, pack_cache: Path, tmp_path: Path) 
     found = 0
     for (entry, row), right in zip(made, official(PROMPTS, tmp_path), strict=True):
         assert entry.variation
-        prompting = Prompting.usual(Mode.PROMPT).use_format(entry.variation.format)
-        asked = presenting.ask(entry, bfcl.wording, prompting)
+        prompting = Prompting.make_default(Mode.PROMPT).use_format(entry.variation.format)
+        asked = presenting.build_first_request(entry, bfcl.wording, prompting)
         assert [entry.id, list(asked.messages), *row[1:]] == right
         assert list(row[1]) == list(right[2])  # written in the same order
         found += 1
@@ -223,7 +223,7 @@ def texts(count: int) -> Iterator[tuple[str, PromptFormat]]:
     for number in range(count):
         asked = PromptFormat(list(Returned)[number % 4], tagged=number % 8 > 3)
         given = chance.choice(FORMATS) if chance.random() < 0.05 else asked
-        text = in_format(calls(chance), given)
+        text = render_in_format(calls(chance), given)
         if chance.random() < 0.05:
             text = json.dumps([{"function": "f", "parameters": chance.choice(_VALUES)}])
         yield mutated(text, chance), asked

@@ -10,7 +10,7 @@ from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import AskModel, Driven
+from pytest_fcbench.domain.transcript import AskModel, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.suites.suite import Suite
 
@@ -24,8 +24,8 @@ def test_requests_are_the_official_ones(bfcl: Suite) -> None:
     digests = {}
     for category in [category for category in bfcl.categories if category.single_turn and category.scored]:
         for entry in bfcl.load(category):
-            tools = presenting.ask(entry, bfcl.wording, Prompting.usual(Mode.FC))
-            prompt = presenting.ask(entry, bfcl.wording, Prompting.usual(Mode.PROMPT))
+            tools = presenting.build_first_request(entry, bfcl.wording, Prompting.make_default(Mode.FC))
+            prompt = presenting.build_first_request(entry, bfcl.wording, Prompting.make_default(Mode.PROMPT))
             digests[entry.id] = [_digest(_pairs(tools)), _digest(tools.tools), _digest(_pairs(prompt))]
     assert len(digests) == 3641
     found = hashlib.sha256(json.dumps(sorted(digests.items())).encode()).hexdigest()
@@ -64,5 +64,5 @@ def test_requests_about_memories_are_the_official_ones(bfcl: Suite) -> None:
 
 def _first(entry: Entry, suite: Suite, mode: Mode) -> AskModel:
     names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
-    manner = Manner("", Prompting.usual(mode, names))
-    return next(converse(entry, Setting(manner, suite, Driven(Profile.OFFICIAL))))
+    manner = Manner("", Prompting.make_default(mode, names))
+    return next(converse(entry, Setting(manner, suite, PathSettings(Profile.OFFICIAL))))

@@ -12,11 +12,11 @@ from pytest_fcbench.domain.entry import Trajectory
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Profile
-from pytest_fcbench.environments import opened
+from pytest_fcbench.environments import open_environments
 from pytest_fcbench.matchers import state
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.diagnosis.failure_classes import FailureClass as C
-from pytest_fcbench.tools.diagnosis.failure_classes import classify
+from pytest_fcbench.tools.diagnosis.failure_classes import classify_failure
 from tests.parity.comparison import records
 from tests.parity.conftest import oracle_files
 from tests.parity.trajectories import entries_of
@@ -50,7 +50,7 @@ def transcript(turns: list[list[list[str]]]) -> Transcript:
     steps = tuple(
         (*(Step(Completion(), tuple(calls)) for calls in turn), Step(Completion("Done."))) for turn in turns
     )
-    return Transcript("bfcl:x", "test", Prompting.usual(Mode.FC), steps)
+    return Transcript("bfcl:x", "test", Prompting.make_default(Mode.FC), steps)
 
 
 @pytest.mark.skipif(not MUTATED, reason="FCBENCH_ORACLE names no folder with multi_turn_mut_*.jsonl.gz")
@@ -67,14 +67,14 @@ def test_every_change_that_fails_has_the_class_of_its_kind(bfcl: Suite, profile:
 
 def _classified(path: Path, suite: Suite, profile: Profile) -> list[tuple[str, tuple[str, C]]]:
     entries = entries_of(suite, path)
-    fresh = partial(opened, world=suite.world)
+    fresh = partial(open_environments, world=suite.world)
     found = []
     for record in records(path):
         entry, turns = entries[str(record["id"])], record["decoded_turns"]
         assert isinstance(entry.expectation, Trajectory)
         assert isinstance(turns, list)
-        verdict = state.match(entry.expectation, turns, partial(fresh, entry), profile)
+        verdict = state.match_calls(entry.expectation, turns, partial(fresh, entry), profile)
         if isinstance(verdict, Failed):
-            at = classify(entry, transcript(turns), verdict, fresh)
+            at = classify_failure(entry, transcript(turns), verdict, fresh)
             found.append((f"{entry.id} {record['info']}: {at}", (str(record["mutation"]), at.failure)))
     return found

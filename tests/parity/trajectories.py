@@ -15,14 +15,14 @@ from pathlib import Path
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Trajectory
 from pytest_fcbench.domain.verdict import Failed, Profile
-from pytest_fcbench.environments import opened
+from pytest_fcbench.environments import open_environments
 from pytest_fcbench.environments.api.file_system import FileSystem
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers import state
-from pytest_fcbench.matchers.state_difference import between
+from pytest_fcbench.matchers.state_difference import find_differences
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.tools.official_export.scores import listed
+from pytest_fcbench.tools.official_export.scores import render_folder
 from tests.parity.comparison import Comparison, records
 
 _OFFICIAL = {
@@ -60,13 +60,13 @@ def replay(path: Path, suite: Suite) -> Replayed:
     different: list[str] = []
     for record in records(path):
         entry = entries[str(record["id"])]
-        environments = opened(entry, suite.world)
+        environments = open_environments(entry, suite.world)
         turns = record["turns"]
         assert isinstance(turns, list)
         for number, turn in enumerate(turns):
             for call, expected in zip(turn["calls"], turn["results"], strict=True):
                 calls += 1
-                (found,) = environments.perform([call])
+                (found,) = environments.perform_calls([call])
                 if is_error(expected) and is_error(found):
                     errors += 1
                 elif found != expected:
@@ -77,7 +77,7 @@ def replay(path: Path, suite: Suite) -> Replayed:
             for name, expected in turn["state"].items():
                 different += [
                     f"{entry.id} turn {number}: {name}.{difference}"
-                    for difference in between(expected, recorded_state(environments, name))
+                    for difference in find_differences(expected, recorded_state(environments, name))
                 ]
     return Replayed(calls, states, errors, tuple(different))
 
@@ -95,7 +95,7 @@ def recorded_state(environments: Environments, official: str) -> dict[str, objec
     environment = environments.by_domain[domain]
     attributes = {name: value for name, value in vars(environment).items() if not name.startswith("_")}
     if isinstance(environment, FileSystem):
-        attributes["root"] = listed(environment.root)
+        attributes["root"] = render_folder(environment.root)
     state: dict[str, object] = json.loads(json.dumps(attributes, default=str))
     return state
 
@@ -111,7 +111,9 @@ def compare_mutated(path: Path, suite: Suite) -> Comparison:
         turns = record["decoded_turns"]
         assert isinstance(turns, list)
         assert isinstance(entry.expectation, Trajectory)
-        verdict = state.match(entry.expectation, turns, partial(opened, entry, suite.world), Profile.OFFICIAL)
+        verdict = state.match_calls(
+            entry.expectation, turns, partial(open_environments, entry, suite.world), Profile.OFFICIAL
+        )
         expected = record["error_type"]
         found = verdict.code if isinstance(verdict, Failed) else None
         if found != expected or verdict.passed is not record["valid"]:

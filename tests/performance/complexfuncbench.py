@@ -36,7 +36,7 @@ import psutil
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
-from pytest_fcbench.server.lookup import asked_with
+from pytest_fcbench.server.lookup import list_requests
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.complexfuncbench import NAME, SOURCE
 from pytest_fcbench.suites.registry import open_suite
@@ -85,7 +85,9 @@ def live(cache: Path, latency_s: float, concurrency: int) -> float:
     """Prints the runs beside the critical path; the ratio of the first."""
     suite = open_suite(NAME, cache)
     entries = [entry for category in suite.categories for entry in suite.load(category)]
-    conversations = [list(asked_with(e, suite, Prompting.usual(Mode.FC), OracleModel)) for e in entries]
+    conversations = [
+        list(list_requests(e, suite, Prompting.make_default(Mode.FC), OracleModel)) for e in entries
+    ]
     requests = [request for conversation in conversations for request in conversation]
     path_s = in_order(list(map(len, conversations)), concurrency) * latency_s
     sent = sum(len(json.dumps([r.messages, r.tools], ensure_ascii=False)) for r in requests)

@@ -164,7 +164,10 @@ def _single_turn() -> list[Entry]:
 
 def _blocking(scenario: Scenario, project: Path, api_base: str) -> list[str]:
     wording = core.open_suite(Path()).wording
-    asked = [presenting.ask(entry, wording, Prompting.usual(Mode.FC)) for entry in _single_turn()]
+    asked = [
+        presenting.build_first_request(entry, wording, Prompting.make_default(Mode.FC))
+        for entry in _single_turn()
+    ]
     requests = [{"messages": request.messages, "tools": request.tools or None} for request in asked]
     (project / "requests.json").write_text(json.dumps(requests, default=dict))
     text = BLOCKING.replace("ENTRIES", str(scenario.entries)).replace("API_BASE", api_base)

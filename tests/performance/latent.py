@@ -19,7 +19,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen
-from pytest_fcbench.models.providers.litellm import imported
+from pytest_fcbench.models.providers.litellm import import_litellm
 from pytest_fcbench.plugin.items import Benchmark
 
 
@@ -58,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
     assert isinstance(benchmark, Benchmark)
     chosen = benchmark.context.chosen
     if not (chosen.model.immediate or benchmark.is_worker):
-        imported()  # takes seconds once, which are no part of the first call
+        import_litellm()  # takes seconds once, which are no part of the first call
     model = LatentModel(chosen.model, config.getoption("--latency"))
     benchmark.context.__dict__["chosen"] = Chosen(model, chosen.manner)
     path: Path = config.getoption("--calls")

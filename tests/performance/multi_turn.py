@@ -28,13 +28,13 @@ from collections.abc import Callable, Mapping, Sequence
 from heapq import heapreplace
 from pathlib import Path
 
-from pytest_fcbench.config.loading import cache_folder
+from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Trajectory
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import AskModel
-from pytest_fcbench.environments import opened
+from pytest_fcbench.environments import open_environments
 from pytest_fcbench.models.baselines.oracle import OracleModel
-from pytest_fcbench.server.lookup import asked_with
+from pytest_fcbench.server.lookup import list_requests
 from pytest_fcbench.suites.registry import open_suite
 from tests.conftest import ROOT
 from tests.served import served, stats
@@ -62,15 +62,15 @@ print(best)
 
 def ours() -> float:
     """Seconds for the ground truth of the base entries in our environments."""
-    suite = open_suite("bfcl", cache_folder())
+    suite = open_suite("bfcl", find_cache_folder())
     entries = suite.load(CATEGORIES["multi_turn_base"])
     truths = [entry.expectation.turns for entry in entries if isinstance(entry.expectation, Trajectory)]
 
     def carry_out() -> None:
         for entry, turns in zip(entries, truths, strict=True):
-            environments = opened(entry, suite.world)
+            environments = open_environments(entry, suite.world)
             for calls in turns:
-                environments.perform(calls)
+                environments.perform_calls(calls)
 
     return min(_seconds(carry_out) for _ in range(_RUNS))
 
@@ -83,7 +83,7 @@ def _seconds(work: Callable[[], None]) -> float:
 
 def official(python: str) -> float:
     """Seconds for the same in the official executor."""
-    folder = cache_folder() / "packs" / "bfcl" / open_suite("bfcl", cache_folder()).version
+    folder = find_cache_folder() / "packs" / "bfcl" / open_suite("bfcl", find_cache_folder()).version
     file = "BFCL_v4_multi_turn_base.json"
     questions = [json.loads(line) for line in (folder / file).read_text().splitlines()]
     answers = [json.loads(line) for line in (folder / "possible_answer" / file).read_text().splitlines()]
@@ -136,9 +136,9 @@ def in_order(lengths: Sequence[int], at_once: int) -> int:
 
 
 def _conversations() -> list[list[AskModel]]:
-    suite = open_suite("bfcl", cache_folder())
+    suite = open_suite("bfcl", find_cache_folder())
     return [
-        list(asked_with(entry, suite, Prompting.usual(Mode.FC), OracleModel))
+        list(list_requests(entry, suite, Prompting.make_default(Mode.FC), OracleModel))
         for name in SELECTIONS["multi_turn"]
         for entry in suite.load(CATEGORIES[name])
     ]

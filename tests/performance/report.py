@@ -25,7 +25,7 @@ from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render.html.island import Told
-from pytest_fcbench.scorecard.render.html.page import page
+from pytest_fcbench.scorecard.render.html.page import render_report
 from tests.factories import make_doc, make_entry, make_record, tool_calls, write_scorecard
 from tests.scorecard.render.html.browser import open_page, opened, programs
 
@@ -107,7 +107,8 @@ def main() -> None:
             paths, told = made_up(chosen.entries, chosen.models, Path(folder))
             started = time.perf_counter()
             report.write_text(
-                page(list(map(scorecard_files.load, paths)), told, Profile.OFFICIAL), encoding="utf-8"
+                render_report(list(map(scorecard_files.load_scorecard, paths)), told, Profile.OFFICIAL),
+                encoding="utf-8",
             )
         print(f"made in {time.perf_counter() - started:.1f} s, {report.stat().st_size / 1e6:.1f} MB")
         if programs() is None:

@@ -18,7 +18,7 @@ from pytest_fcbench.suites import core
 from tests.conftest import ROOT
 
 # A run in this process forgets what it was the first to import, and numpy can be imported only once.
-litellm.imported()
+litellm.import_litellm()
 for module in ("aiohttp", "lxml.html", "numpy", "sqlglot", "tree_sitter"):
     importlib.import_module(module)
 

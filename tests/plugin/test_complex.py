@@ -41,7 +41,7 @@ def answering(mode: Mode = Mode.FC) -> Answer:
         assert isinstance(messages, list)
         entry = next(BY_QUERY[said["content"]] for said in messages if said["content"] in BY_QUERY)
         step = sum(said["role"] == "assistant" for said in messages)
-        oracle = OracleModel(Prompting.usual(mode, Names.UNDERSCORED))
+        oracle = OracleModel(Prompting.make_default(mode, Names.UNDERSCORED))
         made = run_through(oracle.complete(entry, AskModel((), step=step)))
         if not made.tool_calls and not str(made.text).startswith("["):
             return message(f"Booked: {entry.id}.")

@@ -21,7 +21,7 @@ from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import Driven, Transcript
+from pytest_fcbench.domain.transcript import PathSettings, Transcript
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.baselines import scripted
 from pytest_fcbench.suites import packs
@@ -330,10 +330,10 @@ def _held(made: Made) -> Mapping[str, Transcript]:
     """The conversations once more, by the official rules."""
     suite, model = (
         open_suite(NAME, made.cache),
-        scripted.load(made.script, Prompting.usual(Mode.FC, Names.UNDERSCORED)),
+        scripted.load(made.script, Prompting.make_default(Mode.FC, Names.UNDERSCORED)),
     )
     entries = [entry for category in suite.categories for entry in suite.load(category)]
     dispatcher = Dispatcher(
-        model, lambda entry: converse(entry, Setting(FC, suite, Driven(Profile.OFFICIAL)))
+        model, lambda entry: converse(entry, Setting(FC, suite, PathSettings(Profile.OFFICIAL)))
     )
     return {entry.key: dispatcher.transcript(entry) for entry in entries if entry.id in made.answers}

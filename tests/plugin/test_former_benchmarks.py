@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pytest_fcbench.config.loading import load
+from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.plugin.former_benchmarks import FormerBenchmarks
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
@@ -86,7 +86,7 @@ def test_former_names_are_found_in_a_benchmark_run_only() -> None:
 def test_former_names_are_forgotten_when_the_run_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     others = [finder for finder in sys.meta_path if not isinstance(finder, FormerBenchmarks)]
     monkeypatch.setattr(sys, "meta_path", others)
-    former = FormerBenchmarks(Session(RunContext(load({"model": "oracle"}, None))))
+    former = FormerBenchmarks(Session(RunContext(build_settings({"model": "oracle"}, None))))
     with pytest.warns(DeprecationWarning, match="entries is now pytest_fcbench.domain.entry"):
         importlib.import_module("pytest_fcbench.entries")
     former.pytest_unconfigure()

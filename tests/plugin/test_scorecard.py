@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from jsonschema.protocols import Validator
 
-from pytest_fcbench.scorecard.aggregate.intervals import of_share
+from pytest_fcbench.scorecard.aggregate.intervals import find_share_interval
 from pytest_fcbench.scorecard.record import Usage
 from pytest_fcbench.scorecard.render.document import json_schema
 from pytest_fcbench.suites import core
@@ -73,7 +73,7 @@ def test_three_outcomes(project: Project, workers: tuple[str, ...]) -> None:
     assert isinstance(unscored, dict)
     assert (unscored["official"]["status"], unscored["official"]["code"]) == ("not_scored", "no_result")
     irrelevance = section(project.scorecard())["profiles"]["official"]["categories"]["irrelevance"]  # type: ignore[index]
-    interval = of_share(2, 3)
+    interval = find_share_interval(2, 3)
     assert interval is not None
     assert irrelevance == {
         "n": IRRELEVANCE,

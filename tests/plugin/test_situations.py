@@ -15,7 +15,7 @@ import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Verdict
-from pytest_fcbench.scorecard.scorecard_files import Scorecard, baseline
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, write_baseline
 from pytest_fcbench.suites import core
 from tests.factories import FACTS, make_record
 from tests.plugin.conftest import Project
@@ -131,7 +131,7 @@ def _baseline(situation: Situation) -> str:
         for entry, letter in zip(ENTRIES, _letters(situation.before or ""), strict=False)
     ]
     suites = {"core": {"version": situation.version, "pack_hash": SUITE.pack_sha256}}
-    return baseline(Scorecard(Path("x"), replace(FACTS, suites=suites), tuple(records), {}))
+    return write_baseline(Scorecard(Path("x"), replace(FACTS, suites=suites), tuple(records), {}))
 
 
 @pytest.mark.parametrize("workers", [("-n", "0"), ("-n", "2")], ids=["n0", "n2"])

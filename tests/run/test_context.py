@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.config.loading import load
+from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain.errors import PackMissing, UsageError
 from pytest_fcbench.run.context import RunContext
 
-ORACLE = load({"model": "oracle"}, None)
+ORACLE = build_settings({"model": "oracle"}, None)
 
 
 def test_suites_need_no_model() -> None:
@@ -42,4 +42,4 @@ def test_a_wrong_model_is_found_before_a_missing_pack(tmp_path: Path) -> None:
 )
 def test_who_has_to_be_waited_for(options: dict[str, object], waits: bool) -> None:
     plain = {"model": "oracle", "category": ["simple_python"]}
-    assert RunContext(load({**plain, **options}, None)).waits is waits
+    assert RunContext(build_settings({**plain, **options}, None)).waits is waits

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.config.loading import load
+from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.run.context import RunContext
@@ -15,7 +15,7 @@ from pytest_fcbench.run.model_stack import ModelStack, find_hint
 
 def context(tmp_path: Path, **options: object) -> RunContext:
     given = {"model": "openai/x", "store": str(tmp_path / "answers.sqlite"), **options}
-    return RunContext(load(given, None, tmp_path))
+    return RunContext(build_settings(given, None, tmp_path))
 
 
 @pytest.fixture

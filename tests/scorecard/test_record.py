@@ -34,7 +34,15 @@ from pytest_fcbench.domain.verdict import (
     Profile,
     Verdicts,
 )
-from pytest_fcbench.scorecard.record import Rating, Record, Usage, from_json, in_order, record, to_json
+from pytest_fcbench.scorecard.record import (
+    Rating,
+    Record,
+    Usage,
+    build_record,
+    from_json,
+    sort_records,
+    to_json,
+)
 from pytest_fcbench.scorecard.render.document import json_schema
 from tests.factories import (
     make_call_verdict,
@@ -46,8 +54,8 @@ from tests.factories import (
     tool_calls,
 )
 
-MANNER = Manner("gpt", Prompting.usual(Mode.FC))
-PASSED = Judgement.both(Passed())
+MANNER = Manner("gpt", Prompting.make_default(Mode.FC))
+PASSED = Judgement.same_in_both(Passed())
 
 
 ANSWER = {"text": "x", "tool_calls": None, "reasoning": None, "fault": None}
@@ -56,8 +64,8 @@ ANSWER = {"text": "x", "tool_calls": None, "reasoning": None, "fault": None}
 def _of(*completions: Completion) -> Record:
     """The Record of a transcript with these completions in one turn."""
     turns = (tuple(map(Step, completions)),)
-    transcript = Transcript("core:simple_python_0", "gpt", Prompting.usual(Mode.FC), turns)
-    return record(make_entry(), MANNER, PASSED, transcript)
+    transcript = Transcript("core:simple_python_0", "gpt", Prompting.make_default(Mode.FC), turns)
+    return build_record(make_entry(), MANNER, PASSED, transcript)
 
 
 def _json(record: Record) -> dict[str, Any]:
@@ -68,7 +76,7 @@ def _json(record: Record) -> dict[str, Any]:
 
 def test_it_says_whose_entry_and_how_it_was_asked() -> None:
     entry = make_entry("live_parallel", suite="mine", entry_id="live_parallel_3")
-    assert record(entry, MANNER, PASSED, None) == Record(
+    assert build_record(entry, MANNER, PASSED, None) == Record(
         entry="mine:live_parallel_3",
         suite="mine",
         category="live_parallel",
@@ -77,7 +85,7 @@ def test_it_says_whose_entry_and_how_it_was_asked() -> None:
         mode="fc",
         names="underscored",
         syntax="tool_calls",
-        verdicts=Verdicts.both(Passed()),
+        verdicts=Verdicts.same_in_both(Passed()),
     )
 
 
@@ -96,13 +104,13 @@ def test_each_step_has_its_price_where_one_is_known() -> None:
         return None if completion.input_tokens is None else completion.input_tokens * 0.5
 
     transcript = make_transcript(Completion(input_tokens=3))
-    found = record(make_entry(), MANNER, PASSED, transcript, usd)
+    found = build_record(make_entry(), MANNER, PASSED, transcript, usd)
     assert [step.usd for step in found.steps] == [1.5] == [found.usage.usd]
 
 
 def test_trials_are_records_of_their_own() -> None:
     entry = replace(make_entry(), trial=2)
-    found = record(entry, MANNER, PASSED, None)
+    found = build_record(entry, MANNER, PASSED, None)
     assert (found.entry, found.trial, found.item_id) == (entry.key, 2, entry.item_id)
     assert found.item_id == "core:simple_python_0-t2"
     assert from_json(json.loads(json.dumps(to_json(found)))) == found
@@ -117,8 +125,8 @@ def test_it_holds_the_completions_of_each_turn() -> None:
     """What they took is held apart, one for each in the same order."""
     first = (Completion(text="first", latency_s=0.5), tool_calls(("f", "{")))
     steps = (tuple(map(Step, first)), (Step(Completion(), ("f()",), ("not held",)),))
-    transcript = Transcript("core:x", "gpt", Prompting.usual(Mode.FC), steps)
-    found = record(make_entry(), MANNER, PASSED, transcript)
+    transcript = Transcript("core:x", "gpt", Prompting.make_default(Mode.FC), steps)
+    found = build_record(make_entry(), MANNER, PASSED, transcript)
     assert found.turns == (
         ({**ANSWER, "text": "first"}, {**ANSWER, "text": None, "tool_calls": [{"f": "{"}]}),
         ({**ANSWER, "text": None},),
@@ -129,7 +137,7 @@ def test_it_holds_the_completions_of_each_turn() -> None:
 
 
 def test_without_a_transcript_it_holds_no_turn() -> None:
-    assert record(make_entry(), MANNER, PASSED, None).turns == ()
+    assert build_record(make_entry(), MANNER, PASSED, None).turns == ()
 
 
 def test_the_verdict_is_that_of_a_profile() -> None:
@@ -371,11 +379,11 @@ def test_details_may_hold_what_json_has_no_word_for() -> None:
     """A tuple comes back as a list; nothing else changes."""
     found = make_record(Failed("c", "r", {"accepted": (1, 2)}))
     again = from_json(json.loads(json.dumps(to_json(found))))
-    assert again == replace(found, verdicts=Verdicts.both(Failed("c", "r", {"accepted": [1, 2]})))
+    assert again == replace(found, verdicts=Verdicts.same_in_both(Failed("c", "r", {"accepted": [1, 2]})))
 
 
 def test_an_entry_may_have_any_name() -> None:
     """Numbers are ordered as such, unless they are longer than Python makes a number of."""
     ids = ["a_10", "a_9", f"a_{'9' * 5000}", "a_٣", "a_\ud800"]
     records = [replace(make_record(), entry=f"core:{name}") for name in ids]
-    assert len(in_order(records)) == len(ids)
+    assert len(sort_records(records)) == len(ids)

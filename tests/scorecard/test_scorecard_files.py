@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.run_facts import Outcome
-from pytest_fcbench.scorecard.scorecard_files import baseline, load
+from pytest_fcbench.scorecard.scorecard_files import load_scorecard, write_baseline
 from tests.factories import (
     FACTS,
     make_call_verdict,
@@ -47,7 +47,7 @@ def _saved(path: Path, text: object) -> Path:
 def test_a_scorecard_comes_back_as_it_was(tmp_path: Path) -> None:
     facts = replace(FACTS, notes=("a note",), price=Price(input=1.0, output=2.0), concurrency=8)
     path = write_scorecard(tmp_path / "scorecard.json", RECORDS, facts, size=7)
-    found = load(path)
+    found = load_scorecard(path)
     assert found.facts == facts
     assert found.records == tuple(RECORDS[index] for index in (3, 1, 0, 2))
     assert found.path == path
@@ -56,14 +56,14 @@ def test_a_scorecard_comes_back_as_it_was(tmp_path: Path) -> None:
     assert len(found.nodeids) == len(RECORDS)
 
 
-DRIVEN = Driven(Profile.CORRECTED, "openai/judge", "bge", live=True)
+DRIVEN = PathSettings(Profile.CORRECTED, "openai/judge", "bge", live=True)
 
 
 def test_how_complex_conversations_went_on_comes_back(tmp_path: Path) -> None:
     facts = replace(FACTS, driven=DRIVEN)
     path = write_scorecard(tmp_path / "scorecard.json", [make_path_record()], facts)
-    assert load(path).facts == facts
-    kept = load(_saved(tmp_path / "baseline.json", baseline(load(path))))
+    assert load_scorecard(path).facts == facts
+    kept = load_scorecard(_saved(tmp_path / "baseline.json", write_baseline(load_scorecard(path))))
     assert kept.facts.driven == DRIVEN
 
 
@@ -72,7 +72,7 @@ def test_older_files_do_not_tell_how(tmp_path: Path) -> None:
     section = report["fcbench"]
     assert isinstance(section, dict)
     del section["driven"]
-    assert load(_saved(tmp_path / "x.json", report)).facts.driven is None
+    assert load_scorecard(_saved(tmp_path / "x.json", report)).facts.driven is None
 
 
 @pytest.mark.parametrize(
@@ -91,13 +91,13 @@ def test_odd_words_on_how_are_refused(tmp_path: Path, told: object, says: str) -
     section = report["fcbench"]
     assert isinstance(section, dict)
     with pytest.raises(UsageError, match=says):
-        load(_saved(tmp_path / "x.json", report | {"fcbench": section | {"driven": told}}))
+        load_scorecard(_saved(tmp_path / "x.json", report | {"fcbench": section | {"driven": told}}))
 
 
 def test_paths_come_back(tmp_path: Path) -> None:
     wrong = make_call_verdict(code="value_error", expected={"city": "Oslo"}, reason="another city")
     record = make_path_record(WRONG, path=make_path_score(make_call_verdict(), wrong), cluster="3")
-    assert load(write_scorecard(tmp_path / "x.json", [record])).records == (record,)
+    assert load_scorecard(write_scorecard(tmp_path / "x.json", [record])).records == (record,)
 
 
 def test_two_tests_of_an_entry_are_one_record(tmp_path: Path) -> None:
@@ -105,7 +105,9 @@ def test_two_tests_of_an_entry_are_one_record(tmp_path: Path) -> None:
     report = make_scorecard([make_record()])
     tests = report["tests"]
     assert isinstance(tests, list)
-    found = load(_saved(tmp_path / "x.json", report | {"tests": [*tests, tests[0] | {"nodeid": "other"}]}))
+    found = load_scorecard(
+        _saved(tmp_path / "x.json", report | {"tests": [*tests, tests[0] | {"nodeid": "other"}]})
+    )
     assert len(found.records) == 1
 
 
@@ -114,16 +116,20 @@ def test_what_became_of_the_gate_comes_back(tmp_path: Path) -> None:
     rule = {"rule": "overall>=0.2", "outcome": "held", "sentence": "overall is 60.00%"}
     section = told["fcbench"]
     assert isinstance(section, dict)
-    found = load(_saved(tmp_path / "scorecard.json", told | {"fcbench": section | {"gate": [rule]}}))
+    found = load_scorecard(
+        _saved(tmp_path / "scorecard.json", told | {"fcbench": section | {"gate": [rule]}})
+    )
     assert found.gate == (Outcome("overall>=0.2", "held", "overall is 60.00%"),)
     cut = _saved(tmp_path / "scorecard.json", told | {"fcbench": section | {"gate": [{"rule": "x"}]}})
     with pytest.raises(UsageError, match="a broken scorecard: 'outcome' is missing"):
-        load(cut)
+        load_scorecard(cut)
 
 
 def test_sizes_of_categories_that_were_not_run_come_back(tmp_path: Path) -> None:
     """Those that count by their number: without them the score of the group would be another."""
-    found = load(write_scorecard(tmp_path / "scorecard.json", [make_record(category="live_simple")], size=7))
+    found = load_scorecard(
+        write_scorecard(tmp_path / "scorecard.json", [make_record(category="live_simple")], size=7)
+    )
     assert found.size_of("live_multiple") == 7
     assert found.size_of("parallel") == 0
     live = found.scores(Profile.OFFICIAL).groups["live"].accuracy
@@ -131,12 +137,15 @@ def test_sizes_of_categories_that_were_not_run_come_back(tmp_path: Path) -> None
 
 
 def _baseline(folder: Path, records: Sequence[Record]) -> scorecard_files.Scorecard:
-    whole = load(write_scorecard(folder / "scorecard.json", records, size=7))
-    return load(_saved(folder / "baseline.json", baseline(whole)))
+    whole = load_scorecard(write_scorecard(folder / "scorecard.json", records, size=7))
+    return load_scorecard(_saved(folder / "baseline.json", write_baseline(whole)))
 
 
 def test_a_baseline_keeps_verdicts_and_scores(tmp_path: Path) -> None:
-    whole, slim = load(write_scorecard(tmp_path / "s.json", RECORDS, size=7)), _baseline(tmp_path, RECORDS)
+    whole, slim = (
+        load_scorecard(write_scorecard(tmp_path / "s.json", RECORDS, size=7)),
+        _baseline(tmp_path, RECORDS),
+    )
     for profile in Profile:
         assert slim.scores(profile) == whole.scores(profile)
     assert [record.item_id for record in slim.records] == [record.item_id for record in whole.records]
@@ -148,7 +157,9 @@ def test_a_baseline_keeps_verdicts_and_scores(tmp_path: Path) -> None:
 
 def test_a_baseline_of_a_baseline_is_the_same(tmp_path: Path) -> None:
     slim = _baseline(tmp_path, RECORDS)
-    assert baseline(slim) == baseline(load(write_scorecard(tmp_path / "s.json", RECORDS, size=7)))
+    assert write_baseline(slim) == write_baseline(
+        load_scorecard(write_scorecard(tmp_path / "s.json", RECORDS, size=7))
+    )
 
 
 def test_a_baseline_keeps_trials(tmp_path: Path) -> None:
@@ -183,7 +194,7 @@ def test_every_pair_of_verdicts_survives(
 
 
 def test_a_baseline_has_a_line_for_each_entry(tmp_path: Path) -> None:
-    slim = baseline(load(write_scorecard(tmp_path / "s.json", RECORDS)))
+    slim = write_baseline(load_scorecard(write_scorecard(tmp_path / "s.json", RECORDS)))
     assert json.loads(slim)["entries"] == {
         "simple_python": {"core:simple_python_0": ["passed", "not_scored set_aside"]},
         "parallel": {"core:parallel_9": ["failed wrong_count", "passed"], "core:parallel_10": "passed"},
@@ -245,15 +256,15 @@ def _with(**changes: object) -> dict[str, object]:
 def test_what_is_no_scorecard_is_refused_with_the_reason(tmp_path: Path, text: object, told: str) -> None:
     path = _saved(tmp_path / "x.json", text)
     with pytest.raises(UsageError) as caught:
-        load(path)
+        load_scorecard(path)
     assert str(caught.value).startswith(f"{path}: {told}")
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"none\.json: cannot be read: No such file or directory"):
-        load(tmp_path / "none.json")
+        load_scorecard(tmp_path / "none.json")
 
 
 def test_the_usual_file_is_read(tmp_path: Path) -> None:
     """What the table of refusals changes is good when nothing is changed."""
-    assert len(load(_saved(tmp_path / "x.json", _with())).records) == len(RECORDS)
+    assert len(load_scorecard(_saved(tmp_path / "x.json", _with())).records) == len(RECORDS)

@@ -12,7 +12,7 @@ from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Memories, Setting
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import AskModel, Driven, Party
+from pytest_fcbench.domain.transcript import AskModel, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.models.protocol import Model, run_through
@@ -27,7 +27,7 @@ from tests.conversations.asked import requests
 Sent: TypeAlias = dict[str, object]
 
 CORE = core.open_suite(Path())
-WEB = WebModel(OwnWeb(lambda: web_pages.of([CORE.web])).sources, immediate=True)
+WEB = WebModel(OwnWeb(lambda: web_pages.read_pages([CORE.web])).open_sources, immediate=True)
 """The small web of ``core``, for as long as the tests run."""
 
 
@@ -54,21 +54,21 @@ def body_of(
     entry: Entry, mode: Mode = Mode.FC, names: Names = Names.UNDERSCORED, suite: Suite = CORE
 ) -> Sent:
     """What a client sends to put an entry so. In prompting mode it sends no tools at all."""
-    prompting = Prompting.usual(mode, names)
+    prompting = Prompting.make_default(mode, names)
     if entry.variation:
         prompting = prompting.use_format(entry.variation.format)
-    return _body(presenting.ask(entry, suite.wording, prompting))
+    return _body(presenting.build_first_request(entry, suite.wording, prompting))
 
 
 def conversation_with(
     model: Model, entry: Entry, mode: Mode, names: Names = Names.UNDERSCORED, suite: Suite = CORE
 ) -> Iterator[tuple[AskModel, Sent]]:
     """Every request of the conversation with a model, and what a client sends for it."""
-    manner = Manner("x", Prompting.usual(mode, names))
+    manner = Manner("x", Prompting.make_default(mode, names))
     memories: Memories = {}
     asked = Parties(model, {Party.OWN_WEB: WEB})
     for each in (*entry.earlier, entry):
-        talk = converse(each, Setting(manner, suite, Driven(Profile.OFFICIAL), memories))
+        talk = converse(each, Setting(manner, suite, PathSettings(Profile.OFFICIAL), memories))
         for request in requests(talk, lambda request: run_through(asked.complete(each, request))):  # noqa: B023
             if each is entry and request.party is Party.MODEL:
                 yield request, _body(request)

@@ -21,7 +21,7 @@ from pytest_fcbench.domain.transcript import ToolCall
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import ABSTENTION, OracleModel
 from pytest_fcbench.server.app import ENTRY_HEADER, MOST_BYTES
-from pytest_fcbench.server.faults import Kind, draws, latency
+from pytest_fcbench.server.faults import Kind, draw_faults, read_latency
 from tests.factories import answer_of
 from tests.served import served, stats, wait_for
 from tests.server.asking import CORE, Sent, body_of, conversation_with, entries_of
@@ -75,7 +75,7 @@ def oracle() -> Iterator[str]:
 def test_tool_calls_are_those_of_the_model(oracle: str, names: Names) -> None:
     answer = _ask(oracle, body_of(CALLING, Mode.FC, names))
     sent = [ToolCall(c["function"]["name"], c["function"]["arguments"]) for c in answer.message["tool_calls"]]
-    calls = answer_of(OracleModel(Prompting.usual(Mode.FC, names)), CALLING).tool_calls or ()
+    calls = answer_of(OracleModel(Prompting.make_default(Mode.FC, names)), CALLING).tool_calls or ()
     assert sent == [ToolCall(c.name, c.arguments) for c in calls if isinstance(c, ToolCall)]
     assert answer.body["model"] == "oracle"
     assert answer.headers["Content-Type"].startswith("application/json")
@@ -84,25 +84,27 @@ def test_tool_calls_are_those_of_the_model(oracle: str, names: Names) -> None:
 @pytest.mark.parametrize("names", Names)
 def test_in_prompting_mode_text_is_answered(oracle: str, names: Names) -> None:
     answer = _ask(oracle, body_of(CALLING, Mode.PROMPT, names))
-    expected = answer_of(OracleModel(Prompting.usual(Mode.PROMPT, names)), CALLING).text
+    expected = answer_of(OracleModel(Prompting.make_default(Mode.PROMPT, names)), CALLING).text
     assert answer.message == {"role": "assistant", "content": expected}
 
 
 def test_another_model_gives_other_answers() -> None:
     models = (
-        OracleModel(Prompting.usual(Mode.FC, Names.DOTTED)),
-        LexicalModel(Prompting.usual(Mode.FC, Names.DOTTED)),
+        OracleModel(Prompting.make_default(Mode.FC, Names.DOTTED)),
+        LexicalModel(Prompting.make_default(Mode.FC, Names.DOTTED)),
     )
     entry = next(e for e in ENTRIES if len({repr(answer_of(model, e)) for model in models}) == 2)
     with served("--model", "lexical") as api_base:
         answer = _ask(api_base, body_of(entry, Mode.PROMPT, Names.DOTTED))
         assert _call(api_base, "GET", "/v1/models").body["data"][0]["id"] == "lexical"
-    assert answer.message["content"] == answer_of(LexicalModel(Prompting.usual(Mode.PROMPT)), entry).text
+    assert (
+        answer.message["content"] == answer_of(LexicalModel(Prompting.make_default(Mode.PROMPT)), entry).text
+    )
 
 
 @pytest.mark.parametrize("mode", Mode)
 def test_a_conversation_goes_on_to_its_end(oracle: str, mode: Mode) -> None:
-    model = OracleModel(Prompting.usual(mode, Names.UNDERSCORED))
+    model = OracleModel(Prompting.make_default(mode, Names.UNDERSCORED))
     entry = next(entry for entry in ENTRIES if entry.category.name == "multi_turn_miss_func")
     answers = []
     for request, body in conversation_with(model, entry, mode):
@@ -274,7 +276,7 @@ def test_faults_are_those_of_the_seed_and_a_request_that_is_wrong_gets_none() ->
         statuses = [_ask(api_base, body_of(CALLING)).status for _ in range(30)]
         found = stats(api_base)
     shares = {Kind.SERVER_ERROR: 0.3, Kind.RATE_LIMIT: 0.2}
-    drawn = islice(draws(shares, latency("0"), 7), 1, 31)
+    drawn = islice(draw_faults(shares, read_latency("0"), 7), 1, 31)
     assert statuses == [200 if draw.fault is None else int(draw.fault) for draw in drawn]
     assert len(set(statuses)) == 3
     assert found["requests"] == 31
@@ -352,7 +354,7 @@ def _complete(litellm: Any, api_base: str, body: Sent) -> Any:
 
 def test_litellm_gets_the_tool_calls_of_the_oracle(litellm: Any, oracle: str) -> None:
     message = _complete(litellm, oracle, body_of(CALLING))
-    (call,) = answer_of(OracleModel(Prompting.usual(Mode.FC)), CALLING).tool_calls or ()
+    (call,) = answer_of(OracleModel(Prompting.make_default(Mode.FC)), CALLING).tool_calls or ()
     assert isinstance(call, ToolCall)
     (sent,) = message.tool_calls
     assert (sent.function.name, sent.function.arguments) == (call.name, call.arguments)
@@ -361,7 +363,7 @@ def test_litellm_gets_the_tool_calls_of_the_oracle(litellm: Any, oracle: str) ->
 
 def test_litellm_gets_the_text_of_the_oracle(litellm: Any, oracle: str) -> None:
     message = _complete(litellm, oracle, body_of(CALLING, Mode.PROMPT, Names.DOTTED))
-    assert message.content == answer_of(OracleModel(Prompting.usual(Mode.PROMPT)), CALLING).text
+    assert message.content == answer_of(OracleModel(Prompting.make_default(Mode.PROMPT)), CALLING).text
     assert message.content != ABSTENTION
     assert message.tool_calls is None
     assert stats(oracle)["answered"][f"{CALLING.key}-t1"] > 0

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.server.faults import Draw, Kind, draws, latency, shares
+from pytest_fcbench.server.faults import Draw, Kind, draw_faults, read_latency, read_shares
 
 CHANCES = st.floats(0, 1, exclude_max=True)
 HALF = {Kind.CUT: 0.25, Kind.HANG: 0.25}
 
 
 def _first(number: int, shared: dict[Kind, float], wait: str = "0", seed: int = 0) -> list[Draw]:
-    return list(islice(draws(shared, latency(wait), seed), number))
+    return list(islice(draw_faults(shared, read_latency(wait), seed), number))
 
 
 # Reading
@@ -35,7 +35,7 @@ def _first(number: int, shared: dict[Kind, float], wait: str = "0", seed: int = 
     ],
 )
 def test_shares(texts: Sequence[str], read: dict[Kind, float]) -> None:
-    assert shares(texts) == read
+    assert read_shares(texts) == read
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_shares(texts: Sequence[str], read: dict[Kind, float]) -> None:
 )
 def test_wrong_shares(texts: Sequence[str], says: str) -> None:
     with pytest.raises(UsageError) as caught:
-        shares(texts)
+        read_shares(texts)
     assert says in str(caught.value)
 
 
@@ -79,7 +79,7 @@ def test_wrong_shares(texts: Sequence[str], says: str) -> None:
     ],
 )
 def test_latency(text: str, chance: float, seconds: float) -> None:
-    assert latency(text)(chance) == pytest.approx(seconds)
+    assert read_latency(text)(chance) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
@@ -87,19 +87,19 @@ def test_latency(text: str, chance: float, seconds: float) -> None:
 )
 def test_wrong_latency(text: str) -> None:
     with pytest.raises(UsageError) as caught:
-        latency(text)
+        read_latency(text)
     says = f"--latency={text}: must be seconds (1), low to high (0.5-2) or a mean (exp:0.8)"
     assert str(caught.value) == says
 
 
 @given(st.integers(0, 1000), st.integers(0, 1000), CHANCES)
 def test_a_range_is_kept(low: int, more: int, chance: float) -> None:
-    assert low <= latency(f"{low}-{low + more}")(chance) <= low + more
+    assert low <= read_latency(f"{low}-{low + more}")(chance) <= low + more
 
 
 @given(CHANCES)
 def test_an_exponential_wait_is_finite_and_not_negative(chance: float) -> None:
-    assert 0 <= latency("exp:0.8")(chance) < 60
+    assert 0 <= read_latency("exp:0.8")(chance) < 60
 
 
 # Drawing

@@ -20,9 +20,9 @@ from pytest_fcbench.server.lookup import (
     MANNERS,
     Lookup,
     Models,
-    Refused,
-    asked_with,
+    RefusedRequestError,
     estimate_tokens,
+    list_requests,
     read_body,
 )
 from pytest_fcbench.suites.registry import open_suite
@@ -40,8 +40,8 @@ def _lookup(*entries: Entry, models: Models = OracleModel) -> Lookup:
 
 
 def _refused(body: Sent, name: str | None = None) -> tuple[int, str, str]:
-    with pytest.raises(Refused) as caught:
-        _lookup().find(read(body), name)
+    with pytest.raises(RefusedRequestError) as caught:
+        _lookup().find_request(read(body), name)
     return caught.value.status, caught.value.code, str(caught.value)
 
 
@@ -51,7 +51,7 @@ def _refused(body: Sent, name: str | None = None) -> tuple[int, str, str]:
 @pytest.mark.parametrize("named", [False, True], ids=["by what it asks", "by name"])
 @pytest.mark.parametrize("prompting", MANNERS)
 def test_an_entry_and_its_manner_are_found(prompting: Prompting, *, named: bool) -> None:
-    asked = _lookup().find(
+    asked = _lookup().find_request(
         read(body_of(DOTTED, prompting.mode, prompting.names)), DOTTED.key if named else None
     )
     assert (asked.entry, asked.prompting) == (DOTTED, prompting)
@@ -59,10 +59,15 @@ def test_an_entry_and_its_manner_are_found(prompting: Prompting, *, named: bool)
 
 def test_an_entry_that_is_put_alike_in_two_manners_is_found_in_the_usual_one() -> None:
     lookup = _lookup()
-    with pytest.raises(Refused):
-        lookup.find(read({"messages": []}))
-    assert lookup.find(read(body_of(FIRST, Mode.FC, Names.DOTTED))).prompting.names is Names.UNDERSCORED
-    assert lookup.find(read(body_of(FIRST, Mode.PROMPT, Names.UNDERSCORED))).prompting.names is Names.DOTTED
+    with pytest.raises(RefusedRequestError):
+        lookup.find_request(read({"messages": []}))
+    assert (
+        lookup.find_request(read(body_of(FIRST, Mode.FC, Names.DOTTED))).prompting.names is Names.UNDERSCORED
+    )
+    assert (
+        lookup.find_request(read(body_of(FIRST, Mode.PROMPT, Names.UNDERSCORED))).prompting.names
+        is Names.DOTTED
+    )
 
 
 @pytest.mark.parametrize("prompting", MANNERS[:2])
@@ -77,7 +82,7 @@ def test_every_entry_of_core_is_found_at_each_step_in_one_lookup(prompting: Prom
             OracleModel(prompting), entry, prompting.mode, prompting.names
         ):
             by_name = entry.variation or not entry.category.single_turn
-            asked = lookup.find(read(body), entry.key if by_name else None)
+            asked = lookup.find_request(read(body), entry.key if by_name else None)
             assert (asked.entry, asked.prompting) == (entry, prompting)
             assert (asked.turn, asked.step) == (request.turn, request.step)
             if entry.category.single_turn:
@@ -92,20 +97,20 @@ def test_of_entries_that_ask_the_same_the_named_one_is_meant_or_the_first(
     name: str | None, found: object
 ) -> None:
     lookup = _lookup()
-    lookup.find(read(body_of(FIRST)))
-    assert lookup.find(read(body_of(SECOND)), name).entry is found
+    lookup.find_request(read(body_of(FIRST)))
+    assert lookup.find_request(read(body_of(SECOND)), name).entry is found
 
 
 def test_suites_are_searched_in_their_order() -> None:
     twin = make_entry(suite="twin")
     suites = [suite_of(twin, name="twin"), suite_of(DOTTED)]
-    assert Lookup(suites, OracleModel).find(read(body_of(DOTTED))).entry is twin
-    assert Lookup(suites[::-1], OracleModel).find(read(body_of(DOTTED))).entry is DOTTED
+    assert Lookup(suites, OracleModel).find_request(read(body_of(DOTTED))).entry is twin
+    assert Lookup(suites[::-1], OracleModel).find_request(read(body_of(DOTTED))).entry is DOTTED
 
 
 def test_an_entry_whose_name_ends_like_a_trial_is_found_under_it() -> None:
     entry = make_entry(entry_id="core-t2")
-    assert _lookup(entry).find(read(body_of(entry)), "core:core-t2").entry is entry
+    assert _lookup(entry).find_request(read(body_of(entry)), "core:core-t2").entry is entry
 
 
 def test_only_messages_and_tools_count_and_as_values() -> None:
@@ -115,15 +120,16 @@ def test_only_messages_and_tools_count_and_as_values() -> None:
     text = json.dumps({**body, "temperature": 1, "user": "me"}, indent=1)
     written_by_javascript = text.replace("1.0", "1").replace("2.0", "2")
     assert written_by_javascript != text
-    assert _lookup(entry).find(read_body(written_by_javascript)).entry is entry
+    assert _lookup(entry).find_request(read_body(written_by_javascript)).entry is entry
 
 
 @pytest.mark.parametrize("tools", [[], None])
 def test_no_tools_can_be_said_in_several_ways(tools: object) -> None:
     assert (
-        _lookup().find(read({**body_of(DOTTED, Mode.PROMPT), "tools": tools})).prompting.mode is Mode.PROMPT
+        _lookup().find_request(read({**body_of(DOTTED, Mode.PROMPT), "tools": tools})).prompting.mode
+        is Mode.PROMPT
     )
-    assert _lookup().find(read({**body_of(BARE), "tools": tools})).prompting.mode is Mode.FC
+    assert _lookup().find_request(read({**body_of(BARE), "tools": tools})).prompting.mode is Mode.FC
 
 
 # Conversations
@@ -151,14 +157,15 @@ STEPS = [(0, 0), (0, 1), (1, 0), (2, 0), (2, 1)]
 
 def _bodies(entry: Entry, mode: Mode) -> list[Sent]:
     return [
-        body for _, body in conversation_with(OracleModel(Prompting.usual(mode, Names.DOTTED)), entry, mode)
+        body
+        for _, body in conversation_with(OracleModel(Prompting.make_default(mode, Names.DOTTED)), entry, mode)
     ]
 
 
 @pytest.mark.parametrize("mode", Mode)
 def test_a_conversation_is_found_at_each_step(mode: Mode) -> None:
     lookup = _lookup(DOTTED, TALK)
-    found = [lookup.find(read(body)) for body in _bodies(TALK, mode)]
+    found = [lookup.find_request(read(body)) for body in _bodies(TALK, mode)]
     assert {(asked.entry.key, asked.prompting.mode) for asked in found} == {(TALK.key, mode)}
     assert [(asked.turn, asked.step) for asked in found] == STEPS
     tokens = [asked.prompt_tokens for asked in found]
@@ -168,9 +175,9 @@ def test_a_conversation_is_found_at_each_step(mode: Mode) -> None:
 @pytest.mark.parametrize("mode", Mode)
 def test_conversations_that_begin_alike_are_told_apart_where_they_differ(mode: Mode) -> None:
     lookup = _lookup(TALK, TWIN)
-    unnamed = [lookup.find(read(body)).entry for body in _bodies(TWIN, mode)]
+    unnamed = [lookup.find_request(read(body)).entry for body in _bodies(TWIN, mode)]
     assert unnamed == [TALK] * 4 + [TWIN]
-    assert [lookup.find(read(body), TWIN.key).entry for body in _bodies(TWIN, mode)] == [TWIN] * 5
+    assert [lookup.find_request(read(body), TWIN.key).entry for body in _bodies(TWIN, mode)] == [TWIN] * 5
 
 
 @pytest.mark.parametrize("mode", Mode)
@@ -181,20 +188,20 @@ def test_a_conversation_that_goes_otherwise_is_refused(mode: Mode, at: int) -> N
     messages = _bodies(TALK, mode)[-1]["messages"]
     assert isinstance(messages, list)
     changed = [*messages[:at], {**messages[at], "content": "Else."}, *messages[at + 1 :]]
-    with pytest.raises(Refused) as caught:
-        lookup.find(read({**_bodies(TALK, mode)[-1], "messages": changed}))
+    with pytest.raises(RefusedRequestError) as caught:
+        lookup.find_request(read({**_bodies(TALK, mode)[-1], "messages": changed}))
     assert caught.value.code == "unknown_request"
-    with pytest.raises(Refused) as caught:
-        lookup.find(read({**_bodies(TALK, mode)[-1], "messages": messages[:-1]}), TALK.key)
+    with pytest.raises(RefusedRequestError) as caught:
+        lookup.find_request(read({**_bodies(TALK, mode)[-1], "messages": messages[:-1]}), TALK.key)
     assert caught.value.code == "other_request"
 
 
 def test_the_conversation_is_that_with_the_model_which_is_served() -> None:
     lookup = _lookup(TALK, models=LexicalModel)
-    served = conversation_with(LexicalModel(Prompting.usual(Mode.FC)), TALK, Mode.FC)
-    assert {lookup.find(read(body)).entry.key for _, body in served} == {TALK.key}
-    with pytest.raises(Refused):
-        lookup.find(read(_bodies(TALK, Mode.FC)[-1]))
+    served = conversation_with(LexicalModel(Prompting.make_default(Mode.FC)), TALK, Mode.FC)
+    assert {lookup.find_request(read(body)).entry.key for _, body in served} == {TALK.key}
+    with pytest.raises(RefusedRequestError):
+        lookup.find_request(read(_bodies(TALK, Mode.FC)[-1]))
 
 
 class Silent:
@@ -225,14 +232,18 @@ class Silent:
 def test_a_conversation_ends_where_the_model_has_no_answer(
     entry: Entry, model: Silent, steps: list[tuple[int, int]]
 ) -> None:
-    asked = asked_with(entry, suite_of(entry), Prompting.usual(Mode.FC, Names.DOTTED), lambda _: model)
+    asked = list_requests(
+        entry, suite_of(entry), Prompting.make_default(Mode.FC, Names.DOTTED), lambda _: model
+    )
     assert [(request.turn, request.step) for request in asked] == steps
 
 
 def test_what_both_profiles_ask_is_known_once() -> None:
     """The oracle's conversation goes the same way by the rules of each."""
     entry = make_golden_path([("find", {"query": "Bergen"}, {"id": 7})], [("book", {"id": 7}, "done")])
-    asked = list(asked_with(entry, suite_of(entry), Prompting.usual(Mode.FC, Names.DOTTED), OracleModel))
+    asked = list(
+        list_requests(entry, suite_of(entry), Prompting.make_default(Mode.FC, Names.DOTTED), OracleModel)
+    )
     assert [request.step for request in asked] == [0, 1, 2]
 
 
@@ -249,13 +260,13 @@ def test_a_token_is_four_bytes(text: str, tokens: int) -> None:
 def test_the_tokens_of_a_prompt_are_those_of_messages_and_tools() -> None:
     body = body_of(DOTTED)
     text = json.dumps({"messages": body["messages"], "tools": body["tools"]})
-    assert _lookup().find(read(body)).prompt_tokens == len(text) // 4
+    assert _lookup().find_request(read(body)).prompt_tokens == len(text) // 4
 
 
 def test_letters_beyond_ascii_count_as_their_bytes() -> None:
     plain, accented = (make_entry(query=letter * 400, entry_id=letter) for letter in "aå")
     lookup = _lookup(plain, accented)
-    few, more = (lookup.find(read(body_of(entry))).prompt_tokens for entry in (plain, accented))
+    few, more = (lookup.find_request(read(body_of(entry))).prompt_tokens for entry in (plain, accented))
     assert more - few == 100
 
 
@@ -295,7 +306,7 @@ def test_a_name_must_be_that_of_an_entry(name: str) -> None:
     ],
 )
 def test_a_body_must_be_an_object_with_messages(text: bytes, code: str) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedRequestError) as caught:
         read_body(text)
     assert (caught.value.status, caught.value.code) == (400, code)
 
@@ -340,7 +351,7 @@ def test_a_member_of_a_message_that_is_null_can_be_left_out() -> None:
     assert isinstance(messages, list)
     made = next(message for message in messages if "tool_calls" in message)
     assert made.pop("content") is None
-    assert (_lookup(TALK).find(read(bodies[1]))).step == 1
+    assert (_lookup(TALK).find_request(read(bodies[1]))).step == 1
 
 
 @pytest.mark.parametrize(
@@ -365,7 +376,9 @@ def test_six_requests_of_bfcl_are_shared_and_names_tell_their_entries_apart(
     bodies = {
         entry.key: read(body_of(entry, prompting.mode, prompting.names, suite)) for entry in entries_of(suite)
     }
-    found = {key: lookup.find(body).entry.key for key, body in bodies.items()}
+    found = {key: lookup.find_request(body).entry.key for key, body in bodies.items()}
     shared = {key: first for key, first in found.items() if key != first}
     assert len(shared) == 6
-    assert {key: lookup.find(bodies[key], key).entry.key for key in bodies} == {key: key for key in bodies}
+    assert {key: lookup.find_request(bodies[key], key).entry.key for key in bodies} == {
+        key: key for key in bodies
+    }

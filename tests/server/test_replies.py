@@ -9,14 +9,14 @@ import pytest
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.server.lookup import FoundRequest
-from pytest_fcbench.server.replies import reply
+from pytest_fcbench.server.replies import serialize_reply
 from tests.factories import make_entry, tool_calls
 
-ASKED = FoundRequest(make_entry(), Prompting.usual(Mode.FC), prompt_tokens=90)
+ASKED = FoundRequest(make_entry(), Prompting.make_default(Mode.FC), prompt_tokens=90)
 
 
 def _reply(completion: Completion, *, broken: bool = False) -> object:
-    return json.loads(b"{" + reply("oracle", ASKED, completion, broken=broken))
+    return json.loads(b"{" + serialize_reply("oracle", ASKED, completion, broken=broken))
 
 
 def _whole(message: object, finish: str, answer: int) -> object:

@@ -27,15 +27,15 @@ from pytest_fcbench.domain.entry import (
 )
 from pytest_fcbench.domain.errors import PackError, PackMissing, SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.domain.prompt_format import FORMATS, Docs, Layout, PromptFormat, Returned, told_by
+from pytest_fcbench.domain.prompt_format import FORMATS, Docs, Layout, PromptFormat, Returned, parse_format_id
 from pytest_fcbench.execution.rest.apis import APIS
-from pytest_fcbench.execution.rest.request import read
+from pytest_fcbench.execution.rest.request import read_request
 from pytest_fcbench.suites import bfcl, packs
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
-from pytest_fcbench.suites.formats.fields import yaml_value
+from pytest_fcbench.suites.formats.fields import read_yaml
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.web.addresses import checked
+from pytest_fcbench.web.addresses import parse_url
 from tests.factories import pinned, write_tree
 from tests.suites.world_sources import WORLD_TEXTS
 
@@ -270,7 +270,7 @@ def test_the_wording_is_put_together_from_the_constants(
         "You are brief. Call functions. Write [f(a=1)] with literals. Go on. Functions as json: {functions}"
     )
     markdown = PromptFormat(Returned.CONCISE_XML, tagged=True, docs=Docs.XML, layout=Layout.MARKDOWN)
-    assert wording.prompts.system_prompt(markdown) == (
+    assert wording.prompts.build_system_prompt(markdown) == (
         "# You are brief.\nCall functions. Write <T><c/></T> with types. Go on. Functions as xml: {functions}"
     )
     assert wording.float_note == " A fraction."
@@ -366,7 +366,7 @@ def test_sources_that_cannot_be_read_are_refused(text: str) -> None:
 
 
 def _ledger() -> Mapping[str, str]:
-    ledger = yaml_value(Path(bfcl.__file__).with_name("ledger.yaml"))
+    ledger = read_yaml(Path(bfcl.__file__).with_name("ledger.yaml"))
     assert isinstance(ledger, dict)
     return ledger
 
@@ -439,7 +439,7 @@ def test_official_rows_are_those_of_the_entries(official: Suite, pack_cache: Pat
 
 def test_chosen_entries_are_put_in_every_format_in_the_order_of_the_data(official: Suite) -> None:
     entries = official.load(CATEGORIES["format_sensitivity"])
-    told = [told_by(entry.id) for entry in entries]
+    told = [parse_format_id(entry.id) for entry in entries]
     assert [found and found[0] for found in told] == list(FORMATS) * 200
     assert [entry.id.partition(":")[0] for entry in entries[-1:]] == ["format_sensitivity_5199"]
     originals = {entry.id: entry for entry in official.load(CATEGORIES["simple_python"])}
@@ -481,7 +481,7 @@ def test_every_rest_truth_has_its_call_and_its_recorded_answer(entries: tuple[En
     truths = {e.id: e.expectation for e in entries if isinstance(e.expectation, ExpectedResponse)}
     assert list(truths) == [f"rest_{number}" for number in range(70)]
     assert {type(json.loads(truth.recorded or "")) for truth in truths.values()} == {dict, list}
-    hosts = Counter(checked(read(truth.call).url).host for truth in truths.values())
+    hosts = Counter(parse_url(read_request(truth.call).url).host for truth in truths.values())
     assert hosts.keys() == APIS.keys()
     assert sorted(hosts.values()) == [5, 5, 6, 6, 6, 7, 7, 8, 10, 10]
 

@@ -13,8 +13,8 @@ import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group, Trajectory
 from pytest_fcbench.domain.errors import PackError
-from pytest_fcbench.environments import DOMAINS, opened
-from pytest_fcbench.environments.function_docs import documented
+from pytest_fcbench.environments import DOMAINS, open_environments
+from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import Filler, World, world_from_json
 from pytest_fcbench.suites.bfcl.world import CLASSES, SOURCES, read_world
 from pytest_fcbench.suites.registry import open_suite
@@ -305,7 +305,7 @@ def test_each_entry_fits_together(entries: Mapping[str, tuple[Entry, ...]], cate
         late = [doc.name for docs in entry.scene.withheld.values() for doc in docs]
         assert offered.isdisjoint(late)
         assert offered | {*late} == {
-            doc.name for name in entry.scene.domains for doc in documented(DOMAINS[name])
+            doc.name for name in entry.scene.domains for doc in document_domain(DOMAINS[name])
         }
         for number, said in enumerate(entry.turns):
             assert (said == ()) == (number in entry.scene.withheld)
@@ -370,9 +370,9 @@ def test_every_call_of_a_scored_truth_can_be_carried_out(
     failed = []
     for name in SCORED:
         for entry in entries[name]:
-            environments = opened(entry, bfcl.world)
+            environments = open_environments(entry, bfcl.world)
             for calls in truth(entry):
-                failed += [text for text in environments.perform(calls) if text.startswith("Error")]
+                failed += [text for text in environments.perform_calls(calls) if text.startswith("Error")]
     assert failed == []
 
 
@@ -426,7 +426,7 @@ def test_our_functions_are_the_official_ones(
 ) -> None:
     assert official
     of_pack = {doc.name: doc for entry in entries["multi_turn_base"] for doc in entry.functions}
-    for doc in documented(DOMAINS[name]):
+    for doc in document_domain(DOMAINS[name]):
         theirs = of_pack[doc.name]
         assert {key: schema["type"] for key, schema in doc.properties.items()} == {
             key: schema["type"] for key, schema in theirs.properties.items()
@@ -440,4 +440,4 @@ def test_every_environment_opens(
 ) -> None:
     for entry in entries[category]:
         assert entry.scene is not None
-        assert tuple(opened(entry, bfcl.world).by_domain) == entry.scene.domains
+        assert tuple(open_environments(entry, bfcl.world).by_domain) == entry.scene.domains

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, GoldenPath, Group, Lookup
 from pytest_fcbench.domain.errors import PackError, SuiteError
 from pytest_fcbench.suites import core, packs
-from pytest_fcbench.suites.complexfuncbench import DOMAINS, FILE, JUDGED, SOURCE, read
+from pytest_fcbench.suites.complexfuncbench import DOMAINS, FILE, JUDGED, SOURCE, read_golden_paths
 from pytest_fcbench.suites.registry import PACKS, open_suite
 from tests.complexfuncbench import COUNTS, FUNCTIONS, Record, records, write
 
@@ -28,7 +28,7 @@ def _lines(*rows: object) -> bytes:
 
 
 def _read(*rows: object) -> list[Entry]:
-    return list(read(_lines(*rows), NOWHERE))
+    return list(read_golden_paths(_lines(*rows), NOWHERE))
 
 
 def _path(entry: Entry) -> GoldenPath:
@@ -100,7 +100,7 @@ def test_a_record_becomes_an_entry(record: Record) -> None:
 )
 def test_a_reply_is_kept_as_the_text_that_a_model_is_shown(record: Record, reply: object, text: str) -> None:
     record["conversations"][2]["content"] = [reply]
-    (entry,) = read(json.dumps(record).encode(), NOWHERE)
+    (entry,) = read_golden_paths(json.dumps(record).encode(), NOWHERE)
     first = _path(entry).calls[0]
     assert (first.reply, first.reply_value) == (text, reply)
 
@@ -111,7 +111,7 @@ def test_a_reply_that_is_too_deep_is_told(record: Record, depth: int) -> None:
     deep = "[" * depth + "]" * depth
     said, replies = "", [deep]
     try:
-        (entry,) = read(_lines(record).replace(b'{"seats": 4}', deep.encode()), NOWHERE)
+        (entry,) = read_golden_paths(_lines(record).replace(b'{"seats": 4}', deep.encode()), NOWHERE)
         replies = [call.reply for call in _path(entry).calls]
     except SuiteError as error:
         said = str(error)
@@ -340,7 +340,7 @@ def test_a_turn_that_is_missing_is_told(record: Record, missing: Sequence[int]) 
 )
 def test_a_line_that_is_no_record_is_told(record: Record, line: bytes) -> None:
     with pytest.raises(SuiteError, match=r"^cfb\.jsonl:2: "):
-        list(read(_lines(record) + line + b"\n", NOWHERE))
+        list(read_golden_paths(_lines(record) + line + b"\n", NOWHERE))
 
 
 def test_an_id_stands_once(record: Record) -> None:
@@ -353,13 +353,13 @@ def test_an_id_stands_once_within_a_record(record: Record) -> None:
     """Else a line could be another category's than the one that it begins with."""
     line = _lines(record).replace(b"{", b'{"id": "Cross-1", ', 1)
     with pytest.raises(SuiteError, match="the id stands twice"):
-        list(read(line, NOWHERE))
+        list(read_golden_paths(line, NOWHERE))
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n"])
 def test_a_file_without_entries_is_none(content: bytes) -> None:
     with pytest.raises(SuiteError, match=r"^cfb\.jsonl: has no entry$"):
-        list(read(content, NOWHERE))
+        list(read_golden_paths(content, NOWHERE))
 
 
 _JSON = st.recursive(
@@ -401,7 +401,7 @@ def test_a_mutated_record_is_read_or_told(data: st.DataObject) -> None:
 @given(st.binary(max_size=200))
 def test_any_content_is_read_or_told(content: bytes) -> None:
     with pytest.raises(SuiteError):
-        list(read(content, NOWHERE))
+        list(read_golden_paths(content, NOWHERE))
 
 
 # One category
@@ -410,23 +410,27 @@ def test_any_content_is_read_or_told(content: bytes) -> None:
 def test_a_category_is_read_alone(record: Record) -> None:
     """The broken line is another category's, as its first id says."""
     content = _lines(record) + b'{"id": "Cross-1", broken\n' + _lines({**record, "id": "Hotels-1"})
-    assert [entry.id for entry in read(content, NOWHERE, CATEGORIES["hotels"])] == ["Hotels-1"]
-    assert [entry.id for entry in read(content, NOWHERE, CATEGORIES["car_rental"])] == ["Car-Rental-34"]
+    assert [entry.id for entry in read_golden_paths(content, NOWHERE, CATEGORIES["hotels"])] == ["Hotels-1"]
+    assert [entry.id for entry in read_golden_paths(content, NOWHERE, CATEGORIES["car_rental"])] == [
+        "Car-Rental-34"
+    ]
     for category in (CATEGORIES["cross"], None):
         with pytest.raises(SuiteError, match=r"^cfb\.jsonl:2: not JSON"):
-            list(read(content, NOWHERE, category))
+            list(read_golden_paths(content, NOWHERE, category))
 
 
 def test_an_id_may_stand_anywhere(record: Record) -> None:
     """Lines whose beginning does not say their category are read in full."""
     content = _lines(dict(reversed(record.items())), {**record, "id": "Hotels-1"})
     for name, ids in {"car_rental": ["Car-Rental-34"], "hotels": ["Hotels-1"], "cross": []}.items():
-        assert [entry.id for entry in read(content, NOWHERE, CATEGORIES[name])] == ids
+        assert [entry.id for entry in read_golden_paths(content, NOWHERE, CATEGORIES[name])] == ids
 
 
 def test_a_key_called_id_inside_is_not_the_id(record: Record) -> None:
     content = _lines({"note": {"id": "Cross-1"}, **record})
-    assert [entry.id for entry in read(content, NOWHERE, CATEGORIES["car_rental"])] == ["Car-Rental-34"]
+    assert [entry.id for entry in read_golden_paths(content, NOWHERE, CATEGORIES["car_rental"])] == [
+        "Car-Rental-34"
+    ]
 
 
 # The suite
@@ -442,12 +446,12 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_suite_is_known_by_what_was_pulled(cache: Path) -> None:
     suite = open_suite("complexfuncbench", cache)
-    pack = packs.installed(PACKS["complexfuncbench"], cache)
+    pack = packs.open_pack(PACKS["complexfuncbench"], cache)
     assert (suite.version, suite.pack_sha256) == (pack.version, pack.content_sha256)
     assert suite.version == pack.content_sha256[:12]
     assert {category.name for category in suite.categories} == set(SELECTIONS["complex"])
     assert {category.group for category in suite.categories} == {Group.COMPLEX}
-    assert suite.wording == core.wording()
+    assert suite.wording == core.read_wording()
 
 
 def test_categories_are_loaded_from_the_pack(cache: Path) -> None:
@@ -507,7 +511,7 @@ def test_the_synthetic_file_is_the_same_for_a_seed() -> None:
 
 
 def test_a_real_record_is_read(complex_samples: Path) -> None:
-    (entry,) = read((complex_samples / "Car-Rental-9.jsonl").read_bytes(), NOWHERE)
+    (entry,) = read_golden_paths((complex_samples / "Car-Rental-9.jsonl").read_bytes(), NOWHERE)
     assert (entry.id, entry.cluster, entry.set_aside) == ("Car-Rental-9", "Car-Rental-0", None)
     assert [[call.name for call in step] for step in _path(entry).steps] == [
         ["Search_Car_Location"],

@@ -19,11 +19,11 @@ from pytest_fcbench.domain.entry import (
     Variation,
 )
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
-from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, told_by
+from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, parse_format_id
 from pytest_fcbench.suites.derived_entries import MADE_OF
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.tools.authoring.languages import UNKNOWN, language
+from pytest_fcbench.tools.authoring.languages import UNKNOWN, guess_language
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def _expected(entries: tuple[Entry, ...]) -> Iterator[tuple[Entry, ExpectedCall,
     for entry in entries:
         if isinstance(entry.expectation, ExpectedCalls):
             for call in entry.expectation.calls:
-                doc = entry.function(call.name)
+                doc = entry.find_function(call.name)
                 assert doc is not None
                 yield entry, call, doc
 
@@ -127,14 +127,14 @@ def test_what_is_written_by_hand_is_about_many_things_in_many_languages(entries:
     assert sum(entry.category.name == "multi_turn_base" for entry in by_hand) >= 20
     families = {doc.name.partition(".")[0] for entry in read for doc in entry.functions}
     assert len(families) >= 25
-    assert len({language(entry.turns[0][-1].content) for entry in read} - {UNKNOWN}) >= 8
+    assert len({guess_language(entry.turns[0][-1].content) for entry in read} - {UNKNOWN}) >= 8
 
 
 def test_twenty_entries_are_put_in_every_prompt_format(suite: Suite, entries: tuple[Entry, ...]) -> None:
     """As they stand in their own category, format after format."""
     originals = {entry.id: entry for entry in entries if not entry.variation}
     varied = suite.load(CATEGORIES["format_sensitivity"])
-    found = [told for entry in varied if (told := told_by(entry.key))]
+    found = [told for entry in varied if (told := parse_format_id(entry.key))]
     assert [chosen for chosen, _ in found] == list(FORMATS) * 20
     assert len({original for _, original in found}) == 20
     for entry, (chosen, original) in zip(varied, found, strict=True):
@@ -147,7 +147,7 @@ def test_twenty_entries_are_put_in_every_prompt_format(suite: Suite, entries: tu
 
 @pytest.mark.parametrize("chosen", FORMATS, ids=lambda chosen: chosen.name)
 def test_each_prompt_format_has_its_words(suite: Suite, chosen: PromptFormat) -> None:
-    prompt = suite.wording.prompts.system_prompt(chosen)
+    prompt = suite.wording.prompts.build_system_prompt(chosen)
     assert re.findall(r"\{\w+\}", prompt) == ["{functions}"]
     assert ("<TOOLCALL>" in prompt) is chosen.tagged
     assert ("<functions>" in prompt) is ("xml" in chosen.returned)
@@ -155,7 +155,7 @@ def test_each_prompt_format_has_its_words(suite: Suite, chosen: PromptFormat) ->
 
 
 def test_no_two_prompt_formats_have_the_same_words(suite: Suite) -> None:
-    assert len({suite.wording.prompts.system_prompt(chosen) for chosen in FORMATS}) == len(FORMATS)
+    assert len({suite.wording.prompts.build_system_prompt(chosen) for chosen in FORMATS}) == len(FORMATS)
 
 
 @pytest.mark.parametrize("rule", sorted({each.rule.name for each in CATEGORIES.values()}))

@@ -15,8 +15,8 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, Trajector
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile
-from pytest_fcbench.environments import DOMAINS, opened
-from pytest_fcbench.environments.function_docs import documented
+from pytest_fcbench.environments import DOMAINS, open_environments
+from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.matchers import state
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
@@ -75,14 +75,18 @@ def _match(entry: Entry, made: Turns, profile: Profile = Profile.CORRECTED) -> P
     """The verdict on these calls, those of a turn made in one step."""
     assert isinstance(entry.expectation, Trajectory)
     steps = [[calls] if calls else [] for calls in made]
-    return state.match(entry.expectation, steps, partial(opened, entry, _SUITE.world), profile)
+    return state.match_calls(
+        entry.expectation, steps, partial(open_environments, entry, _SUITE.world), profile
+    )
 
 
 def _converse(entry: Entry, mode: Mode) -> tuple[Transcript, list[AskModel]]:
     """The oracle's conversation, and what it was asked."""
-    model = OracleModel(Prompting.usual(mode, Names.UNDERSCORED))
-    manner = Manner("oracle", Prompting.usual(mode, Names.UNDERSCORED))
-    asking = carry_out_calls(put_turns(entry, manner, _SUITE.wording), opened(entry, _SUITE.world).perform)
+    model = OracleModel(Prompting.make_default(mode, Names.UNDERSCORED))
+    manner = Manner("oracle", Prompting.make_default(mode, Names.UNDERSCORED))
+    asking = carry_out_calls(
+        put_turns(entry, manner, _SUITE.wording), open_environments(entry, _SUITE.world).perform_calls
+    )
     requests = [next(asking)]
     try:
         while True:
@@ -115,8 +119,8 @@ def test_nothing_can_be_called_in_as_many_turns_as_the_kind_says(entry: Entry) -
 
 @each_entry
 def test_every_call_of_the_truth_succeeds(entry: Entry) -> None:
-    environments = opened(entry, _SUITE.world)
-    results = [(call, environments.perform([call])[0]) for calls in _truth(entry) for call in calls]
+    environments = open_environments(entry, _SUITE.world)
+    results = [(call, environments.perform_calls([call])[0]) for calls in _truth(entry) for call in calls]
     assert not [(call, text) for call, text in results if is_error(text) or "false" in text]
 
 
@@ -124,7 +128,7 @@ def test_every_call_of_the_truth_succeeds(entry: Entry) -> None:
 @each_entry
 def test_the_oracle_passes(entry: Entry, mode: Mode) -> None:
     transcript, _ = _converse(entry, mode)
-    verdicts = state.judge(entry, transcript, lambda entry: opened(entry, _SUITE.world))
+    verdicts = state.judge(entry, transcript, lambda entry: open_environments(entry, _SUITE.world))
     assert verdicts == Judgement(Passed(), Passed())
 
 
@@ -222,7 +226,7 @@ def test_a_long_context_makes_results_longer_where_there_is_filler() -> None:
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_function_docs_of_a_domain_can_be_derived(domain: str) -> None:
-    docs = documented(DOMAINS[domain])
+    docs = document_domain(DOMAINS[domain])
     assert docs
     assert all(doc.description and doc.parameters for doc in docs)
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pytest_fcbench.codecs.presenting import sanitised
-from pytest_fcbench.domain.conformance import conforms
+from pytest_fcbench.codecs.presenting import sanitise_name
+from pytest_fcbench.domain.conformance import conforms_to_schema
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath, Group, PathCall
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.models.baselines.lexical import LexicalModel
@@ -140,7 +140,7 @@ def test_defaults_are_left_out_and_tokens_are_long() -> None:
         name
         for entry in _ENTRIES
         for call in _path(entry).calls
-        if (doc := entry.function(call.name))
+        if (doc := entry.find_function(call.name))
         for name, schema in doc.properties.items()
         if "default" in schema and name not in call.arguments
     )
@@ -159,7 +159,9 @@ def test_defaults_are_left_out_and_tokens_are_long() -> None:
 @each_entry
 def test_function_names_need_no_change_to_be_shown(entry: Entry) -> None:
     for mode in Mode:
-        assert [sanitised(doc.name, mode) for doc in entry.functions] == [doc.name for doc in entry.functions]
+        assert [sanitise_name(doc.name, mode) for doc in entry.functions] == [
+            doc.name for doc in entry.functions
+        ]
 
 
 # Calls fit their functions
@@ -168,16 +170,18 @@ def test_function_names_need_no_change_to_be_shown(entry: Entry) -> None:
 @each_entry
 def test_calls_conform_to_the_docs(entry: Entry) -> None:
     for call in (*_path(entry).calls, *_path(entry).recorded):
-        doc = entry.function(call.name)
+        doc = entry.find_function(call.name)
         assert doc is not None
         assert set(doc.required) <= call.arguments.keys() <= doc.properties.keys()
-        assert all(conforms(value, doc.properties[name]) for name, value in call.arguments.items()), call
+        assert all(
+            conforms_to_schema(value, doc.properties[name]) for name, value in call.arguments.items()
+        ), call
 
 
 @each_entry
 def test_no_call_gives_a_default(entry: Entry) -> None:
     for call in _path(entry).calls:
-        doc = entry.function(call.name)
+        doc = entry.find_function(call.name)
         assert doc is not None
         for name, value in call.arguments.items():
             assert value != doc.properties[name].get("default"), (call.name, name)
@@ -320,7 +324,7 @@ def test_times_after_an_earlier_one_are_counted_right(entry_id: str) -> None:
 
 def _options(entry: Entry, call: PathCall, name: str) -> Sequence[object]:
     """What the doc of a function names as values of a parameter."""
-    doc = entry.function(call.name)
+    doc = entry.find_function(call.name)
     assert doc is not None
     options = doc.properties[name].get("enum", ())
     assert isinstance(options, (list, tuple))
@@ -692,7 +696,7 @@ def test_what_is_converted_is_worth_what_the_rate_says(entry: Entry) -> None:
 @each_entry
 def test_what_is_priced_is_in_the_currency_asked_for(entry: Entry) -> None:
     for call in _path(entry).calls:
-        doc = entry.function(call.name)
+        doc = entry.find_function(call.name)
         assert doc is not None
         if "currency" in doc.properties:
             said = re.findall(r'"currency": "(\w+)"', json.dumps(call.reply_value))
@@ -706,7 +710,7 @@ def test_word_overlap_passes_few() -> None:
     """Only what stands in quotes, where one step is enough."""
     passed = []
     for entry in _ENTRIES:
-        answer = answer_of(LexicalModel(Prompting.usual(Mode.FC)), entry)
+        answer = answer_of(LexicalModel(Prompting.make_default(Mode.FC)), entry)
         made = [
             (call.name, json.loads(str(call.arguments)))
             for call in answer.tool_calls or ()

@@ -14,20 +14,20 @@ import pytest
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.formats import web_pages
-from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.formats.rows import read_row
 from pytest_fcbench.suites.formats.web_questions import QuestionFile, QuestionRow, ReadRow, SearchRow
 from pytest_fcbench.web.client import Reply
 from pytest_fcbench.web.page import Page
-from pytest_fcbench.web.page_content import MOST, Unshown, content
+from pytest_fcbench.web.page_content import LONGEST_CONTENT, Unreadable, render_content
 from pytest_fcbench.web.search_index import Index
 
 SUITE = core.open_suite(Path())
 assert SUITE.web is not None
-PAGES = web_pages.of([SUITE.web])
+PAGES = web_pages.read_pages([SUITE.web])
 INDEX = Index(PAGES.values())
 PATH = SUITE.web.parent / "web_search.yaml"
-FILE = Field(yaml_value(PATH), PATH)
+FILE = Field(read_yaml(PATH), PATH)
 QUESTIONS = read_row(FILE, QuestionFile).entries
 
 
@@ -44,7 +44,7 @@ def landed(url: str) -> Page:
 
 def text_of(url: str) -> str:
     page = landed(url)
-    return content(Reply(page.url, 200, {"Content-Type": page.type}, page.body), "truncate")
+    return render_content(Reply(page.url, 200, {"Content-Type": page.type}, page.body), "truncate")
 
 
 def links_of(url: str) -> Iterator[str]:
@@ -76,7 +76,7 @@ def test_every_page_can_be_found_by_its_title() -> None:
     lost = [
         page.url
         for page in PAGES.values()
-        if page.text and page.url not in [found.url for found, _ in INDEX.found(page.title, 5)]
+        if page.text and page.url not in [found.url for found, _ in INDEX.find_pages(page.title, 5)]
     ]
     assert not lost
 
@@ -91,8 +91,8 @@ def test_there_are_pages_of_every_kind() -> None:
         "application/octet-stream",
     }
     assert any(page.location for page in PAGES.values())
-    assert max(len(page.body) for page in PAGES.values()) > MOST
-    with pytest.raises(Unshown):
+    assert max(len(page.body) for page in PAGES.values()) > LONGEST_CONTENT
+    with pytest.raises(Unreadable):
         text_of("http://minerals.example/catalogue")
 
 
@@ -113,7 +113,7 @@ def test_each_hop_finds_what_the_next_one_needs(question: QuestionRow) -> None:
     known: set[str] = set()
     for hop in question.trail or ():
         if isinstance(hop, SearchRow):
-            known |= {page.url for page, _ in INDEX.found(hop.search, 10)}
+            known |= {page.url for page, _ in INDEX.find_pages(hop.search, 10)}
         else:
             assert hop.read in known
             assert hop.finds in text_of(hop.read)
@@ -123,7 +123,7 @@ def test_each_hop_finds_what_the_next_one_needs(question: QuestionRow) -> None:
 @NAMED
 def test_the_question_alone_does_not_find_the_answer(question: QuestionRow) -> None:
     """Neither the page that goes best with it has it, nor any snippet."""
-    found = INDEX.found(question.query, 10)
+    found = INDEX.find_pages(question.query, 10)
     shown = [text_of(found[0][0].url), *(snippet for _, snippet in found)]
     assert not [text for text in shown for answer in question.answers if says(text, answer)]
 

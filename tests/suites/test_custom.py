@@ -14,7 +14,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedResults
 from pytest_fcbench.domain.errors import SuiteError, UsageError
 from pytest_fcbench.execution.outcomes import Raised, Returned
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.suites.custom import files_of, is_suite, open_own
+from pytest_fcbench.suites.custom import find_entry_files, is_suite, open_own
 from pytest_fcbench.suites.registry import open_suite
 
 SIMPLE = """\
@@ -152,10 +152,10 @@ def test_a_class_of_the_team_is_an_environment(folder: Path) -> None:
     (sell,) = entry.functions
     assert sell.description == "A small shop. Sell something."
     assert sell.properties["item"] == {"type": "string", "description": "Name of the item."}
-    here = environments.opened(entry, suite.world)
-    assert here.perform(["sell(item='tea', count=3)"]) == ('{"left": 1}',)
+    here = environments.open_environments(entry, suite.world)
+    assert here.perform_calls(["sell(item='tea', count=3)"]) == ('{"left": 1}',)
     (missed,) = suite.load(CATEGORIES["multi_turn_miss_func"])
-    assert environments.opened(missed, suite.world).snapshot() == {
+    assert environments.open_environments(missed, suite.world).copy_state() == {
         "own_shop_of_a_test:Shop": {"stock": {"tea": 4}}
     }
 
@@ -256,7 +256,7 @@ def test_what_is_a_suite_at_a_glance(folder: Path) -> None:
     assert is_suite(folder)
     assert is_suite(folder / "deeper")
     assert not is_suite(folder / "notes.yaml")
-    assert [path.name for path in files_of(folder)] == ["more.jsonl", "simple.yaml", "turns.yml"]
+    assert [path.name for path in find_entry_files(folder)] == ["more.jsonl", "simple.yaml", "turns.yml"]
     configured = folder / "configured"
     configured.mkdir()
     (configured / "fcbench.yaml").write_text("category: chatable\n")

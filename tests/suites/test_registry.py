@@ -14,7 +14,7 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.scorecard.aggregate import formulas
 from pytest_fcbench.suites import core, registry
-from pytest_fcbench.suites.registry import OURS, can_name_a_suite, open_suite, openers
+from pytest_fcbench.suites.registry import OURS, can_name_a_suite, list_openers, open_suite
 from pytest_fcbench.suites.suite import Suite
 from tests.installing import install
 
@@ -42,7 +42,7 @@ def test_formulas_are_for_our_suites() -> None:
 def test_another_distribution_adds_a_suite(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     install(place, "plants", {GROUP: {"garden": f"{__name__}:open_garden"}})
     assert open_suite("garden", place).version == "3"
-    assert list(openers({"mine": place})) == [*OURS, "garden", "mine"]
+    assert list(list_openers({"mine": place})) == [*OURS, "garden", "mine"]
     assert not can_name_a_suite("garden")
     main(["suites"])
     assert "garden             3, 0 entries in 0 categories" in capsys.readouterr().out

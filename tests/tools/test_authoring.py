@@ -12,10 +12,10 @@ import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message, Scene, Trajectory
 from pytest_fcbench.environments import DOMAINS
-from pytest_fcbench.environments.function_docs import documented
+from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import Filler
 from pytest_fcbench.suites.core.filler import filler
-from pytest_fcbench.suites.derived_entries import missing_function, of_category
+from pytest_fcbench.suites.derived_entries import move_to_category, withhold_functions
 from tests.conftest import ROOT
 from tests.factories import make_entry
 
@@ -28,7 +28,7 @@ PLAIN = Entry(
     turns=tuple(
         (Message("user", text),) for text in ("Make a box.", "Rename it, and one more.", "What is here?")
     ),
-    functions=documented(DOMAINS["file_system"]),
+    functions=document_domain(DOMAINS["file_system"]),
     expectation=Trajectory(TRUTH),
     scene=Scene(("file_system",), {"file_system": FILES}),
     set_aside="two truths",
@@ -50,7 +50,7 @@ def names_of(entry: Entry) -> list[str]:
     ids=["first turn", "second turn", "last turn", "one that is not called"],
 )
 def test_a_missing_function(turn: int, names: list[str], truth: Sequence[Sequence[str]]) -> None:
-    made = missing_function(PLAIN, turn, names)
+    made = withhold_functions(PLAIN, turn, names)
     assert isinstance(made.expectation, Trajectory)
     assert [list(calls) for calls in made.expectation.turns] == [list(calls) for calls in truth]
     said = [[message.content for message in turn] for turn in made.turns]
@@ -62,7 +62,7 @@ def test_a_missing_function(turn: int, names: list[str], truth: Sequence[Sequenc
 
 
 def test_all_else_stays() -> None:
-    made = missing_function(PLAIN, 1, ["mv"])
+    made = withhold_functions(PLAIN, 1, ["mv"])
     same = {"turns": PLAIN.turns, "functions": PLAIN.functions, "expectation": PLAIN.expectation}
     assert replace(made, scene=PLAIN.scene, **same) == PLAIN  # type: ignore[arg-type]
     assert made.scene is not None
@@ -71,7 +71,7 @@ def test_all_else_stays() -> None:
 
 def test_an_empty_turn_before_stays_empty() -> None:
     late = replace(PLAIN, expectation=Trajectory(((), *TRUTH[1:])))
-    made = missing_function(late, 1, ["mv"])
+    made = withhold_functions(late, 1, ["mv"])
     assert made.expectation == Trajectory(((), (), *TRUTH[1:]))
 
 
@@ -100,7 +100,7 @@ def test_an_empty_turn_before_stays_empty() -> None:
 )
 def test_a_function_that_the_turn_is_not_the_first_to_call(turn: int, names: list[str]) -> None:
     with pytest.raises(ValueError, match=f"core:multi_turn_base_7: turn {turn} is not the first that calls"):
-        missing_function(PLAIN, turn, names)
+        withhold_functions(PLAIN, turn, names)
 
 
 @pytest.mark.parametrize(
@@ -110,31 +110,31 @@ def test_a_function_that_the_turn_is_not_the_first_to_call(turn: int, names: lis
 )
 def test_only_multi_turn_entries_can_miss_a_function(entry: Entry) -> None:
     with pytest.raises(ValueError, match=f"{entry.key} is no multi-turn entry"):
-        missing_function(entry, 0, ["mkdir"])
+        withhold_functions(entry, 0, ["mkdir"])
 
 
 def test_a_function_whose_result_is_needed_before_is_refused() -> None:
     truth = Trajectory((("mkdir(ls()['current_directory_content'][0])",), ("ls()",)))
     with pytest.raises(ValueError, match="turn 1"):
-        missing_function(replace(PLAIN, turns=PLAIN.turns[:2], expectation=truth), 1, ["ls"])
+        withhold_functions(replace(PLAIN, turns=PLAIN.turns[:2], expectation=truth), 1, ["ls"])
 
 
 @pytest.mark.parametrize(("turn", "name"), [(3, "pwd"), (-1, "ls")])
 def test_a_turn_that_is_not_there_is_refused(turn: int, name: str) -> None:
     with pytest.raises(ValueError, match="turn"):
-        missing_function(PLAIN, turn, [name])
+        withhold_functions(PLAIN, turn, [name])
 
 
 @pytest.mark.parametrize("name", ["multi_turn_long_context", "multi_turn_miss_func", "multi_turn_composite"])
 def test_an_entry_of_another_category(name: str) -> None:
-    made = of_category(PLAIN, name)
+    made = move_to_category(PLAIN, name)
     assert (made.id, made.category) == (f"{name}_7", CATEGORIES[name])
     assert replace(made, id=PLAIN.id, category=PLAIN.category) == PLAIN
 
 
 def test_an_unknown_category_is_refused() -> None:
     with pytest.raises(KeyError, match="multi_turn_longer"):
-        of_category(PLAIN, "multi_turn_longer")
+        move_to_category(PLAIN, "multi_turn_longer")
 
 
 # Filler

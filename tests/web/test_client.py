@@ -11,7 +11,7 @@ from ipaddress import ip_address
 import pytest
 
 from pytest_fcbench.web.addresses import Address
-from pytest_fcbench.web.client import Bounds, Client, Refused, Unreachable, connected
+from pytest_fcbench.web.client import Bounds, Client, Refused, Unreachable, open_connection
 from tests.web.hosting import Seen, always, hosting, reply, void
 
 HOST = "api.example"
@@ -37,7 +37,7 @@ class Network:
         self.connected.append((address, port))
         if self._port is None:
             raise ConnectionRefusedError("nobody there")
-        return connected("127.0.0.1", self._port, timeout_s)
+        return open_connection("127.0.0.1", self._port, timeout_s)
 
     def client(self, bounds: Bounds | None = None) -> Client:
         return Client(bounds or Bounds(), resolve=self.resolve, connect=self.connect, pause=lambda _: None)

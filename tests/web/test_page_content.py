@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.environments.web_search import MODES
 from pytest_fcbench.web.client import Reply
-from pytest_fcbench.web.page_content import MOST, Unshown, content
+from pytest_fcbench.web.page_content import LONGEST_CONTENT, Unreadable, render_content
 
 HTML = "text/html; charset=utf-8"
 
 
 def shown(body: str | bytes, mode: str = "raw", kind: str = HTML, status: int = 200) -> str:
     raw = body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
-    return content(Reply("http://a.example/b/c", status, {"Content-Type": kind}, raw), mode)
+    return render_content(Reply("http://a.example/b/c", status, {"Content-Type": kind}, raw), mode)
 
 
 PAGE = """<html><head><title>T</title><style>p {}</style><script>alert(1)</script></head><body><h1>Head</h1>
@@ -62,13 +62,13 @@ def test_what_is_not_html_stays_as_it_is(kind: str, body: str, mode: str) -> Non
     ],
 )
 def test_what_cannot_be_shown(kind: str, body: bytes, told: str) -> None:
-    with pytest.raises(Unshown, match=told):
+    with pytest.raises(Unreadable, match=told):
         shown(body, "raw", kind)
 
 
 @pytest.mark.parametrize("status", [400, 404, 500])
 def test_a_bad_status_is_told(status: int) -> None:
-    with pytest.raises(Unshown, match=f"HTTP status {status}"):
+    with pytest.raises(Unreadable, match=f"HTTP status {status}"):
         shown("x", status=status)
 
 
@@ -92,7 +92,7 @@ def test_encodings(body: bytes, kind: str) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_a_long_page_is_cut_and_says_so(mode: str) -> None:
     text = shown("<p>" + "word " * 60_000, mode)
-    assert len(text) < MOST + 100
+    assert len(text) < LONGEST_CONTENT + 100
     assert "[cut: 100,000 of " in text
 
 
@@ -116,7 +116,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_pages_are_shown_somehow(name: str, mode: str) -> None:
     """The parser of the standard library takes minutes for some of these."""
-    assert len(shown(HOSTILE[name], mode)) < MOST + 100
+    assert len(shown(HOSTILE[name], mode)) < LONGEST_CONTENT + 100
 
 
 @pytest.mark.filterwarnings("error")
@@ -138,5 +138,5 @@ def test_a_page_that_looks_like_something_else_is_no_reason_to_warn(
 
 @given(st.binary(max_size=300), st.sampled_from(MODES), st.sampled_from([HTML, "text/html; charset=gbk", ""]))
 def test_any_bytes_are_shown_or_refused(body: bytes, mode: str, kind: str) -> None:
-    with suppress(Unshown):
+    with suppress(Unreadable):
         shown(body, mode, kind).encode()

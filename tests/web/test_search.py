@@ -103,7 +103,7 @@ def test_any_words_can_be_sent(words: str) -> None:
 def test_a_key_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(KEY_ENV)
     with pytest.raises(UsageError, match="environment variable SERPAPI_API_KEY"):
-        search.serpapi()
+        search.open_serpapi()
 
 
 # DuckDuckGo: the library asks the network itself, so its place is taken by a module of the same form

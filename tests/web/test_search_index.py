@@ -22,7 +22,7 @@ PAGES = [
 
 
 def names(query: str, most: int = 10) -> list[str]:
-    return [found.url.rpartition("/")[2] for found, _ in Index(PAGES).found(query, most)]
+    return [found.url.rpartition("/")[2] for found, _ in Index(PAGES).find_pages(query, most)]
 
 
 def test_the_best_comes_first() -> None:
@@ -45,17 +45,17 @@ def test_pages_without_text_are_not_found() -> None:
 
 def test_a_snippet_is_the_beginning_and_ends_with_a_word() -> None:
     text = "word " * 40
-    ((_, snippet),) = Index([page("long", text)]).found("word", 1)
+    ((_, snippet),) = Index([page("long", text)]).find_pages("word", 1)
     assert len(snippet) <= 80
     assert snippet.endswith("word…")
-    ((_, whole),) = Index([page("short", "Two\nlines.")]).found("two", 1)
+    ((_, whole),) = Index([page("short", "Two\nlines.")]).find_pages("two", 1)
     assert whole == "Two lines."
 
 
 @given(st.text(), st.integers(-5, 20))
 def test_any_words_can_be_looked_for(query: str, most: int) -> None:
-    assert len(Index(PAGES).found(query, most)) <= max(0, most)
+    assert len(Index(PAGES).find_pages(query, most)) <= max(0, most)
 
 
 def test_nothing_is_found_in_nothing() -> None:
-    assert Index([]).found("lamp", 5) == []
+    assert Index([]).find_pages("lamp", 5) == []

@@ -17,7 +17,7 @@ from pytest_fcbench.web.small_web import ENGINE, SmallWeb
 
 @pytest.fixture(scope="module")
 def web() -> Iterator[SmallWeb]:
-    web = SmallWeb(web_pages.of([core.open_suite(Path()).web]))
+    web = SmallWeb(web_pages.read_pages([core.open_suite(Path()).web]))
     yield web
     web.close()
 

@@ -16,7 +16,7 @@ from pytest_fcbench.cli.output import print_long_lines, split_names, write_and_r
 from pytest_fcbench.cli.run_options import declare_run_options, load_settings, require_at_least
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import Category, Entry
-from pytest_fcbench.domain.errors import FcbenchError, SuiteError, UsageError, unknown
+from pytest_fcbench.domain.errors import FcbenchError, SuiteError, UsageError, describe_unknown_name
 from pytest_fcbench.models import sentence_vectors
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import open_own_web
@@ -72,8 +72,8 @@ def run_command(chosen: argparse.Namespace) -> int:
 def _audit_suite(chosen: argparse.Namespace) -> int:
     """Run the checks, print and write what they find, and return the exit code."""
     names = _choose_checks(chosen)
-    path = chosen.review or review.own_review(chosen.suite)
-    reviewed = review.read(path) if path else None
+    path = chosen.review or review.find_packaged_review(chosen.suite)
+    reviewed = review.read_review(path) if path else None
     _check_options(chosen, reviewed)
     context = RunContext(load_settings(chosen, chosen.suite, "oracle"))
     with closing(Session(context)) as session, open_own_web(context) as own_web:
@@ -94,7 +94,7 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
             plain = argparse.Namespace(config=chosen.config)
             (other_suite,) = RunContext(load_settings(plain, chosen.against, "oracle")).suites.values()
             against, _ = _load_readable(other_suite, other_suite.categories)
-        model = sentence_vectors.load(context.settings.embedding)
+        model = sentence_vectors.load_model(context.settings.embedding)
         facts = Facts(
             suite,
             entries,
@@ -106,8 +106,10 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
             threshold=chosen.threshold,
             embed=model.embed if model else None,
         )
-        findings = tuple(checks.audit(facts, names))
-    audit = Audit(suite.name, suite.version, len(entries), names, findings, distributions.spreads(entries))
+        findings = tuple(checks.run_checks(facts, names))
+    audit = Audit(
+        suite.name, suite.version, len(entries), names, findings, distributions.count_by_category(entries)
+    )
     _report(chosen, audit, reviewed)
     return int(audit.count(Severity.CERTAIN) > 0)
 
@@ -117,7 +119,7 @@ def _choose_checks(chosen: argparse.Namespace) -> tuple[str, ...]:
     named = split_names(chosen.check)
     for name in named:
         if name not in CHECKS:
-            raise UsageError(f"--check: {unknown('check', name, CHECKS)}")
+            raise UsageError(f"--check: {describe_unknown_name('check', name, CHECKS)}")
     return tuple(
         name
         for name, check in CHECKS.items()
@@ -133,7 +135,7 @@ def _check_options(chosen: argparse.Namespace, reviewed: review.Review | None) -
         raise UsageError(f"--threshold {chosen.threshold:g}: must be above 0 and at most 1")
     require_at_least(0, chosen, "show")
     if chosen.html:
-        extras.need("report", "--html")
+        extras.require_extra("report", "--html")
     if "overlap" in named and not chosen.against:
         raise UsageError("--check overlap: name the other suite with --against")
     if chosen.embedding == "lexical":
@@ -162,23 +164,23 @@ def _load_readable(suite: Suite, categories: Sequence[Category]) -> tuple[Sequen
 
 def _report(chosen: argparse.Namespace, audit: Audit, reviewed: review.Review | None) -> None:
     """Print the findings and write the files that were asked for."""
-    print_long_lines(report.lines(audit, chosen.show))
-    for table in report.spread_tables(audit.spreads):
-        print_long_lines(("", *tables.text(table)))
+    print_long_lines(report.render_lines(audit, chosen.show))
+    for table in report.tabulate_distributions(audit.spreads):
+        print_long_lines(("", *tables.render_text(table)))
     if reviewed:
         print_long_lines(_describe_review(reviewed, audit))
-    for file, render in ((chosen.json, report.document), (chosen.html, report.page)):
+    for file, render in ((chosen.json, report.render_json), (chosen.html, report.render_page)):
         if file:
             write_and_report(file, f"{render(audit)}\n")
     if chosen.ledger and reviewed:
-        write_and_report(chosen.ledger, review.written(reviewed, audit.findings))
+        write_and_report(chosen.ledger, review.write_ledger(reviewed, audit.findings))
 
 
 def _describe_review(reviewed: review.Review, audit: Audit) -> Iterator[str]:
     """Yield how many certain findings the review leaves undecided, and which of its own are gone."""
-    left = review.undecided(reviewed, audit.findings)
-    gone = [item for item in review.vanished(reviewed, audit.findings) if item[0] in audit.checks]
-    aside = review.ledger(reviewed, audit.findings)
+    left = review.find_undecided(reviewed, audit.findings)
+    gone = [item for item in review.find_vanished(reviewed, audit.findings) if item[0] in audit.checks]
+    aside = review.build_ledger(reviewed, audit.findings)
     yield ""
     yield f"review: {len(aside)} entries set aside; {len(left)} certain findings not decided"
     yield from (f"  not decided: {finding.check} {finding.entry}" for finding in left[:_SHOWN])

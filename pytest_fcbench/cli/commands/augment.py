@@ -12,9 +12,9 @@ from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.question_wording import merge_questions
 from pytest_fcbench.cli.run_options import declare_run_options, open_suite_at, require_at_least
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.errors import FcbenchError, UsageError, unknown
+from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.tools.authoring.augmentation import KINDS, augmented
+from pytest_fcbench.tools.authoring.augmentation import KINDS, augment_entries
 
 HELP = "make entries from the entries of a suite, by a seed"
 
@@ -45,12 +45,12 @@ def run_command(chosen: argparse.Namespace) -> int:
     kinds = list(dict.fromkeys(chosen.kind or KINDS))
     for kind in kinds:
         if kind not in KINDS:
-            raise UsageError(unknown("kind", kind, KINDS))
+            raise UsageError(describe_unknown_name("kind", kind, KINDS))
     writer = load_judge_settings(chosen, judge=chosen.writer) if chosen.writer else None
     sources = list(_load_sources(open_suite_at(chosen, chosen.suite), chosen.to.resolve()))
     entries: list[Entry] = []
     try:
-        for kind, group in augmented(sources, kinds, chosen.count, chosen.seed, chosen.to.name):
+        for kind, group in augment_entries(sources, kinds, chosen.count, chosen.seed, chosen.to.name):
             entries += group
             less = "" if len(group) == chosen.count else f" of {chosen.count}: no more could be drawn"
             print(f"{kind:<18} {len(group)}{less}")

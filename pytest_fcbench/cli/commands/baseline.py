@@ -23,10 +23,10 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    card = scorecard_files.load(chosen.scorecard)
+    card = scorecard_files.load_scorecard(chosen.scorecard)
     if not card.records:
         raise UsageError(f"{chosen.scorecard}: has no entry of a benchmark")
-    write_file(chosen.to, scorecard_files.baseline(card))
+    write_file(chosen.to, scorecard_files.write_baseline(card))
     facts = card.facts
     print(f"{chosen.to}: {len(card.records)} tests, model {facts.model} ({facts.mode})")
     verdicts = [record.verdict(facts.profile) for record in card.records]

@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytest_fcbench.cli.output import print_lines
-from pytest_fcbench.config.loading import cache_folder
+from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.entry import Entry, Group
-from pytest_fcbench.domain.errors import UsageError, unknown
-from pytest_fcbench.domain.redaction import redacted
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.execution.functions import live
 from pytest_fcbench.execution.rest.sender import Sender
 from pytest_fcbench.scorecard.render import tables
@@ -36,7 +36,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    suites = [open_suite(name, cache_folder()) for name in chosen.suite or [bfcl.SOURCE.name]]
+    suites = [open_suite(name, find_cache_folder()) for name in chosen.suite or [bfcl.SOURCE.name]]
     entries = (
         entry
         for suite in suites
@@ -62,7 +62,7 @@ def check_apis(
     known = sorted({probe.wanted.host for probe in probes})
     for host in hosts:
         if host not in known:
-            raise UsageError(f"--host={host}: {unknown('host', host, known)}")
+            raise UsageError(f"--host={host}: {describe_unknown_name('host', host, known)}")
     probes = [probe for probe in probes if not hosts or probe.wanted.host in hosts]
     found = list(ask_apis(probes, Sender(live.HOSTS, instead=instead)))
     good = sum(answer.state is State.ANSWERED for answer in found)
@@ -76,9 +76,9 @@ def check_apis(
             }
             for answer in found
         ]
-        print(redacted(json.dumps({"answered": good, "requests": requests}, indent=2)))
+        print(redact_secrets(json.dumps({"answered": good, "requests": requests}, indent=2)))
     else:
-        print_lines(map(redacted, _render_answers(found)))
+        print_lines(map(redact_secrets, _render_answers(found)))
         print(f"{good} of {len(found)} requests are answered in the right shape")
     return 0 if good == len(found) else 1
 
@@ -92,7 +92,7 @@ def _render_answers(found: Sequence[Answer]) -> Iterator[str]:
     for host, own in by_host.items():
         counts = Counter(answer.state for answer in own)
         rows.append((host, str(len(own)), *(str(counts[state]) for state in State)))
-    yield from tables.text(Table("", ("host", "calls", *State), tuple(rows)))
+    yield from tables.render_text(Table("", ("host", "calls", *State), tuple(rows)))
     for host, own in by_host.items():
         bad = Counter((answer.state, answer.reason) for answer in own if answer.state is not State.ANSWERED)
         for (state, reason), number in bad.items():

@@ -12,7 +12,7 @@ from pytest_fcbench.cli import output
 from pytest_fcbench.cli.run_options import require_at_least
 from pytest_fcbench.scorecard.compare import comparison
 from pytest_fcbench.scorecard.render.tables import FORMATS
-from pytest_fcbench.scorecard.scorecard_files import load
+from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 
 HELP = "two scorecards side by side: what changed, and how sure"
 _FLIPS = 20
@@ -32,13 +32,13 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     require_at_least(0, chosen, "flips")
-    cards = before, after = load(chosen.before), load(chosen.after)
+    cards = before, after = load_scorecard(chosen.before), load_scorecard(chosen.after)
     profile, metrics = output.choose_profile(chosen, cards), output.split_names(chosen.metric)
-    found = comparison.compare(before, after, profile, metrics)
+    found = comparison.compare_scorecards(before, after, profile, metrics)
     form = output.choose_format(chosen)
     if form == "csv":
-        parts = [comparison.scores(found), comparison.joined_flips(found, chosen.flips)]
+        parts = [comparison.tabulate_scores(found), comparison.join_flips(found, chosen.flips)]
     else:
-        parts = comparison.tables(found, _FLIPS if chosen.flips is None else chosen.flips)
+        parts = comparison.tabulate_comparison(found, _FLIPS if chosen.flips is None else chosen.flips)
     output.print_or_write(chosen, FORMATS[form](" → ".join(found.names), parts), cards)
     return 0

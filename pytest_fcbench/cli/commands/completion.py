@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pytest_fcbench.domain.extras import need
+from pytest_fcbench.domain.extras import require_extra
 
 HELP = "print what makes a shell complete this command"
 SHELLS = ("bash", "zsh")
@@ -21,7 +21,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    need("completion", by="fcbench completion")
+    require_extra("completion", by="fcbench completion")
     import shtab  # of an extra, so it need not be installed
 
     print(shtab.complete(chosen.make_parser(), chosen.shell))

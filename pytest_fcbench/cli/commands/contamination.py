@@ -14,20 +14,20 @@ from random import Random
 
 from pytest_fcbench.cli.output import print_lines, write_and_report
 from pytest_fcbench.cli.run_options import collect_run_options, declare_run_options, require_at_least
-from pytest_fcbench.config.loading import Settings, config_file, load
+from pytest_fcbench.config.loading import Settings, build_settings, find_config_file
 from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.progress import Progress, show_progress
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
-from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError, unknown
+from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError, describe_unknown_name
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.suites.registry import SUITES, open_suite
 from pytest_fcbench.tools.contamination import measures, report
-from pytest_fcbench.tools.contamination.comparison import compare
+from pytest_fcbench.tools.contamination.comparison import compare_sets
 from pytest_fcbench.tools.contamination.endpoint import Endpoint
 from pytest_fcbench.tools.contamination.measures import Measure
-from pytest_fcbench.tools.contamination.probabilities import PromptModel, ask
+from pytest_fcbench.tools.contamination.probabilities import PromptModel, ask_for_logprobs
 from pytest_fcbench.tools.contamination.report import Study
 
 HELP = "whether a model has seen one set of entries in training rather than another"
@@ -59,23 +59,25 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     _check_options(chosen)
-    study = _make_study(chosen, load(collect_run_options(chosen), config_file(Path(), chosen.config)))
-    print_lines((*tables.text(report.table(study)), *_describe_unmeasured(study.unmeasured)))
+    study = _make_study(
+        chosen, build_settings(collect_run_options(chosen), find_config_file(Path(), chosen.config))
+    )
+    print_lines((*tables.render_text(report.tabulate_study(study)), *_describe_unmeasured(study.unmeasured)))
     for path in chosen.to:
-        write_and_report(path, report.written(study, path))
+        write_and_report(path, report.render_study(study, path))
     return 0
 
 
 def _check_options(chosen: argparse.Namespace) -> None:
     """Raise ``UsageError`` for wrong options before anything is asked."""
     if chosen.endpoint not in tuple(Endpoint):
-        raise UsageError(f"--endpoint: {unknown('endpoint', chosen.endpoint, Endpoint)}")
+        raise UsageError(f"--endpoint: {describe_unknown_name('endpoint', chosen.endpoint, Endpoint)}")
     require_at_least(1, chosen, "limit")
     for path in chosen.to:
         if path.suffix not in report.FORMATS:
-            raise UsageError(f"--to={path}: {unknown('ending', path.suffix, report.FORMATS)}")
+            raise UsageError(f"--to={path}: {describe_unknown_name('ending', path.suffix, report.FORMATS)}")
         if path.suffix == ".html":
-            extras.need("report", f"--to={path}")
+            extras.require_extra("report", f"--to={path}")
     if chosen.a == chosen.b:
         raise UsageError(f"--a and --b are both {chosen.a}: give two sets")
 
@@ -88,7 +90,7 @@ def _make_study(chosen: argparse.Namespace, settings: Settings) -> Study:
     texts_by_set: dict[str, Mapping[str, Entry]] = {}
     for option, name in (("--a", chosen.a), ("--b", chosen.b)):
         entries = _load_set(option, name, settings.cache)
-        distinct = measures.distinct(entries, functions=chosen.functions)
+        distinct = measures.collect_distinct_texts(entries, functions=chosen.functions)
         if not distinct:
             raise UsageError(f"{option}={name}: there are no such entries in which the user says something")
         texts_by_set[name] = _draw_texts(distinct, chosen.limit)
@@ -102,14 +104,14 @@ def _make_study(chosen: argparse.Namespace, settings: Settings) -> Study:
             try:
                 if isinstance(answer, NotScoredError):
                     raise answer
-                sets[name].append(measures.measure(entry, text, answer))
+                sets[name].append(measures.measure_text(entry, text, answer))
             except NotScoredError as error:
                 unmeasured[entry.key] = error
         if not sets[name]:
             reasons = "".join(f"\n{line}" for line in _describe_unmeasured(unmeasured))
             raise FcbenchError(f"nothing of {name} could be measured{reasons}")
     what = "function docs and the user's words" if chosen.functions else "the user's words"
-    return Study(settings.label, model.endpoint, what, sets, unmeasured, compare(*sets.values()))
+    return Study(settings.label, model.endpoint, what, sets, unmeasured, compare_sets(*sets.values()))
 
 
 def _load_set(option: str, name: str, cache: Path) -> list[Entry]:
@@ -117,9 +119,11 @@ def _load_set(option: str, name: str, cache: Path) -> list[Entry]:
     suite_name, _, selection = name.partition(":")
     rule = f"{option}={name}: a set is SUITE:NAME, for example bfcl:non_live"
     if suite_name not in SUITES:
-        raise UsageError(f"{rule}; {unknown('suite', suite_name, SUITES)}")
+        raise UsageError(f"{rule}; {describe_unknown_name('suite', suite_name, SUITES)}")
     if selection not in (*CATEGORIES, *SELECTIONS):
-        raise UsageError(f"{rule}; {unknown('category', selection, (*CATEGORIES, *SELECTIONS))}")
+        raise UsageError(
+            f"{rule}; {describe_unknown_name('category', selection, (*CATEGORIES, *SELECTIONS))}"
+        )
     suite = open_suite(suite_name, cache)
     names = SELECTIONS.get(selection, (selection,))
     return [e for category in suite.categories if category.name in names for e in suite.load(category)]
@@ -169,7 +173,7 @@ def _ask_about(
 
     try:
         with show_progress(progress) if sys.stdout.isatty() else nullcontext():
-            answers = asyncio.run(ask(asking, asked, settings.concurrency, done))
+            answers = asyncio.run(ask_for_logprobs(asking, asked, settings.concurrency, done))
     except KeyboardInterrupt:
         raise FcbenchError(
             f"stopped; {'what was answered is kept' if store else 'nothing is kept'}"

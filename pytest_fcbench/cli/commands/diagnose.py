@@ -25,9 +25,9 @@ from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.diagnosis.agreement import Agreement
-from pytest_fcbench.tools.diagnosis.document import Finding, document, labels
-from pytest_fcbench.tools.diagnosis.failure_classes import FailureClass, classify
-from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, RootCause, question
+from pytest_fcbench.tools.diagnosis.document import DiagnosedFailure, build_document, read_labels
+from pytest_fcbench.tools.diagnosis.failure_classes import FailureClass, classify_failure
+from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, RootCause, build_question
 
 HELP = "why the multi-turn conversations of a scorecard failed"
 _NOT_DIAGNOSED = "not diagnosed"
@@ -59,7 +59,7 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
     """Yield what is found of the failed conversations of a scorecard, and write it where it is wanted."""
-    card = scorecard_files.load(chosen.scorecard)
+    card = scorecard_files.load_scorecard(chosen.scorecard)
     judge = load_judge_settings(chosen)
     settings = load_settings(chosen, core.NAME)
     profile = settings.profile if chosen.profile else card.facts.profile
@@ -87,7 +87,7 @@ def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
     notes: Sequence[str] = ()
     if judge:
         questions = [
-            question(entry, transcript, finding.verdict, session.environments(entry))
+            build_question(entry, transcript, finding.verdict, session.environments(entry))
             for (entry, transcript), finding in zip(talks, found, strict=True)
         ]
         diagnoses, notes = ask_judge(judge, questions)
@@ -96,7 +96,7 @@ def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
     yield from notes
     if chosen.to is not None:
         label = judge.label if judge else None
-        file = document(found, model=card.facts.model, profile=profile, judge=label)
+        file = build_document(found, model=card.facts.model, profile=profile, judge=label)
         write_file(chosen.to, json.dumps(file, indent=1))
         yield f"written to {chosen.to}"
 
@@ -121,13 +121,15 @@ def _hold_again(card: Scorecard, session: Session, records: Sequence[Record]) ->
             ) from None
 
 
-def _classify(session: Session, record: Record, talk: _Talk, profile: Profile) -> Finding:
+def _classify(session: Session, record: Record, talk: _Talk, profile: Profile) -> DiagnosedFailure:
     verdict = record.verdict(profile)
     assert isinstance(verdict, Failed)
-    return Finding(record.item_id, record.category, verdict, classify(*talk, verdict, session.environments))
+    return DiagnosedFailure(
+        record.item_id, record.category, verdict, classify_failure(*talk, verdict, session.environments)
+    )
 
 
-def _render_findings(found: Sequence[Finding], most: int, *, with_causes: bool) -> Iterator[str]:
+def _render_findings(found: Sequence[DiagnosedFailure], most: int, *, with_causes: bool) -> Iterator[str]:
     """Render the first findings, and how often each class and root cause occurs in all of them."""
     for finding in found[:most]:
         yield from _render_finding(finding)
@@ -145,7 +147,7 @@ def _render_findings(found: Sequence[Finding], most: int, *, with_causes: bool) 
         yield from _render_counts("root cause", [*RootCause, _NOT_DIAGNOSED], causes)
 
 
-def _render_finding(finding: Finding) -> Iterator[str]:
+def _render_finding(finding: DiagnosedFailure) -> Iterator[str]:
     yield f"  {finding.item_id:<32}  {finding.divergence.failure:<22}  {finding.divergence}"
     match finding.diagnosis:
         case Diagnosis(cause=cause, turn=turn, explanation=explanation):
@@ -172,7 +174,7 @@ def _render_counts(head: str, rows: Sequence[str], pairs: Sequence[tuple[str, st
 
 def _compare_diagnoses(one: Path, other: Path) -> Iterator[str]:
     """Yield how far the root causes of two files of diagnoses agree."""
-    first, second = labels(one), labels(other)
+    first, second = read_labels(one), read_labels(other)
     if first.model and second.model and first.model != second.model:
         raise UsageError(f"{one} is about {first.model}, {other} about {second.model}; compare the same run")
     agreement = Agreement(first.by_entry, second.by_entry)

@@ -24,14 +24,14 @@ from packaging.specifiers import SpecifierSet
 
 from pytest_fcbench.cli.command import drop_option_prefix
 from pytest_fcbench.cli.run_options import collect_run_options, declare_run_options, spell_run_options
-from pytest_fcbench.config.loading import Settings, config_file, load
+from pytest_fcbench.config.loading import Settings, build_settings, find_config_file
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError
 from pytest_fcbench.domain.extras import EXTRAS
 from pytest_fcbench.domain.prompting import Mode
-from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.providers import litellm
@@ -76,9 +76,9 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 def run_command(chosen: argparse.Namespace) -> int:
     bad = False
     for finding in _examine(chosen):
-        print(printable(f"{finding.state:<6} {finding.what:<11} {finding.text}"))
+        print(make_printable(f"{finding.state:<6} {finding.what:<11} {finding.text}"))
         if finding.way_out:
-            print(printable(f"{'':18} {finding.way_out}"))
+            print(make_printable(f"{'':18} {finding.way_out}"))
         bad = bad or finding.state is State.BAD
     print(f"next: {'put right what is wrong, then: fcbench doctor' if bad else _name_next_command(chosen)}")
     return int(bad)
@@ -99,8 +99,8 @@ def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
     yield _check_plugin()
     yield _check_benchmarks()
     try:
-        file = config_file(Path(), chosen.config)
-        settings = load(collect_run_options(chosen), file)
+        file = find_config_file(Path(), chosen.config)
+        settings = build_settings(collect_run_options(chosen), file)
     except FcbenchError as error:
         yield Finding("options", State.BAD, drop_option_prefix(str(error)))
         return
@@ -137,7 +137,7 @@ def _check_packages() -> Iterator[Finding]:
         yield Finding(
             "packages", State.GOOD, f"{PROJECT} {metadata.version(PROJECT)}, all {len(needed)} it needs"
         )
-    lacking = [name for name in EXTRAS if extras.missing(name)]
+    lacking = [name for name in EXTRAS if extras.list_missing_packages(name)]
     whole = [name for name in EXTRAS if name not in lacking]
     text = f"installed: {', '.join(whole) or 'none'}; not installed: {', '.join(lacking) or 'none'}"
     yield Finding("extras", State.GOOD, text)
@@ -255,7 +255,9 @@ def _describe_call(context: RunContext, transcript: Transcript, *, tools: bool) 
     """Describe the answer: its time, its cost, and whether it holds a tool call."""
     said = transcript.completions[0]
     cost = (
-        context.price.of(said.input_tokens, said.output_tokens, said.latency_s, 1) if context.price else None
+        context.price.compute_cost(said.input_tokens, said.output_tokens, said.latency_s, 1)
+        if context.price
+        else None
     )
     text = f"answered in {said.latency_s or 0:.1f} s" + (f" for ${cost:.5f}" if cost is not None else "")
     if not tools:

@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_fcbench.cli.commands.functions import read_functions
 from pytest_fcbench.cli.new_entries import declare_folder_options, write_entries
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
-from pytest_fcbench.tools.authoring.drafting import drafted, examples
+from pytest_fcbench.tools.authoring.drafting import draft_entries, find_examples
 
 HELP = "write the first entries of a suite from examples in a text"
 
@@ -35,8 +35,8 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     docs = tuple(read_functions(chosen.sources).values())
-    found = [each for path in chosen.examples for each in examples(_read_text(path), str(path))]
-    entries = list(drafted(found, docs, chosen.to.name))
+    found = [each for path in chosen.examples for each in find_examples(_read_text(path), str(path))]
+    entries = list(draft_entries(found, docs, chosen.to.name))
     if not entries:
         raise FcbenchError(
             f"{', '.join(map(str, chosen.examples))}: no examples; write a question, and on the line below "

@@ -12,24 +12,29 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pytest_fcbench.cli.output import print_lines
-from pytest_fcbench.config.loading import load
+from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Group
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import NotScored, Passed
-from pytest_fcbench.models.baselines.official_results import as_judged, path_of, row_of, turns_of
+from pytest_fcbench.models.baselines.official_results import (
+    find_result_path,
+    read_turns,
+    select_judged_text,
+    write_row,
+)
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
-from pytest_fcbench.scorecard.aggregate.usage import cost_latency
-from pytest_fcbench.scorecard.record import Record, Usage, by_category
+from pytest_fcbench.scorecard.aggregate.usage import measure_usage
+from pytest_fcbench.scorecard.record import Record, Usage, group_by_category
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.bfcl import official_rows
-from pytest_fcbench.tools.official_export.scores import Answered, Header, line, wrong
-from pytest_fcbench.tools.official_export.tables import EXECUTABLE, NA, TABLES, Model, table
+from pytest_fcbench.tools.official_export.scores import AnsweredEntry, Header, build_score_row, write_line
+from pytest_fcbench.tools.official_export.tables import EXECUTABLE, NA, TABLES, ModelRow, write_table
 
 HELP = "scorecards in the formats of the official leaderboard"
 _SUITE = bfcl.SOURCE.name
@@ -65,7 +70,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 def _make_pricing(price: Price | None, concurrency: int) -> _Pricing:
     if price is None:
         return lambda step: None
-    return lambda step: price.of(step.input_tokens, step.output_tokens, step.latency_s, concurrency)
+    return lambda step: price.compute_cost(step.input_tokens, step.output_tokens, step.latency_s, concurrency)
 
 
 def _parse_price(text: str) -> _Pricing:
@@ -85,7 +90,7 @@ def _parse_price(text: str) -> _Pricing:
 def run_command(chosen: argparse.Namespace) -> int:
     given = [_get_values(chosen, key) for key in ("as", "price", "title", "link", "organization", "license")]
     exports: dict[str, _Export] = {}
-    models: list[Model] = []
+    models: list[ModelRow] = []
     for path, name, price, title, *facts in zip(chosen.scorecards, *given, strict=True):
         export = _export_card(path, name, price)
         if export.folder in exports:
@@ -93,14 +98,14 @@ def run_command(chosen: argparse.Namespace) -> int:
                 f"{path}: another scorecard is of {export.folder!r} too; tell them apart with --as"
             )
         exports[export.folder] = export
-        usage = cost_latency(record for record in export.records if CATEGORIES[record.category].scored)
-        models.append(Model(title or export.name, export.scores, usage, *(fact or NA for fact in facts)))
+        usage = measure_usage(record for record in export.records if CATEGORIES[record.category].scored)
+        models.append(ModelRow(title or export.name, export.scores, usage, *(fact or NA for fact in facts)))
     texts = {chosen.to / path: text for export in exports.values() for path, text in export.texts.items()}
     scores = chosen.to / "score"
     executed = any(CATEGORIES[name].group is Group.EXECUTABLE for model in models for name in model.scores)
     columns_of = {**TABLES, **({"data_executable.csv": EXECUTABLE} if executed else {})}
     for name, columns in columns_of.items():
-        texts[scores / name] = table(columns, models, next(iter(exports.values())).size_of)
+        texts[scores / name] = write_table(columns, models, next(iter(exports.values())).size_of)
     write_new_files(texts, force=chosen.force)
     print_lines(map(str, exports.values()))
     print(f"{scores}: {', '.join(columns_of)}")
@@ -119,7 +124,7 @@ def _get_values(chosen: argparse.Namespace, key: str) -> Sequence[Any]:
     return given or [None] * count
 
 
-def _describe_gaps(models: Sequence[Model]) -> Iterator[str]:
+def _describe_gaps(models: Sequence[ModelRow]) -> Iterator[str]:
     """Yield which columns of the tables cannot be filled, and what would fill them."""
     if any(model.usage.usd is None for model in models):
         yield f"{NA}: Total Cost; neither the scorecard nor --price has a price"
@@ -169,17 +174,17 @@ class _Export:
             if entry is None or transcript is None:
                 self.left_out["that do not belong to the entries"] += 1
                 continue
-            row = row_of(entry, as_judged(transcript))
+            row = write_row(entry, select_judged_text(transcript))
             rows.append(json.dumps(row))
-            answers = [answer for turn in turns_of(row) for answer in turn]
+            answers = [answer for turn in read_turns(row) for answer in turn]
             steps = [Usage(each.latency_s, each.input_tokens, each.output_tokens) for each in answers]
             priced = tuple(replace(step, usd=self.price(step)) for step in steps)
             self.records.append(replace(record, steps=priced))
             if not judged:
                 continue
-            answered = Answered(entry, transcript, row["result"], *asked[entry.key])
-            failure = wrong(answered, self.folder, self.session.environments, self.session.execute)
-            wrongs += [line(failure)] if failure else []
+            answered = AnsweredEntry(entry, transcript, row["result"], *asked[entry.key])
+            failure = build_score_row(answered, self.folder, self.session.environments, self.session.execute)
+            wrongs += [write_line(failure)] if failure else []
             if entry.variation:
                 right.setdefault(entry.variation.format.name, []).append(failure is None)
             if isinstance(record.verdicts.official, Passed) is not (failure is None):
@@ -190,12 +195,12 @@ class _Export:
         if judged:
             by_format = {name: Header(sum(answers), len(answers)) for name, answers in right.items()}
             header = self.scores[category.name] = Header(len(rows) - len(wrongs), len(rows), by_format)
-            self._add_file(category, "score", [line(header.row), *wrongs])
+            self._add_file(category, "score", [write_line(header.row), *wrongs])
         else:
             self.unjudged.append(category.name)
 
     def _add_file(self, category: Category, kind: str, lines: Sequence[str]) -> None:
-        path = Path(kind, self.folder) / path_of(category, kind)
+        path = Path(kind, self.folder) / find_result_path(category, kind)
         self.texts[path] = "".join(f"{text}\n" for text in lines)
 
     def _replay(self, entry: Entry | None) -> Transcript | None:
@@ -224,7 +229,7 @@ class _Export:
 
 def _export_card(path: Path, name: str | None, pricing: _Pricing | None) -> _Export:
     """Export the scorecard of a file. Raises ``UsageError`` if it cannot be exported."""
-    card = scorecard_files.load(path)
+    card = scorecard_files.load_scorecard(path)
     facts = card.facts
     if name is None:
         kind, _, results = facts.model.partition(":")
@@ -234,7 +239,7 @@ def _export_card(path: Path, name: str | None, pricing: _Pricing | None) -> _Exp
     records, left_out = _select_records(card)
     pricing = pricing or _make_pricing(facts.price, facts.concurrency or 1)
     export = _Export(name, _open_session(card), pricing, left_out)
-    for category, part in by_category(records).items():
+    for category, part in group_by_category(records).items():
         export.add(CATEGORIES[category], part)
     if not export.texts:
         raise UsageError(f"{path}: has nothing to export ({export})")
@@ -250,7 +255,7 @@ def _open_session(card: Scorecard) -> Session:
         )
     if not any(record.turns for record in card.records):
         raise UsageError(f"{path}: holds no answers, as a baseline does; give the scorecard of the run")
-    context = RunContext(load({"model": f"replay:{path}", "suite": [_SUITE]}, None))
+    context = RunContext(build_settings({"model": f"replay:{path}", "suite": [_SUITE]}, None))
     suite = context.suites[_SUITE]
     if suites[_SUITE].get("pack_hash") != suite.pack_sha256:
         raise UsageError(

@@ -13,7 +13,7 @@ from pytest_fcbench.codecs.function_docs import openapi, python_code
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.run.output_files import write_new_files
-from pytest_fcbench.suites.formats.fields import yaml_value
+from pytest_fcbench.suites.formats.fields import read_yaml
 
 HELP = "write function docs from code, OpenAPI or OpenAI tools"
 
@@ -63,10 +63,10 @@ def read_functions(sources: Sequence[str]) -> Mapping[str, FunctionDoc]:
 def _read_source(source: str) -> Iterator[FunctionDoc]:
     path = Path(source)
     if path.suffix in (".json", ".yaml", ".yml"):
-        return openapi.read(yaml_value(path), source)
+        return openapi.read_functions(read_yaml(path), source)
     if path.suffix == ".py":
         raise UsageError(f"{source}: name the module, not its file: {path.stem} or {path.stem}:function")
-    return python_code.named(source, Path.cwd())
+    return python_code.document_named(source, Path.cwd())
 
 
 def _to_plain(value: object) -> object:

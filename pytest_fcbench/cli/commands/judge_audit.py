@@ -35,11 +35,11 @@ from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.entry import Entry, GoldenPath
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.text import cut
+from pytest_fcbench.domain.text import cut_text
 from pytest_fcbench.domain.transcript import BUILTIN
 from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Profile
 from pytest_fcbench.matchers.equivalence import builtin
-from pytest_fcbench.matchers.golden_path.questions import Equivalence, equivalence
+from pytest_fcbench.matchers.golden_path.questions import Equivalence, ask_equivalence
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
@@ -98,7 +98,7 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 def _audit_judges(chosen: argparse.Namespace) -> Iterator[str]:
     """Ask both judges about each pair, yield how far they agree, and write it where it is wanted."""
-    card = scorecard_files.load(chosen.scorecard)
+    card = scorecard_files.load_scorecard(chosen.scorecard)
     judges = _load_judges(chosen)
     settings = load_settings(chosen, core.NAME)
     profile = settings.profile if chosen.profile else card.facts.profile
@@ -113,7 +113,7 @@ def _audit_judges(chosen: argparse.Namespace) -> Iterator[str]:
         if judge is None:
             answers[label] = list(map(_apply_rules, pairs))
         else:
-            questions = [equivalence(p.entry, p.verdict.made, p.expected, p.history) for p in pairs]
+            questions = [ask_equivalence(p.entry, p.verdict.made, p.expected, p.history) for p in pairs]
             answers[label], judge_notes = ask_judge(judge, questions)
             notes += judge_notes
     agreement = Agreement(*(_label_pairs(pairs, given) for given in answers.values()))
@@ -212,8 +212,8 @@ def _apply_rules(pair: _Pair) -> Equivalence:
     name = str(expected.get("name"))
     if made.get("name") != name:
         return Equivalence(False, f"the function is {made.get('name')}, not {name}")
-    doc = pair.entry.function(name) or FunctionDoc(name, "", {})
-    found = builtin.compare(doc, _get_arguments(made), _get_arguments(expected))
+    doc = pair.entry.find_function(name) or FunctionDoc(name, "", {})
+    found = builtin.compare_arguments(doc, _get_arguments(made), _get_arguments(expected))
     return Equivalence(found.same, found.reason)
 
 
@@ -257,7 +257,7 @@ def _render_differences(
 
 def _render_call(call: Mapping[str, object]) -> str:
     text = f"{call.get('name')} {json.dumps(call.get('arguments'), ensure_ascii=False)}"
-    return cut(text, _LONGEST)
+    return cut_text(text, _LONGEST)
 
 
 def _make_document(

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from pytest_fcbench.cli import output
 from pytest_fcbench.cli.run_options import declare_run_options
-from pytest_fcbench.config.loading import config_file, released
+from pytest_fcbench.config.loading import find_config_file, read_release_dates
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.scorecard.compare import leaderboard
-from pytest_fcbench.scorecard.render.tables import FORMATS, page
-from pytest_fcbench.scorecard.scorecard_files import load
+from pytest_fcbench.scorecard.render.tables import FORMATS, render_page
+from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 
 HELP = "scorecards ranked, with ties where no difference is shown"
 
@@ -32,28 +32,31 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 def run_command(chosen: argparse.Namespace) -> int:
     form = output.choose_format(chosen)
     if form == "html":
-        extras.need("report", "a leaderboard in HTML")
+        extras.require_extra("report", "a leaderboard in HTML")
     by_path = {}
     for path in chosen.scorecards:
         if path.resolve() in by_path:
             raise UsageError(f"{path} is given twice")
-        by_path[path.resolve()] = load(path)
+        by_path[path.resolve()] = load_scorecard(path)
     cards = list(by_path.values())
-    dates = released(config_file(Path(), chosen.config))
-    boards = leaderboard.boards(cards, output.choose_profile(chosen, cards), chosen.sort, dates)
+    dates = read_release_dates(find_config_file(Path(), chosen.config))
+    boards = leaderboard.rank_boards(cards, output.choose_profile(chosen, cards), chosen.sort, dates)
     metrics = output.split_names(chosen.metrics)
     if form == "csv":
-        parts = [leaderboard.joined(boards, metrics)]
+        parts = [leaderboard.join_boards(boards, metrics)]
     else:
         parts = [
             table
             for board in boards
-            for table in (*leaderboard.tables(board, metrics), *leaderboard.correlations(board))
+            for table in (
+                *leaderboard.tabulate_board(board, metrics),
+                *leaderboard.tabulate_correlations(board),
+            )
         ]
     if form == "html":
-        charts = [chart for board in boards if (chart := leaderboard.release_chart(board))]
-        charts += [chart for board in boards for chart in leaderboard.execution_charts(board)]
-        lines = page("Leaderboard", parts, charts)
+        charts = [chart for board in boards if (chart := leaderboard.draw_releases(board))]
+        charts += [chart for board in boards for chart in leaderboard.draw_execution(board)]
+        lines = render_page("Leaderboard", parts, charts)
     else:
         lines = FORMATS[form]("Leaderboard", parts)
     output.print_or_write(chosen, lines, cards)

@@ -14,10 +14,10 @@ from pytest_fcbench.cli.run_options import declare_run_options, load_settings
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
-from pytest_fcbench.scorecard.compare.merging import merge
+from pytest_fcbench.scorecard.compare.merging import merge_scorecards
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.render import run_end
-from pytest_fcbench.scorecard.render.document import section
+from pytest_fcbench.scorecard.render.document import write_section
 
 HELP = "join the scorecards of shards; apply the gate to the whole"
 
@@ -36,16 +36,16 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 def run_command(chosen: argparse.Namespace) -> int:
     require_other_file(chosen.to, chosen.scorecards)
     settings = load_settings(chosen)
-    merged = merge(chosen.scorecards, replacing=chosen.replace)
+    merged = merge_scorecards(chosen.scorecards, replacing=chosen.replace)
     if merged.missing and not chosen.partial:
         missing = ", ".join(map(str, merged.missing))
         raise UsageError(f"no scorecard of shard {missing}; give it too, or go on without it by --partial")
-    baseline = scorecard_files.load(settings.baseline) if settings.baseline else None
+    baseline = scorecard_files.load_scorecard(settings.baseline) if settings.baseline else None
     facts = merged.facts
     evidence = gate.Evidence(merged.records, facts.profile, merged.size_of, facts.suites, baseline)
-    outcomes = gate.check(settings.gate, evidence, unfinished=merged.unfinished)
+    outcomes = gate.check_rules(settings.gate, evidence, unfinished=merged.unfinished)
     print_lines(
-        run_end.lines(
+        run_end.write_run_end(
             facts,
             evidence,
             outcomes,
@@ -58,13 +58,13 @@ def run_command(chosen: argparse.Namespace) -> int:
         trouble = run_end.append_summary(settings.step_summary, facts, evidence, outcomes)
         if trouble:
             print(trouble, file=sys.stderr)
-    code = gate.exit_code(outcomes)
+    code = gate.choose_exit_code(outcomes)
     # A gate says nothing of tests that are no entries; they fail the job as they do in a run.
     code = max(code, 1) if merged.foreign_failures else code
     own = {
         "root": os.fspath(Path().absolute()),
         "exitcode": code,
-        "fcbench": section(facts, merged.records, merged.size_of, outcomes),
+        "fcbench": write_section(facts, merged.records, merged.size_of, outcomes),
     }
     write_file(chosen.to, json.dumps({**merged.report, **own}))
     print(f"{len(chosen.scorecards)} scorecards, {len(merged.records):,} tests: written to {chosen.to}")

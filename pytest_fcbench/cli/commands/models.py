@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.run_options import WITHOUT_KEYS, declare_run_options
-from pytest_fcbench.config.loading import config_file, load, profiles
+from pytest_fcbench.config.loading import build_settings, find_config_file, read_profiles
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.models.price_table import known_price, litellm_models
@@ -50,14 +50,14 @@ def _list_built_in() -> Iterator[str]:
     yield "Built in"
     for name, provider in PROVIDERS.items():
         network = "" if provider.needs_network else "; no network"
-        yield f"  {provider.word(name):<22} {provider.about}{network}"
+        yield f"  {provider.format_name(name):<22} {provider.about}{network}"
 
 
 def _list_profiles(chosen: argparse.Namespace) -> Iterator[str]:
     """List the model profiles of fcbench.yaml: model, place, key and price of each."""
-    file = config_file(Path(), chosen.config)
-    described = profiles(file)
-    known = {name: load({"model": name, **WITHOUT_KEYS}, file) for name in described}
+    file = find_config_file(Path(), chosen.config)
+    described = read_profiles(file)
+    known = {name: build_settings({"model": name, **WITHOUT_KEYS}, file) for name in described}
     yield ""
     yield f"Profiles of {file or 'fcbench.yaml'}" + ("" if known else ": none")
     for name, settings in known.items():

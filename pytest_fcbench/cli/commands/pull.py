@@ -6,8 +6,8 @@ import argparse
 from contextlib import suppress
 from pathlib import Path
 
-from pytest_fcbench.config.loading import cache_folder
-from pytest_fcbench.domain.errors import PackError, UsageError, unknown
+from pytest_fcbench.config.loading import find_cache_folder
+from pytest_fcbench.domain.errors import PackError, UsageError, describe_unknown_name
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.registry import PACKS
 
@@ -30,11 +30,11 @@ def run_command(chosen: argparse.Namespace) -> int:
     if chosen.pack is None:
         raise UsageError(f"name a pack to pull ({', '.join(PACKS)}), or --list")
     if chosen.pack not in PACKS:
-        raise UsageError(unknown("pack", chosen.pack, PACKS))
-    source, cache = PACKS[chosen.pack], cache_folder()
+        raise UsageError(describe_unknown_name("pack", chosen.pack, PACKS))
+    source, cache = PACKS[chosen.pack], find_cache_folder()
     before = None
     with suppress(PackError):
-        before = packs.installed(source, cache)
+        before = packs.open_pack(source, cache)
     pack = packs.pull(source, cache, chosen.origin, chosen.revision)
     count = "1 file" if len(pack.files) == 1 else f"{len(pack.files)} files"
     print(f"{pack.name} {pack.version}: {count}, content sha256 {pack.content_sha256}")
@@ -55,7 +55,7 @@ def _list_packs() -> int:
     for source in PACKS.values():
         version = ""
         try:
-            pack = packs.installed(source, cache_folder())
+            pack = packs.open_pack(source, find_cache_folder())
             state, version = f"in {pack.folder}", f" {pack.version}" if pack.provenance else ""
         except PackError as error:
             state = str(error)

@@ -20,19 +20,19 @@ from pytest_fcbench.cli.replay import load_entries_of, open_replay
 from pytest_fcbench.cli.run_options import declare_run_options
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
-from pytest_fcbench.domain.redaction import redacted
+from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.scores import Score
-from pytest_fcbench.scorecard.compare.changes import NO_ENTRY, Change, Kind, changes, moved
+from pytest_fcbench.scorecard.compare.changes import NO_ENTRY, Change, Kind, list_changed_scores, list_changes
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
 from pytest_fcbench.scorecard.render import tables
-from pytest_fcbench.scorecard.render.document import section
+from pytest_fcbench.scorecard.render.document import write_section
 from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.scorecard.render.wording import number
-from pytest_fcbench.scorecard.scorecard_files import Scorecard, word
+from pytest_fcbench.scorecard.render.wording import format_number
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, name_verdict
 
 HELP = "judge the answers of a scorecard again; say what changed"
 
@@ -46,10 +46,10 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     try:
-        old = scorecard_files.load(chosen.scorecard)
+        old = scorecard_files.load_scorecard(chosen.scorecard)
         session = open_replay(chosen, old, old.records)
         new = {record.item_id: record for record in _judge_again(session, old.records)}
-        found = list(changes(old.records, new))
+        found = list(list_changes(old.records, new))
         renewed = list(_describe_new_suites(old, session.context))
         print_lines(_describe_changes(old, new, renewed, found))
         if chosen.to is not None:
@@ -67,9 +67,9 @@ def _judge_again(session: Session, records: Sequence[Record]) -> Iterator[Record
         entry = entries.get(record.entry)
         if entry is None:
             reason = f"{record.suite} {suites[record.suite].version} has no entry {record.entry}"
-            yield record.judged(Judgement.both(NotScored(NO_ENTRY, reason)))
+            yield record.replace_judgement(Judgement.same_in_both(NotScored(NO_ENTRY, reason)))
         elif record.turns:
-            yield record.judged(_judge(session, replace(entry, trial=record.trial)))
+            yield record.replace_judgement(_judge(session, replace(entry, trial=record.trial)))
         else:
             yield record
 
@@ -79,9 +79,11 @@ def _judge(session: Session, entry: Entry) -> Judgement:
     try:
         return session.judge(entry, session.transcript(entry))
     except NotScoredError as error:
-        return Judgement.both(NotScored(error.cause, error.reason))
+        return Judgement.same_in_both(NotScored(error.cause, error.reason))
     except Exception as error:  # noqa: BLE001 - the others are judged all the same
-        return Judgement.both(NotScored("internal_error", redacted(f"{type(error).__name__}: {error}")))
+        return Judgement.same_in_both(
+            NotScored("internal_error", redact_secrets(f"{type(error).__name__}: {error}"))
+        )
 
 
 def _describe_new_suites(card: Scorecard, context: RunContext) -> Iterator[str]:
@@ -111,11 +113,13 @@ def _describe_changes(
     rows = [
         (name, profile.value, _render_score(before), _render_score(after))
         for profile in Profile
-        for name, before, after in moved(card.scores(profile), again.scores(profile))
+        for name, before, after in list_changed_scores(card.scores(profile), again.scores(profile))
     ]
     if rows:
         yield ""
-        yield from tables.text(Table("", ("scores that changed", "profile", "old", "new"), tuple(rows)))
+        yield from tables.render_text(
+            Table("", ("scores that changed", "profile", "old", "new"), tuple(rows))
+        )
     if not found:
         yield "no verdict changed"
 
@@ -124,7 +128,7 @@ def _list_changes(kind: Kind, found: Sequence[Change]) -> Iterator[str]:
     """Yield a line for each entry and pair of old and new verdict, with the profiles in which it holds."""
     profiles_by_change: dict[tuple[str, str], list[str]] = {}
     for change in found:
-        way = f"{word(change.old)} → {word(change.new)}"
+        way = f"{name_verdict(change.old)} → {name_verdict(change.new)}"
         profiles_by_change.setdefault((change.item_id, way), []).append(change.profile)
     if found:
         yield ""
@@ -134,7 +138,7 @@ def _list_changes(kind: Kind, found: Sequence[Change]) -> Iterator[str]:
 
 
 def _render_score(score: Score) -> str:
-    return f"{score.passed} of {score.scored}  {number(score.accuracy, '.2%'):>7}"
+    return f"{score.passed} of {score.scored}  {format_number(score.accuracy, '.2%'):>7}"
 
 
 def _rewrite_report(card: Scorecard, new: Mapping[str, Record], context: RunContext) -> dict[str, Any]:
@@ -155,5 +159,5 @@ def _rewrite_report(card: Scorecard, new: Mapping[str, Record], context: RunCont
         suites=context.suite_versions,
         notes=tuple(dict.fromkeys((*card.facts.notes, note))),
     )
-    report["fcbench"] |= section(facts, list(new.values()), context.selection.size_of, [])
+    report["fcbench"] |= write_section(facts, list(new.values()), context.selection.size_of, [])
     return report

@@ -19,7 +19,7 @@ from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain import extras
-from pytest_fcbench.domain.driving import drive
+from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import PackError, SuiteError, UsageError
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
@@ -47,7 +47,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    extras.need("report", "fcbench report")
+    extras.require_extra("report", "fcbench report")
     paths: Sequence[Path] = chosen.scorecard
     if len(paths) > MOST_SERIES:
         raise UsageError(
@@ -58,9 +58,9 @@ def run_command(chosen: argparse.Namespace) -> int:
     told = _gather_entries(cards, chosen)
 
     # Imported late because it draws charts by matplotlib, which only the extra brings.
-    from pytest_fcbench.scorecard.render.html.page import page
+    from pytest_fcbench.scorecard.render.html.page import render_report
 
-    text = page(cards, told, Profile(chosen.profile or cards[0].facts.profile))
+    text = render_report(cards, told, Profile(chosen.profile or cards[0].facts.profile))
     write_file(chosen.to, text)
     print_lines(f"note: {note}" for note in told.notes)
     entries = len({record.entry for card in cards for record in card.records})
@@ -71,7 +71,7 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 def _load_readable(path: Path) -> Scorecard:
     """Load a scorecard and check that its answers can be read. Raises ``UsageError``."""
-    card = scorecard_files.load(path)
+    card = scorecard_files.load_scorecard(path)
     for record in card.records:
         try:
             _read_completions(record)
@@ -151,7 +151,7 @@ def _repeat_calls(entry: Entry, record: Record, context: RunContext) -> Done | N
         return asides[request.digest]
 
     try:
-        transcript = drive(talk, answer)
+        transcript = drive_conversation(talk, answer)
     except _AnotherWay:
         return None
     if list(map(len, transcript.turns)) != list(map(len, record.turns)):

@@ -18,13 +18,13 @@ from pytest_fcbench.cli.run_options import (
     parse_suite_name,
     require_at_least,
 )
-from pytest_fcbench.config.loading import cache_folder
+from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.tools.authoring.entry_writing import drafted
-from pytest_fcbench.tools.authoring.sampling import Walk, walks
+from pytest_fcbench.tools.authoring.entry_writing import write_walks
+from pytest_fcbench.tools.authoring.sampling import Walk, draw_walks
 
 HELP = "draft multi-turn entries by random walks through environments"
 
@@ -50,16 +50,16 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 def run_command(chosen: argparse.Namespace) -> int:
     require_at_least(1, chosen, "count", "turns")
     writer = load_judge_settings(chosen, judge=chosen.writer) if chosen.writer else None
-    suite = find_openers(chosen)[parse_suite_name(chosen)](cache_folder())
+    suite = find_openers(chosen)[parse_suite_name(chosen)](find_cache_folder())
     entry = _find_entry(suite, chosen.entry)
     assert entry.scene is not None
-    start = environments.opened(entry, suite.world)
+    start = environments.open_environments(entry, suite.world)
     draw = Random(chosen.seed)  # noqa: S311 - chance that can be repeated
-    found = list(walks(start, entry.functions, draw, chosen.count, chosen.turns))
+    found = list(draw_walks(start, entry.functions, draw, chosen.count, chosen.turns))
     questions, notes = word_walks(writer, found) if writer else ({}, [])
     print_lines((*_describe_walks(found, chosen.count), *notes))
     if chosen.to:
-        text = drafted(entry.scene, found, entry.key, chosen.first, questions)
+        text = write_walks(entry.scene, found, entry.key, chosen.first, questions)
         write_new_files({chosen.to: text}, force=chosen.force)
         left = sum(len(walk.turns) for walk in found) - len(questions)
         print(f"{chosen.to}: {len(found)} entries, {left} turns to be worded")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from pytest_fcbench.suites.formats.entry_schema import entry_schema
+from pytest_fcbench.suites.formats.entry_schema import generate_entry_schema
 
 HELP = "print the JSON Schema of entries of your own"
 
@@ -18,5 +18,5 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    print(json.dumps(entry_schema(lines=chosen.lines), indent=2))
+    print(json.dumps(generate_entry_schema(lines=chosen.lines), indent=2))
     return 0

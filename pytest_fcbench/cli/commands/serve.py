@@ -8,8 +8,8 @@ import socket
 from functools import cache, partial
 from pathlib import Path
 
-from pytest_fcbench.config.loading import cache_folder, config_file, own_suites
-from pytest_fcbench.domain.errors import FcbenchError, UsageError, unknown
+from pytest_fcbench.config.loading import find_cache_folder, find_config_file, find_own_suites
+from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
 from pytest_fcbench.models.baselines import scripted
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
@@ -37,12 +37,14 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     models = _find_models(chosen.model)
-    draws = faults.draws(faults.shares(chosen.fault), faults.latency(chosen.latency), chosen.seed)
+    draws = faults.draw_faults(
+        faults.read_shares(chosen.fault), faults.read_latency(chosen.latency), chosen.seed
+    )
     if not 0 <= chosen.retry_after < math.inf:
         raise UsageError(f"--retry-after={chosen.retry_after}: must be a number of seconds from 0 on")
     names = list(dict.fromkeys(chosen.suite or [core.NAME]))
-    own = own_suites(config_file(Path(), None))
-    lookup = Lookup([open_suite(name, cache_folder(), own) for name in names], models)
+    own = find_own_suites(find_config_file(Path(), None))
+    lookup = Lookup([open_suite(name, find_cache_folder(), own) for name in names], models)
 
     # Imported late because it brings aiohttp, which reading the options does not need.
     from pytest_fcbench.server.app import ChatServer
@@ -73,7 +75,9 @@ def _find_models(name: str) -> Models:
             load = cache(partial(scripted.load, Path(path)))
             load(MANNERS[0])  # a wrong file is refused before the server starts
             return load
-    raise UsageError(f"--model={name}: {unknown('model', name, ('oracle', 'lexical', 'scripted:FILE'))}")
+    raise UsageError(
+        f"--model={name}: {describe_unknown_name('model', name, ('oracle', 'lexical', 'scripted:FILE'))}"
+    )
 
 
 def _listen(port: int) -> socket.socket:

@@ -30,7 +30,7 @@ from pytest_fcbench.domain.entry import (
     NoCall,
     Trajectory,
 )
-from pytest_fcbench.domain.errors import NotScoredError, UsageError, unknown
+from pytest_fcbench.domain.errors import NotScoredError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript
@@ -38,18 +38,18 @@ from pytest_fcbench.domain.verdict import (
     CallVerdict,
     Failed,
     Judgement,
+    JudgeRating,
     NotScored,
     Passed,
     Profile,
-    Rated,
     Verdict,
 )
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers.judging.ratings import MOST
-from pytest_fcbench.matchers.state_difference import between
+from pytest_fcbench.matchers.state_difference import find_differences
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
-from pytest_fcbench.scorecard.render.call_tables import differing
+from pytest_fcbench.scorecard.render.call_tables import describe_difference
 from pytest_fcbench.suites.formats.web_questions import DOMAIN
 
 HELP = "one entry, or one stored conversation about it, to read"
@@ -107,7 +107,7 @@ def _find_entry(context: RunContext, name: str) -> Entry:
         return entries[name]
     key, _, trial = name.rpartition("-t")
     if key not in entries or not trial.isdecimal():
-        raise UsageError(unknown("entry", name, entries))
+        raise UsageError(describe_unknown_name("entry", name, entries))
     return replace(entries[key], trial=int(trial))
 
 
@@ -152,7 +152,7 @@ def _describe_start(entry: Entry, environments: Environments) -> Iterator[_Line]
         yield _Value("after", ", ".join(before.id for before in entry.earlier))
         return
     for name, environment in environments.by_domain.items():
-        for attribute, value in environment.shown().items():
+        for attribute, value in environment.get_full_state().items():
             yield _Value("state", f"{name}.{attribute}: {_to_text(value)}")
 
 
@@ -209,11 +209,11 @@ def _describe_step(step: Step, environments: Environments | None) -> Iterator[_L
 def _carry_out(calls: Sequence[str], environments: Environments) -> Iterator[_Line]:
     """Carry calls out; describe what they return and what they change."""
     for call in calls:
-        before = environments.snapshot()
-        (result,) = environments.perform([call])
+        before = environments.copy_state()
+        (result,) = environments.perform_calls([call])
         yield _Value("  call", call)
         yield _Value("    returns", result)
-        for change in between(before, environments.snapshot()):
+        for change in find_differences(before, environments.copy_state()):
             old = "" if change.expected is None else f"{change.expected} "
             new = "is gone" if change.found is None else f"→ {change.found}"
             yield _Value("    changes", f"{change.at}: {old}{new}")
@@ -257,7 +257,7 @@ def render_paths(judgement: Judgement, longest: int | None) -> Iterator[str]:
 
 
 def _describe_paths(judgement: Judgement) -> Iterator[_Line]:
-    found = {profile: path for profile in Profile if (path := judgement.path_under(profile))}
+    found = {profile: path for profile in Profile if (path := judgement.select_path_score(profile))}
     same = len(found) == len(Profile) and judgement.official_path == judgement.corrected_path
     for profile, path in list(found.items())[: 1 if same else None]:
         profiles = "both profiles" if same else f"{profile} profile"
@@ -280,7 +280,7 @@ def _describe_call_verdict(verdict: CallVerdict) -> Iterator[_Line]:
     if verdict.expected is not None and verdict.expected != verdict.made:
         yield _Value("    expected", _spell_call(verdict.expected))
     for difference in verdict.differences:
-        yield _Value("    differs", differing(difference, _to_text), room=2)  # it holds two values
+        yield _Value("    differs", describe_difference(difference, _to_text), room=2)  # it holds two values
     if verdict.reason:
         yield _Value("    reason", verdict.reason)
 
@@ -288,11 +288,11 @@ def _describe_call_verdict(verdict: CallVerdict) -> Iterator[_Line]:
 def _render_verdicts(judgement: Judgement) -> Iterator[str]:
     yield ""
     for profile in Profile:
-        yield f"{profile.value:<10}{_spell_verdict(judgement.under(profile))}"
+        yield f"{profile.value:<10}{_spell_verdict(judgement.select_profile(profile))}"
         if judgement.as_written:
-            yield f"{'':<10}as written: {_spell_verdict(judgement.as_written.under(profile))}"
+            yield f"{'':<10}as written: {_spell_verdict(judgement.as_written.select_profile(profile))}"
     match judgement.rating:
-        case Rated(score=score, reason=reason):
+        case JudgeRating(score=score, reason=reason):
             yield f"{'rating':<10}{score} of {MOST}: {reason}"
         case NotScored() as none:
             yield f"{'rating':<10}none: {none}"

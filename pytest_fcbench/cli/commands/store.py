@@ -30,11 +30,11 @@ from pytest_fcbench.dispatch.dispatcher import NOT_HELD, Dispatcher
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.prompting import Manner
-from pytest_fcbench.domain.redaction import redacted
-from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.redaction import redact_secrets
+from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import Completion, Transcript
 from pytest_fcbench.models import registry
-from pytest_fcbench.models.baselines.official_results import as_judged, path_of, row_of
+from pytest_fcbench.models.baselines.official_results import find_result_path, select_judged_text, write_row
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.suites import bfcl
@@ -112,7 +112,7 @@ def _print_size(chosen: argparse.Namespace, settings: Settings) -> None:
         models = Counter(kept.model for kept in store.kept())
         print(f"{store.path}: {store.size:,} bytes, {models.total():,} answers")
     for model, number in sorted(models.items()):
-        print(f"{number:>9,}  {printable(model)}")
+        print(f"{number:>9,}  {make_printable(model)}")
 
 
 def _list_answers(chosen: argparse.Namespace, settings: Settings) -> None:
@@ -124,14 +124,16 @@ def _list_answers(chosen: argparse.Namespace, settings: Settings) -> None:
         print(f"{store.path}: no answers" + (f" of {settings.model}" if chosen.model is not None else ""))
     row = "  {:<27}{:>9}{:>12}{:>12}  {:<16}  {}".format
     for model, categories in sorted(groups.items()):
-        print(printable(model))
+        print(make_printable(model))
         print(row("", "answers", "tokens in", "tokens out", "first written", "last written"))
         for category, group in sorted(categories.items()):
             tokens_in = sum(kept.input_tokens or 0 for kept in group)
             tokens_out = sum(kept.output_tokens or 0 for kept in group)
             times = sorted(kept.written for kept in group)
             span = (datetime.fromtimestamp(time).strftime("%Y-%m-%d %H:%M") for time in (times[0], times[-1]))
-            print(row(printable(category), f"{len(group):,}", f"{tokens_in:,}", f"{tokens_out:,}", *span))
+            print(
+                row(make_printable(category), f"{len(group):,}", f"{tokens_in:,}", f"{tokens_out:,}", *span)
+            )
 
 
 def _find_model_id(chosen: argparse.Namespace, settings: Settings) -> str | None:
@@ -170,14 +172,18 @@ def _export(chosen: argparse.Namespace, settings: Settings) -> None:
     files: dict[Path, list[str]] = {}
     missing = 0
     with _open_store(settings) as store:
-        model = StoredModel(context.model, store, registry.identity(settings), offline=True, immediate=True)
+        model = StoredModel(
+            context.model, store, registry.describe_identity(settings), offline=True, immediate=True
+        )
         for category in suite.categories:
             entries = suite.load(category)
             held = _hold_conversations(model, context, entries)
-            rows = [json.dumps(row_of(entry, as_judged(transcript))) for entry, transcript in held]
+            rows = [
+                json.dumps(write_row(entry, select_judged_text(transcript))) for entry, transcript in held
+            ]
             missing += len(entries) - len(rows)
             if rows:
-                files[folder / path_of(category)] = rows
+                files[folder / find_result_path(category)] = rows
     if not files:
         raise UsageError(
             f"{store.path} has no answer that a run of {settings.label} with these settings would find "
@@ -207,7 +213,7 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
     # Held as a run would hold it, so each answer is stored under the key by which a run looks for it.
     with _open_store(settings, new=True) as store:
         model = StoredModel(
-            replayed, store, registry.identity(settings), refresh=chosen.force, immediate=True
+            replayed, store, registry.describe_identity(settings), refresh=chosen.force, immediate=True
         )
         answers: list[Completion] = []
         reused = 0
@@ -230,13 +236,13 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
 def _make_command(chosen: argparse.Namespace, settings: Settings, manner: Manner) -> str:
     """Return the command of a run that finds what was imported."""
     seen = manner.prompting
-    plain = registry.choose(replace(settings, mode=seen.mode)).manner.prompting
+    plain = registry.choose_model(replace(settings, mode=seen.mode)).manner.prompting
     options = {**collect_run_options(chosen), "mode": seen.mode}
     if seen.names != plain.names:
         options["names"] = seen.names
     if seen.syntax != plain.syntax:
         options["syntax"] = seen.syntax
-    return redacted(shlex.join(["pytest", *spell_run_options(options), "--fcbench-offline"]))
+    return redact_secrets(shlex.join(["pytest", *spell_run_options(options), "--fcbench-offline"]))
 
 
 # What a run would ask

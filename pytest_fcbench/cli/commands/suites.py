@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from pytest_fcbench.cli.run_options import find_openers
-from pytest_fcbench.config.loading import cache_folder
+from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.errors import FcbenchError, PackError
 from pytest_fcbench.suites.suite import Suite
 
@@ -21,7 +21,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     broken = False
     for name, open_suite in find_openers(chosen).items():
         try:
-            text = _describe_suite(open_suite(cache_folder()), categories=chosen.categories)
+            text = _describe_suite(open_suite(find_cache_folder()), categories=chosen.categories)
         except PackError as error:
             text = f"not here yet: {error}"
         except FcbenchError as error:

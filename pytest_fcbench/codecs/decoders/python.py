@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.decoders.wrapping import add_brackets, unfenced
+from pytest_fcbench.codecs.decoders.wrapping import add_brackets, strip_fence
 from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 from pytest_fcbench.domain.transcript import Call
 
@@ -49,7 +49,7 @@ _MAX_SIZE = 100_000
 _JSON_NAMES: Mapping[str, object] = {"true": True, "false": False, "null": None}
 
 
-def official(text: str) -> tuple[Call, ...]:
+def parse_official(text: str) -> tuple[Call, ...]:
     """Read a text as BFCL does (``default_decode_ast_prompting``). Raises ``Undecodable``."""
     return parse_official_inside(add_brackets(text))
 
@@ -64,9 +64,9 @@ def parse_official_inside(text: str) -> tuple[Call, ...]:
     return _read_calls(nodes, _read_official_call)
 
 
-def corrected(text: str) -> tuple[Call, ...]:
+def parse_corrected(text: str) -> tuple[Call, ...]:
     """Read a text leniently: any fence, any white space, positional arguments. Raises ``Undecodable``."""
-    text = unfenced(text)
+    text = strip_fence(text)
     try:
         body = _parse_text(add_brackets(text))
     except Undecodable:
@@ -134,7 +134,7 @@ def _read_official_value(node: ast.expr) -> object:
             return _read_constant(value)
         # Official: whatever the operator is, the operand is negated.
         case ast.UnaryOp(operand=ast.Constant(value=value)) if isinstance(value, (int, float, complex)):
-            return computed(operator.sub, 0, _read_constant(value))
+            return apply_operator(operator.sub, 0, _read_constant(value))
         case ast.List(elts=elements):
             return [_read_official_value(element) for element in elements]
         case ast.Tuple(elts=elements):
@@ -202,19 +202,19 @@ def fold_constants(node: ast.expr) -> object:
         case ast.Tuple(elts=elements):
             return tuple(fold_constants(element) for element in elements)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return computed(operator.sub, 0, fold_constants(operand))
+            return apply_operator(operator.sub, 0, fold_constants(operand))
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return computed(operator.add, 0, fold_constants(operand))
+            return apply_operator(operator.add, 0, fold_constants(operand))
         case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            return computed(operator.xor, -1, fold_constants(operand))
+            return apply_operator(operator.xor, -1, fold_constants(operand))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return not fold_constants(operand)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-            return computed(OPERATORS[type(op)], fold_constants(left), fold_constants(right))
+            return apply_operator(OPERATORS[type(op)], fold_constants(left), fold_constants(right))
     raise Undecodable(f"{type(node).__name__} in arithmetic would have to be evaluated")
 
 
-def computed(compute: Binary, left: object, right: object) -> object:
+def apply_operator(compute: Binary, left: object, right: object) -> object:
     """Return the result of an operator. Raises ``Undecodable`` where it fails or would be too large."""
     if _is_too_large(compute, left, right):
         raise Undecodable("the result of the arithmetic is too large")

@@ -26,7 +26,7 @@ from pytest_fcbench.codecs.decoders.outcome import (
     as_call,
 )
 from pytest_fcbench.codecs.decoders.syntax import Syntax, TextReader, read_every_language
-from pytest_fcbench.codecs.decoders.wrapping import OPENING, unfenced
+from pytest_fcbench.codecs.decoders.wrapping import OPENING, strip_fence
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
 from pytest_fcbench.domain.prompting import Mode, Names
@@ -34,7 +34,7 @@ from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 
 _INSIDE: Mapping[Returned, tuple[TextReader, TextReader]] = {
-    Returned.PYTHON: (python.parse_official_inside, python.corrected),
+    Returned.PYTHON: (python.parse_official_inside, python.parse_corrected),
     Returned.JSON: (json_calls.parse_official_inside, json_calls.parse_corrected),
     Returned.VERBOSE_XML: (xml_calls.parse_official_verbose, xml_calls.parse_corrected_verbose),
     Returned.CONCISE_XML: (xml_calls.parse_official_concise, xml_calls.parse_corrected_concise),
@@ -57,12 +57,12 @@ _FORMATS: Mapping[str, Syntax] = {
 _PYTHON = Syntax(
     Mode.PROMPT,
     {
-        Language.PYTHON: python.official,
+        Language.PYTHON: python.parse_official,
         Language.JAVA: java.parse_official,
         Language.JAVASCRIPT: javascript.parse_official,
     },
     {
-        Language.PYTHON: python.corrected,
+        Language.PYTHON: python.parse_corrected,
         Language.JAVA: java.parse_corrected,
         Language.JAVASCRIPT: javascript.parse_corrected,
     },
@@ -164,10 +164,10 @@ class Offer:
     def by_name(self) -> Mapping[str, FunctionDoc]:
         """Docs by shown name and by own name (dots and all); the first doc wins."""
         # Reversed, because of equal keys the last one stays.
-        found = {self.names.shown(doc.name): doc for doc in reversed(self.functions)}
+        found = {self.names.show_name(doc.name): doc for doc in reversed(self.functions)}
         return {doc.name: doc for doc in reversed(self.functions)} | found
 
-    def own(self, call: Call) -> Call:
+    def normalise_call(self, call: Call) -> Call:
         """Return a call under the function's own name, its positional arguments named as in the doc.
 
         A call that gives a parameter twice keeps the surplus in ``positional``.
@@ -180,7 +180,7 @@ class Offer:
         surplus = (*twice, *call.positional[len(placed) :])
         return replace(call, name=doc.name, arguments=placed | dict(call.arguments), positional=surplus)
 
-    def attempted_in(self, text: str, *, calls_are_text: bool) -> bool:
+    def looks_like_call(self, text: str, *, calls_are_text: bool) -> bool:
         """Tell whether a text looks like a broken call of an offered function, not like prose about it.
 
         A tool-call tag or the name in a JSON object; where calls are asked for as text, also a name
@@ -202,17 +202,17 @@ def read_corrected(completion: Completion, syntax: str, language: Language, offe
     text = "\n".join([completion.text or "", *(part for part in parts if isinstance(part, str))]).strip()
     try:
         if tool_calls:
-            return Calls(tuple(offer.own(_read_tool_call(call)) for call in tool_calls))
+            return Calls(tuple(offer.normalise_call(_read_tool_call(call)) for call in tool_calls))
         if reader is None:
             raise Undecodable("the reply is text, not tool calls")
         found = reader.corrected[language](text) if text else ()
     except (Undecodable, WrongFormat) as error:
-        attempted = bool(tool_calls) or offer.attempted_in(text, calls_are_text=reader is not None)
+        attempted = bool(tool_calls) or offer.looks_like_call(text, calls_are_text=reader is not None)
         return Unreadable(str(error)) if attempted else Prose(text)
     except (RecursionError, MemoryError):
         return Unreadable("the answer is nested too deeply")
     # Words such as ``Hello (world)`` read as calls only by chance: no bracket, no offered function.
-    is_bare = not unfenced(text).startswith(("[", "<tool_call>", "{", "<functions>", OPENING))
+    is_bare = not strip_fence(text).startswith(("[", "<tool_call>", "{", "<functions>", OPENING))
     if is_bare and not any(call.name in offer.by_name or call.arguments for call in found):
         return Prose(text)
-    return Calls(tuple(offer.own(call) for call in found))
+    return Calls(tuple(offer.normalise_call(call) for call in found))

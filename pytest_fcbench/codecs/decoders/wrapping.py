@@ -14,7 +14,7 @@ def add_brackets(text: str) -> str:
     return text if text.endswith("]") else text + "]"
 
 
-def unfenced(text: str) -> str:
+def strip_fence(text: str) -> str:
     """Strip white space and a code fence that wraps all of a text."""
     text = text.strip()
     if text.startswith("```") and text.endswith("```") and len(text) >= 6:
@@ -29,7 +29,7 @@ def unfenced(text: str) -> str:
 
 def strip_brackets(text: str) -> str:
     """Return the inside of a list that may be fenced, without a separator at its end."""
-    text = unfenced(text)
+    text = strip_fence(text)
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
     return text.strip().rstrip(";,")

@@ -18,7 +18,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 _METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
 
 
-def read(value: object, where: str) -> Iterator[FunctionDoc]:
+def read_functions(value: object, where: str) -> Iterator[FunctionDoc]:
     """Read the functions in the content of a file, whichever of both kinds it is. Raises ``UsageError``."""
     if isinstance(value, Mapping) and isinstance(value.get("paths"), Mapping):
         return read_operations(value)

@@ -16,42 +16,42 @@ from pydantic import TypeAdapter
 from pydantic.errors import PydanticUserError
 
 from pytest_fcbench.codecs.function_docs import json_schema
-from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
 
 Function: TypeAlias = Callable[..., object]
 
 
-def named(source: str, folder: Path) -> Iterator[FunctionDoc]:
+def document_named(source: str, folder: Path) -> Iterator[FunctionDoc]:
     """Yield the docs of ``module:function``, the methods of ``module:Class``, or all functions of ``module``.
 
     Raises ``UsageError``.
     """
     name, _, inner = source.partition(":")
     if not inner:
-        module = imported(name, folder)
+        module = import_module(name, folder)
         names = [each for each in _list_own_names(module) if inspect.isfunction(getattr(module, each))]
         if not names:
             raise UsageError(f"{name} defines no functions; to use an imported one, write {name}:function")
         for each in names:
-            yield of_function(getattr(module, each))
+            yield document_function(getattr(module, each))
         return
-    found = found_in(source, folder)
+    found = find_object(source, folder)
     if isinstance(found, type):
         yield from document_methods(found)
     elif callable(found):
-        yield of_function(found, inner.rpartition(".")[2])
+        yield document_function(found, inner.rpartition(".")[2])
     else:
         raise UsageError(f"{source} is neither a function nor a class but {type(found).__name__}")
 
 
-def found_in(source: str, folder: Path) -> object:
+def find_object(source: str, folder: Path) -> object:
     """Return the object that ``module:name`` names. Raises ``UsageError``."""
     name, _, inner = source.partition(":")
-    found = module = imported(name, folder)
+    found = module = import_module(name, folder)
     for part in inner.split("."):
         if not hasattr(found, part):
-            raise UsageError(unknown(f"function of {name}", inner, _list_own_names(module)))
+            raise UsageError(describe_unknown_name(f"function of {name}", inner, _list_own_names(module)))
         found = getattr(found, part)
     return found
 
@@ -61,10 +61,10 @@ def document_methods(owner: type) -> Iterator[FunctionDoc]:
     for name, value in vars(owner).items():
         if not name.startswith("_") and callable(getattr(owner, name)) and not isinstance(value, type):
             bound = not isinstance(value, (staticmethod, classmethod))
-            yield of_function(getattr(owner, name), name, bound=bound)
+            yield document_function(getattr(owner, name), name, bound=bound)
 
 
-def of_function(function: Function, name: str | None = None, *, bound: bool = False) -> FunctionDoc:
+def document_function(function: Function, name: str | None = None, *, bound: bool = False) -> FunctionDoc:
     """Write the doc of one function; ``bound`` leaves its first parameter out. Raises ``UsageError``."""
     called = name or function.__name__
     docstring = parse(inspect.getdoc(function) or "")
@@ -126,7 +126,7 @@ def _is_plain(value: object) -> bool:
     return type(value) in (str, int, float, bool)
 
 
-def imported(name: str, folder: Path) -> object:
+def import_module(name: str, folder: Path) -> object:
     """Import a module, looked for in a folder first. Raises ``UsageError``."""
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))

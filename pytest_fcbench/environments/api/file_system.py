@@ -65,7 +65,7 @@ class Directory:
         return f"Directory({self.name!r}, {list(self.contents)})"  # short: a folder may lie in itself
 
 
-def tree(directory: Directory) -> dict[str, object]:
+def build_tree(directory: Directory) -> dict[str, object]:
     """Return what lies in a folder: the content of a file or the tree of a folder by its name.
 
     Raises ValueError if a folder lies in itself or the tree has more than ``MAX_ITEMS`` items.
@@ -95,15 +95,15 @@ class FileSystem(Environment):
             raise ValueError("the file system's root has no folder")
         self._here = self.root
 
-    def hidden(self) -> Mapping[str, object]:
+    def get_hidden_state(self) -> Mapping[str, object]:
         """Return the current folder, as the names of the folders that lead to it."""
         return {"current_directory": [folder.name for folder in self._list_path()]}
 
-    def shown(self) -> Mapping[str, object]:
+    def get_full_state(self) -> Mapping[str, object]:
         """Return the state with the root as a tree, where it can be one."""
         with suppress(ValueError):
-            return {**super().shown(), "root": {self.root.name: tree(self.root)}}
-        return super().shown()
+            return {**super().get_full_state(), "root": {self.root.name: build_tree(self.root)}}
+        return super().get_full_state()
 
     def pwd(self) -> dict[str, object]:
         """Tell the current folder.

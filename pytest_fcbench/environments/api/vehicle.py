@@ -68,7 +68,7 @@ class Vehicle(Environment):
         self._random = Random(0 if seed is None else seed)  # noqa: S311 - the draws of the benchmark
         self._world = world
 
-    def hidden(self) -> Mapping[str, object]:
+    def get_hidden_state(self) -> Mapping[str, object]:
         return {
             "brakePedalForce": self._brake_pedal_force,
             "parkingBrakeForce": self._parking_brake_force,

@@ -32,7 +32,7 @@ class MemoryKv(Environment):
         self.core_memory: dict[str, str] = state["core_memory"]
         self.archival_memory: dict[str, str] = state["archival_memory"]
 
-    def remembered(self) -> str:
+    def recall_memory(self) -> str:
         """Return the core as JSON."""
         return json.dumps(self.core_memory, indent=4) if self.core_memory else ""
 

@@ -24,7 +24,7 @@ class MemoryRecSum(Environment):
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
         self.memory = str(config.get("memory", ""))
 
-    def remembered(self) -> str:
+    def recall_memory(self) -> str:
         """Return all of it."""
         return self.memory
 

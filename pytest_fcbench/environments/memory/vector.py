@@ -24,11 +24,11 @@ class MemoryVector(Environment):
         archive = state.get("archival_memory", {})
         self.archival_memory = Texts(ARCHIVE_SIZE, ARCHIVE_LENGTH, world.embed, archive)
 
-    def shown(self) -> Mapping[str, object]:
+    def get_full_state(self) -> Mapping[str, object]:
         """Return texts by id, and the next id."""
         return {"core_memory": self.core_memory.state(), "archival_memory": self.archival_memory.state()}
 
-    def remembered(self) -> str:
+    def recall_memory(self) -> str:
         """Return the core as JSON, which an empty one is too (official)."""
         return json.dumps(self.core_memory.texts, indent=4)
 

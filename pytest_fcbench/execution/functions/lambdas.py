@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Mapping
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.decoders.python import OPERATORS, computed
+from pytest_fcbench.codecs.decoders.python import OPERATORS, apply_operator
 from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 
 # Characters of a text; what models write has fifty.
@@ -65,7 +65,7 @@ def _compute(node: ast.expr, name: str, x: float) -> object:
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             # Adding 0 holds a literal to the bounds of every result.
-            return computed(operator.add, 0, value)
+            return apply_operator(operator.add, 0, value)
         case ast.Name(id=found) if found == name:
             return x
         case ast.Attribute(value=ast.Name(id="math"), attr=attribute) if attribute in _CONSTANTS:
@@ -76,7 +76,9 @@ def _compute(node: ast.expr, name: str, x: float) -> object:
             return _compute_number(operand, name, x)
         case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, _BITWISE):
             if compute := OPERATORS.get(type(op)):
-                return computed(compute, _compute_number(left, name, x), _compute_number(right, name, x))
+                return apply_operator(
+                    compute, _compute_number(left, name, x), _compute_number(right, name, x)
+                )
         case ast.Call(func=called, args=arguments, keywords=[]) if function := _find_function(called):
             return function(*(_compute_number(argument, name, x) for argument in arguments))
     raise Undecodable(f"{write_expression(node):.80} is not arithmetic")

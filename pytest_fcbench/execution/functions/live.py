@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 from pytest_fcbench.execution.functions.lookups import Arguments, FailedLookupError, UnansweredError
 from pytest_fcbench.execution.outcomes import Responded
-from pytest_fcbench.execution.rest.apis import APIS, Api, Asked
-from pytest_fcbench.execution.rest.sender import Keep, Sender, servers_fault
+from pytest_fcbench.execution.rest.apis import APIS, Api, ApiRequest
+from pytest_fcbench.execution.rest.sender import Keep, Sender, is_server_fault
 
 _AMAZON = "real-time-amazon-data.p.rapidapi.com"
 _COVID = "covid-193.p.rapidapi.com"
@@ -40,26 +40,26 @@ class Live:
         Raises ``FailedLookupError`` where the API's reply has no such thing, and ``UnansweredError`` where it
         cannot be asked now, by anybody or for want of a key.
         """
-        wanted = question(name, arguments)
+        wanted = make_request(name, arguments)
         host = wanted.host
-        match self._sender.send(wanted, scheme_of(host)):
+        match self._sender.send(wanted, find_scheme(host)):
             case Responded(status=200, body=body):
-                return read(name, arguments, body)
+                return read_result(name, arguments, body)
             case Responded(status=status, body=body):
                 # A refused key or a busy server says nothing about the call.
-                if status in (401, 403) or servers_fault(status):
+                if status in (401, 403) or is_server_fault(status):
                     raise UnansweredError(name, f"{host}: HTTP {status}")
                 raise FailedLookupError(f"{host}: HTTP {status}: {body:.200}")
             case other:
                 raise UnansweredError(name, f"{host}: {other.reason}")
 
 
-def scheme_of(host: str) -> str:
+def find_scheme(host: str) -> str:
     """Return the scheme of a host's addresses."""
     return "http" if HOSTS[host].plain else "https"
 
 
-def question(name: str, arguments: Arguments) -> Asked:
+def make_request(name: str, arguments: Arguments) -> ApiRequest:
     """Return the request that a function makes, with a stand-in for the key. Raises ``FailedLookupError``."""
     try:
         return _QUESTIONS[name](*arguments.values())
@@ -67,7 +67,7 @@ def question(name: str, arguments: Arguments) -> Asked:
         raise FailedLookupError(f"{name}: {error}") from None
 
 
-def read(name: str, arguments: Arguments, body: str) -> object:
+def read_result(name: str, arguments: Arguments, body: str) -> object:
     """Return the result of a function from a reply. Raises ``FailedLookupError``."""
     try:
         return _ANSWERS[name](json.loads(body), arguments)
@@ -78,11 +78,13 @@ def read(name: str, arguments: Arguments, body: str) -> object:
 # What is asked
 
 
-def _make_get(host: str, path: str, **params: object) -> Asked:
+def _make_get(host: str, path: str, **params: object) -> ApiRequest:
     """Return a GET with a stand-in for the key where the API wants it."""
     key = HOSTS[host].key
     headers = {key.name: _KEY} if key and key.name.startswith("x-") else {}
-    return Asked(host, path, tuple((name, _format_value(value)) for name, value in params.items()), headers)
+    return ApiRequest(
+        host, path, tuple((name, _format_value(value)) for name, value in params.items()), headers
+    )
 
 
 def _format_value(value: object) -> str:
@@ -96,7 +98,7 @@ def _quote_part(value: object) -> str:
     return quote(_format_value(value), safe="")
 
 
-def _ask_weather(coordinates: object) -> Asked:
+def _ask_weather(coordinates: object) -> ApiRequest:
     if not isinstance(coordinates, (list, tuple)) or len(coordinates) != 2:
         raise TypeError("coordinates are latitude and longitude")
     latitude, longitude = coordinates
@@ -110,24 +112,24 @@ def _ask_weather(coordinates: object) -> Asked:
     )
 
 
-def _ask_ip(address: object) -> Asked:
+def _ask_ip(address: object) -> ApiRequest:
     return _make_get("ip-api.com", f"/json/{_quote_part(address)}")
 
 
-def _ask_covid(country: object) -> Asked:
+def _ask_covid(country: object) -> ApiRequest:
     return _make_get(_COVID, "/statistics", country=country)
 
 
-def _ask_product(asin: object) -> Asked:
+def _ask_product(asin: object) -> ApiRequest:
     return _make_get(_AMAZON, "/product-details", asin=asin, country="US")
 
 
-def _ask_movie(name: object) -> Asked:
+def _ask_movie(name: object) -> ApiRequest:
     return _make_get("www.omdbapi.com", "/", t=name, apikey=_KEY)
 
 
 # By function: of its arguments, in the order of their names, the request.
-_QUESTIONS: Mapping[str, Callable[..., Asked]] = {
+_QUESTIONS: Mapping[str, Callable[..., ApiRequest]] = {
     "get_weather_data": _ask_weather,
     "get_coordinates_from_city": lambda city: _make_get("geocode.maps.co", "/search", q=city, api_key=_KEY),
     "convert_currency": lambda amount, given, wanted: _make_get(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, Signature
 from typing import Protocol, TypeAlias
 
-from pytest_fcbench.codecs.call_evaluation import carried_out
+from pytest_fcbench.codecs.call_evaluation import carry_out_call
 from pytest_fcbench.domain.entry import PathCall
 
 _DEFAULTS = {"diffandsplits": "true"}
@@ -88,7 +88,7 @@ def _as_lists(value: object) -> object:
     return [_as_lists(member) for member in value] if isinstance(value, (list, tuple)) else value
 
 
-def functions(ask: Callable[[str, Arguments], object]) -> Mapping[str, Callable[..., object]]:
+def make_functions(ask: Callable[[str, Arguments], object]) -> Mapping[str, Callable[..., object]]:
     """Return functions that put their arguments under their names and ask. They raise TypeError."""
 
     def make_function(name: str, signature: Signature) -> Callable[..., object]:
@@ -102,21 +102,23 @@ def functions(ask: Callable[[str, Arguments], object]) -> Mapping[str, Callable[
     return {name: make_function(name, signature) for name, signature in LOOKUPS.items()}
 
 
-def recording(call: str, reply: object) -> PathCall:
+def record_reply(call: str, reply: object) -> PathCall:
     """Return a call, written as text, with what the API answered."""
-    made = carried_out(call, functions(lambda name, arguments: PathCall.replied(name, arguments, reply)))
+    made = carry_out_call(
+        call, make_functions(lambda name, arguments: PathCall.with_reply(name, arguments, reply))
+    )
     assert isinstance(made, PathCall)
     return made
 
 
-def unanswered(calls: Sequence[str], recorded: Sequence[PathCall]) -> str | None:
+def find_unanswered(calls: Sequence[str], recorded: Sequence[PathCall]) -> str | None:
     """Return the first call that asks for what was not recorded, or None."""
-    known = functions(Recorded(recorded).answer)
+    known = make_functions(Recorded(recorded).answer)
     for call in calls:
         # Other calls are computed in the sandbox; only lookups need a recorded answer.
         if call.partition("(")[0].strip() in known:
             try:
-                carried_out(call, known)
+                carry_out_call(call, known)
             except UnansweredError:
                 return call
     return None

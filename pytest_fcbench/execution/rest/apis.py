@@ -96,7 +96,7 @@ NO_API = Api()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ApiRequest:
     """A GET as an API sees it."""
 
     host: str
@@ -107,14 +107,16 @@ class Asked:
     """Names in lower case."""
 
 
-def asked(host: str, rest: str, params: Params = (), headers: Mapping[str, str] | None = None) -> Asked:
+def make_api_request(
+    host: str, rest: str, params: Params = (), headers: Mapping[str, str] | None = None
+) -> ApiRequest:
     """Return the request to a path and query, with further parameters behind those of the query."""
     path, _, query = rest.partition("?")
     lowered = {name.lower(): text for name, text in (headers or {}).items()}
-    return Asked(host, path, (*parse_qsl(query, keep_blank_values=True), *params), lowered)
+    return ApiRequest(host, path, (*parse_qsl(query, keep_blank_values=True), *params), lowered)
 
 
-def has_key(request: Asked, api: Api) -> bool:
+def has_key(request: ApiRequest, api: Api) -> bool:
     """Tell whether a key, right or wrong, is given where the API wants one; True where it wants none."""
     match api.key:
         case None:
@@ -127,7 +129,7 @@ def has_key(request: Asked, api: Api) -> bool:
             return re.fullmatch(pattern, request.path) is not None
 
 
-def with_key(request: Asked, api: Api, key: str) -> Asked:
+def replace_key(request: ApiRequest, api: Api, key: str) -> ApiRequest:
     """Return the request with this key in place of the one given; without one it stays as it is."""
     if api.key is None or not has_key(request, api):
         return request
@@ -145,14 +147,14 @@ def with_key(request: Asked, api: Api, key: str) -> Asked:
             return replace(request, path=path)
 
 
-def identity(request: Asked, api: Api) -> str:
+def identify_request(request: ApiRequest, api: Api) -> str:
     """Return a text that two requests share where they ask the same. It holds no key."""
     # Whose key it was plays no part in what is asked, and a recording must not hold it.
     if api.key and api.key.place is Place.PARAM:
         kept = tuple(pair for pair in request.params if pair[0] != api.key.name)
         request = replace(request, params=kept)
     else:
-        request = with_key(request, api, "key")
+        request = replace_key(request, api, "key")
     path = unquote(request.path).rstrip("/") or "/"
     return json.dumps([request.host, path, sorted(_normalise_params(request.params, api))], ensure_ascii=True)
 

@@ -15,11 +15,11 @@ from types import MappingProxyType
 
 from pytest_fcbench.domain.entry import ExpectedResponse
 from pytest_fcbench.execution.outcomes import Raised, Response
-from pytest_fcbench.execution.rest.apis import APIS, Asked, asked, has_key, identity
-from pytest_fcbench.execution.rest.request import NoRequestError, Request, read
+from pytest_fcbench.execution.rest.apis import APIS, ApiRequest, has_key, identify_request, make_api_request
+from pytest_fcbench.execution.rest.request import NoRequestError, Request, read_request
 from pytest_fcbench.execution.rest.sender import NOT_RECORDED, Keep, Sender
 from pytest_fcbench.execution.rest.services import SERVICES
-from pytest_fcbench.web.addresses import Refused, checked
+from pytest_fcbench.web.addresses import Refused, parse_url
 from pytest_fcbench.web.loopback_server import LoopbackServer, Reply
 
 _ALL = {**APIS, **{host: service.api for host, service in SERVICES.items()}}
@@ -42,12 +42,12 @@ class Performer:
         self._live = live
         self._keep = keep
         self._instead = instead
-        self._recorded = recordings(expected)
+        self._recorded = collect_recordings(expected)
 
     def __call__(self, call: str) -> Response:
         """Send the request of a call and return what became of it."""
         try:
-            request, wanted, scheme = wanted_by(call)
+            request, wanted, scheme = read_api_request(call)
         except (NoRequestError, Refused) as error:
             return Raised(str(error))
         return self._sender.send(wanted, scheme, follow=request.follow)
@@ -55,7 +55,9 @@ class Performer:
     @cached_property
     def _player(self) -> LoopbackServer:
         return LoopbackServer(
-            lambda host, target, headers: _play(asked(host, target, headers=headers), self._recorded)
+            lambda host, target, headers: _play(
+                make_api_request(host, target, headers=headers), self._recorded
+            )
         )
 
     @cached_property
@@ -71,27 +73,27 @@ class Performer:
         self.__dict__.pop("_sender", None)
 
 
-def wanted_by(call: str) -> tuple[Request, Asked, str]:
+def read_api_request(call: str) -> tuple[Request, ApiRequest, str]:
     """Return the request of a call, what an API sees of it, and its scheme.
 
     Raises ``NoRequestError`` and ``Refused``.
     """
-    request = read(call)
-    target = checked(request.url)
-    return request, asked(target.host, target.rest, request.params, request.headers), target.scheme
+    request = read_request(call)
+    target = parse_url(request.url)
+    return request, make_api_request(target.host, target.rest, request.params, request.headers), target.scheme
 
 
-def recordings(expected: Iterable[ExpectedResponse]) -> Mapping[str, str]:
+def collect_recordings(expected: Iterable[ExpectedResponse]) -> Mapping[str, str]:
     """Return the recorded answers of truths by ``apis.identity``; of several to one request the first."""
     found: dict[str, str] = {}
     for truth in expected:
         if truth.recorded is not None:
-            _, wanted, _ = wanted_by(truth.call)
-            found.setdefault(identity(wanted, _ALL[wanted.host]), truth.recorded)
+            _, wanted, _ = read_api_request(truth.call)
+            found.setdefault(identify_request(wanted, _ALL[wanted.host]), truth.recorded)
     return found
 
 
-def _play(request: Asked, recorded: Mapping[str, str]) -> Reply:
+def _play(request: ApiRequest, recorded: Mapping[str, str]) -> Reply:
     """Return the answer to a request; ``recorded`` has those of web APIs by ``apis.identity``."""
     if service := SERVICES.get(request.host):
         # The real APIs turn such a call away, and a model's call is judged by what it gets.
@@ -103,7 +105,7 @@ def _play(request: Asked, recorded: Mapping[str, str]) -> Reply:
     if api := APIS.get(request.host):
         if not has_key(request, api):
             return _make_reply(401, '{"message": "the API key is missing"}')
-        body = recorded.get(identity(request, api))
+        body = recorded.get(identify_request(request, api))
     return _make_reply(404, "{}", {NOT_RECORDED: "1"}) if body is None else _make_reply(200, body)
 
 

@@ -12,7 +12,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pytest_fcbench.codecs.call_evaluation import carried_out
+from pytest_fcbench.codecs.call_evaluation import carry_out_call
 from pytest_fcbench.execution.rest.apis import Params
 
 FUNCTION = "requests.get"
@@ -36,7 +36,7 @@ class NoRequestError(Exception):
     """The text is no call that could be sent; says why."""
 
 
-def read(call: str) -> Request:
+def read_request(call: str) -> Request:
     """Read the request of a call. Raises ``NoRequestError``.
 
     ``requests_get`` is the same function, whose dot some interfaces do not take; officially it is replaced
@@ -45,7 +45,7 @@ def read(call: str) -> Request:
     try:
         if len(call) > LONGEST_CALL:
             raise ValueError(f"the call has more than {LONGEST_CALL:,} characters")
-        request = carried_out(call.replace("requests_get", FUNCTION), {FUNCTION: _make_request})
+        request = carry_out_call(call.replace("requests_get", FUNCTION), {FUNCTION: _make_request})
     except Exception as error:  # noqa: BLE001 - a model's text can make anything go wrong
         raise NoRequestError(f"{type(error).__name__}: {error}"[:500]) from None
     assert isinstance(request, Request)

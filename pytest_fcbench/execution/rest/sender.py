@@ -15,7 +15,7 @@ from typing import Protocol
 from urllib.parse import quote
 
 from pytest_fcbench.execution.outcomes import Raised, Responded, Response, Unanswered, Unreached
-from pytest_fcbench.execution.rest.apis import Api, Asked, has_key, identity, with_key
+from pytest_fcbench.execution.rest.apis import Api, ApiRequest, has_key, identify_request, replace_key
 from pytest_fcbench.web.client import Bounds, Client, Refused, Reply, Unreachable
 
 NOT_RECORDED = "X-Fcbench-Not-Recorded"
@@ -64,7 +64,7 @@ class Sender:
             for follow in (True, False)
         }
 
-    def send(self, wanted: Asked, scheme: str = "https", *, follow: bool = True) -> Response:
+    def send(self, wanted: ApiRequest, scheme: str = "https", *, follow: bool = True) -> Response:
         """Send a request, or find its answer among those kept."""
         api = self._apis.get(wanted.host)
         if api is None:
@@ -73,10 +73,10 @@ class Sender:
         if wanted.host in self._played:
             return self._request(wanted, api, scheme, follow, "")
         # What has no key is answered otherwise, and so is what does not follow a redirect.
-        key = json.dumps([identity(wanted, api), has_key(wanted, api), scheme, follow])
+        key = json.dumps([identify_request(wanted, api), has_key(wanted, api), scheme, follow])
         if self._keep and (kept := self._keep.get(key)):
             status, body = json.loads(kept)
-            return Responded(identity(wanted, api), wanted.host, status, body)
+            return Responded(identify_request(wanted, api), wanted.host, status, body)
         if self._keep and self._keep.offline:
             return Unanswered(wanted.host, "its answer is not kept, and nothing is asked")
         secret = ""
@@ -88,7 +88,7 @@ class Sender:
             # A model may have written http. A key goes in the clear only to an API officially asked so.
             scheme = scheme if api.plain else "https"
         self._wait(wanted.host, api.pause_s)
-        response = self._request(with_key(wanted, api, secret), api, scheme, follow, secret)
+        response = self._request(replace_key(wanted, api, secret), api, scheme, follow, secret)
         # Errors are not kept: another day the API may answer.
         if self._keep and isinstance(response, Responded) and response.status < 400:
             self._keep.put(key, wanted.host, json.dumps([response.status, response.body]))
@@ -100,7 +100,7 @@ class Sender:
             self._pause(left_s)
         self._asked_at[host] = time.monotonic()
 
-    def _request(self, wanted: Asked, api: Api, scheme: str, follow: bool, secret: str) -> Response:
+    def _request(self, wanted: ApiRequest, api: Api, scheme: str, follow: bool, secret: str) -> Response:
         url = f"{scheme}://{wanted.host}{wanted.path}"
         try:
             reply: Reply = self._clients[follow].get(url, wanted.params, wanted.headers)
@@ -111,7 +111,7 @@ class Sender:
         if NOT_RECORDED in reply.headers:
             return Unanswered(wanted.host)
         body = _hide(reply.body.decode("utf-8", "replace"), secret)
-        return Responded(identity(wanted, api), wanted.host, reply.status, body)
+        return Responded(identify_request(wanted, api), wanted.host, reply.status, body)
 
 
 def _hide(text: str, secret: str) -> str:
@@ -121,6 +121,6 @@ def _hide(text: str, secret: str) -> str:
     return text
 
 
-def servers_fault(status: int) -> bool:
+def is_server_fault(status: int) -> bool:
     """Tell whether a status says that the same request may be answered another time."""
     return status == 429 or status >= 500

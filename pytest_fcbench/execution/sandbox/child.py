@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from multiprocessing.connection import Connection
 
-from pytest_fcbench.codecs.call_evaluation import carried_out
+from pytest_fcbench.codecs.call_evaluation import carry_out_call
 from pytest_fcbench.execution.functions import lookups
 from pytest_fcbench.execution.functions.everyday import EVERYDAY
 from pytest_fcbench.execution.functions.formulas import FORMULAS
@@ -79,7 +79,7 @@ def _builtin_functions(connection: Connection) -> Mapping[str, Callable[..., obj
                 raise lookups.FailedLookupError(reason)
         raise lookups.UnansweredError(name)
 
-    return {**FORMULAS, **EVERYDAY, **lookups.functions(ask)}
+    return {**FORMULAS, **EVERYDAY, **lookups.make_functions(ask)}
 
 
 def _load_functions(names: Iterable[str]) -> Mapping[str, Callable[..., object]]:
@@ -99,7 +99,7 @@ def _carry_out(text: str, functions: Mapping[str, Callable[..., object]]) -> byt
     try:
         if len(text) > LONGEST_CALL:
             raise ValueError(f"the call has more than {LONGEST_CALL:,} characters")
-        value = carried_out(text, functions)
+        value = carry_out_call(text, functions)
         frame = encode(("returned", list(value) if isinstance(value, tuple) else value))
         return frame if len(frame) <= LONGEST else encode(("memory", "the result is too large"))
     except lookups.UnansweredError as error:

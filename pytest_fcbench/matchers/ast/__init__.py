@@ -12,7 +12,7 @@ from pytest_fcbench.domain.entry import Entry, ExpectedCalls
 from pytest_fcbench.domain.transcript import Fault, Transcript
 from pytest_fcbench.domain.verdict import Judgement, Verdict
 from pytest_fcbench.matchers.ast import corrected, official
-from pytest_fcbench.matchers.known_bad import OVERFLOW, not_scored
+from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
@@ -21,18 +21,18 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
         raise TypeError(f"{entry.key} has no expected calls")
     # Both profiles count a context that overflows as the model's failure.
     if transcript.last.fault is Fault.OVERFLOW:
-        return Judgement(OVERFLOW, not_scored(entry, transcript) or OVERFLOW)
+        return Judgement(OVERFLOW, find_unscored_cause(entry, transcript) or OVERFLOW)
     language = entry.category.language
     reading = read_official(transcript.last, transcript.prompting.syntax, language)
     return Judgement(
-        official.match(entry, entry.expectation, reading, transcript.prompting.names),
+        official.match_calls(entry, entry.expectation, reading, transcript.prompting.names),
         _judge_corrected(entry, entry.expectation, transcript),
     )
 
 
 def _judge_corrected(entry: Entry, expectation: ExpectedCalls, transcript: Transcript) -> Verdict:
-    if unscored := not_scored(entry, transcript):
+    if unscored := find_unscored_cause(entry, transcript):
         return unscored
     offer = Offer(entry.functions, transcript.prompting.names)
     reading = read_corrected(transcript.last, transcript.prompting.syntax, entry.category.language, offer)
-    return corrected.match(entry, expectation, reading)
+    return corrected.match_calls(entry, expectation, reading)

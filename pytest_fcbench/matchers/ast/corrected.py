@@ -18,52 +18,52 @@ from collections.abc import Mapping, Sequence
 
 from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Reading, Unreadable
-from pytest_fcbench.domain.conformance import element_type
+from pytest_fcbench.domain.conformance import find_element_type
 from pytest_fcbench.domain.entry import Entry, ExpectedCall, ExpectedCalls
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.matchers.ast.official import (
-    missing_optional,
-    missing_required,
-    no_match,
-    shortened,
-    unexpected,
-    wrong_count,
-    wrong_name,
-    wrong_value,
+    fail_missing_optional,
+    fail_missing_required,
+    fail_unexpected,
+    fail_unmatched,
+    fail_wrong_count,
+    fail_wrong_name,
+    fail_wrong_value,
+    show_value,
 )
-from pytest_fcbench.matchers.text_normalization import standardized
+from pytest_fcbench.matchers.text_normalization import standardize
 
 UNREADABLE = "unreadable"
 NO_CALL = "no_call"
 
 
-def match(entry: Entry, expectation: ExpectedCalls, reading: Reading) -> Verdict:
+def match_calls(entry: Entry, expectation: ExpectedCalls, reading: Reading) -> Verdict:
     """Return the corrected verdict on a reading of the answer."""
     if not isinstance(reading, Calls):
         return fail_without_calls(reading)
     calls, expected = reading.calls, expectation.calls
     if len(calls) != len(expected):
-        return wrong_count("wrong_count", expected, calls)
+        return fail_wrong_count("wrong_count", expected, calls)
     verdicts = [[_match_call(entry, wanted, call) for call in calls] for wanted in expected]
-    unmatched = unmatched_row([[isinstance(v, Passed) for v in row] for row in verdicts])
+    unmatched = find_unmatched_row([[isinstance(v, Passed) for v in row] for row in verdicts])
     if unmatched is None:
         return Passed()
     misses = {n: verdict for n, verdict in enumerate(verdicts[unmatched]) if isinstance(verdict, Failed)}
     if len(expected) == 1:
         return misses[0]
-    return no_match("cannot_find_match", unmatched, expected[unmatched], misses)
+    return fail_unmatched("cannot_find_match", unmatched, expected[unmatched], misses)
 
 
 def fail_without_calls(reading: Prose | Unreadable) -> Failed:
     """Fail an answer that calls nothing, or whose calls cannot be read."""
     if isinstance(reading, Unreadable):
         return Failed(UNREADABLE, f"the answer tries to call but cannot be read: {reading.reason}")
-    return Failed(NO_CALL, f"the answer calls nothing: {shortened(reading.text)}")
+    return Failed(NO_CALL, f"the answer calls nothing: {show_value(reading.text)}")
 
 
-def unmatched_row(fits: Sequence[Sequence[bool]]) -> int | None:
+def find_unmatched_row(fits: Sequence[Sequence[bool]]) -> int | None:
     """Return the first row left over by a largest matching of rows to columns, or None.
 
     Augmenting paths (Kuhn); rows and columns are few, one per call.
@@ -83,24 +83,24 @@ def unmatched_row(fits: Sequence[Sequence[bool]]) -> int | None:
 
 
 def _match_call(entry: Entry, wanted: ExpectedCall, call: Call) -> Passed | Failed:
-    doc = entry.function(wanted.name)
+    doc = entry.find_function(wanted.name)
     if doc is None:
         return Failed("unclear", f"{wanted.name} is not among the entry's functions")
     if call.name != doc.name:
-        return wrong_name(doc.name, call)
+        return fail_wrong_name(doc.name, call)
     if call.positional:
-        return unexpected(doc, "a further positional argument", call.positional[0])
+        return fail_unexpected(doc, "a further positional argument", call.positional[0])
     for name in doc.required:
         if name not in call.arguments:
-            return missing_required(doc, name)
+            return fail_missing_required(doc, name)
     for name, value in call.arguments.items():
         if name not in doc.properties or name not in wanted.accepted:
-            return unexpected(doc, name, value)
+            return fail_unexpected(doc, name, value)
         if failed := _match_value(entry.category.language, doc, name, value, wanted.accepted[name]):
             return failed
     for name, accepted in wanted.accepted.items():
         if name not in call.arguments and "" not in _list_options(accepted):
-            return missing_optional(doc, name, accepted)
+            return fail_missing_optional(doc, name, accepted)
     return Passed()
 
 
@@ -120,11 +120,11 @@ def _match_value(
     if language is not Language.PYTHON:
         if not isinstance(value, str):
             code = "type_error:java" if language is Language.JAVA else "type_error:js"
-            return wrong_value(code, doc, name, value, options)
+            return fail_wrong_value(code, doc, name, value, options)
         candidates = _list_source_readings(language, doc.properties[name], value)
-    if any(agree(option, candidate) for option in options for candidate in candidates):
+    if any(values_agree(option, candidate) for option in options for candidate in candidates):
         return None
-    return wrong_value(_choose_code(options, candidates), doc, name, value, options)
+    return fail_wrong_value(_choose_code(options, candidates), doc, name, value, options)
 
 
 def _list_source_readings(language: Language, schema: Schema, text: str) -> list[object]:
@@ -132,9 +132,11 @@ def _list_source_readings(language: Language, schema: Schema, text: str) -> list
 
     Text inside a string literal is read once more: some models quote the whole expression.
     """
-    read = java.value if language is Language.JAVA else javascript.value
-    by_pattern = java.official_value if language is Language.JAVA else javascript.official_value
-    kind, element = str(schema.get("type")), element_type(language, schema)
+    read = java.parse_literal if language is Language.JAVA else javascript.parse_literal
+    by_pattern = (
+        java.parse_official_literal if language is Language.JAVA else javascript.parse_official_literal
+    )
+    kind, element = str(schema.get("type")), find_element_type(language, schema)
     inner = read(text)
     texts = [text] if inner == text or not isinstance(inner, str) else [text, inner]
     return [reading for t in texts for reading in (t, read(t), by_pattern(t, kind, element))]
@@ -157,7 +159,7 @@ def _name_kind(value: object) -> str:
     return next((name for kind, name in kinds if isinstance(value, kind)), "others")
 
 
-def agree(option: object, value: object) -> bool:
+def values_agree(option: object, value: object) -> bool:
     """Return whether a value is the accepted one, compared at every depth.
 
     Inside a dict, a list of an accepted value may stand for that list or for alternatives.
@@ -167,9 +169,9 @@ def agree(option: object, value: object) -> bool:
     if kind != _name_kind(value):
         return False
     if isinstance(option, str) and isinstance(value, str):
-        return standardized(option) == standardized(value)
+        return standardize(option) == standardize(value)
     if isinstance(option, (list, tuple)) and isinstance(value, (list, tuple)):
-        return len(option) == len(value) and all(map(agree, option, value))
+        return len(option) == len(value) and all(map(values_agree, option, value))
     if isinstance(option, Mapping) and isinstance(value, Mapping):
         return value.keys() <= option.keys() and all(
             _agree_in_dict(option[key], value[key]) if key in value else "" in _list_options(option[key])
@@ -182,8 +184,8 @@ def _agree_in_dict(accepted: object, value: object) -> bool:
     """Return whether the value of a key is accepted; ``""`` only says that the key may be left out."""
     options = _list_options(accepted)
     literal_empty = all(option == "" for option in options)
-    return agree(accepted, value) or any(
-        agree(option, value)
+    return values_agree(accepted, value) or any(
+        values_agree(option, value)
         for option in options
         if option is not accepted and (option != "" or literal_empty)
     )

@@ -29,17 +29,19 @@ from typing import TypeAlias
 
 from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.decoders.outcome import Calls, Unreadable
-from pytest_fcbench.domain.conformance import TYPES, element_type
+from pytest_fcbench.domain.conformance import TYPES, find_element_type
 from pytest_fcbench.domain.entry import Entry, ExpectedCall, ExpectedCalls
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompting import Names
-from pytest_fcbench.domain.text import shorten
+from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
-from pytest_fcbench.matchers.text_normalization import standardized
+from pytest_fcbench.matchers.text_normalization import standardize
 
 
-def match(entry: Entry, expectation: ExpectedCalls, reading: Calls | Unreadable, names: Names) -> Verdict:
+def match_calls(
+    entry: Entry, expectation: ExpectedCalls, reading: Calls | Unreadable, names: Names
+) -> Verdict:
     """Return the official verdict on a reading of the answer."""
     if isinstance(reading, Unreadable):
         return Failed(reading.code, f"cannot be read as calls: {reading.reason}")
@@ -48,11 +50,11 @@ def match(entry: Entry, expectation: ExpectedCalls, reading: Calls | Unreadable,
         return _match_greedily(entry, expectation.calls, reading.calls, names)
     kind = "multiple" if entry.rule.several_functions else "simple"
     if len(reading.calls) != 1:
-        return wrong_count(f"{kind}_function_checker:wrong_count", expectation.calls, reading.calls)
+        return fail_wrong_count(f"{kind}_function_checker:wrong_count", expectation.calls, reading.calls)
     return _match_call(entry, expectation.calls[0], reading.calls[0], names)
 
 
-def wrong_count(code: str, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Failed:
+def fail_wrong_count(code: str, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Failed:
     """Fail an answer with too many or too few calls, in the same words in both profiles."""
     return Failed(
         code,
@@ -66,7 +68,7 @@ def _match_greedily(
 ) -> Verdict:
     checker = "parallel_function_checker_no_order"
     if len(calls) != len(expected):
-        return wrong_count(f"{checker}:wrong_count", expected, calls)
+        return fail_wrong_count(f"{checker}:wrong_count", expected, calls)
     # Official: parallel_function_checker_no_order takes the first that fits and never goes back.
     free = list(range(len(calls)))
     for place, wanted in enumerate(expected):
@@ -78,11 +80,11 @@ def _match_greedily(
                 break
             misses[index] = verdict
         else:
-            return no_match(f"{checker}:cannot_find_match", place, wanted, misses)
+            return fail_unmatched(f"{checker}:cannot_find_match", place, wanted, misses)
     return Passed()
 
 
-def no_match(code: str, place: int, wanted: ExpectedCall, misses: Mapping[int, Failed]) -> Failed:
+def fail_unmatched(code: str, place: int, wanted: ExpectedCall, misses: Mapping[int, Failed]) -> Failed:
     """Fail an answer in which no call matches the expected one at a place; name the nearest miss."""
     near = next((miss for miss in misses.values() if not miss.code.endswith("wrong_func_name")), None)
     why = f"; nearest: {near.reason}" if near else "; no call of that function is left"
@@ -102,30 +104,30 @@ def no_match(code: str, place: int, wanted: ExpectedCall, misses: Mapping[int, F
 
 def _match_call(entry: Entry, wanted: ExpectedCall, call: Call, names: Names) -> Passed | Failed:
     # The simple categories look at the only function there is, the others at the one of that name.
-    doc = entry.functions[0] if entry.rule.one_function else entry.function(wanted.name)
+    doc = entry.functions[0] if entry.rule.one_function else entry.find_function(wanted.name)
     if doc is None:
         return Failed("simple_function_checker:unclear", f"{wanted.name} is not among the entry's functions")
     # The checks and their order are those of simple_function_checker: the first failure gives the code.
-    shown = names.shown(doc.name)
+    shown = names.show_name(doc.name)
     if call.name != shown:
-        return wrong_name(shown, call)
+        return fail_wrong_name(shown, call)
     for name in doc.required:
         if name not in call.arguments:
-            return missing_required(doc, name)
+            return fail_missing_required(doc, name)
     for name, value in call.arguments.items():
         # A parameter of the doc that the possible answer lacks is unexpected, too.
         if name not in doc.properties or name not in wanted.accepted:
-            return unexpected(doc, name, value)
+            return fail_unexpected(doc, name, value)
         found = _match_value(entry.category.language, doc, name, value, _list_accepted(wanted, name))
         if isinstance(found, Failed):
             return found
     for name in wanted.accepted:
         if name not in call.arguments and "" not in _list_accepted(wanted, name):
-            return missing_optional(doc, name, wanted.accepted[name])
+            return fail_missing_optional(doc, name, wanted.accepted[name])
     return Passed()
 
 
-def wrong_name(shown: str, call: Call) -> Failed:
+def fail_wrong_name(shown: str, call: Call) -> Failed:
     """Fail a call of another function."""
     return Failed(
         "simple_function_checker:wrong_func_name",
@@ -134,7 +136,7 @@ def wrong_name(shown: str, call: Call) -> Failed:
     )
 
 
-def missing_required(doc: FunctionDoc, name: str) -> Failed:
+def fail_missing_required(doc: FunctionDoc, name: str) -> Failed:
     """Fail a call without a required parameter."""
     return Failed(
         "simple_function_checker:missing_required",
@@ -143,46 +145,46 @@ def missing_required(doc: FunctionDoc, name: str) -> Failed:
     )
 
 
-def unexpected(doc: FunctionDoc, name: str, value: object) -> Failed:
+def fail_unexpected(doc: FunctionDoc, name: str, value: object) -> Failed:
     """Fail a call with a parameter that the doc or the possible answer does not have."""
     what = "should not be given" if name in doc.properties else "is not a parameter"
     return Failed(
         "simple_function_checker:unexpected_param",
-        f"{doc.name}: {name} {what} (came: {shortened(value)})",
-        {"function": doc.name, "parameter": name, "found": shortened(value, _LONGEST_DETAIL)},
+        f"{doc.name}: {name} {what} (came: {show_value(value)})",
+        {"function": doc.name, "parameter": name, "found": show_value(value, _LONGEST_DETAIL)},
     )
 
 
-def missing_optional(doc: FunctionDoc, name: str, accepted: object) -> Failed:
+def fail_missing_optional(doc: FunctionDoc, name: str, accepted: object) -> Failed:
     """Fail a call that leaves a parameter to its default where the query fixes it."""
     return Failed(
         "simple_function_checker:missing_optional",
-        f"{doc.name}: {name} is missing, expected {shortened(accepted)}",
-        {"function": doc.name, "parameter": name, "accepted": shortened(accepted, _LONGEST_DETAIL)},
+        f"{doc.name}: {name} is missing, expected {show_value(accepted)}",
+        {"function": doc.name, "parameter": name, "accepted": show_value(accepted, _LONGEST_DETAIL)},
     )
 
 
-def wrong_value(code: str, doc: FunctionDoc, name: str, value: object, accepted: object) -> Failed:
+def fail_wrong_value(code: str, doc: FunctionDoc, name: str, value: object, accepted: object) -> Failed:
     """Fail a call with a value that is not among the accepted ones."""
     return Failed(
         code,
-        f"{doc.name}: {name} is {shortened(value)}, accepted: {shortened(accepted)}",
+        f"{doc.name}: {name} is {show_value(value)}, accepted: {show_value(accepted)}",
         {
             "function": doc.name,
             "parameter": name,
-            "found": shortened(value, _LONGEST_DETAIL),
-            "accepted": shortened(accepted, _LONGEST_DETAIL),
+            "found": show_value(value, _LONGEST_DETAIL),
+            "accepted": show_value(accepted, _LONGEST_DETAIL),
         },
     )
 
 
-def shortened(value: object, longest: int = 160) -> str:
+def show_value(value: object, longest: int = 160) -> str:
     """Return a short ``repr`` for a sentence, whatever the value is."""
     try:
         text = repr(value)
     except (ValueError, RecursionError) as error:  # an integer of too many digits, a value too deep
         return f"a {type(value).__name__} that cannot be written ({str(error)[:40]})"
-    return shorten(text, longest)
+    return shorten_text(text, longest)
 
 
 _LONGEST_DETAIL = 2_000
@@ -213,9 +215,11 @@ def _match_value(
     if language is not Language.PYTHON:
         if not isinstance(value, str):
             code = "type_error:java" if language is Language.JAVA else "type_error:js"
-            return wrong_value(code, doc, name, value, accepted)
-        reader = java.official_value if language is Language.JAVA else javascript.official_value
-        value = reader(value, typing.declared, element_type(language, schema))
+            return fail_wrong_value(code, doc, name, value, accepted)
+        reader = (
+            java.parse_official_literal if language is Language.JAVA else javascript.parse_official_literal
+        )
+        value = reader(value, typing.declared, find_element_type(language, schema))
     # Only a declared tuple may be one; for an array it is a type error.
     elif typing.declared == "tuple" and type(value) is tuple:
         value = list(value)
@@ -226,13 +230,13 @@ def _match_value(
     # Official: type_checker, then the checker of the value's type.
     variable, wrong_type = _check_type(value, accepted, typing.outer, typing.element)
     wrong = wrong_type or _check_value(value, accepted, typing, variable=variable)
-    return wrong_value(wrong, doc, name, value, accepted) if wrong else None
+    return fail_wrong_value(wrong, doc, name, value, accepted) if wrong else None
 
 
 def _read_types(language: Language, schema: Schema) -> _Typing:
     declared = str(schema.get("type", "string"))
     types = TYPES[language]
-    element = element_type(language, schema)
+    element = find_element_type(language, schema)
     return _Typing(declared, types.get(declared, str), types.get(element, str) if element else None)
 
 
@@ -273,15 +277,15 @@ def _check_value(value: object, accepted: _Accepted, typing: _Typing, *, variabl
             return _check_dicts(value, accepted) if typing.element is dict else _check_list(value, accepted)
         if isinstance(value, str):
             # "" standardizes to "", so an optional text may also be given as "" or " .".
-            texts = [standardized(answer) for answer in accepted if isinstance(answer, str)]
-            return None if standardized(value) in texts else "value_error:string"
+            texts = [standardize(answer) for answer in accepted if isinstance(answer, str)]
+            return None if standardize(value) in texts else "value_error:string"
     if isinstance(accepted, str):  # a bare text: what Python's "in" says of texts
         return None if isinstance(value, str) and value in accepted else "value_error:others"
     return None if value in accepted else "value_error:others"
 
 
 def _standardize_value(value: object) -> object:
-    return standardized(value) if isinstance(value, str) else value
+    return standardize(value) if isinstance(value, str) else value
 
 
 def _check_list(value: list[object], accepted: _Accepted) -> str | None:

@@ -25,11 +25,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
-from pytest_fcbench.domain.text import cut, printable
+from pytest_fcbench.domain.text import cut_text, make_printable
 from pytest_fcbench.domain.verdict import Difference
-from pytest_fcbench.matchers.equivalence.places import same_place
-from pytest_fcbench.matchers.equivalence.quantities import quantity
-from pytest_fcbench.matchers.equivalence.words import LONGEST, is_code, words
+from pytest_fcbench.matchers.equivalence.places import is_same_place
+from pytest_fcbench.matchers.equivalence.quantities import read_quantity
+from pytest_fcbench.matchers.equivalence.words import LONGEST, is_code, split_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,16 @@ _DEEPEST = 50
 _LONGEST_SHOWN = 80
 
 
-def compare(doc: FunctionDoc, made: Mapping[str, object], expected: Mapping[str, object]) -> Comparison:
+def compare_arguments(
+    doc: FunctionDoc, made: Mapping[str, object], expected: Mapping[str, object]
+) -> Comparison:
     """Compare the arguments of a call with those of the expected call of the same function."""
     kinds = dict(_find_differences(doc.parameters, made, expected, 0))
     if kinds:
         reasons = (_describe_difference(name, kind, made, expected) for name, kind in kinds.items())
         return Comparison(
             False,
-            printable("; ".join(reasons)),
+            make_printable("; ".join(reasons)),
             tuple(
                 Difference(name, kind, declared_type(doc, name), expected.get(name), made.get(name))
                 for name, kind in kinds.items()
@@ -64,7 +66,7 @@ def compare(doc: FunctionDoc, made: Mapping[str, object], expected: Mapping[str,
         for name in {**expected, **made}
         if not _are_equal(made.get(name), expected.get(name))
     )
-    return Comparison(True, printable("; ".join(told) or "all arguments are equal"))
+    return Comparison(True, make_printable("; ".join(told) or "all arguments are equal"))
 
 
 def declared_type(doc: FunctionDoc, name: str) -> str | None:
@@ -92,7 +94,7 @@ def _show(arguments: Mapping[str, object], name: str) -> str:
         text = json.dumps(arguments[name], ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):  # no JSON, a number of endless digits, too deep
         return "a value that cannot be shown"
-    return cut(text, _LONGEST_SHOWN)
+    return cut_text(text, _LONGEST_SHOWN)
 
 
 # Objects
@@ -169,8 +171,8 @@ def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int
     # Order matters from here on: an id is compared as it stands before a number in it is read.
     if not _EXACT.isdisjoint(_split_name(name)[-1:]):
         return _are_equal(_spell(one), _spell(other))
-    if (amount := quantity(one)) or quantity(other):
-        return amount == quantity(other)
+    if (amount := read_quantity(one)) or read_quantity(other):
+        return amount == read_quantity(other)
     if isinstance(one, str) and isinstance(other, str):
         return _are_same_text(one, other, _is_place(name, schema))
     return _are_equal(one, other)
@@ -195,7 +197,7 @@ def _are_equal(one: object, other: object) -> bool:
     return True
 
 
-_NO_ORDER = frozenset(words("age ages children filter filters tags categories amenities"))
+_NO_ORDER = frozenset(split_words("age ages children filter filters tags categories amenities"))
 """Words in the name of a parameter whose value is a group of things."""
 
 
@@ -212,8 +214,10 @@ def _split_items(value: object) -> Counter[object] | None:
 
 def _normalize_item(value: object) -> object:
     if not isinstance(value, str):
-        return quantity(value) or repr(value)
-    return quantity(value) or (value.strip() if len(value) > LONGEST or is_code(value) else words(value))
+        return read_quantity(value) or repr(value)
+    return read_quantity(value) or (
+        value.strip() if len(value) > LONGEST or is_code(value) else split_words(value)
+    )
 
 
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
@@ -226,7 +230,7 @@ def _read_truth(value: object) -> bool | None:
 
 
 _EXACT = frozenset(
-    words(
+    split_words(
         "id ids uuid key keys token tokens slug hash email username login password path file filename url "
         "uri regex pattern expression command sql version"
     )
@@ -234,7 +238,7 @@ _EXACT = frozenset(
 """Last words in the name of a parameter whose value is no language."""
 
 _PLACES = frozenset(
-    words(
+    split_words(
         "address airport airports cities city countries country destination district districts landmark "
         "location locations place places region town venue"
     )
@@ -256,7 +260,7 @@ def _spell(value: object) -> object:
 def _are_same_text(one: str, other: str, place: bool) -> bool:
     if max(len(one), len(other)) > LONGEST or is_code(one) or is_code(other):
         return one.split() == other.split()
-    return words(one) == words(other) or (place and same_place(one, other))
+    return split_words(one) == split_words(other) or (place and is_same_place(one, other))
 
 
 def _is_place(name: str, schema: Schema) -> bool:

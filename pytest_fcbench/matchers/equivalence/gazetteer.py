@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pytest_fcbench.matchers.equivalence.words import Words, words
+from pytest_fcbench.matchers.equivalence.words import Words, split_words
 
 _FOLDER = Path(__file__).with_name("known_places")
 """A file for each table; airports have the names that go before "Airport" or "International Airport"."""
@@ -30,7 +30,7 @@ class Region:
         return self.country == other.country and self.state in (None, other.state)
 
 
-def fits(one: Region | None, other: Region | None) -> bool:
+def can_be_same(one: Region | None, other: Region | None) -> bool:
     """Return whether two places can be one: neither is said to lie elsewhere."""
     return one is None or other is None or one.holds(other) or other.holds(one)
 
@@ -56,17 +56,17 @@ def _region(code: str) -> Region:
 
 
 @cache
-def regions() -> Mapping[Words, tuple[Region, ...]]:
+def read_regions() -> Mapping[Words, tuple[Region, ...]]:
     """Return countries and states by name; two bear the name Georgia."""
     found: dict[Words, tuple[Region, ...]] = {}
     for code, names in (*_read_rows("states"), *_read_rows("countries")):
         for name in names:
-            found[words(name)] = (*found.get(words(name), ()), _region(code))
+            found[split_words(name)] = (*found.get(split_words(name), ()), _region(code))
     return found
 
 
 @cache
-def region_codes() -> Mapping[str, tuple[Region, ...]]:
+def read_region_codes() -> Mapping[str, tuple[Region, ...]]:
     """Return the meanings of each code: first a state of the USA, then a country, then another state."""
     states = [_region(code) for code, _ in _read_rows("states")]
     countries = [_region(code) for code, _ in _read_rows("countries")]
@@ -79,23 +79,23 @@ def region_codes() -> Mapping[str, tuple[Region, ...]]:
 
 
 @cache
-def cities() -> Mapping[Words, Known]:
+def read_cities() -> Mapping[Words, Known]:
     """Return well-known cities by any of their names."""
     return {
-        words(name): Known(words(names[0]), _region(code))
+        split_words(name): Known(split_words(names[0]), _region(code))
         for code, names in _read_rows("cities")
         for name in names
     }
 
 
 @cache
-def airports() -> Mapping[frozenset[str], Known]:
+def read_airports() -> Mapping[frozenset[str], Known]:
     """Return airports by the words of any of their names, without "international" and "airport"."""
-    return {frozenset(words(name)): known for known, names in _read_airports() for name in names}
+    return {frozenset(split_words(name)): known for known, names in _read_airports() for name in names}
 
 
 @cache
-def airport_codes() -> Mapping[str, Known]:
+def read_airport_codes() -> Mapping[str, Known]:
     """Return airports by their IATA code."""
     return {known.name[-1]: known for known, _ in _read_airports()}
 

@@ -20,14 +20,14 @@ from dataclasses import dataclass
 from pytest_fcbench.matchers.equivalence.gazetteer import (
     Known,
     Region,
-    airport_codes,
-    airports,
-    cities,
-    fits,
-    region_codes,
-    regions,
+    can_be_same,
+    read_airport_codes,
+    read_airports,
+    read_cities,
+    read_region_codes,
+    read_regions,
 )
-from pytest_fcbench.matchers.equivalence.words import Words, words
+from pytest_fcbench.matchers.equivalence.words import Words, split_words
 
 _LONGEST = 300
 """Characters of a text that can be the name or the address of a place."""
@@ -50,7 +50,7 @@ _BEFORE_A_NAME = {"st": "saint", "dr": "doctor", "mt": "mount", "ft": "fort"}
 _BEHIND_A_NAME = {"st": "street", "dr": "drive"}
 
 _GENERAL = frozenset(
-    words(
+    split_words(
         "airport bar beach beer bus cafe castle cathedral center central chinatown church cinema circus "
         "city cruise dinner diving downtown fishing food garden gardens grand harbor hiking hospital "
         "hostel hotel house inn international lake library main mall market museum music national of "
@@ -63,23 +63,23 @@ _GENERAL = frozenset(
 """Words that name nothing alone: kinds of places, what is done there, chains."""
 
 _BEARINGS = frozenset(
-    words(
+    split_words(
         "north south east west northern southern eastern western northeast northwest southeast "
         "southwest central upper lower inner outer new old great greater little to from via and or"
     )
 )
 """Words that belong to what stands beside them: "South Boston Hotel" is not "Boston South Hotel"."""
 
-_CITY_OR_STATE = frozenset(map(words, ("New York", "Washington", "Victoria", "Quebec")))
+_CITY_OR_STATE = frozenset(map(split_words, ("New York", "Washington", "Victoria", "Quebec")))
 """Names behind a comma that are more often a city's than a state's."""
 
 
-def same_place(one: str, other: str) -> bool:
+def is_same_place(one: str, other: str) -> bool:
     """Return whether both are names of one place."""
     if max(len(one), len(other)) > _LONGEST:
         return False
     a, b = _read_place(one), _read_place(other)
-    if not fits(a.region, b.region):
+    if not can_be_same(a.region, b.region):
         return False
     if a.name == b.name:
         return a.region == b.region or not _GENERAL.issuperset(a.name)
@@ -93,7 +93,7 @@ class _Place:
 
 
 def _read_place(text: str) -> _Place:
-    parts = [part.strip() for part in re.split(r"[,()]", text) if words(part)]
+    parts = [part.strip() for part in re.split(r"[,()]", text) if split_words(part)]
     told: Region | None = None
     while len(parts) > 1 and (region := _split_off_region(parts, told)):
         told = region if told is None or told.holds(region) else told
@@ -110,39 +110,43 @@ def _split_off_region(parts: Sequence[str], told: Region | None) -> Region | Non
     *others, last = parts
     known = _find_known(others)
     # Without a known city in front, New York behind a comma is the city.
-    if words(last) in _CITY_OR_STATE and known is None:
+    if split_words(last) in _CITY_OR_STATE and known is None:
         return None
     code = re.sub(r"\W", "", last)
-    readings = regions().get(words(last)) or (region_codes().get(code) if code.isupper() else None) or ()
-    possible = [region for region in readings if fits(region, told)]
-    right = [region for region in possible if known and fits(region, known.region)]
+    readings = (
+        read_regions().get(split_words(last))
+        or (read_region_codes().get(code) if code.isupper() else None)
+        or ()
+    )
+    possible = [region for region in readings if can_be_same(region, told)]
+    right = [region for region in possible if known and can_be_same(region, known.region)]
     return next(iter(right or possible), None)
 
 
 def _find_known(parts: Sequence[str]) -> Known | None:
     """Find the well-known place that all parts together name."""
     found = [word for part in parts for word in _expand_words(part)]
-    if (known := cities().get(tuple(found))) or not found:
+    if (known := read_cities().get(tuple(found))) or not found:
         return known
     code, *more = parts[0].split()
     if len(parts) == 1 and code.isupper() and [word.casefold() for word in more] in ([], ["airport"]):
-        known = airport_codes().get(code)
+        known = read_airport_codes().get(code)
     if "airport" in found:
-        known = known or airports().get(frozenset(found) - {"airport", "international"})
-    if known is None and len(countries := regions().get(tuple(found), ())) == 1:
+        known = known or read_airports().get(frozenset(found) - {"airport", "international"})
+    if known is None and len(countries := read_regions().get(tuple(found), ())) == 1:
         known = Known(("region", str(countries[0])), countries[0])
     return known
 
 
 def _normalize_part(text: str) -> Words:
     found = _expand_words(text)
-    known = cities().get(found)
+    known = read_cities().get(found)
     return known.name if known else found
 
 
 def _expand_words(text: str) -> Words:
     """Return the words of a part between commas with abbreviations written out."""
-    found = words(text)
+    found = split_words(text)
     return tuple(_expand_abbreviation(found, at) for at in range(len(found)))
 
 
@@ -169,5 +173,5 @@ def _find_cities(name: Words) -> Iterator[tuple[Words, Words]]:
     """Yield each city at the start or the end of a name, and the name without it."""
     for length in range(1, min(len(name), 5)):
         for city, rest in ((name[:length], name[length:]), (name[-length:], name[:-length])):
-            if city in cities():
+            if city in read_cities():
                 yield city, rest

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
-from pytest_fcbench.matchers.equivalence.words import NUMBERS, folded
+from pytest_fcbench.matchers.equivalence.words import NUMBERS, fold_text
 
 
 class Quantity(NamedTuple):
@@ -25,7 +25,7 @@ _LONGEST = 60
 """Characters of the longest text that is read."""
 
 
-def quantity(value: object) -> Quantity | None:
+def read_quantity(value: object) -> Quantity | None:
     """Return the quantity that a JSON value writes, or None."""
     if isinstance(value, bool):
         return None
@@ -35,7 +35,7 @@ def quantity(value: object) -> Quantity | None:
         return Quantity("number", Fraction(repr(value))) if math.isfinite(value) else None
     if not isinstance(value, str) or len(value) > _LONGEST:
         return None
-    text = " ".join(folded(value).split())
+    text = " ".join(fold_text(value).split())
     for read in (_read_measure, _read_moment):
         if found := read(text):
             return found

@@ -53,7 +53,7 @@ _SAME = (
 )
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """Remove accents, compatibility forms and invisible marks from a text; keep its case."""
     # Superscripts and fractions are no other writing of a digit.
     whole = "".join(c if unicodedata.category(c) == "No" else unicodedata.normalize("NFKC", c) for c in text)
@@ -61,9 +61,9 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFC", plain).translate(_LETTERS)
 
 
-def words(text: str) -> Words:
+def split_words(text: str) -> Words:
     """Split a text into words as they are compared."""
-    text = _INITIALS.sub(lambda found: found[0].replace(".", ""), _ARTICLE.sub("", folded(text)))
+    text = _INITIALS.sub(lambda found: found[0].replace(".", ""), _ARTICLE.sub("", fold_text(text)))
     found = [word.replace("'", "") or word for word in _WORD.findall(text.casefold())]
     kept = tuple(_SAME.get(word, word) for word in found if word not in _SILENT)
     return tuple(word for word in kept if word != "the") or kept or tuple(found)

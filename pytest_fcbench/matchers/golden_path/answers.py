@@ -9,7 +9,7 @@ from functools import cached_property
 
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
-from pytest_fcbench.codecs.presenting import sanitised, tool_calls
+from pytest_fcbench.codecs.presenting import sanitise_name, select_tool_calls
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
@@ -47,11 +47,11 @@ class Reader:
 
     @cached_property
     def _own(self) -> Mapping[str, str]:
-        return {sanitised(doc.name, self._mode): doc.name for doc in reversed(self.functions)}
+        return {sanitise_name(doc.name, self._mode): doc.name for doc in reversed(self.functions)}
 
     @cached_property
     def _offer(self) -> Offer:
-        shown = tuple(replace(doc, name=sanitised(doc.name, self._mode)) for doc in self.functions)
+        shown = tuple(replace(doc, name=sanitise_name(doc.name, self._mode)) for doc in self.functions)
         return Offer(shown, Names.DOTTED)
 
     def official(self, completion: Completion) -> Answer:
@@ -59,13 +59,13 @@ class Reader:
         if self.syntax != "tool_calls":
             reading = read_official(completion, self.syntax, Language.PYTHON)
             return self._from_reading(reading, completion)
-        if called := tool_calls(completion):
+        if called := select_tool_calls(completion):
             return Answer(tuple(map(self._read_strictly, called)))
         return Answer(response=completion.text)
 
     def corrected(self, completion: Completion) -> Answer:
         """Read a completion leniently: text that tries to call is no response, arguments may be absent."""
-        if called := tool_calls(completion):
+        if called := select_tool_calls(completion):
             return Answer(tuple(map(self._read_leniently, called)))
         reading = read_corrected(completion, self.syntax, Language.PYTHON, self._offer)
         return self._from_reading(reading, completion)
@@ -77,7 +77,7 @@ class Reader:
     def _from_reading(self, reading: Calls | Prose | Unreadable, completion: Completion) -> Answer:
         match reading:
             case Calls(calls=[_, *_] as calls):
-                return Answer(tuple(self._restore_name(self._offer.own(call)) for call in calls))
+                return Answer(tuple(self._restore_name(self._offer.normalise_call(call)) for call in calls))
             case Unreadable(reason=reason):
                 return Answer(response=completion.text, unread=reason)
         return Answer(response=completion.text)
@@ -118,4 +118,4 @@ def _as_mapping(value: object) -> Mapping[str, object]:
 
 def _write_call(call: Call) -> str:
     arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
-    return f"{sanitised(call.name, Mode.PROMPT)}({arguments})"
+    return f"{sanitise_name(call.name, Mode.PROMPT)}({arguments})"

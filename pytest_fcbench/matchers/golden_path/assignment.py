@@ -37,7 +37,7 @@ class Undecided(Exception):  # noqa: N818 - a party did not answer, which is no 
         self.verdict = verdict
 
 
-def structured(made: Call, expected: Call) -> float:
+def rate_by_structure(made: Call, expected: Call) -> float:
     """Rate two calls by name, then by arguments: 1 to 2 with the same name, below 1 without."""
     names = made.arguments.keys() | expected.arguments.keys()
     both = [
@@ -60,9 +60,9 @@ _LONGEST = 400
 """Characters that are compared: the time grows with their square."""
 
 
-def rapid(made: Call, expected: Call) -> float:
+def rate_by_characters(made: Call, expected: Call) -> float:
     """Return the share of characters in common, in order (``fuzz.ratio`` of rapidfuzz)."""
-    one, other = as_text(made), as_text(expected)
+    one, other = write_call(made), write_call(expected)
     return 2 * count_common(one, other) / (len(one) + len(other))
 
 
@@ -78,17 +78,17 @@ def count_common(one: Sequence[str], other: Sequence[str]) -> int:
     return len(one) - unused.bit_count()
 
 
-MEASURES: Mapping[str, Measure] = {"structured": structured, "rapidfuzz": rapid}
+MEASURES: Mapping[str, Measure] = {"structured": rate_by_structure, "rapidfuzz": rate_by_characters}
 """What needs nobody to be asked. Any other name is a model that embeds texts."""
 
 
-def as_text(call: Call) -> str:
+def write_call(call: Call) -> str:
     """Write a call as it is officially embedded: argument names in order, other scripts as they are."""
     named = {"name": call.name, "arguments": dict(sorted(call.arguments.items()))}
     return json.dumps(named, ensure_ascii=False)
 
 
-def paired(
+def pair_calls(
     made: Sequence[Call], expected: Sequence[Call], measure: str
 ) -> Generator[AskModel, Completion, list[tuple[int, int]]]:
     """Pair calls with expected ones, by index, as many as there are on either side.
@@ -103,11 +103,11 @@ def paired(
         return [(0, 0)]
     if measure in MEASURES:
         compare = MEASURES[measure]
-        return assignment([[compare(one, other) for other in expected] for one in made])
-    messages = [{"role": "made", "content": as_text(call)} for call in made]
-    messages += [{"role": "expected", "content": as_text(call)} for call in expected]
+        return assign_pairs([[compare(one, other) for other in expected] for one in made])
+    messages = [{"role": "made", "content": write_call(call)} for call in made]
+    messages += [{"role": "expected", "content": write_call(call)} for call in expected]
     completion = yield AskModel(tuple(messages), party=Party.SIMILARITY)
-    return assignment(_read_matrix(completion, len(made), len(expected)))
+    return assign_pairs(_read_matrix(completion, len(made), len(expected)))
 
 
 def _read_matrix(completion: Completion, rows: int, columns: int) -> Matrix:
@@ -122,7 +122,7 @@ def _read_matrix(completion: Completion, rows: int, columns: int) -> Matrix:
     return matrix
 
 
-def assignment(matrix: Matrix) -> list[tuple[int, int]]:
+def assign_pairs(matrix: Matrix) -> list[tuple[int, int]]:
     """Return the pairs with the greatest sum; of equal assignments the one that keeps the order."""
     if len(matrix) == 1:
         return [(0, max(range(len(matrix[0])), key=lambda column: round(matrix[0][column], _DIGITS)))]

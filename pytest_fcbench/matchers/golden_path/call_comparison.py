@@ -17,13 +17,13 @@ from dataclasses import dataclass
 
 from pytest_fcbench.domain.entry import Entry, GoldenPath, PathCall
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.transcript import BUILTIN, AskModel, Call, Completion, Driven, Party
+from pytest_fcbench.domain.transcript import BUILTIN, AskModel, Call, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import CallVerdict, Difference, NotScored, Profile
 from pytest_fcbench.matchers.equivalence import builtin
 from pytest_fcbench.matchers.golden_path import questions
 from pytest_fcbench.matchers.golden_path.assignment import Undecided
-from pytest_fcbench.matchers.golden_path.walk import same
-from pytest_fcbench.matchers.judging.questions import answered, put
+from pytest_fcbench.matchers.golden_path.walk import is_same_call
+from pytest_fcbench.matchers.judging.questions import interpret_transcript, put_question
 
 _SETS = frozenset(("categories_filter",))
 """Parameters that hold codes with commas between them, in any order (official)."""
@@ -36,7 +36,7 @@ class Comparer:
     entry: Entry
     path: GoldenPath
     docs: Mapping[str, FunctionDoc]
-    driven: Driven
+    driven: PathSettings
     profile: Profile
 
     def compare(
@@ -46,11 +46,11 @@ class Comparer:
 
         def verdict(stage: str, code: str | None = None, reason: str = "") -> CallVerdict:
             differences = () if code is None else self._list_differences(made, expected)
-            pair = as_json(made), as_json(expected)
+            pair = call_to_json(made), call_to_json(expected)
             return CallVerdict(step, *pair, stage, code is None, code, reason, differences)
 
         # The order of the stages is that of compare_single_call; the first that can say something decides.
-        if by_rule(made, expected):
+        if agrees_by_rule(made, expected):
             return verdict("rule")
         if wrong := self._find_wrong_value(made, expected):
             return verdict("value", *wrong)
@@ -78,7 +78,7 @@ class Comparer:
         return None
 
     def _have_same_reply(self, made: Call, expected: PathCall) -> Generator[AskModel, Completion, bool]:
-        known = (call for call in (*self.path.recorded, *self.path.calls) if same(made, call))
+        known = (call for call in (*self.path.recorded, *self.path.calls) if is_same_call(made, call))
         recorded = next(known, None)
         if recorded is not None:
             value = recorded.reply_value
@@ -110,11 +110,11 @@ class Comparer:
         """Ask the judge; return the stage, whether both calls mean the same, and why."""
         if self.driven.judge == BUILTIN:
             doc = self.docs.get(expected.name, FunctionDoc(expected.name, "", {}))
-            found = builtin.compare(doc, made.arguments, expected.arguments)
+            found = builtin.compare_arguments(doc, made.arguments, expected.arguments)
             return BUILTIN, found.same, found.reason
-        question = questions.equivalence(self.entry, as_json(made), as_json(expected), history)
-        transcript = yield from put(question, self.driven.judge, Party.JUDGE)
-        answer = answered(question, transcript)
+        question = questions.ask_equivalence(self.entry, call_to_json(made), call_to_json(expected), history)
+        transcript = yield from put_question(question, self.driven.judge, Party.JUDGE)
+        answer = interpret_transcript(question, transcript)
         if isinstance(answer, NotScored):
             raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {answer.reason}"))
         return "judge", answer.same, answer.reason
@@ -135,12 +135,12 @@ class Comparer:
         )
 
 
-def as_json(call: Call | PathCall) -> Mapping[str, object]:
+def call_to_json(call: Call | PathCall) -> Mapping[str, object]:
     """Return a call as it is shown in reports and to judges."""
     return {"name": call.name, "arguments": dict(call.arguments)}
 
 
-def by_rule(made: Call, expected: PathCall) -> bool:
+def agrees_by_rule(made: Call, expected: PathCall) -> bool:
     """Return whether a call has exactly the expected arguments. Official: ``rule_based``."""
     return (
         made.name == expected.name

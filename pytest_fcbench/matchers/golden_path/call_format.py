@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_fcbench.domain.conformance import has_type, misfit
+from pytest_fcbench.domain.conformance import describe_misfit, has_type
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
-from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Profile
 
@@ -22,11 +22,11 @@ _OFFICIAL: Mapping[object, type | tuple[type, ...]] = {
 }
 
 
-def format_error(call: Call, docs: Mapping[str, FunctionDoc], profile: Profile) -> str | None:
+def find_format_error(call: Call, docs: Mapping[str, FunctionDoc], profile: Profile) -> str | None:
     """Describe what is wrong with the form of a call, in words for the model, or return None."""
     fits = _conforms_officially if profile is Profile.OFFICIAL else has_type
-    error = misfit(call.name, call.arguments, docs, fits)
-    return None if error is None else printable(error)
+    error = describe_misfit(call.name, call.arguments, docs, fits)
+    return None if error is None else make_printable(error)
 
 
 def _conforms_officially(value: object, schema: Schema) -> bool:

@@ -20,26 +20,26 @@ from dataclasses import dataclass, field
 
 from pytest_fcbench.codecs.decoders.outcome import Unreadable
 from pytest_fcbench.domain.entry import Entry, GoldenPath, PathCall
-from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Driven, Fault
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Fault, PathSettings
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, PathScore, Profile
 from pytest_fcbench.matchers.golden_path.answers import Reader
-from pytest_fcbench.matchers.golden_path.assignment import Undecided, paired
-from pytest_fcbench.matchers.golden_path.call_comparison import Comparer, as_json
-from pytest_fcbench.matchers.golden_path.call_format import format_error
+from pytest_fcbench.matchers.golden_path.assignment import Undecided, pair_calls
+from pytest_fcbench.matchers.golden_path.call_comparison import Comparer, call_to_json
+from pytest_fcbench.matchers.golden_path.call_format import find_format_error
 from pytest_fcbench.matchers.golden_path.walk import (
     GENERIC,
     Dialogue,
     Outcome,
     Shown,
     Walk,
-    first_open,
+    build_turns,
+    count_finished_steps,
+    get_golden_path,
     is_lookup,
-    opening,
-    path_of,
-    refused,
-    response_judged,
-    said,
-    same,
+    is_same_call,
+    judge_response,
+    open_dialogue,
+    write_refusal,
 )
 from pytest_fcbench.matchers.known_bad import OVERFLOW
 
@@ -92,17 +92,17 @@ class _State:
 
     def known(self, call: Call) -> PathCall | None:
         """Find the call of the path that this one repeats."""
-        return next((expected for expected in self.made if same(call, expected)), None)
+        return next((expected for expected in self.made if is_same_call(call, expected)), None)
 
     def ahead(self, call: Call) -> PathCall | None:
         """Find the plain lookup of a later step that this call makes."""
         plain = [lookup for lookup in self.path.lookups if not lookup.where]
-        later = (expected for expected in self.path.calls if same(call, expected))
+        later = (expected for expected in self.path.calls if is_same_call(call, expected))
         return next((e for e in later if is_lookup(e, plain) and not self._is_made(e)), None)
 
     def score(self) -> PathScore:
         path, left = self.path, self.missing()
-        steps = first_open(path, left) if left else len(path.steps)
+        steps = count_finished_steps(path, left) if left else len(path.steps)
         return PathScore(
             len(path.calls), len(self.made), len(path.steps), steps, self.taken, tuple(self.verdicts)
         )
@@ -116,12 +116,12 @@ class _State:
         return [call for call in left if not is_lookup(call, lookups)]
 
 
-def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
+def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
     """Walk along an entry's golden path by the corrected rules."""
-    path = path_of(entry)
+    path = get_golden_path(entry)
     reader = Reader(entry.functions, syntax)
     comparer = Comparer(entry, path, {doc.name: doc for doc in entry.functions}, driven, Profile.CORRECTED)
-    state, dialogue = _State.at_start(path), opening(entry)
+    state, dialogue = _State.at_start(path), open_dialogue(entry)
     shown = Shown()
     while state.taken < MOST_STEPS:
         completion = yield shown
@@ -133,7 +133,7 @@ def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
         answer = reader.corrected(completion)
         if not answer.calls and not answer.unread:
             response = answer.response or ""
-            score = yield from response_judged(entry, driven, response, dialogue, state.score())
+            score = yield from judge_response(entry, driven, response, dialogue, state.score())
             return Outcome(_judge_end(state), score)
         state.taken += 1
         if answer.unread:
@@ -150,7 +150,7 @@ def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
         held = [
             (call, reply) for call, reply in zip(answer.calls, replies, strict=True) if isinstance(call, Call)
         ]
-        dialogue += said([call for call, _ in held], [reply for _, reply in held])
+        dialogue += build_turns([call for call, _ in held], [reply for _, reply in held])
         shown = Shown(tuple(replies))
     return Outcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
 
@@ -163,17 +163,17 @@ def _answer_turn(
     rest: list[tuple[int, Call]] = []
     for index, call in enumerate(calls):
         if isinstance(call, Unreadable):
-            replies[index] = refused(call.reason)
+            replies[index] = write_refusal(call.reason)
             state.verdicts.append(_fail_form(state.taken, None, call.reason))
-        elif reason := format_error(call, comparer.docs, Profile.CORRECTED):
-            replies[index] = refused(reason)
+        elif reason := find_format_error(call, comparer.docs, Profile.CORRECTED):
+            replies[index] = write_refusal(reason)
             state.verdicts.append(_fail_form(state.taken, call, reason))
         else:
             rest.append((index, call))
     # Equal calls are taken first, whatever their order; only the rest is paired by similarity.
     was_complete, right_before = state.complete, len(state.made)
     rest = _match_exactly(state, rest, replies)
-    chosen = yield from paired(
+    chosen = yield from pair_calls(
         [call for _, call in rest],
         [Call(expected.name, expected.arguments) for expected in state.pool],
         comparer.driven.similarity,
@@ -184,7 +184,9 @@ def _answer_turn(
         if (expected := expected_for.get(place)) is None:
             code = "func_hallucination" if was_complete else "unpaired"
             state.verdicts.append(
-                CallVerdict(state.taken, as_json(call), None, "unpaired", False, code, "no call is expected")
+                CallVerdict(
+                    state.taken, call_to_json(call), None, "unpaired", False, code, "no call is expected"
+                )
             )
             continue
         verdict = yield from comparer.compare(state.taken, call, expected, dialogue)
@@ -210,21 +212,21 @@ def _match_exactly(
             if found_call := _find_exact(state, call):
                 expected, stage = found_call
                 replies[index] = expected.reply
-                verdict = CallVerdict(state.taken, as_json(call), as_json(expected), stage, True)
+                verdict = CallVerdict(state.taken, call_to_json(call), call_to_json(expected), stage, True)
                 state.verdicts.append(verdict)
                 rest.remove((index, call))
                 found = True
         # A model may make the calls of several steps in one answer.
         if found and rest and state.opened < len(state.path.steps):
             nxt = state.path.steps[state.opened]
-            if any(same(call, expected) for _, call in rest for expected in nxt):
+            if any(is_same_call(call, expected) for _, call in rest for expected in nxt):
                 state.open_next()
     return rest
 
 
 def _find_exact(state: _State, call: Call) -> tuple[PathCall, str] | None:
     """Find the call of the path that is equal to this one, and as what it counts."""
-    if expected := next((expected for expected in state.pool if same(call, expected)), None):
+    if expected := next((expected for expected in state.pool if is_same_call(call, expected)), None):
         state.match(expected)
         return expected, "exact"
     if expected := state.ahead(call):
@@ -236,7 +238,7 @@ def _find_exact(state: _State, call: Call) -> tuple[PathCall, str] | None:
 
 
 def _fail_form(step: int, call: Call | None, reason: str) -> CallVerdict:
-    made = as_json(call) if call else {}
+    made = call_to_json(call) if call else {}
     return CallVerdict(step, made, None, "format", False, "format_error", reason)
 
 
@@ -253,7 +255,7 @@ def _judge_end(state: _State) -> Passed | Failed:
     missing = state.missing()
     if not missing:
         return Passed()
-    left = [as_json(call) for call in missing]
+    left = [call_to_json(call) for call in missing]
     details = {"left": left}
     for verdict in state.verdicts:
         if not verdict.right and verdict.expected in left:

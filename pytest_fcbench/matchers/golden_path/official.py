@@ -26,27 +26,27 @@ from dataclasses import dataclass, field
 
 from pytest_fcbench.codecs.decoders.outcome import Unreadable
 from pytest_fcbench.domain.entry import Entry, GoldenPath, PathCall
-from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Driven
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, PathSettings
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, Passed, PathScore, Profile
 from pytest_fcbench.matchers.golden_path.answers import Reader
-from pytest_fcbench.matchers.golden_path.assignment import Undecided, paired
-from pytest_fcbench.matchers.golden_path.call_comparison import Comparer, as_json
-from pytest_fcbench.matchers.golden_path.call_format import format_error
+from pytest_fcbench.matchers.golden_path.assignment import Undecided, pair_calls
+from pytest_fcbench.matchers.golden_path.call_comparison import Comparer, call_to_json
+from pytest_fcbench.matchers.golden_path.call_format import find_format_error
 from pytest_fcbench.matchers.golden_path.walk import (
     GENERIC,
     Dialogue,
     Outcome,
     Shown,
     Walk,
-    first_open,
-    golden_dialogue,
+    build_golden_dialogue,
+    build_turns,
+    count_finished_steps,
+    get_golden_path,
+    is_same_call,
     is_special,
-    opening,
-    path_of,
-    refused,
-    response_judged,
-    said,
-    same,
+    judge_response,
+    open_dialogue,
+    write_refusal,
 )
 
 MOST_STEPS = 100
@@ -103,7 +103,7 @@ class _State:
     def drop_made_lookups(self) -> None:
         """Drop lookups that were made, before each turn. Of equal calls each takes the first one's place."""
         places = [
-            next(place for place, other in enumerate(self.pool) if same(call, other))
+            next(place for place, other in enumerate(self.pool) if is_same_call(call, other))
             for call in self.pool
             if (lookup := self.lookups.get(_make_key(call.name, call.arguments))) and lookup.made
         ]
@@ -124,7 +124,7 @@ class _State:
 
     def _remove(self, call: PathCall | Call) -> None:
         for index, expected in enumerate(self.pool):
-            if same(expected, call):
+            if is_same_call(expected, call):
                 del self.pool[index]
                 return
 
@@ -140,7 +140,7 @@ class _State:
 
     def score(self) -> PathScore:
         calls, steps = len(self.path.calls), len(self.path.steps)
-        right_steps = first_open(self.path, self.pool)
+        right_steps = count_finished_steps(self.path, self.pool)
         return PathScore(calls, self.right, steps, right_steps, self.taken, tuple(self.verdicts))
 
 
@@ -149,13 +149,13 @@ def _make_key(name: str, arguments: Mapping[str, object]) -> str:
     return json.dumps({"name": name, "arguments": arguments})
 
 
-def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
+def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
     """Walk along an entry's golden path by the official rules."""
-    path = path_of(entry)
+    path = get_golden_path(entry)
     reader = Reader(entry.functions, syntax)
     docs = {doc.name: doc for doc in entry.functions}
     comparer = Comparer(entry, path, docs, driven, Profile.OFFICIAL)
-    state, dialogue = _State.at_start(path), opening(entry)
+    state, dialogue = _State.at_start(path), open_dialogue(entry)
     shown = Shown()
     mistakes: list[CallVerdict] = []
     while state.taken < MOST_STEPS:
@@ -165,8 +165,8 @@ def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
             return Outcome(Failed("unknown_error", f"no answer came: {completion.text}"), None)
         if not answer.calls:
             verdict = _fail_mistakes(mistakes) or _judge_end(state)
-            score = yield from response_judged(
-                entry, driven, answer.response or "", golden_dialogue(entry), state.score()
+            score = yield from judge_response(
+                entry, driven, answer.response or "", build_golden_dialogue(entry), state.score()
             )
             return Outcome(verdict, score)
         if not state.pool:
@@ -198,7 +198,7 @@ def walk(entry: Entry, syntax: str, driven: Driven) -> Walk:
             return Outcome(_fail_mistakes(mistakes) or _judge_end(state), state.score())
         state.right += len(turn.replies)
         replies = [turn.replies.get(index, turn.refused.get(index, GENERIC)) for index in range(len(calls))]
-        dialogue += said(calls, replies)
+        dialogue += build_turns(calls, replies)
         state.advance(turn.matched)
         shown = Shown(tuple(replies))
     return Outcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
@@ -228,13 +228,19 @@ def _answer_turn(
     pairs = yield from _pair_calls(state, calls, comparer.driven.similarity)
     for index, expected, stage in pairs:
         call = calls[index]
-        if reason := format_error(call, comparer.docs, Profile.OFFICIAL):
-            turn.refused[index] = refused(reason)
+        if reason := find_format_error(call, comparer.docs, Profile.OFFICIAL):
+            turn.refused[index] = write_refusal(reason)
             verdict = CallVerdict(
-                state.taken, as_json(call), as_json(expected), "format", False, "format_error", reason
+                state.taken,
+                call_to_json(call),
+                call_to_json(expected),
+                "format",
+                False,
+                "format_error",
+                reason,
             )
         elif stage:
-            verdict = CallVerdict(state.taken, as_json(call), as_json(expected), stage, True)
+            verdict = CallVerdict(state.taken, call_to_json(call), call_to_json(expected), stage, True)
         else:
             verdict = yield from comparer.compare(state.taken, call, expected, dialogue)
         if verdict.right:
@@ -245,7 +251,7 @@ def _answer_turn(
     held = {index for index, _, _ in pairs}
     turn.verdicts += [
         CallVerdict(
-            state.taken, as_json(call), None, "unpaired", False, "unpaired", "no call was left for it"
+            state.taken, call_to_json(call), None, "unpaired", False, "unpaired", "no call was left for it"
         )
         for index, call in enumerate(calls)
         if index not in held
@@ -264,18 +270,18 @@ def _pair_calls(
     free, rest = list(state.pool), []
     for index, call in enumerate(calls):
         lookup = state.lookups.get(_make_key(call.name, call.arguments))
-        if free and same(call, free[0]):
+        if free and is_same_call(call, free[0]):
             pairs.append((index, free.pop(0), "exact"))
         # A lookup is paired with itself at the first call that is not equal (official).
         elif free and lookup:
             lookup.made = True
             pairs.append((index, lookup.call, "lookup"))
-        elif found := next((expected for expected in free if same(call, expected)), None):
+        elif found := next((expected for expected in free if is_same_call(call, expected)), None):
             free.remove(found)
             pairs.append((index, found, "exact"))
         else:
             rest.append(index)
-    chosen = yield from paired(
+    chosen = yield from pair_calls(
         [calls[index] for index in rest], [Call(call.name, call.arguments) for call in free], similarity
     )
     return pairs + [(rest[made], free[expected], None) for made, expected in chosen]
@@ -297,4 +303,4 @@ def _judge_end(state: _State) -> Passed | Failed:
     if state.opened >= len(state.path.steps) and not state.pool:
         return Passed()
     left = ", ".join(dict.fromkeys(call.name for call in state.pool)) or "the next step"
-    return Failed("stop_early", f"not called: {left}", {"left": [as_json(call) for call in state.pool]})
+    return Failed("stop_early", f"not called: {left}", {"left": [call_to_json(call) for call in state.pool]})

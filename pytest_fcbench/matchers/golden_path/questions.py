@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import cut_counting
-from pytest_fcbench.domain.verdict import Rated
+from pytest_fcbench.domain.verdict import JudgeRating
 from pytest_fcbench.matchers.judging.prompts import read_prompt
-from pytest_fcbench.matchers.judging.questions import Question, Unfit, members
-from pytest_fcbench.matchers.judging.ratings import LONGEST, rated, request, sentence
+from pytest_fcbench.matchers.judging.questions import Question, Unfit, read_members
+from pytest_fcbench.matchers.judging.ratings import LONGEST, join_requests, read_rating, read_reason
 
 CONTEXT = 40_000
 """Characters of all earlier calls and replies where two calls are compared: they only tell where values come
@@ -41,7 +41,7 @@ _COMPLETENESS = read_prompt("completeness")
 _CORRECTNESS = read_prompt("correctness")
 
 
-def equivalence(
+def ask_equivalence(
     entry: Entry,
     made: Mapping[str, object],
     expected: Mapping[str, object],
@@ -55,7 +55,7 @@ def equivalence(
     names = {call.get("name") for call in (made, expected)}
     material = {
         "functions": {doc.name: _write_json(_show_doc(doc)) for doc in entry.functions if doc.name in names},
-        "request": request(entry),
+        "request": join_requests(entry),
         "earlier steps": _list_steps(history, CONTEXT),
         "call that was made": _write_json(made),
         "call that was expected": _write_json(expected),
@@ -63,30 +63,32 @@ def equivalence(
     return Question(entry, _EQUIVALENCE, material, _read_equivalence)
 
 
-def completeness(entry: Entry, response: str) -> Question[Rated]:
+def ask_completeness(entry: Entry, response: str) -> Question[JudgeRating]:
     """Ask how much of the request a final answer deals with."""
-    material = {"request": request(entry), "answer": cut_counting(response, LONGEST)}
-    return Question(entry, _COMPLETENESS, material, rated)
+    material = {"request": join_requests(entry), "answer": cut_counting(response, LONGEST)}
+    return Question(entry, _COMPLETENESS, material, read_rating)
 
 
-def correctness(entry: Entry, dialogue: Sequence[Mapping[str, object]], response: str) -> Question[Rated]:
+def ask_correctness(
+    entry: Entry, dialogue: Sequence[Mapping[str, object]], response: str
+) -> Question[JudgeRating]:
     """Ask whether a final answer agrees with the replies of a dialogue, in the form of a record."""
     material = {
-        "request": request(entry),
+        "request": join_requests(entry),
         "calls and replies": _list_steps(dialogue, EVIDENCE),
         "answer": cut_counting(response, LONGEST),
     }
-    return Question(entry, _CORRECTNESS, material, rated)
+    return Question(entry, _CORRECTNESS, material, read_rating)
 
 
 # Replies of the judge
 
 
 def _read_equivalence(reply: Mapping[str, object]) -> Equivalence:
-    same, reason = members(reply, "same", "reason")
+    same, reason = read_members(reply, "same", "reason")
     if not isinstance(same, bool):
         raise Unfit("must have as same true or false")
-    return Equivalence(same, sentence(reason))
+    return Equivalence(same, read_reason(reason))
 
 
 # Material
@@ -113,7 +115,7 @@ def _list_steps(dialogue: Sequence[Mapping[str, object]], most: int) -> list[Map
     steps = [step for step, turn in enumerate(made, 1) for _ in _get_list(turn, "function_call")]
     calls = [_dump_json(call) for turn in made for call in _get_list(turn, "function_call")]
     replies = [str(reply) for turn in dialogue for reply in _get_list(turn, "content")]
-    longest = fair([len(text) for text in (*calls, *replies)], most)
+    longest = share_length([len(text) for text in (*calls, *replies)], most)
     return [
         {"step": step, "call": cut_counting(call, longest), "reply": cut_counting(reply, longest)}
         for step, call, reply in zip(steps, calls, replies, strict=False)
@@ -125,7 +127,7 @@ def _get_list(turn: Mapping[str, object], key: str) -> Sequence[object]:
     return value if isinstance(value, (list, tuple)) else ()
 
 
-def fair(lengths: Sequence[int], most: int) -> int:
+def share_length(lengths: Sequence[int], most: int) -> int:
     """Return the length to cut texts to so that together they have at most ``most`` characters."""
     left = most
     for at, length in enumerate(sorted(lengths)):

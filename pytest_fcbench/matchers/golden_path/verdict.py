@@ -7,13 +7,13 @@ beyond that nobody knows what it would have answered, and the entry is not score
 
 from __future__ import annotations
 
-from pytest_fcbench.domain.driving import drive
+from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.transcript import NOT_ASKED, AskModel, Completion, Driven, Transcript
+from pytest_fcbench.domain.transcript import NOT_ASKED, AskModel, Completion, PathSettings, Transcript
 from pytest_fcbench.domain.verdict import OTHER_RULES, Judgement, NotScored, Profile
-from pytest_fcbench.matchers.golden_path.profiles import walk
+from pytest_fcbench.matchers.golden_path.profiles import walk_path
 from pytest_fcbench.matchers.golden_path.walk import Outcome, Shown
-from pytest_fcbench.matchers.known_bad import not_scored
+from pytest_fcbench.matchers.known_bad import find_unscored_cause
 
 
 class _ShownOtherwise(Exception):  # noqa: N818 - it ends a walk, and is no error
@@ -22,15 +22,15 @@ class _ShownOtherwise(Exception):  # noqa: N818 - it ends a walk, and is no erro
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge by both profiles, and how far the model came. ``entry`` must have a golden path."""
-    driven = transcript.driven or Driven(Profile.OFFICIAL)
+    driven = transcript.driven or PathSettings(Profile.OFFICIAL)
     official = _walk_again(entry, transcript, driven, Profile.OFFICIAL)
     corrected = _walk_again(entry, transcript, driven, Profile.CORRECTED)
-    if unscored := not_scored(entry, transcript):
+    if unscored := find_unscored_cause(entry, transcript):
         return Judgement(official.verdict, unscored, official.score)
     return Judgement(official.verdict, corrected.verdict, official.score, corrected.score)
 
 
-def _walk_again(entry: Entry, transcript: Transcript, driven: Driven, profile: Profile) -> Outcome:
+def _walk_again(entry: Entry, transcript: Transcript, driven: PathSettings, profile: Profile) -> Outcome:
     answers = {aside.digest: aside.completion for aside in transcript.asides}
     steps = transcript.turns[0]
     number, missed = 0, False
@@ -48,7 +48,7 @@ def _walk_again(entry: Entry, transcript: Transcript, driven: Driven, profile: P
         return steps[number - 1].completion
 
     try:
-        outcome = drive(walk(entry, transcript.prompting.syntax, driven, profile), answer)
+        outcome = drive_conversation(walk_path(entry, transcript.prompting.syntax, driven, profile), answer)
     except _ShownOtherwise:
         return Outcome(_explain_divergence(driven, profile, number), None)
     if missed and isinstance(outcome.verdict, NotScored):
@@ -56,7 +56,7 @@ def _walk_again(entry: Entry, transcript: Transcript, driven: Driven, profile: P
     return outcome
 
 
-def _explain_divergence(driven: Driven, profile: Profile, step: int) -> NotScored:
+def _explain_divergence(driven: PathSettings, profile: Profile, step: int) -> NotScored:
     return NotScored(
         OTHER_RULES,
         f"the conversation was held by the {driven.profile} rules; by the {profile} ones the model would "

@@ -7,11 +7,11 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from pytest_fcbench.domain.entry import Entry, GoldenPath, Lookup, PathCall, reply_text
-from pytest_fcbench.domain.transcript import BUILTIN, AskModel, Call, Completion, Driven, Party
+from pytest_fcbench.domain.entry import Entry, GoldenPath, Lookup, PathCall, write_reply
+from pytest_fcbench.domain.transcript import BUILTIN, AskModel, Call, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import NotScored, PathScore, Verdict
 from pytest_fcbench.matchers.golden_path import questions
-from pytest_fcbench.matchers.judging.questions import answered, put
+from pytest_fcbench.matchers.judging.questions import interpret_transcript, put_question
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,31 +41,35 @@ Dialogue: TypeAlias = list[Mapping[str, object]]
 judges."""
 
 
-def path_of(entry: Entry) -> GoldenPath:
+def get_golden_path(entry: Entry) -> GoldenPath:
     """Return the golden path of an entry. Raises TypeError where it has none."""
     if not isinstance(entry.expectation, GoldenPath):
         raise TypeError(f"{entry.key} has no golden path")
     return entry.expectation
 
 
-def opening(entry: Entry) -> Dialogue:
+def open_dialogue(entry: Entry) -> Dialogue:
     """Return the dialogue before the first answer."""
     return [{"role": message.role, "content": message.content} for message in entry.turns[0]]
 
 
-GENERIC = reply_text(
+GENERIC = write_reply(
     {"api_status": True, "content": "This call did not work. Check the function and its arguments."}
 )
 """The reply to a call that is not right."""
 
 
-def refused(reason: str) -> str:
+def write_refusal(reason: str) -> str:
     """Return the reply to a call whose form violates its function doc."""
-    return reply_text({"error": reason})
+    return write_reply({"error": reason})
 
 
-def response_judged(
-    entry: Entry, driven: Driven, response: str, dialogue: Sequence[Mapping[str, object]], score: PathScore
+def judge_response(
+    entry: Entry,
+    driven: PathSettings,
+    response: str,
+    dialogue: Sequence[Mapping[str, object]],
+    score: PathScore,
 ) -> Generator[AskModel, Completion, PathScore]:
     """Add a judge's ratings of the final answer to the score, where a judge can be asked."""
     # The builtin judge compares calls; it cannot rate words.
@@ -73,24 +77,24 @@ def response_judged(
         return score
     scores: list[int | None] = []
     for question in (
-        questions.completeness(entry, response),
-        questions.correctness(entry, dialogue, response),
+        questions.ask_completeness(entry, response),
+        questions.ask_correctness(entry, dialogue, response),
     ):
-        transcript = yield from put(question, driven.judge, Party.JUDGE)
-        answer = answered(question, transcript)
+        transcript = yield from put_question(question, driven.judge, Party.JUDGE)
+        answer = interpret_transcript(question, transcript)
         scores.append(None if isinstance(answer, NotScored) else answer.score)
     return replace(score, completeness=scores[0], correctness=scores[1])
 
 
-def golden_dialogue(entry: Entry) -> Dialogue:
+def build_golden_dialogue(entry: Entry) -> Dialogue:
     """Return the dialogue as it was recorded, up to the last reply."""
-    dialogue = opening(entry)
-    for step in path_of(entry).steps:
-        dialogue += said(step, [call.reply for call in step])
+    dialogue = open_dialogue(entry)
+    for step in get_golden_path(entry).steps:
+        dialogue += build_turns(step, [call.reply for call in step])
     return dialogue
 
 
-def said(calls: Iterable[Call | PathCall], replies: Iterable[str]) -> Dialogue:
+def build_turns(calls: Iterable[Call | PathCall], replies: Iterable[str]) -> Dialogue:
     """Return calls and their replies as two turns of a dialogue."""
     made = [{"name": call.name, "arguments": call.arguments} for call in calls]
     return [
@@ -111,16 +115,16 @@ def is_special(call: PathCall, lookups: Sequence[Lookup]) -> bool:
     return is_lookup(call, [lookup for lookup in lookups if lookup.where])
 
 
-def first_open(path: GoldenPath, left: Sequence[PathCall]) -> int:
+def count_finished_steps(path: GoldenPath, left: Sequence[PathCall]) -> int:
     """Count the steps before the first one with a call that is left. Official: ``get_success_turn``."""
     open_steps = (
         index
         for index, step in enumerate(path.steps)
-        if any(same(call, other) for call in step for other in left)
+        if any(is_same_call(call, other) for call in step for other in left)
     )
     return next(open_steps, len(path.steps))
 
 
-def same(one: Call | PathCall, other: Call | PathCall) -> bool:
+def is_same_call(one: Call | PathCall, other: Call | PathCall) -> bool:
     """Return whether two calls are equal by Python's equality, so 1 is 1.0 (official)."""
     return one.name == other.name and one.arguments == other.arguments

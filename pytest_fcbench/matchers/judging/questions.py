@@ -16,17 +16,17 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from pytest_fcbench.codecs.decoders.wrapping import unfenced
-from pytest_fcbench.domain.driving import drive, relay
+from pytest_fcbench.codecs.decoders.wrapping import strip_fence
+from pytest_fcbench.domain.driving import drive_conversation, relay_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode, Prompting
-from pytest_fcbench.domain.text import escape_surrogates, printable
+from pytest_fcbench.domain.text import escape_surrogates, make_printable
 from pytest_fcbench.domain.transcript import (
     NOT_ASKED,
     Aside,
-    Asking,
     AskModel,
     Completion,
+    Conversation,
     Party,
     Step,
     Transcript,
@@ -68,11 +68,11 @@ class Question(Generic[T]):
         return self.read(_find_object(completion.text or ""))
 
 
-def put(question: Question[T], judge: str, party: Party = Party.MODEL) -> Asking:
+def put_question(question: Question[T], judge: str, party: Party = Party.MODEL) -> Conversation:
     """Put a question to the judge of that name: the model of a run, or a party in another one."""
     messages: list[Mapping[str, object]] = [
         {"role": "system", "content": f"{question.task}\n\n{RULES}"},
-        {"role": "user", "content": fenced(question.material)},
+        {"role": "user", "content": fence_material(question.material)},
     ]
     steps: list[Step] = []
     while len(steps) < _TRIES:
@@ -93,10 +93,10 @@ def put(question: Question[T], judge: str, party: Party = Party.MODEL) -> Asking
                 {"role": "user", "content": f"The reply {error}. Reply again, with the JSON object only."},
             ]
     name = question.about.key
-    return Transcript(name, judge, Prompting.usual(Mode.PROMPT), (tuple(steps),))
+    return Transcript(name, judge, Prompting.make_default(Mode.PROMPT), (tuple(steps),))
 
 
-def answered(question: Question[T], transcript: Transcript) -> T | NotScored:
+def interpret_transcript(question: Question[T], transcript: Transcript) -> T | NotScored:
     """Return the answer of a finished conversation, or why there is none."""
     if fault := transcript.last.fault:
         return NotScored(fault, transcript.last.text or fault)
@@ -106,7 +106,7 @@ def answered(question: Question[T], transcript: Transcript) -> T | NotScored:
         return NotScored("judge_reply", f"after {len(transcript.turns[0])} tries the reply {error}")
 
 
-def noted(question: Question[T], judge: str) -> Generator[AskModel, Completion, tuple[Aside, ...]]:
+def ask_aside(question: Question[T], judge: str) -> Generator[AskModel, Completion, tuple[Aside, ...]]:
     """Ask the judge as a party in another conversation; return what is to be kept with that."""
     asides: list[Aside] = []
 
@@ -115,18 +115,20 @@ def noted(question: Question[T], judge: str) -> Generator[AskModel, Completion, 
         asides.append(Aside(request.party, request.digest, completion))
         return completion
 
-    yield from relay(put(question, judge, Party.JUDGE), note)
+    yield from relay_conversation(put_question(question, judge, Party.JUDGE), note)
     return tuple(asides)
 
 
-def recalled(question: Question[T], asides: Iterable[Aside]) -> T | NotScored:
+def recall_answer(question: Question[T], asides: Iterable[Aside]) -> T | NotScored:
     """Return the answer that was kept with a conversation, or why there is none."""
     kept = {aside.digest: aside.completion for aside in asides}
-    conversation = put(question, "", Party.JUDGE)
-    return answered(question, drive(conversation, lambda request: kept.get(request.digest, NOT_ASKED)))
+    conversation = put_question(question, "", Party.JUDGE)
+    return interpret_transcript(
+        question, drive_conversation(conversation, lambda request: kept.get(request.digest, NOT_ASKED))
+    )
 
 
-def fenced(material: Mapping[str, object]) -> str:
+def fence_material(material: Mapping[str, object]) -> str:
     """Write material as JSON between two marked lines."""
     text = escape_surrogates(json.dumps(material, ensure_ascii=False, indent=1))
     # Material cannot forge the closing line: the mark depends on all of it.
@@ -134,7 +136,7 @@ def fenced(material: Mapping[str, object]) -> str:
     return f"--- material {mark} ---\n{text}\n--- end of material {mark} ---"
 
 
-def members(reply: Mapping[str, object], *names: str) -> tuple[object, ...]:
+def read_members(reply: Mapping[str, object], *names: str) -> tuple[object, ...]:
     """Return the members of a reply's object. Raises ``Unfit`` unless it has exactly these."""
     if set(reply) != set(names):
         raise Unfit(f"must have the keys {', '.join(names)} and no others")
@@ -146,9 +148,9 @@ def _find_object(text: str) -> Mapping[str, object]:
     if not text.strip():
         raise Unfit("is empty")
     try:
-        value: object = json.loads(unfenced(text))
+        value: object = json.loads(strip_fence(text))
     except (ValueError, RecursionError) as error:
-        raise Unfit(f"is not one JSON object: {printable(str(error) or type(error).__name__)}") from None
+        raise Unfit(f"is not one JSON object: {make_printable(str(error) or type(error).__name__)}") from None
     if not isinstance(value, dict):
         raise Unfit("is JSON, but not an object")
     return value

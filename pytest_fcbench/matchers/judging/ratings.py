@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.text import cut_counting
-from pytest_fcbench.domain.verdict import Rated
+from pytest_fcbench.domain.verdict import JudgeRating
 from pytest_fcbench.matchers.judging.prompts import read_prompt
-from pytest_fcbench.matchers.judging.questions import Question, Unfit, members
+from pytest_fcbench.matchers.judging.questions import Question, Unfit, read_members
 
 MOST = 2
 LONGEST = 8_000
@@ -21,28 +21,28 @@ LONGEST = 8_000
 _RELEVANCE = read_prompt("relevance")
 
 
-def relevance(entry: Entry, reply: str) -> Question[Rated]:
+def ask_relevance(entry: Entry, reply: str) -> Question[JudgeRating]:
     """Ask how well a reply answers the message of an entry."""
-    material = {"message": cut_counting(request(entry), LONGEST), "reply": cut_counting(reply, LONGEST)}
-    return Question(entry, _RELEVANCE, material, rated)
+    material = {"message": cut_counting(join_requests(entry), LONGEST), "reply": cut_counting(reply, LONGEST)}
+    return Question(entry, _RELEVANCE, material, read_rating)
 
 
-def rated(reply: Mapping[str, object]) -> Rated:
+def read_rating(reply: Mapping[str, object]) -> JudgeRating:
     """Read the score in a judge's reply. Raises ``Unfit``."""
-    score, reason = members(reply, "score", "reason")
+    score, reason = read_members(reply, "score", "reason")
     if isinstance(score, bool) or not isinstance(score, int) or not 0 <= score <= MOST:
         raise Unfit(f"must have as score {', '.join(map(str, range(MOST)))} or {MOST}")
-    return Rated(score, sentence(reason))
+    return JudgeRating(score, read_reason(reason))
 
 
-def sentence(reason: object) -> str:
+def read_reason(reason: object) -> str:
     """Read the reason in a judge's reply. Raises ``Unfit``."""
     if not isinstance(reason, str) or not reason.strip():
         raise Unfit("must have as reason a text")
     return reason.strip()
 
 
-def request(entry: Entry) -> str:
+def join_requests(entry: Entry) -> str:
     """Return what the user says in an entry."""
     said = (message.content for turn in entry.turns for message in turn if message.role == "user")
     return "\n\n".join(said)

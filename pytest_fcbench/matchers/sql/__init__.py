@@ -24,17 +24,17 @@ from pytest_fcbench.matchers import ast
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge the last answer's statement of SQL. ``entry`` must expect one call."""
     as_written = ast.judge(entry, transcript)
-    call = None if isinstance(as_written.corrected, NotScored) else call_of(entry, transcript)
+    call = None if isinstance(as_written.corrected, NotScored) else find_call(entry, transcript)
     if call is None:
         return as_written
     # Imported here so that runs without SQL do not import sqlglot.
     from pytest_fcbench.matchers.sql import corrected
 
-    verdict = corrected.match(entry, wanted(entry), call, as_written.corrected)
+    verdict = corrected.match_call(entry, get_expected_call(entry), call, as_written.corrected)
     return replace(as_written, corrected=verdict)
 
 
-def wanted(entry: Entry) -> ExpectedCall:
+def get_expected_call(entry: Entry) -> ExpectedCall:
     """Return the expected call. Raises TypeError where an entry expects something else."""
     match entry.expectation:
         case ExpectedCalls(calls=(call,)):
@@ -42,12 +42,12 @@ def wanted(entry: Entry) -> ExpectedCall:
     raise TypeError(f"{entry.key} does not expect one call")
 
 
-def call_of(entry: Entry, transcript: Transcript) -> Call | None:
+def find_call(entry: Entry, transcript: Transcript) -> Call | None:
     """Return the last answer's call of the expected function, if it makes that and no other."""
     if transcript.last.fault:
         return None
     offer = Offer(entry.functions, transcript.prompting.names)
     match read_corrected(transcript.last, transcript.prompting.syntax, entry.category.language, offer):
-        case Calls(calls=(call,)) if call.name == wanted(entry).name and not call.positional:
+        case Calls(calls=(call,)) if call.name == get_expected_call(entry).name and not call.positional:
             return call
     return None

@@ -10,8 +10,8 @@ from typing import TypeVar
 from pytest_fcbench.domain.entry import Entry, ExpectedCall, Table
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
-from pytest_fcbench.matchers.sql.database import Outcome, carry_out, same_rows, same_state
-from pytest_fcbench.matchers.sql.derivation import derived
+from pytest_fcbench.matchers.sql.database import Outcome, carry_out, has_same_rows, has_same_state
+from pytest_fcbench.matchers.sql.derivation import derive_tables
 from pytest_fcbench.matchers.sql.statements import NoStatement, Schema, Statement, translate
 
 T = TypeVar("T")
@@ -36,14 +36,14 @@ class Trial:
     """What became of the answer; that of the translation where there is no statement."""
 
 
-def match(entry: Entry, wanted: ExpectedCall, call: Call, as_written: Verdict) -> Verdict:
+def match_call(entry: Entry, wanted: ExpectedCall, call: Call, as_written: Verdict) -> Verdict:
     """Return the corrected verdict on a call of the expected function.
 
     ``as_written`` is that of the comparison with the possible answer; it decides where no accepted call can
     be carried out, and a failure then says so.
     """
     try:
-        trial = tried(entry, wanted, call)
+        trial = try_calls(entry, wanted, call)
     except NoStatement as error:
         if not isinstance(as_written, Failed):
             return as_written
@@ -57,18 +57,18 @@ def match(entry: Entry, wanted: ExpectedCall, call: Call, as_written: Verdict) -
     return Passed() if None in failures else failures[0] or Passed()
 
 
-def tried(entry: Entry, wanted: ExpectedCall, call: Call | None = None) -> Trial:
+def try_calls(entry: Entry, wanted: ExpectedCall, call: Call | None = None) -> Trial:
     """Carry out the accepted calls and an answer; without one the first accepted call takes its place.
 
     Raises ``NoStatement`` where no accepted call can be carried out.
     """
     schema = _list_columns(entry.tables) if entry.tables else None
     truths = _make_possible(_list_accepted_arguments(wanted), lambda given: translate(given, schema))
-    columns = _list_columns(entry.tables or derived(truths[0])) if call else schema
+    columns = _list_columns(entry.tables or derive_tables(truths[0])) if call else schema
     answer = _attempt(lambda: translate(call.arguments, columns)) if call else truths[0]
     # Rows are derived from the answer too, so that a condition too many shows.
     compared = [truths[0], answer] if isinstance(answer, Statement) else truths[:1]
-    tables = entry.tables or derived(*compared)
+    tables = entry.tables or derive_tables(*compared)
     expected = _make_possible(truths, lambda truth: (truth, carry_out(truth, tables)))
     if isinstance(answer, NoStatement):
         return Trial(tables, expected, answer, answer)
@@ -85,9 +85,9 @@ def _attempt(make: Callable[[], R]) -> R | NoStatement:
 def _find_failure(
     truth: Statement, expected: Outcome, found: Outcome, shown: Mapping[str, object]
 ) -> Failed | None:
-    if not same_state(expected, found):
+    if not has_same_state(expected, found):
         return Failed(WRONG_STATE, f"the tables are not as after {truth.sql}", shown)
-    if not same_rows(expected, found, ordered=truth.ordered):
+    if not has_same_rows(expected, found, ordered=truth.ordered):
         numbers = f"{len(found.rows)} for {len(expected.rows)}"
         return Failed(WRONG_RESULT, f"the rows ({numbers}) are not those of {truth.sql}", shown)
     return None

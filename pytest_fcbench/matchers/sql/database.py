@@ -157,14 +157,14 @@ def _find_affinity(kind: str) -> str:
     return next((found for part, found in _AFFINITIES if part in kind.upper()), "numeric")
 
 
-def same_rows(expected: Outcome, found: Outcome, *, ordered: bool) -> bool:
+def has_same_rows(expected: Outcome, found: Outcome, *, ordered: bool) -> bool:
     """Return whether the same rows were returned; in the same order where it counts."""
     if ordered:
         return expected.rows == found.rows
     return Counter(expected.rows) == Counter(found.rows)
 
 
-def same_state(expected: Outcome, found: Outcome) -> bool:
+def has_same_state(expected: Outcome, found: Outcome) -> bool:
     """Return whether the same tables with the same rows are there."""
     return expected.state.keys() == found.state.keys() and all(
         _have_same_columns(content.columns, found.state[name].columns)

@@ -19,7 +19,7 @@ _FURTHER = "a further column"
 """Told apart from all that are named: ``*`` is not the same as a list of them."""
 
 
-def derived(truth: Statement, *others: Statement) -> tuple[Table, ...]:
+def derive_tables(truth: Statement, *others: Statement) -> tuple[Table, ...]:
     """Make the table of a truth, filled so that it and other statements show what they do.
 
     Raises ``NoStatement`` for a truth about several tables.

@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from pytest_fcbench.codecs.rendering import render
+from pytest_fcbench.codecs.rendering import render_completion
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
@@ -65,7 +65,7 @@ class LexicalModel:
         calls = [] if request.step else list(_guess_calls(text, entry.functions))
         if not calls:
             return Completion(text="No function seems to fit.")
-        return render(calls, entry, self.prompting)
+        return render_completion(calls, entry, self.prompting)
 
 
 def _guess_calls(text: str, functions: Sequence[FunctionDoc]) -> Iterator[Call]:

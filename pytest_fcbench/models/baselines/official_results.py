@@ -30,7 +30,7 @@ _OVERFLOW = re.compile(
 )
 
 
-def path_of(category: Category, kind: str = "result") -> Path:
+def find_result_path(category: Category, kind: str = "result") -> Path:
     """Return where a category's results, or its scores (``kind``), lie in the folder of a model."""
     in_memory = category.name in SELECTIONS["memory"]
     folders = ("memory", category.name.removeprefix("memory_")) if in_memory else ()
@@ -40,7 +40,7 @@ def path_of(category: Category, kind: str = "result") -> Path:
 _PER_STEP = ("result", "input_token_count", "output_token_count", "latency", "reasoning_content")
 
 
-def turns_of(row: Mapping[str, object]) -> Turns:
+def read_turns(row: Mapping[str, object]) -> Turns:
     """Return the completions of a row by turn and step."""
     result = row["result"]
     if not isinstance(result, list) or not result or not all(isinstance(turn, list) for turn in result):
@@ -82,14 +82,14 @@ def _read_step(row: Mapping[str, object]) -> Completion:
     )
 
 
-def as_judged(transcript: Transcript) -> Turns:
+def select_judged_text(transcript: Transcript) -> Turns:
     """Return completions as rows hold them: without tool calls where calls are written in the text."""
     if transcript.prompting.syntax == "tool_calls":
         return transcript.answers
     return tuple(tuple(replace(answer, tool_calls=None) for answer in turn) for turn in transcript.answers)
 
 
-def row_of(entry: Entry, turns: Turns) -> dict[str, object]:
+def write_row(entry: Entry, turns: Turns) -> dict[str, object]:
     """Write the row of an entry's completions; what is unknown is left out.
 
     The text of a fault says that it is one, as the official generator writes it. A row cannot hold a text

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import Offer
-from pytest_fcbench.codecs.rendering import render
+from pytest_fcbench.codecs.rendering import render_completion
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import (
     Answers,
@@ -52,20 +52,20 @@ class OracleModel:
         """Give the right answer."""
         if not entry.category.single_turn:
             calls, words = _answer_step(entry, request)
-            return render(calls, entry, self.prompting) if calls else Completion(text=words)
+            return render_completion(calls, entry, self.prompting) if calls else Completion(text=words)
         match entry.expectation:
             case ExpectedResults(calls=texts):
                 calls = _parse_calls(entry, texts)
             case ExpectedResponse(call=text):
                 calls = _parse_calls(entry, [text])
             case ExpectedCalls(calls=expected):
-                calls = [_choose_call(wanted, entry.function(wanted.name)) for wanted in expected]
+                calls = [_choose_call(wanted, entry.find_function(wanted.name)) for wanted in expected]
             case AnyCall():
                 doc = entry.functions[0]
                 calls = [Call(doc.name, {name: _make_value(doc.properties[name]) for name in doc.required})]
             case _:
                 return Completion(text=ABSTENTION)
-        return render(calls, entry, self.prompting)
+        return render_completion(calls, entry, self.prompting)
 
 
 def _answer_step(entry: Entry, request: AskModel) -> tuple[Sequence[Call], str]:
@@ -95,7 +95,7 @@ def _parse_calls(entry: Entry, texts: Sequence[str]) -> list[Call]:
     calls: list[Call] = []
     for text in texts:
         with suppress(Undecodable):
-            calls += map(offer.own, python.corrected(text))
+            calls += map(offer.normalise_call, python.parse_corrected(text))
     return calls
 
 

@@ -24,7 +24,7 @@ from pytest_fcbench.domain.transcript import (
     Turns,
     completion_from_json,
 )
-from pytest_fcbench.models.baselines.official_results import turns_of
+from pytest_fcbench.models.baselines.official_results import read_turns
 from pytest_fcbench.models.provider import Chosen, Provider, Recorded, choose_manner, find_file
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
@@ -98,7 +98,7 @@ def _read_rows(file: Path) -> Iterator[tuple[str, Turns]]:
             raise UsageError(f"{file}:{number}: not JSON: {error}") from None
         if not isinstance(row, Mapping) or not isinstance(row.get("id"), str) or "result" not in row:
             raise UsageError(f"{file}:{number}: a result needs 'id' and 'result'")
-        yield f"bfcl:{row['id']}", turns_of(row)
+        yield f"bfcl:{row['id']}", read_turns(row)
 
 
 def _find_form(completions: Sequence[Completion]) -> tuple[Mode, str]:
@@ -115,7 +115,7 @@ def _find_form(completions: Sequence[Completion]) -> tuple[Mode, str]:
 def _load_scorecard(path: Path) -> ReplayModel:
     """Load the answers of a scorecard of ours. Raises ``UsageError``."""
     try:
-        card = scorecard_files.load(path)
+        card = scorecard_files.load_scorecard(path)
         records = card.records
         answers = {_name_answers(record): _read_turns(record) for record in records if record.turns}
         manners = {(Mode(r.mode), r.syntax, Names(r.names)) for r in records}

@@ -19,15 +19,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fcbench.codecs.presenting import shown
-from pytest_fcbench.codecs.rendering import render
+from pytest_fcbench.codecs.presenting import find_shown_name
+from pytest_fcbench.codecs.rendering import render_completion
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, SuiteError, UsageError
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, ToolCall
 from pytest_fcbench.models.provider import Chosen, Provider, choose_plain_manner, find_file
-from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.fields import Field, read_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class ScriptedModel:
             return Completion(text=answer.text())
         calls = [next(iter(element.members().items())) for element in answer.elements()]
         if any(isinstance(arguments.value, str) for _, arguments in calls):
-            texts = [(shown(name, entry, self.prompting), field.value) for name, field in calls]
+            texts = [(find_shown_name(name, entry, self.prompting), field.value) for name, field in calls]
             if self.prompting.mode is Mode.PROMPT:
                 return Completion(text=f"[{', '.join(f'{name}({given})' for name, given in texts)}]")
             return Completion(tool_calls=tuple(ToolCall(name, given) for name, given in texts))
@@ -61,7 +61,7 @@ class ScriptedModel:
             Call(name, {key: field.value for key, field in arguments.members().items()})
             for name, arguments in calls
         ]
-        return render(read, entry, self.prompting)
+        return render_completion(read, entry, self.prompting)
 
 
 def _find_step(answer: Field | None, request: AskModel) -> Field | None:
@@ -76,7 +76,7 @@ def _find_step(answer: Field | None, request: AskModel) -> Field | None:
 def load(path: Path, prompting: Prompting) -> ScriptedModel:
     """Read the file. Raises ``UsageError`` with file, line and field."""
     try:
-        top = Field(yaml_value(path), path).members(("answers",), ("default",))
+        top = Field(read_yaml(path), path).members(("answers",), ("default",))
         answers = top["answers"].members()
         for answer in answers.values():
             if isinstance(answer.value, Mapping):

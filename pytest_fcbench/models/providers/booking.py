@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, UsageError
-from pytest_fcbench.domain.redaction import long_secrets
+from pytest_fcbench.domain.redaction import list_long_secrets
 from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.providers import http
@@ -57,7 +57,7 @@ class BookingModel:
             all_well = reply.get("status") is True and "data" in reply
             reply = reply["data"] if all_well else {k: v for k, v in reply.items() if k != "timestamp"}
         text = json.dumps(reply, ensure_ascii=False)
-        for secret in long_secrets(self.key):
+        for secret in list_long_secrets(self.key):
             text = text.replace(secret, "***")
         return Completion(text=text, latency_s=time.perf_counter() - started)
 
@@ -66,7 +66,7 @@ class BookingModel:
             raise CallError("not_found", f"the API has no function {name[:100]}")
         if sum(map(len, (*query, *query.values()))) > _LONGEST_QUERY:
             raise CallError("bad_request", f"{name}: more than {_LONGEST_QUERY:,} characters of arguments")
-        return await http.asked(
+        return await http.request_json(
             "GET",
             f"{self.base.rstrip('/')}/api/v1/{PATHS[name]}",
             about=name,

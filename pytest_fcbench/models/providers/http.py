@@ -11,14 +11,14 @@ import json
 from collections.abc import Mapping
 
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.redaction import redacted
+from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.models.providers.failures import diagnose_status, parse_retry_after
 
 _MOST_BYTES = 64 * 2**20
 """The longest reply that is read."""
 
 
-async def asked(
+async def request_json(
     method: str,
     url: str,
     *,
@@ -39,7 +39,7 @@ async def asked(
 
     def fail(cause: str, reason: str, *, transient: bool, wait_s: float | None = None) -> CallError:
         # An endpoint may repeat the key that it was sent.
-        words = redacted(" ".join(reason.split()), secret or "")[:300]
+        words = redact_secrets(" ".join(reason.split()), secret or "")[:300]
         hint = f"; {hints[cause]}" if hints and cause in hints else ""
         return CallError(cause, f"{about}: {words}{hint}", transient=transient, retry_after_s=wait_s)
 

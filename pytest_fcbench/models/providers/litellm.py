@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.redaction import long_secrets, redacted
+from pytest_fcbench.domain.redaction import list_long_secrets, redact_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
 from pytest_fcbench.models.providers.failures import diagnose_status, parse_retry_after
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-def imported() -> ModuleType:
+def import_litellm() -> ModuleType:
     """Import litellm, without its network access, telemetry and printed hints."""
     # Without this, litellm asks the network for its price list while it is imported.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "true")
@@ -60,7 +60,7 @@ class LitellmModel:
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint once. Raises ``CallError`` where no answer comes."""
-        litellm = imported()
+        litellm = import_litellm()
         sent = dict(self.parameters)
         while True:
             started = time.perf_counter()
@@ -82,7 +82,7 @@ class LitellmModel:
     @cached_property
     def _secrets(self) -> list[str]:
         given = self.parameters.get("api_key")
-        return long_secrets(self.api_key or "", given if isinstance(given, str) else "")
+        return list_long_secrets(self.api_key or "", given if isinstance(given, str) else "")
 
     def _build_request(self, entry: Entry, request: AskModel) -> dict[str, object]:
         """Return a request without optional parameters. As officially, empty ``tools`` are left out."""
@@ -127,7 +127,7 @@ def describe_failure(model: str, error: Exception, api_key: str | None) -> CallE
 
 def _shorten(error: Exception, api_key: str | None) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
-    return redacted(text, api_key or "")[:300]
+    return redact_secrets(text, api_key or "")[:300]
 
 
 _UNREACHABLE = (ConnectionRefusedError, socket.gaierror)

@@ -24,11 +24,11 @@ from pathlib import Path
 from threading import Thread
 from typing import TypeAlias
 
-from pytest_fcbench.codecs.function_docs.python_code import imported
+from pytest_fcbench.codecs.function_docs.python_code import import_module
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, UsageError
-from pytest_fcbench.domain.redaction import redacted
+from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner, refuse_model
 
@@ -61,7 +61,7 @@ class PythonModel:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a program of the user may fail in any way
             failed = error.error if isinstance(error, _FailedError) else error
             reason = f"{self.name} raised {type(failed).__name__}: {' '.join(str(failed).split())}"
-            raise CallError(RAISED, redacted(reason)[:300]) from None
+            raise CallError(RAISED, redact_secrets(reason)[:300]) from None
         try:
             return read_completion(value, time.perf_counter() - started)
         except ValueError as error:
@@ -157,7 +157,7 @@ def _find_function(argument: str, settings: Settings) -> Function:
     if not (colon and module and function):
         raise refuse_model(settings, "needs a function, as in python:MODULE:FUNCTION")
     try:
-        found: object = getattr(imported(module, Path.cwd()), function, None)
+        found: object = getattr(import_module(module, Path.cwd()), function, None)
     except UsageError as error:
         raise refuse_model(settings, str(error)) from None
     if not callable(found):

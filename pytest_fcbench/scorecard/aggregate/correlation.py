@@ -21,10 +21,12 @@ class Correlation:
     """Of their ranks, ties at their mean rank (Spearman 1904)."""
 
 
-def correlated(pairs: Sequence[tuple[float, float]]) -> Correlation:
+def correlate_pairs(pairs: Sequence[tuple[float, float]]) -> Correlation:
     """Correlate the two numbers of several models."""
     one, other = [a for a, _ in pairs], [b for _, b in pairs]
-    return Correlation(len(pairs), _correlate_values(one, other), _correlate_values(ranks(one), ranks(other)))
+    return Correlation(
+        len(pairs), _correlate_values(one, other), _correlate_values(rank_values(one), rank_values(other))
+    )
 
 
 def _correlate_values(one: Sequence[float], other: Sequence[float]) -> float | None:
@@ -39,7 +41,7 @@ def _correlate_values(one: Sequence[float], other: Sequence[float]) -> float | N
     return max(-1.0, min(1.0, together / spread))
 
 
-def ranks(values: Sequence[float]) -> list[float]:
+def rank_values(values: Sequence[float]) -> list[float]:
     """Rank values from 1 on; equal ones share the mean of their ranks."""
     return [
         sum(other < value for other in values) + (sum(other == value for other in values) + 1) / 2

@@ -16,9 +16,9 @@ from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.verdict import NotScored, Profile
 from pytest_fcbench.scorecard.aggregate.intervals import Share
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores
-from pytest_fcbench.scorecard.record import Record, by_category
+from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.scorecard.render.wording import number
+from pytest_fcbench.scorecard.render.wording import format_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,23 +59,23 @@ class Sides:
         return (self.both + self.ast_only) / self.n, (self.both + self.execution_only) / self.n
 
 
-def sides(records: Iterable[Record], profile: Profile) -> Sides:
+def count_sides(records: Iterable[Record], profile: Profile) -> Sides:
     """Count the entries of these Records by both verdicts."""
     counts = {(a, b): 0 for a in (True, False) for b in (True, False)}
     for record in records:
         if as_written := record.as_written:
-            written, executed = as_written.under(profile), record.verdict(profile)
+            written, executed = as_written.select_profile(profile), record.verdict(profile)
             if not isinstance(written, NotScored) and not isinstance(executed, NotScored):
                 counts[written.passed, executed.passed] += 1
     return Sides(counts[True, True], counts[True, False], counts[False, True], counts[False, False])
 
 
-def parts(records: Iterable[Record], profile: Profile) -> dict[str, Sides]:
+def count_sides_by_category(records: Iterable[Record], profile: Profile) -> dict[str, Sides]:
     """Count by category, and of all; nothing where no entry has both verdicts."""
     asked = [record for record in records if record.group == Group.EXECUTABLE]
-    found = {name: sides(part, profile) for name, part in by_category(asked).items()}
+    found = {name: count_sides(part, profile) for name, part in group_by_category(asked).items()}
     known = {name: of for name, of in found.items() if of.n}
-    return {**known, "all": sides(asked, profile)} if known else {}
+    return {**known, "all": count_sides(asked, profile)} if known else {}
 
 
 COLUMNS = ("entries", "both", "AST only", "exec only", "neither", "AST", "execution", "agree")
@@ -84,27 +84,27 @@ LEGEND = "AST: the calls are those of the truth, argument by argument; no verdic
 """What the columns mean."""
 
 
-def row(of: Sides) -> tuple[str, ...]:
+def format_sides(of: Sides) -> tuple[str, ...]:
     """Write the cells of ``COLUMNS``."""
     counts = (of.n, of.both, of.ast_only, of.execution_only, of.neither)
     shares = (of.ast, of.execution, of.agreement)
-    return (*(f"{count:,}" for count in counts), *(number(share, ".2%") for share in shares))
+    return (*(f"{count:,}" for count in counts), *(format_number(share, ".2%") for share in shares))
 
 
-def table(records: Sequence[Record], profile: Profile) -> Table | None:
+def tabulate_sides(records: Sequence[Record], profile: Profile) -> Table | None:
     """Tabulate each category and all; None where no entry has both verdicts."""
-    found = parts(records, profile)
+    found = count_sides_by_category(records, profile)
     if not found:
         return None
     return Table(
         f"calls as written (AST) and carried out ({profile} profile)",
         ("", *COLUMNS),
-        tuple((name, *row(of)) for name, of in found.items()),
+        tuple((name, *format_sides(of)) for name, of in found.items()),
         (LEGEND,),
     )
 
 
-def by_kind(scores: ProfileScores) -> tuple[float, float] | None:
+def average_by_kind(scores: ProfileScores) -> tuple[float, float] | None:
     """Mean accuracies of the categories whose calls are read, and of those of the same kind whose calls are
     carried out, over the kinds of which both were scored; None of none."""
     pairs = [

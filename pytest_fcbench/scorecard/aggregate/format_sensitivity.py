@@ -19,11 +19,11 @@ from typing import Annotated, TypeAlias
 from pydantic import Field, PlainSerializer
 
 from pytest_fcbench.domain.json_values import DESCRIBED, Count, one_of
-from pytest_fcbench.domain.prompt_format import DIMENSIONS, FORMATS, PLAIN, PromptFormat, told_by
+from pytest_fcbench.domain.prompt_format import DIMENSIONS, FORMATS, PLAIN, PromptFormat, parse_format_id
 from pytest_fcbench.domain.verdict import NotScored, Profile
 from pytest_fcbench.scorecard.aggregate import intervals
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, Interval, within
-from pytest_fcbench.scorecard.aggregate.scores import Score, tally
+from pytest_fcbench.scorecard.aggregate.scores import Score, tally_records
 from pytest_fcbench.scorecard.record import Record
 
 _DRAWS = 2_000
@@ -38,7 +38,7 @@ class Spread:
     variance: float
 
 
-def spread(accuracies: Sequence[float]) -> Spread:
+def measure_spread(accuracies: Sequence[float]) -> Spread:
     """Measure how far accuracies are apart, rounded as officially; 0 for a single one."""
     if len(accuracies) < 2:
         return Spread(0.0, 0.0, 0.0)
@@ -106,18 +106,18 @@ class Sensitivity:
     """One value of a dimension against the usual one on the same entries; the dearest first."""
 
 
-def by_format(records: Iterable[Record]) -> Mapping[PromptFormat, Sequence[Record]]:
+def group_by_format(records: Iterable[Record]) -> Mapping[PromptFormat, Sequence[Record]]:
     """Group the Records of variations by prompt format, in the official order."""
     found: dict[PromptFormat, list[Record]] = {}
     for record in records:
-        if told := told_by(record.entry):
+        if told := parse_format_id(record.entry):
             found.setdefault(told[0], []).append(record)
     return {chosen: found[chosen] for chosen in FORMATS if chosen in found}
 
 
-def sensitivity(records: Sequence[Record], profile: Profile) -> Sensitivity | None:
+def measure_sensitivity(records: Sequence[Record], profile: Profile) -> Sensitivity | None:
     """Measure format sensitivity; None where no entry was put in a format of its own, or none was scored."""
-    scores = {chosen: tally(part, profile) for chosen, part in by_format(records).items()}
+    scores = {chosen: tally_records(part, profile) for chosen, part in group_by_format(records).items()}
     accuracies = {chosen: score.accuracy for chosen, score in scores.items() if score.accuracy is not None}
     if not accuracies:
         return None
@@ -125,7 +125,7 @@ def sensitivity(records: Sequence[Record], profile: Profile) -> Sensitivity | No
     max_delta, std, by_chance = _estimate_by_draws(verdicts, list(accuracies))
     return Sensitivity(
         formats={chosen: scores[chosen] for chosen in accuracies},
-        **asdict(spread(list(accuracies.values()))),
+        **asdict(measure_spread(list(accuracies.values()))),
         intervals=SpreadLimits(max_delta, std),
         max_delta_by_chance=by_chance,
         costs=tuple(sorted(_compare_values(verdicts), key=lambda cost: cost.difference)),
@@ -141,7 +141,7 @@ def _collect_verdicts(records: Iterable[Record], profile: Profile) -> Sequence[_
     found: dict[str, dict[PromptFormat, dict[int, bool]]] = {}
     for record in records:
         verdict = record.verdict(profile)
-        if (told := told_by(record.entry)) and not isinstance(verdict, NotScored):
+        if (told := parse_format_id(record.entry)) and not isinstance(verdict, NotScored):
             chosen, original = told
             trials = found.setdefault(f"{record.suite}:{original}", {}).setdefault(chosen, {})
             trials[record.trial or 1] = verdict.passed
@@ -158,7 +158,7 @@ def _compare_values(verdicts: Sequence[_Verdicts]) -> Iterator[Cost]:
             clusters = [list(_subtract_usual(of_entry, pairs)) for of_entry in verdicts]
             told = [difference for cluster in clusters for difference in cluster]
             if told:
-                interval = intervals.of_difference([(sum(c), len(c)) for c in clusters if c])
+                interval = intervals.find_difference_interval([(sum(c), len(c)) for c in clusters if c])
                 counts = len(told), told.count(1), told.count(-1)
                 yield Cost(dimension, str(value), str(usual), *counts, interval)
 

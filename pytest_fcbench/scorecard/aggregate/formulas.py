@@ -65,7 +65,7 @@ OVERALL: Mapping[str, float] = {
 """Weights of the overall score."""
 
 
-def weights(metric: str, size_of: Callable[[str], float]) -> Mapping[str, float]:
+def weigh_categories(metric: str, size_of: Callable[[str], float]) -> Mapping[str, float]:
     """Weigh each category within ``overall``, a group or itself; what has no category here is left out.
 
     ``size_of`` gives the number of entries by which the categories of some groups count.
@@ -81,6 +81,6 @@ def weights(metric: str, size_of: Callable[[str], float]) -> Mapping[str, float]
         return {metric: 1.0}
     found: dict[str, float] = {}
     for part, share in shares.items():
-        for name, weight in weights(part, size_of).items():
+        for name, weight in weigh_categories(part, size_of).items():
             found[name] = found.get(name, 0.0) + share * weight
     return found

@@ -24,8 +24,8 @@ from pydantic import Field
 from pytest_fcbench.domain.entry import Group
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.verdict import SET_ASIDE, CallVerdict, Failed, NotScored, PathScore, Profile
-from pytest_fcbench.scorecard.aggregate.intervals import Interval, Share, of_ratio, within
-from pytest_fcbench.scorecard.record import Record, by_category
+from pytest_fcbench.scorecard.aggregate.intervals import Interval, Share, find_ratio_interval, within
+from pytest_fcbench.scorecard.record import Record, group_by_category
 
 CLASSES = ("func_error", "param_missing", "hallucination", "value_error", "stop_early")
 """Those of the paper."""
@@ -134,19 +134,19 @@ class PathScores:
     """Of the successful entries."""
 
 
-def golden(records: Iterable[Record]) -> list[Record]:
+def select_golden_paths(records: Iterable[Record]) -> list[Record]:
     """Select the Records of entries with a golden path."""
     return [record for record in records if record.group == Group.COMPLEX]
 
 
-def parts(records: Iterable[Record], profile: Profile) -> dict[str, PathScores]:
+def score_paths_by_category(records: Iterable[Record], profile: Profile) -> dict[str, PathScores]:
     """Score each category and ``all``; nothing where no entry has a golden path."""
-    found = golden(records)
-    categories = {name: path_scores(part, profile) for name, part in by_category(found).items()}
-    return {**categories, "all": path_scores(found, profile)} if found else {}
+    found = select_golden_paths(records)
+    categories = {name: score_paths(part, profile) for name, part in group_by_category(found).items()}
+    return {**categories, "all": score_paths(found, profile)} if found else {}
 
 
-def path_scores(records: Iterable[Record], profile: Profile) -> PathScores:
+def score_paths(records: Iterable[Record], profile: Profile) -> PathScores:
     """Score these Records together."""
     # An entry that was not scored is absent here, as in ComplexFuncBench's own evaluation.
     scored = [(r, verdict) for r in records if not isinstance(verdict := r.verdict(profile), NotScored)]
@@ -166,7 +166,7 @@ def path_scores(records: Iterable[Record], profile: Profile) -> PathScores:
         calls=calls,
         right=right,
         accuracy=right / calls if calls else None,
-        interval=of_ratio(list(_sum_by_unit(told).values())),
+        interval=find_ratio_interval(list(_sum_by_unit(told).values())),
         completeness=_average_ratings(path.completeness for _, path in told),
         correctness=_average_ratings(path.correctness for _, path in told),
         failures=_count_classes(verdict.code for _, verdict in scored if isinstance(verdict, Failed)),
@@ -205,12 +205,12 @@ def _count_wrong_parameters(calls: Iterable[CallVerdict]) -> Mapping[str, Wrong]
         if expected.get("name") != call.made.get("name") or not isinstance(arguments, Mapping):
             continue
         differ = () if call.right else {difference.parameter for difference in call.differences}
-        of.update(map(role, arguments))
-        wrong.update(role(name) for name in arguments if name in differ)
+        of.update(map(guess_role, arguments))
+        wrong.update(guess_role(name) for name in arguments if name in differ)
     return {name: Wrong(wrong[name], of[name]) for name in (*ROLES, OTHER) if of[name]}
 
 
-def role(parameter: str) -> str:
+def guess_role(parameter: str) -> str:
     """Guess from its name what a parameter is for."""
     words = {word.lower() for word in _WORD.findall(parameter)}
     return next((name for name, known in ROLES.items() if words & known), OTHER)
@@ -220,14 +220,14 @@ def _name_excess(steps: int) -> str:
     return "fewer" if steps < 0 else "3+" if steps > 2 else str(steps)
 
 
-def possible(records: Iterable[Record], profile: Profile) -> tuple[float, float] | None:
+def find_possible_accuracy(records: Iterable[Record], profile: Profile) -> tuple[float, float] | None:
     """From where to where call accuracy could lie, whatever the entries that were not scored would have been.
 
     An entry of which neither profile tells the number of calls is supposed to have as many as the longest
     path. None of no calls.
     """
-    chosen = golden(records)
-    found = path_scores(chosen, profile)
+    chosen = select_golden_paths(records)
+    found = score_paths(chosen, profile)
     missing = [r for r in chosen if isinstance(v := r.verdict(profile), NotScored) and v.cause != SET_ASIDE]
     known = {record.entry: path.calls for record in chosen for each in Profile if (path := record.path(each))}
     longest = max(known.values(), default=0)
@@ -236,7 +236,7 @@ def possible(records: Iterable[Record], profile: Profile) -> tuple[float, float]
     return (found.right / calls, (found.right + open_calls) / calls) if found.calls else None
 
 
-def partial(records: Iterable[Record], profile: Profile) -> bool:
+def is_scored_in_part(records: Iterable[Record], profile: Profile) -> bool:
     """Whether ComplexFuncBench was scored in part only, so that official denominators would be others."""
     scored = {
         (r.category, r.entry)

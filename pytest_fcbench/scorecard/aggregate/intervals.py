@@ -58,12 +58,12 @@ class Part:
     interval: Interval
 
 
-def of_share(passed: int, n: int) -> Interval | None:
+def find_share_interval(passed: int, n: int) -> Interval | None:
     """Return the interval of a share of independent entries; None of no entries."""
     return Interval(*_find_wilson_limits(passed / n, n), "wilson") if n else None
 
 
-def of_clusters(clusters: Sequence[tuple[int, int]]) -> Interval | None:
+def find_cluster_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     """Return the interval of a share whose verdicts come in clusters, each given as passed and number.
 
     None of no verdicts. With a single cluster, or with no variance between clusters, the number of
@@ -82,7 +82,7 @@ def of_clusters(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     return Interval(*_find_wilson_limits(share, effective), "wilson, cluster-robust")
 
 
-def of_ratio(clusters: Sequence[tuple[int, int]]) -> Interval | None:
+def find_ratio_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     """Return the interval of a ratio R of two sums over clusters, such as right calls and calls.
 
     The variance is that of the linearised ratio, k / (k - 1) * sum((y - R x)^2) / sum(x)^2 for k clusters
@@ -91,14 +91,14 @@ def of_ratio(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     limits are R -/+ 1.96 standard errors, and None where the clusters tell no variance.
     """
     if all(part <= whole for part, whole in clusters):
-        return of_clusters(clusters)
+        return find_cluster_interval(clusters)
     if len(clusters) < 2 or not any(whole for _, whole in clusters):
         return None
     ratio, reach = _linearise_ratio(clusters)
     return Interval(max(0.0, ratio - reach), ratio + reach, "linearised ratio") if reach else None
 
 
-def of_difference(clusters: Sequence[tuple[int, int]]) -> Interval | None:
+def find_difference_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     """Return the interval of a mean difference of verdicts, given by cluster as sum of differences and their
     number: -/+ 1.96 standard errors of the linearised mean, as in ``of_ratio``. None of less than two
     clusters, and where they tell no variance."""
@@ -116,7 +116,7 @@ def _linearise_ratio(clusters: Sequence[tuple[int, int]]) -> tuple[float, float]
     return ratio, _Z * sqrt(k / (k - 1) * spread) / n
 
 
-def of_mean(parts: Sequence[Part]) -> Interval | None:
+def find_mean_interval(parts: Sequence[Part]) -> Interval | None:
     """Return the interval of the weighted sum of independent shares; None of none."""
     if not parts:
         return None

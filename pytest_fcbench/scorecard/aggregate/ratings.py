@@ -10,10 +10,10 @@ from typing import Annotated
 from pydantic import Field
 
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
-from pytest_fcbench.scorecard.aggregate.intervals import Interval, of_clusters, within
-from pytest_fcbench.scorecard.record import Record, by_category
+from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_cluster_interval, within
+from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.scorecard.render.wording import number
+from pytest_fcbench.scorecard.render.wording import format_number
 
 MOST = 2
 """The best score."""
@@ -36,7 +36,7 @@ class Ratings:
     """Of the mean. Each score counts as so many of two points, those of an entry's trials as a cluster."""
 
 
-def ratings(records: Iterable[Record]) -> Ratings:
+def summarise_ratings(records: Iterable[Record]) -> Ratings:
     """Summarise the ratings of these Records."""
     scores: dict[str, list[int]] = {}
     not_rated = 0
@@ -49,7 +49,7 @@ def ratings(records: Iterable[Record]) -> Ratings:
             scores.setdefault(record.unit, []).append(record.rating.score)
     every = [score for unit in scores.values() for score in unit]
     # Wilson's formula is for shares, so each score counts as so many of two points.
-    share = of_clusters([(sum(unit), MOST * len(unit)) for unit in scores.values()])
+    share = find_cluster_interval([(sum(unit), MOST * len(unit)) for unit in scores.values()])
     return Ratings(
         len(every),
         not_rated,
@@ -59,30 +59,30 @@ def ratings(records: Iterable[Record]) -> Ratings:
     )
 
 
-def parts(records: Iterable[Record]) -> dict[str, Ratings]:
+def summarise_ratings_by_category(records: Iterable[Record]) -> dict[str, Ratings]:
     """Summarise ratings by category, where a judge was asked about any reply."""
     asked = (record for record in records if record.rating)
-    return {name: ratings(part) for name, part in by_category(asked).items()}
+    return {name: summarise_ratings(part) for name, part in group_by_category(asked).items()}
 
 
 COLUMNS = ("rated", "not rated", "mean", "95%", *map(str, range(MOST + 1)))
 """Those of a table about ratings."""
 
 
-def row(of: Ratings) -> tuple[str, ...]:
+def format_ratings(of: Ratings) -> tuple[str, ...]:
     """Write the cells of ``COLUMNS``."""
     limits = f"{of.interval.low:.2f}-{of.interval.high:.2f}" if of.interval else "-"
-    return (f"{of.rated:,}", f"{of.not_rated:,}", number(of.mean, ".2f"), limits, *map(str, of.counts))
+    return (f"{of.rated:,}", f"{of.not_rated:,}", format_number(of.mean, ".2f"), limits, *map(str, of.counts))
 
 
-def table(records: Sequence[Record], judge: str | None) -> Table | None:
+def tabulate_ratings(records: Sequence[Record], judge: str | None) -> Table | None:
     """Tabulate each category; None where no judge was asked."""
-    found = parts(records)
+    found = summarise_ratings_by_category(records)
     if not found:
         return None
     return Table(
         f"replies rated by {judge or 'a judge'} (0 to {MOST})",
         ("", *COLUMNS),
-        tuple((name, *row(of)) for name, of in found.items()),
+        tuple((name, *format_ratings(of)) for name, of in found.items()),
         ("ratings change no verdict; replies that were not rated are not in the mean",),
     )

@@ -13,7 +13,7 @@ from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotSco
 from pytest_fcbench.scorecard.aggregate import intervals
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, SUITES, Formula, Weighing
 from pytest_fcbench.scorecard.aggregate.intervals import Interval, Part, Share, within
-from pytest_fcbench.scorecard.record import Record, by_category
+from pytest_fcbench.scorecard.record import Record, group_by_category
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class ProfileScores:
     alike: bool = False
     """Whether only suites of a team's own were run: entries count alike, and the suites are the groups."""
 
-    def named(self, name: str) -> Score | None:
+    def find_score(self, name: str) -> Score | None:
         """Return the score of a category, a group or ``overall``; None where nothing of it was run."""
         if name == "overall":
             return self.overall
@@ -67,7 +67,7 @@ class ProfileScores:
     @property
     def main(self) -> str:
         """The score that speaks for the run: another one where nothing of overall's formula was scored."""
-        alone = [name for name in _ALONE if self.named(name)]
+        alone = [name for name in _ALONE if self.find_score(name)]
         return alone[0] if alone and self.overall.accuracy is None else "overall"
 
 
@@ -75,7 +75,7 @@ _ALONE = ("complex", "executable", "format_sensitivity")
 """What has no part in overall."""
 
 
-def aggregate(
+def aggregate_scores(
     records: Iterable[Record],
     profile: Profile,
     size_of: Callable[[str], int],
@@ -89,11 +89,13 @@ def aggregate(
     was not scored (set-aside ones excepted), to see how far those could move a score.
     """
     records = list(records)
-    categories = {name: tally(part, profile, assumed) for name, part in by_category(records).items()}
+    categories = {
+        name: tally_records(part, profile, assumed) for name, part in group_by_category(records).items()
+    }
     if _has_only_own_suites(records):
         suites = dict.fromkeys(record.suite for record in records)
-        own = {suite: tally(marked(records, suite), profile, assumed) for suite in suites}
-        return ProfileScores(categories, own, tally(records, profile, assumed), alike=True)
+        own = {suite: tally_records(select_marked(records, suite), profile, assumed) for suite in suites}
+        return ProfileScores(categories, own, tally_records(records, profile, assumed), alike=True)
     groups: dict[str, Score] = {}
     for name, formula in GROUPS.items():
         parts = {part: categories.get(part) or groups.get(part) for part in formula.parts}
@@ -105,7 +107,7 @@ def aggregate(
     return ProfileScores(categories, groups, _count_all_categories(overall, categories))
 
 
-def counted(categories: Iterable[str]) -> list[str]:
+def list_sized_categories(categories: Iterable[str]) -> list[str]:
     """Of which categories the size matters although they were not run, where these were."""
     run = set(categories)
     return [
@@ -116,7 +118,7 @@ def counted(categories: Iterable[str]) -> list[str]:
     ]
 
 
-def supposed(verdict: Verdict, assumed: Passed | Failed | None) -> Verdict:
+def assume_verdict(verdict: Verdict, assumed: Passed | Failed | None) -> Verdict:
     """Return a verdict, or what is assumed in its place where it is missing and was not set aside."""
     unscored = isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE
     return assumed if assumed and unscored else verdict
@@ -126,13 +128,13 @@ def _has_only_own_suites(records: Sequence[Record]) -> bool:
     return bool(records) and not any(record.suite in SUITES for record in records)
 
 
-def is_formula(metric: str, records: Sequence[Record]) -> bool:
+def has_formula(metric: str, records: Sequence[Record]) -> bool:
     """Whether a score of these follows an official formula; otherwise entries with that mark count alike."""
     official = metric == "overall" or metric in GROUPS
     return metric in CATEGORIES or (official and not _has_only_own_suites(records))
 
 
-def marked(records: Iterable[Record], mark: str) -> list[Record]:
+def select_marked(records: Iterable[Record], mark: str) -> list[Record]:
     """Those whose test carries a mark: suite, selection or category, or ``mark:`` before a user's own; all of
     them for ``overall``."""
     if mark == "overall":
@@ -143,7 +145,7 @@ def marked(records: Iterable[Record], mark: str) -> list[Record]:
     return [record for record in records if record.suite == mark or record.category in members]
 
 
-def score_of(
+def score_metric(
     metric: str,
     records: Sequence[Record],
     profile: Profile,
@@ -151,18 +153,20 @@ def score_of(
     assumed: Passed | Failed | None = None,
 ) -> Score | None:
     """Return the score of ``overall``, a group, a category or a mark; None where nothing of it was run."""
-    if is_formula(metric, records):
-        return aggregate(records, profile, size_of, assumed).named(metric)
-    part = marked(records, metric)
-    return tally(part, profile, assumed) if part else None
+    if has_formula(metric, records):
+        return aggregate_scores(records, profile, size_of, assumed).find_score(metric)
+    part = select_marked(records, metric)
+    return tally_records(part, profile, assumed) if part else None
 
 
-def tally(records: Sequence[Record], profile: Profile, assumed: Passed | Failed | None = None) -> Score:
+def tally_records(
+    records: Sequence[Record], profile: Profile, assumed: Passed | Failed | None = None
+) -> Score:
     """Score entries that count alike; trials of an entry, or of those like it, are a cluster."""
     clusters: dict[str, list[bool]] = {}
     unscored = []
     for record in records:
-        verdict = supposed(record.verdict(profile), assumed)
+        verdict = assume_verdict(record.verdict(profile), assumed)
         if isinstance(verdict, NotScored):
             unscored.append(verdict)
         else:
@@ -182,9 +186,9 @@ def tally(records: Sequence[Record], profile: Profile, assumed: Passed | Failed 
     return replace(
         counts,
         accuracy=passed / scored,
-        interval=intervals.of_share(passed, scored)
+        interval=intervals.find_share_interval(passed, scored)
         if alone
-        else intervals.of_clusters([(sum(trials), len(trials)) for trials in clusters.values()]),
+        else intervals.find_cluster_interval([(sum(trials), len(trials)) for trials in clusters.values()]),
     )
 
 
@@ -218,7 +222,7 @@ def _combine_scores(parts: Mapping[str, Score | None], weights: Mapping[str, flo
         set_aside=sum(score.set_aside for score in present),
         accuracy=add_in_order(part.weight * part.share for part in known) if known and not unknown else None,
         missing=tuple(dict.fromkeys(missing + nested)),
-        interval=None if unknown else intervals.of_mean(known),
+        interval=None if unknown else intervals.find_mean_interval(known),
         unknown=unknown,
     )
 

@@ -36,12 +36,12 @@ class TrialScores:
     """Entries whose verdict is not the same in all trials."""
 
 
-def trials_of(records: Iterable[Record]) -> int:
+def count_trials(records: Iterable[Record]) -> int:
     """How often each entry was put: the highest trial of any Record, 1 in a run without trials."""
     return max((record.trial or 1 for record in records), default=1)
 
 
-def trial_scores(records: Iterable[Record], profile: Profile, k: int) -> TrialScores:
+def score_trials(records: Iterable[Record], profile: Profile, k: int) -> TrialScores:
     """Scores of a run that puts each entry ``k`` times.
 
     With c of k trials passed, the unbiased estimators of an entry are pass@j = 1 - C(k-c, j) / C(k, j) and

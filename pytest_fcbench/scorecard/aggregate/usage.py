@@ -41,7 +41,7 @@ class CostLatency:
     latency_p95_s: Number | None
 
 
-def cost_latency(records: Iterable[Record]) -> CostLatency:
+def measure_usage(records: Iterable[Record]) -> CostLatency:
     """Sum up the tokens, dollars and seconds of all steps of these Records."""
     steps = [step for record in records for step in record.steps]
     asked = [step.input_tokens for step in steps if step.input_tokens is not None]

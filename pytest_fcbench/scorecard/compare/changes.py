@@ -39,17 +39,17 @@ class Change:
     new: Verdict
 
 
-def changes(old: Iterable[Record], new: Mapping[str, Record]) -> Iterator[Change]:
+def list_changes(old: Iterable[Record], new: Mapping[str, Record]) -> Iterator[Change]:
     """List the verdicts that changed; ``new`` has each Record by item id."""
     for record in old:
         again = new[record.item_id]
         for profile in Profile:
             before, after = record.verdict(profile), again.verdict(profile)
-            if kind := kind_of(before, after):
+            if kind := classify_change(before, after):
                 yield Change(record.item_id, profile, kind, before, after)
 
 
-def kind_of(old: Verdict, new: Verdict) -> Kind | None:
+def classify_change(old: Verdict, new: Verdict) -> Kind | None:
     """How one verdict became the other, None where status and code are the same."""
     if _name_outcome(old) == _name_outcome(new):
         return None
@@ -70,11 +70,11 @@ def _name_outcome(verdict: Verdict) -> tuple[str, str | None]:
     return verdict.status, None
 
 
-def moved(old: ProfileScores, new: ProfileScores) -> Iterator[tuple[str, Score, Score]]:
+def list_changed_scores(old: ProfileScores, new: ProfileScores) -> Iterator[tuple[str, Score, Score]]:
     """List the categories, groups and overall whose score changed, with both scores."""
     names = (*old.categories, *old.groups, "overall")
     for name in names:
-        before, after = old.named(name), new.named(name)
+        before, after = old.find_score(name), new.find_score(name)
         if before and after and _list_counts(before) != _list_counts(after):
             yield name, before, after
 

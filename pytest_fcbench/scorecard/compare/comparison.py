@@ -14,20 +14,28 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
-from pytest_fcbench.domain.errors import UsageError, unknown
-from pytest_fcbench.domain.text import shorten
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
-from pytest_fcbench.scorecard.aggregate.scores import aggregate
-from pytest_fcbench.scorecard.aggregate.trials import trials_of
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, cost_latency
-from pytest_fcbench.scorecard.compare.paired import Difference, Pair, Paired, pair
+from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
+from pytest_fcbench.scorecard.aggregate.trials import count_trials
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_usage
+from pytest_fcbench.scorecard.compare.paired import Difference, Pair, Paired, pair_runs
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render import call_tables
 from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.scorecard.render.wording import dollars, driven, names, number, outermost, suite, suites
+from pytest_fcbench.scorecard.render.wording import (
+    describe_path_settings,
+    format_dollars,
+    format_number,
+    name_scorecards,
+    name_suite,
+    name_suites,
+    select_outermost,
+)
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 _FEW = 5
@@ -46,10 +54,10 @@ class Tested:
     @property
     def shown(self) -> int:
         """1 where it is shown to be better, -1 where it is shown to be worse, else 0."""
-        return shown(self.difference, self.p)
+        return decide_direction(self.difference, self.p)
 
 
-def shown(difference: Difference, p: float) -> int:
+def decide_direction(difference: Difference, p: float) -> int:
     """1 for better, -1 for worse, 0 where ``p`` or the interval allow that there is no difference."""
     chance = difference.chance
     if p > 1 - CONFIDENCE or chance.low <= 0 <= chance.high:
@@ -57,7 +65,7 @@ def shown(difference: Difference, p: float) -> int:
     return 1 if chance.low > 0 else -1
 
 
-def holm(probabilities: Sequence[float]) -> list[float]:
+def correct_by_holm(probabilities: Sequence[float]) -> list[float]:
     """Each p value as it counts among all of these: the least one times their number, and so on."""
     n, least = len(probabilities), 0.0
     corrected = [0.0] * n
@@ -82,43 +90,45 @@ class Comparison:
     @property
     def names(self) -> list[str]:
         """What to call the two."""
-        return names([self.before, self.after])
+        return name_scorecards([self.before, self.after])
 
 
-def checked(metrics: Iterable[str], cards: Iterable[Scorecard]) -> list[str]:
+def check_metrics(metrics: Iterable[str], cards: Iterable[Scorecard]) -> list[str]:
     """Metrics that there are: scores of the formulas, and marks. Raises ``UsageError``."""
     named = {record.suite for card in cards for record in card.records}
     known = dict.fromkeys(("overall", *GROUPS, *CATEGORIES, *SELECTIONS, *sorted(named)))
     found = list(dict.fromkeys(metrics))
     for metric in found:
         if metric not in known:
-            raise UsageError(unknown("metric", metric, known))
+            raise UsageError(describe_unknown_name("metric", metric, known))
     return found
 
 
-def compare(before: Scorecard, after: Scorecard, profile: Profile, metrics: Sequence[str] = ()) -> Comparison:
+def compare_scorecards(
+    before: Scorecard, after: Scorecard, profile: Profile, metrics: Sequence[str] = ()
+) -> Comparison:
     """Compare the later run with the earlier one, in these metrics or else in all that both have.
 
     Raises ``UsageError`` for an unknown metric, and where there is nothing to compare.
     """
-    asked = checked(metrics, (before, after))
-    paired = pair(before.records, after.records, profile)
+    asked = check_metrics(metrics, (before, after))
+    paired = pair_runs(before.records, after.records, profile)
     if not paired.pairs:
         many = f"{len(paired.unscored):,}" if paired.unscored else "none"
         entries = f"{_count_entries(before):,} and {_count_entries(after):,} entries"
         raise UsageError(
             f"{before.path} and {after.path} have no scored entry in common: of {entries} {many} have the "
-            f"same name ({suites(before)} and {suites(after)})"
+            f"same name ({name_suites(before)} and {name_suites(after)})"
         )
     compared = {one.entry for one in paired.pairs}
-    scores = aggregate((r for r in after.records if r.entry in compared), profile, after.size_of)
+    scores = aggregate_scores((r for r in after.records if r.entry in compared), profile, after.size_of)
     found = []
     for metric in asked or (*scores.categories, *scores.groups, "overall"):
-        if difference := paired.difference(metric, after.size_of):
+        if difference := paired.measure_difference(metric, after.size_of):
             found.append(difference)
         elif asked:
             raise UsageError(f"metric {metric!r}: none of its entries was scored in both")
-    missing = {one.metric: score.missing for one in found if (score := scores.named(one.metric))}
+    missing = {one.metric: score.missing for one in found if (score := scores.find_score(one.metric))}
     return Comparison(before, after, profile, paired, tuple(_correct_probabilities(found)), missing)
 
 
@@ -133,7 +143,7 @@ def _correct_probabilities(differences: Sequence[Difference]) -> Iterator[Tested
     corrected = {
         metric: p
         for kind in kinds.values()
-        for metric, p in zip(kind, holm(list(kind.values())), strict=True)
+        for metric, p in zip(kind, correct_by_holm(list(kind.values())), strict=True)
     }
     return (Tested(one, corrected[one.metric]) for one in differences)
 
@@ -145,7 +155,7 @@ def _find_family(metric: str) -> str:
 # In words and tables
 
 
-def conclusion(comparison: Comparison) -> str:
+def write_conclusion(comparison: Comparison) -> str:
     """One sentence: whether the later run is better overall, else in complex, else in the first metric."""
     before, after = comparison.names
     by_metric = {one.difference.metric: one for one in comparison.tested}
@@ -166,38 +176,38 @@ def conclusion(comparison: Comparison) -> str:
     )
 
 
-def tables(comparison: Comparison, most: int) -> list[Table]:
+def tabulate_comparison(comparison: Comparison, most: int) -> list[Table]:
     """All for people: the two runs below the conclusion, scores, cost and latency, flips."""
     parts = [
-        heads(comparison),
-        scores(comparison),
-        complex_calls(comparison),
-        executed(comparison),
-        rated(comparison),
-        usage(comparison),
-        *flips(comparison, most),
+        tabulate_runs(comparison),
+        tabulate_scores(comparison),
+        tabulate_complex_calls(comparison),
+        tabulate_executed(comparison),
+        tabulate_ratings(comparison),
+        tabulate_usage(comparison),
+        *tabulate_all_flips(comparison, most),
     ]
     return [part for part in parts if part.rows]
 
 
-def heads(comparison: Comparison) -> Table:
+def tabulate_runs(comparison: Comparison) -> Table:
     """Tabulate what the two runs were, with notes on what makes them less comparable."""
     cards = (comparison.before, comparison.after)
     rows: Mapping[str, Callable[[Scorecard], str]] = {
         "file": lambda card: str(card.path),
         "model": lambda card: card.facts.model,
         "mode": lambda card: f"{card.facts.mode}, {card.facts.names} names, {card.facts.syntax}",
-        "suites": suites,
+        "suites": name_suites,
         "ended": _format_end,
         "entries": lambda card: f"{_count_entries(card)}",
-        "trials": lambda card: f"{trials_of(card.records)}",
+        "trials": lambda card: f"{count_trials(card.records)}",
         "not scored": lambda card: _describe_unscored(card, comparison.profile),
     }
     return Table(
-        conclusion(comparison),
+        write_conclusion(comparison),
         ("", "before", "after"),
         tuple((name, *(cell(card) for card in cards)) for name, cell in rows.items()),
-        tuple(warnings(comparison)),
+        tuple(write_warnings(comparison)),
         left=frozenset({"before", "after"}),
     )
 
@@ -217,7 +227,7 @@ def _describe_unscored(card: Scorecard, profile: Profile) -> str:
     return f"{score.not_scored - score.set_aside}{aside}"
 
 
-def warnings(comparison: Comparison) -> Iterator[str]:
+def write_warnings(comparison: Comparison) -> Iterator[str]:
     """Write a sentence for each thing in which the runs differ beside the model."""
     before, after, paired = comparison.before, comparison.after, comparison.paired
     old, new = before.facts, after.facts
@@ -225,14 +235,14 @@ def warnings(comparison: Comparison) -> Iterator[str]:
         if name not in old.suites or name not in new.suites:
             yield f"suite {name}: only {'before' if name in old.suites else 'after'}"
         elif old.suites[name] != new.suites[name]:
-            told = (suite(name, facts.suites[name]) for facts in (old, new))
+            told = (name_suite(name, facts.suites[name]) for facts in (old, new))
             yield f"suite {' before, '.join(told)} after; entries may have changed under the same name"
     rest = [
         ("mode", old.mode, new.mode),
         ("names", old.names, new.names),
         ("syntax", old.syntax, new.syntax),
-        ("trials", trials_of(before.records), trials_of(after.records)),
-        ("complex conversations", driven(old.driven), driven(new.driven)),
+        ("trials", count_trials(before.records), count_trials(after.records)),
+        ("complex conversations", describe_path_settings(old.driven), describe_path_settings(new.driven)),
         ("replies rated by", old.rated_by or "-", new.rated_by or "-"),
         ("judged by fcbench", old.fcbench, new.fcbench),
     ]
@@ -260,7 +270,7 @@ def _describe_left_out(why: str, entries: Sequence[str]) -> Iterator[str]:
         yield f"left out, {why}: {', '.join(entries[:_FEW])}{more}"
 
 
-def scores(comparison: Comparison) -> Table:
+def tabulate_scores(comparison: Comparison) -> Table:
     """Tabulate each metric."""
     rows = []
     for one in comparison.tested:
@@ -289,7 +299,7 @@ def scores(comparison: Comparison) -> Table:
 
 
 def _explain_methods(comparison: Comparison) -> Iterator[str]:
-    missing = outermost(part for parts in comparison.missing.values() for part in parts)
+    missing = select_outermost(part for parts in comparison.missing.values() for part in parts)
     if missing:
         yield f"* official formula: what was not compared counts as 0: {', '.join(missing)}"
     yield (
@@ -309,33 +319,36 @@ def _explain_methods(comparison: Comparison) -> Iterator[str]:
     yield "; ".join([*told, f"{most}: all others" if told else most])
 
 
-def complex_calls(comparison: Comparison) -> Table:
+def tabulate_complex_calls(comparison: Comparison) -> Table:
     """Tabulate the calls along golden paths in each run, on the entries that both have scored."""
 
     def format_rows(records: Sequence[Record]) -> Mapping[str, Sequence[str]]:
-        found = golden_paths.parts(records, comparison.profile)
-        return {name: call_tables.call_row(of) for name, of in found.items() if of.calls}
+        found = golden_paths.score_paths_by_category(records, comparison.profile)
+        return {name: call_tables.format_call_scores(of) for name, of in found.items() if of.calls}
 
     title = f"Complex calls ({comparison.profile} profile)"
     return _tabulate_both(comparison, title, call_tables.CALL_COLUMNS, format_rows, call_tables.LEGEND)
 
 
-def executed(comparison: Comparison) -> Table:
+def tabulate_executed(comparison: Comparison) -> Table:
     """Tabulate verdicts on calls as written and as executed in each run, on the same entries."""
 
     def format_rows(records: Sequence[Record]) -> Mapping[str, Sequence[str]]:
-        found = execution.parts(records, comparison.profile)
-        return {name: execution.row(of) for name, of in found.items()}
+        found = execution.count_sides_by_category(records, comparison.profile)
+        return {name: execution.format_sides(of) for name, of in found.items()}
 
     title = f"Calls as written (AST) and carried out ({comparison.profile} profile)"
     return _tabulate_both(comparison, title, execution.COLUMNS, format_rows, execution.LEGEND)
 
 
-def rated(comparison: Comparison) -> Table:
+def tabulate_ratings(comparison: Comparison) -> Table:
     """Tabulate how judges rated replies in each run, on the same entries."""
 
     def format_rows(records: Sequence[Record]) -> Mapping[str, Sequence[str]]:
-        return {name: ratings.row(of) for name, of in ratings.parts(records).items()}
+        return {
+            name: ratings.format_ratings(of)
+            for name, of in ratings.summarise_ratings_by_category(records).items()
+        }
 
     return _tabulate_both(comparison, f"Replies rated (0 to {ratings.MOST})", ratings.COLUMNS, format_rows)
 
@@ -366,24 +379,24 @@ def _tabulate_both(
 
 
 def _format_seconds(value: float | None) -> str:
-    return number(value, ".2f")
+    return format_number(value, ".2f")
 
 
 _TOOK: Mapping[str, tuple[Callable[[CostLatency], float | None], Callable[[float | None], str]]] = {
-    "calls": (lambda took: took.steps or None, number),
-    "tokens in": (lambda took: took.input_tokens, number),
-    "tokens out": (lambda took: took.output_tokens, number),
-    "dollars": (lambda took: took.usd, dollars),
-    "dollars per 1,000 calls": (lambda took: took.usd_per_1000_calls, dollars),
+    "calls": (lambda took: took.steps or None, format_number),
+    "tokens in": (lambda took: took.input_tokens, format_number),
+    "tokens out": (lambda took: took.output_tokens, format_number),
+    "dollars": (lambda took: took.usd, format_dollars),
+    "dollars per 1,000 calls": (lambda took: took.usd_per_1000_calls, format_dollars),
     "seconds per call, mean": (lambda took: took.latency_mean_s, _format_seconds),
     "seconds per call, p50": (lambda took: took.latency_p50_s, _format_seconds),
     "seconds per call, p95": (lambda took: took.latency_p95_s, _format_seconds),
 }
 
 
-def usage(comparison: Comparison) -> Table:
+def tabulate_usage(comparison: Comparison) -> Table:
     """Tabulate tokens, dollars and seconds of the compared entries, as far as one of the runs knows them."""
-    took = [cost_latency(records) for records in _select_compared(comparison)]
+    took = [measure_usage(records) for records in _select_compared(comparison)]
     rows = []
     for name, (value, form) in _TOOK.items():
         first, second = map(value, took)
@@ -407,18 +420,18 @@ def _format_ratio(before: float | None, after: float | None) -> str:
 
 def _format_points(change: float | None) -> str:
     """Points of a hundred, with a sign; what is rounded to nothing has none of its own."""
-    return number(None if change is None else round(100 * change, 1) + 0.0, "+.1f")
+    return format_number(None if change is None else round(100 * change, 1) + 0.0, "+.1f")
 
 
-def flips(comparison: Comparison, most: int | None) -> list[Table]:
+def tabulate_all_flips(comparison: Comparison, most: int | None) -> list[Table]:
     """Entries that became better and those that became worse, at most so many of each (None: all)."""
     kinds = (("Better", comparison.paired.better), ("Worse", comparison.paired.worse))
     return [_tabulate_flips(title, pairs, comparison, most) for title, pairs in kinds]
 
 
-def joined_flips(comparison: Comparison, most: int | None) -> Table:
+def join_flips(comparison: Comparison, most: int | None) -> Table:
     """Flips in both directions in one table."""
-    better, worse = flips(comparison, most)
+    better, worse = tabulate_all_flips(comparison, most)
     return Table("Flips", better.columns, better.rows + worse.rows, left=better.left)
 
 
@@ -441,7 +454,7 @@ def _tabulate_flips(title: str, pairs: Sequence[Pair], comparison: Comparison, m
                 one.category,
                 before[one.entry].word,
                 after[one.entry].word,
-                shorten((before if one.change > 0 else after)[one.entry].reason, _REASON),
+                shorten_text((before if one.change > 0 else after)[one.entry].reason, _REASON),
             )
             for one in kept
         ),

@@ -18,18 +18,26 @@ from datetime import date
 from itertools import combinations
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.text import printable, shorten
+from pytest_fcbench.domain.text import make_printable, shorten_text
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate import execution, golden_paths
-from pytest_fcbench.scorecard.aggregate.correlation import LEAST, Correlation, correlated
+from pytest_fcbench.scorecard.aggregate.correlation import LEAST, Correlation, correlate_pairs
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL
-from pytest_fcbench.scorecard.aggregate.scores import Score, score_of
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, cost_latency
-from pytest_fcbench.scorecard.compare.comparison import checked, shown
-from pytest_fcbench.scorecard.compare.paired import pair
+from pytest_fcbench.scorecard.aggregate.scores import Score, score_metric
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_usage
+from pytest_fcbench.scorecard.compare.comparison import check_metrics, decide_direction
+from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.render import call_tables
 from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.scorecard.render.wording import dollars, driven, limits, names, number, outermost, suites
+from pytest_fcbench.scorecard.render.wording import (
+    describe_path_settings,
+    format_dollars,
+    format_limits,
+    format_number,
+    name_scorecards,
+    name_suites,
+    select_outermost,
+)
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 _SHOWN = tuple(name for name in OVERALL if name in GROUPS)
@@ -71,7 +79,7 @@ class Board:
     """Pairs of names that have no scored entry in common."""
 
 
-def boards(
+def rank_boards(
     cards: Sequence[Scorecard],
     profile: Profile,
     metric: str | None = None,
@@ -82,7 +90,7 @@ def boards(
     Without a metric it is overall; complex or executable where nothing of overall was run. Raises
     ``UsageError`` for an unknown metric, and where no run has it.
     """
-    checked([metric] if metric else [], cards)
+    check_metrics([metric] if metric else [], cards)
     kinds: dict[object, list[Scorecard]] = {}
     # In the order of the files' names, so that the order in which they are given changes nothing.
     for card in sorted(cards, key=lambda card: str(card.path)):
@@ -111,9 +119,9 @@ def _list_scored(card: Scorecard, profile: Profile) -> list[str]:
 def _rank_board(
     cards: Sequence[Scorecard], profile: Profile, metric: str, released: Mapping[str, date]
 ) -> Board:
-    called, models = names(cards), names(cards, lambda card: card.facts.mode)
+    called, models = name_scorecards(cards), name_scorecards(cards, lambda card: card.facts.mode)
     better, apart = _find_better(cards, profile, metric)
-    scores = [score_of(metric, card.records, profile, card.size_of) for card in cards]
+    scores = [score_metric(metric, card.records, profile, card.size_of) for card in cards]
     rows = []
     for n, (card, score) in enumerate(zip(cards, scores, strict=True)):
         rank = None if score is None or score.accuracy is None else 1 + len(better[n])
@@ -124,7 +132,7 @@ def _rank_board(
     categories = _list_scored(cards[0], profile)
     of = ", ".join(categories) if len(categories) <= _FEW else f"{len(categories)} categories"
     return Board(
-        title=f"{suites(cards[0])}; {of}",
+        title=f"{name_suites(cards[0])}; {of}",
         rows=tuple(sorted(rows, key=_order_row)),
         profile=profile,
         metric=metric,
@@ -144,12 +152,12 @@ def _find_better(
     better: dict[int, set[int]] = {n: set() for n in range(len(cards))}
     apart = []
     for one, other in combinations(range(len(cards)), 2):
-        difference = pair(cards[one].records, cards[other].records, profile).difference(
+        difference = pair_runs(cards[one].records, cards[other].records, profile).measure_difference(
             metric, cards[one].size_of
         )
         if difference is None:
             apart.append((one, other))
-        elif verdict := shown(difference, difference.chance.p):
+        elif verdict := decide_direction(difference, difference.chance.p):
             better[one if verdict > 0 else other].add(other if verdict > 0 else one)
     for between in better:
         for above in better.values():
@@ -162,30 +170,30 @@ def _find_better(
 
 _WHO: Mapping[str, Callable[[Row], str]] = {
     "rank": lambda row: (
-        number(row.rank) + (f" to {row.lowest}" if row.rank and row.rank < row.lowest else "")
+        format_number(row.rank) + (f" to {row.lowest}" if row.rank and row.rank < row.lowest else "")
     ),
     "model": lambda row: row.model,
     "mode": lambda row: row.card.facts.mode,
 }
 _TOOK: Mapping[str, Callable[[CostLatency], str]] = {
-    "calls": lambda took: number(took.steps or None),
-    "$": lambda took: dollars(took.usd),
-    "$/1,000": lambda took: dollars(took.usd_per_1000_calls),
-    "mean s": lambda took: number(took.latency_mean_s, ".2f"),
-    "p50 s": lambda took: number(took.latency_p50_s, ".2f"),
-    "p95 s": lambda took: number(took.latency_p95_s, ".2f"),
+    "calls": lambda took: format_number(took.steps or None),
+    "$": lambda took: format_dollars(took.usd),
+    "$/1,000": lambda took: format_dollars(took.usd_per_1000_calls),
+    "mean s": lambda took: format_number(took.latency_mean_s, ".2f"),
+    "p50 s": lambda took: format_number(took.latency_p50_s, ".2f"),
+    "p95 s": lambda took: format_number(took.latency_p95_s, ".2f"),
 }
 _LEFT = frozenset({"model", "mode"})
 
 
-def tables(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, ...]:
+def tabulate_board(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, ...]:
     """Scores, with these metrics beside that of the ranks; calls along golden paths where there are such;
     and what else there is to say of each run.
 
     Raises ``UsageError`` for an unknown metric.
     """
     beside = [name for name in metrics or _list_metrics(board) if name != board.metric]
-    checked(beside, [row.card for row in board.rows])
+    check_metrics(beside, [row.card for row in board.rows])
     return (
         _tabulate_scores(board, beside),
         *_tabulate_complex(board),
@@ -201,12 +209,12 @@ def _list_metrics(board: Board) -> Sequence[str]:
     return ("overall", *_SHOWN) if main == "overall" else (main, *_list_scored(cards[0], board.profile))
 
 
-def joined(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
+def join_boards(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
     """All in one wide table, for programs."""
     rows: list[dict[str, str]] = []
     for board in boards:
         found: list[dict[str, str]] = [{} for _ in board.rows]
-        for table in tables(board, metrics):
+        for table in tabulate_board(board, metrics):
             names = [column.rstrip("*") for column in table.columns]
             for told, cells in zip(found, table.rows, strict=True):
                 told |= zip(names, cells, strict=True)
@@ -218,7 +226,9 @@ def joined(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
 
 def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
     found = {
-        metric: [score_of(metric, row.card.records, board.profile, row.card.size_of) for row in board.rows]
+        metric: [
+            score_metric(metric, row.card.records, board.profile, row.card.size_of) for row in board.rows
+        ]
         for metric in (board.metric, *beside)
     }
     missing = {
@@ -234,18 +244,18 @@ def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
             (
                 *(cell(row) for cell in _WHO.values()),
                 _format_accuracy(own[n]),
-                limits(score.interval if (score := own[n]) else None),
+                format_limits(score.interval if (score := own[n]) else None),
                 *(_format_accuracy(column[n]) for column in found.values()),
             )
             for n, row in enumerate(board.rows)
         ),
-        tuple(_write_notes(board, outermost(part for parts in missing.values() for part in parts))),
+        tuple(_write_notes(board, select_outermost(part for parts in missing.values() for part in parts))),
         left=_LEFT,
     )
 
 
 def _format_accuracy(score: Score | None) -> str:
-    return number(score.accuracy if score else None, ".2%")
+    return format_number(score.accuracy if score else None, ".2%")
 
 
 def _write_notes(board: Board, missing: Sequence[str]) -> Iterator[str]:
@@ -267,17 +277,20 @@ def _write_notes(board: Board, missing: Sequence[str]) -> Iterator[str]:
 def _tabulate_complex(board: Board) -> Iterator[Table]:
     """Tabulate calls along golden paths."""
     found = [
-        golden_paths.path_scores(golden_paths.golden(row.card.records), board.profile) for row in board.rows
+        golden_paths.score_paths(golden_paths.select_golden_paths(row.card.records), board.profile)
+        for row in board.rows
     ]
     if not any(scores.calls for scores in found):
         return
-    means = dict.fromkeys(driven(row.card.facts.driven) for row in board.rows if row.card.facts.driven)
+    means = dict.fromkeys(
+        describe_path_settings(row.card.facts.driven) for row in board.rows if row.card.facts.driven
+    )
     apart = (f"conversations went on by different means: {'; '.join(means)}",) if len(means) > 1 else ()
     yield Table(
         "Complex calls",
         (*_WHO, *call_tables.CALL_COLUMNS),
         tuple(
-            (*(cell(row) for cell in _WHO.values()), *call_tables.call_row(scores))
+            (*(cell(row) for cell in _WHO.values()), *call_tables.format_call_scores(scores))
             for row, scores in zip(board.rows, found, strict=True)
         ),
         (call_tables.LEGEND, *apart),
@@ -297,14 +310,14 @@ class _Beside:
     @property
     def together(self) -> Correlation:
         """How far both go together over the models."""
-        return correlated([pair for pair in self.shares if pair])
+        return correlate_pairs([pair for pair in self.shares if pair])
 
 
 def _collect_besides(board: Board) -> list[_Beside]:
     """In categories of the same kinds, and on the same answers; only what some model has."""
     scores = (row.card.scores(board.profile) for row in board.rows)
-    sides = (execution.sides(row.card.records, board.profile) for row in board.rows)
-    kinds = [execution.by_kind(found) for found in scores]
+    sides = (execution.count_sides(row.card.records, board.profile) for row in board.rows)
+    kinds = [execution.average_by_kind(found) for found in scores]
     found = (
         _Beside("categories of the same kinds", ("AST categories", "exec. categories"), kinds),
         _Beside("the same answers", ("AST", "execution"), [of.shares for of in sides]),
@@ -320,7 +333,11 @@ def _tabulate_executed(board: Board) -> Iterator[Table]:
             tuple(
                 (
                     *(cell(row) for cell in _WHO.values()),
-                    *(number(share, ".2%") for beside in found for share in beside.shares[n] or (None, None)),
+                    *(
+                        format_number(share, ".2%")
+                        for beside in found
+                        for share in beside.shares[n] or (None, None)
+                    ),
                 )
                 for n, row in enumerate(board.rows)
             ),
@@ -328,10 +345,10 @@ def _tabulate_executed(board: Board) -> Iterator[Table]:
         )
 
 
-def correlations(board: Board) -> Iterator[Table]:
+def tabulate_correlations(board: Board) -> Iterator[Table]:
     """How far AST and execution go together over three models or more (BFCL's paper, Figure 3)."""
     rows = tuple(
-        (beside.what, f"{of.n}", number(of.pearson, ".3f"), number(of.spearman, ".3f"))
+        (beside.what, f"{of.n}", format_number(of.pearson, ".3f"), format_number(of.spearman, ".3f"))
         for beside in _collect_besides(board)
         if (of := beside.together).n >= LEAST
     )
@@ -339,18 +356,18 @@ def correlations(board: Board) -> Iterator[Table]:
         yield Table("AST and execution over models", ("", "models", "Pearson's r", "Spearman's rho"), rows)
 
 
-def execution_charts(board: Board) -> Iterator[str]:
+def draw_execution(board: Board) -> Iterator[str]:
     """Draw execution over AST as SVG, where three models or more have both."""
     for beside in _collect_besides(board):
         if beside.together.n >= LEAST:
-            from pytest_fcbench.scorecard.render.charts.plots import Pair, pairs
+            from pytest_fcbench.scorecard.render.charts.plots import Pair, draw_pairs
 
             points = [
-                Pair(*shares, shorten(printable(row.name), _NAME))
+                Pair(*shares, shorten_text(make_printable(row.name), _NAME))
                 for row, shares in zip(board.rows, beside.shares, strict=True)
                 if shares
             ]
-            yield pairs(
+            yield draw_pairs(
                 points, *beside.columns, f"Execution over AST: {beside.what}; the table has the numbers."
             )
 
@@ -359,13 +376,15 @@ def _tabulate_rest(board: Board) -> Table:
     rows = []
     for row in board.rows:
         overall = row.card.scores(board.profile).overall
-        took = cost_latency(row.card.records)
+        took = measure_usage(row.card.records)
         rows.append(
             (
                 *(cell(row) for cell in _WHO.values()),
                 row.released.isoformat() if row.released else "-",
-                number(overall.scored),
-                number((overall.not_scored - overall.set_aside) / overall.n if overall.n else None, ".1%"),
+                format_number(overall.scored),
+                format_number(
+                    (overall.not_scored - overall.set_aside) / overall.n if overall.n else None, ".1%"
+                ),
                 *(cell(took) for cell in _TOOK.values()),
             )
         )
@@ -378,7 +397,7 @@ def _tabulate_rest(board: Board) -> Table:
     )
 
 
-def release_chart(board: Board) -> str | None:
+def draw_releases(board: Board) -> str | None:
     """Accuracy over release date as SVG; None where less than two models have a date."""
     dated = [
         (
@@ -386,14 +405,14 @@ def release_chart(board: Board) -> str | None:
             score.accuracy,
             score.interval.low,
             score.interval.high,
-            shorten(printable(row.name), _NAME),
+            shorten_text(make_printable(row.name), _NAME),
         )
         for row in board.rows
         if row.released and (score := row.score) and score.accuracy is not None and score.interval
     ]
     if len(dated) < 2:
         return None
-    from pytest_fcbench.scorecard.render.charts.plots import Release, releases
+    from pytest_fcbench.scorecard.render.charts.plots import Release, draw_releases
 
     says = f"{board.metric} over release date, {board.title}; the tables have the numbers."
-    return releases([Release(*one) for one in dated], board.metric, says)
+    return draw_releases([Release(*one) for one in dated], board.metric, says)

@@ -11,10 +11,10 @@ from typing import Any
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.shard import Shard
-from pytest_fcbench.scorecard.aggregate.trials import trials_of
-from pytest_fcbench.scorecard.record import Record, in_order
+from pytest_fcbench.scorecard.aggregate.trials import count_trials
+from pytest_fcbench.scorecard.record import Record, sort_records
 from pytest_fcbench.scorecard.run_facts import RunFacts
-from pytest_fcbench.scorecard.scorecard_files import Scorecard, parsed, read
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, parse_file, read_scorecard
 
 _SAME = ("fcbench", "model", "mode", "names", "syntax", "profile", "suites", "price", "concurrency")
 """What must be alike in all parts of a run."""
@@ -47,13 +47,13 @@ class Merged:
         return any(_is_foreign(test) and not _is_passing(test) for test in self.report["tests"])
 
 
-def merge(paths: Sequence[Path], *, replacing: bool = False) -> Merged:
+def merge_scorecards(paths: Sequence[Path], *, replacing: bool = False) -> Merged:
     """Join the scorecards of one run. With ``replacing``, of an entry that stands in several the last counts.
 
     Raises ``UsageError`` where parts are of different runs, hold no answers, or have an entry in common.
     """
-    found = list(map(parsed, paths))
-    parts = list(map(read, paths, found))
+    found = list(map(parse_file, paths))
+    parts = list(map(read_scorecard, paths, found))
     for part in parts:
         if part.created_s is None:
             raise UsageError(f"{part.path}: a baseline keeps verdicts only; merge the scorecards themselves")
@@ -65,7 +65,7 @@ def merge(paths: Sequence[Path], *, replacing: bool = False) -> Merged:
     notes = dict.fromkeys((*(note for part in parts for note in part.facts.notes), unfinished))
     return Merged(
         facts=replace(_join_facts(parts), notes=tuple(filter(None, notes))),
-        records=tuple(in_order(records.values())),
+        records=tuple(sort_records(records.values())),
         sizes=_join_sizes(parts),
         missing=missing,
         unfinished=unfinished,
@@ -87,7 +87,7 @@ def _join_facts(parts: Sequence[Scorecard]) -> RunFacts:
 
 
 def _count_trials(part: Scorecard) -> int | None:
-    return trials_of(part.records) if part.records else None
+    return count_trials(part.records) if part.records else None
 
 
 def _find_told(name: str, parts: Sequence[Scorecard]) -> Any:

@@ -26,9 +26,9 @@ from statistics import NormalDist, fmean
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
-from pytest_fcbench.scorecard.aggregate.formulas import weights
+from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
-from pytest_fcbench.scorecard.aggregate.scores import is_formula, marked, supposed
+from pytest_fcbench.scorecard.aggregate.scores import assume_verdict, has_formula, select_marked
 from pytest_fcbench.scorecard.record import Record
 
 _DRAWS = 20_000
@@ -121,16 +121,20 @@ class Paired:
             found.setdefault(pair.category, []).append(pair)
         return {name: part for name, part in found.items() if part}
 
-    def difference(self, metric: str, size_of: Callable[[str], int] = lambda name: 0) -> Difference | None:
+    def measure_difference(
+        self, metric: str, size_of: Callable[[str], int] = lambda name: 0
+    ) -> Difference | None:
         """Measure the change of ``overall``, a group, a category or a mark's entries; None of no entries.
 
         A category that neither run has counts as 0 in both, as in the scores; ``size_of`` gives its size.
         """
-        if is_formula(metric, self.later):
-            share = weights(metric, lambda name: len(self._by_category.get(name, ())) or size_of(name))
+        if has_formula(metric, self.later):
+            share = weigh_categories(
+                metric, lambda name: len(self._by_category.get(name, ())) or size_of(name)
+            )
             parts = {name: part for name, part in self._by_category.items() if share.get(name)}
         else:
-            entries = {record.entry for record in marked(self.later, metric)}
+            entries = {record.entry for record in select_marked(self.later, metric)}
             kept = {name: [p for p in part if p.entry in entries] for name, part in self._by_category.items()}
             parts = {name: part for name, part in kept.items() if part}
             share = {name: len(part) / sum(map(len, parts.values())) for name, part in parts.items()}
@@ -234,7 +238,7 @@ class _Trials:
     """Of each that failed."""
 
 
-def pair(
+def pair_runs(
     before: Iterable[Record],
     after: Iterable[Record],
     profile: Profile,
@@ -274,7 +278,7 @@ def _collect_trials(
     found: dict[str, _Trials] = {}
     for record in records:
         trials = found.setdefault(record.entry, _Trials(record.category, record.unit, [], []))
-        verdict = supposed(record.verdict(profile), assumed)
+        verdict = assume_verdict(record.verdict(profile), assumed)
         if isinstance(verdict, NotScored):
             continue
         trials.passed.append(verdict.passed)

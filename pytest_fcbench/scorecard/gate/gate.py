@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
-from pytest_fcbench.scorecard.aggregate.scores import Score, score_of
+from pytest_fcbench.scorecard.aggregate.scores import Score, score_metric
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED, WORDS, Outcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -29,7 +29,7 @@ class Evidence:
 
     def score(self, metric: str, assumed: Passed | Failed | None = None) -> Score | None:
         """Return a score of the run; ``assumed`` stands for what was not scored."""
-        return score_of(metric, self.records, self.profile, self.size_of, assumed)
+        return score_metric(metric, self.records, self.profile, self.size_of, assumed)
 
     @property
     def not_comparable(self) -> str | None:
@@ -74,7 +74,9 @@ class Rule(Protocol):
         """Whether it holds."""
 
 
-def check(rules: Sequence[Rule], evidence: Evidence, *, unfinished: str | None = None) -> tuple[Outcome, ...]:
+def check_rules(
+    rules: Sequence[Rule], evidence: Evidence, *, unfinished: str | None = None
+) -> tuple[Outcome, ...]:
     """Check every rule; a run that is not whole, for the reason given, cannot tell."""
     found = [(rule, rule.check(evidence)) for rule in rules]
     if unfinished:
@@ -82,7 +84,7 @@ def check(rules: Sequence[Rule], evidence: Evidence, *, unfinished: str | None =
     return tuple(Outcome(rule.text, WORDS[one.code], one.sentence) for rule, one in found)
 
 
-def exit_code(outcomes: Sequence[Outcome]) -> int:
+def choose_exit_code(outcomes: Sequence[Outcome]) -> int:
     """0 if all rules held, 1 if one is broken, else 2. An interrupted run is never told to be broken."""
     codes = {outcome.code for outcome in outcomes}
     return BROKEN if BROKEN in codes else UNDECIDED if UNDECIDED in codes else HELD

@@ -21,13 +21,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
-from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed
 from pytest_fcbench.scorecard.aggregate import golden_paths
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
-from pytest_fcbench.scorecard.aggregate.scores import Score, marked
-from pytest_fcbench.scorecard.aggregate.usage import cost_latency
-from pytest_fcbench.scorecard.compare.paired import Difference, pair
+from pytest_fcbench.scorecard.aggregate.scores import Score, select_marked
+from pytest_fcbench.scorecard.aggregate.usage import measure_usage
+from pytest_fcbench.scorecard.compare.paired import Difference, pair_runs
 from pytest_fcbench.scorecard.gate.gate import (
     FAILING,
     PASSING,
@@ -59,14 +59,16 @@ class Bound:
         """Whether a value is on that side."""
         return _COMPARED[self.operator](round(value, 12), round(self.limit, 12))
 
-    def found(self, value: float, sentence: str) -> Finding:
+    def decide(self, value: float, sentence: str) -> Finding:
         """Return whether a value keeps the bound, with the sentence that says so."""
         return Finding(HELD if self.holds(value) else BROKEN, sentence)
 
-    def found_between(self, worst: float, value: float, best: float, sentence: str, unscored: str) -> Finding:
+    def decide_between(
+        self, worst: float, value: float, best: float, sentence: str, unscored: str
+    ) -> Finding:
         """Return the same of a share from ``worst`` to ``best``: undecided where that matters."""
         if self.holds(worst) == self.holds(best):
-            return self.found(value, sentence)
+            return self.decide(value, sentence)
         return Finding(
             UNDECIDED, f"{sentence}, but with {unscored} it lies anywhere from {worst:.2%} to {best:.2%}"
         )
@@ -95,7 +97,7 @@ class ScoreRule(_BoundRule):
         if score.missing:
             found += f" (not run, counted as 0: {', '.join(score.missing)})"
         unscored = f"{score.not_scored - score.set_aside} of {score.n} entries not scored"
-        return self.bound.found_between(worst, score.accuracy, best, found, unscored)
+        return self.bound.decide_between(worst, score.accuracy, best, found, unscored)
 
 
 def _find_accuracy(score: Score | None, otherwise: Score) -> float:
@@ -152,8 +154,8 @@ class NotWorse:
 
     def _measure_difference(self, evidence: Evidence, assumed: Passed | Failed | None) -> Difference | None:
         before = evidence.baseline.records if evidence.baseline else ()
-        paired = pair(before, evidence.records, evidence.profile, assumed)
-        return paired.difference(self.metric, evidence.size_of)
+        paired = pair_runs(before, evidence.records, evidence.profile, assumed)
+        return paired.measure_difference(self.metric, evidence.size_of)
 
     def _is_worse(self, difference: Difference) -> bool:
         return difference.chance.p_worse < 1 - self.confidence
@@ -198,14 +200,14 @@ class CallsRule(_BoundRule):
 
     def check(self, evidence: Evidence) -> Finding:
         """Undecided where the entries that were not scored could turn it."""
-        records = marked(evidence.records, _CALLS[self.metric])
-        score = golden_paths.path_scores(records, evidence.profile)
-        limits = golden_paths.possible(records, evidence.profile)
+        records = select_marked(evidence.records, _CALLS[self.metric])
+        score = golden_paths.score_paths(records, evidence.profile)
+        limits = golden_paths.find_possible_accuracy(records, evidence.profile)
         if score.accuracy is None or limits is None:
             return Finding(UNDECIDED, f"nothing of {self.metric} was scored")
         found = f"{self.metric} is {score.accuracy:.2%} ({score.right} of {score.calls})"
         worst, best = limits
-        return self.bound.found_between(worst, score.accuracy, best, found, "entries not scored")
+        return self.bound.decide_between(worst, score.accuracy, best, found, "entries not scored")
 
 
 class LatencyRule(_BoundRule):
@@ -213,10 +215,10 @@ class LatencyRule(_BoundRule):
 
     def check(self, evidence: Evidence) -> Finding:
         """Undecided where no call was timed."""
-        seconds = getattr(cost_latency(evidence.records), _LATENCIES[self.metric])
+        seconds = getattr(measure_usage(evidence.records), _LATENCIES[self.metric])
         if seconds is None:
             return Finding(UNDECIDED, "no call of this run was timed")
-        return self.bound.found(seconds, f"{self.metric} is {seconds:.3g} s")
+        return self.bound.decide(seconds, f"{self.metric} is {seconds:.3g} s")
 
 
 class CostRule(_BoundRule):
@@ -224,7 +226,7 @@ class CostRule(_BoundRule):
 
     def check(self, evidence: Evidence) -> Finding:
         """Undecided where the price of some calls is unknown, unless the others are too dear already."""
-        used = cost_latency(evidence.records)
+        used = measure_usage(evidence.records)
         usd = getattr(used, _COSTS[self.metric])
         if usd is None:
             return Finding(UNDECIDED, "no price is known; give it under 'prices' in fcbench.yaml")
@@ -234,7 +236,7 @@ class CostRule(_BoundRule):
             only_grows = self.metric == "cost" and self.bound.operator in ("<", "<=")
             if not only_grows or self.bound.holds(usd):
                 return Finding(UNDECIDED, found)
-        return self.bound.found(usd, found)
+        return self.bound.decide(usd, found)
 
 
 class NotScoredRule(_BoundRule):
@@ -248,7 +250,7 @@ class NotScoredRule(_BoundRule):
         unscored = sum(isinstance(verdict, NotScored) for verdict in counted)
         share = unscored / len(counted) if counted else 0.0
         found = f"{unscored} of {len(counted)} entries were not scored ({share:.2%})"
-        return self.bound.found(share, found)
+        return self.bound.decide(share, found)
 
 
 # Reading
@@ -262,7 +264,7 @@ _SECONDS = re.compile(rf"{_NUMBER}\s*(m?s)")
 _DOLLARS = re.compile(rf"{_NUMBER}\s*usd", re.IGNORECASE)
 
 
-def parse(text: str, suites: Collection[str] = ()) -> Rule:
+def parse_rule(text: str, suites: Collection[str] = ()) -> Rule:
     """Parse a rule; ``suites`` are names that have scores, too. Raises ``UsageError``."""
     if found := _NOT_WORSE.fullmatch(text):
         metric, percent = found[1] or "overall", float(found[2])
@@ -317,7 +319,7 @@ def _require_metric(text: str, metric: str, suites: Collection[str]) -> str:
     if metric in valid or (metric.startswith("mark:") and metric != "mark:"):
         return metric
     others = ("mark:NAME", *_CALLS, *_LATENCIES, *_COSTS, "not_scored")
-    raise _make_error(text, unknown("metric", metric, (*valid, *others)))
+    raise _make_error(text, describe_unknown_name("metric", metric, (*valid, *others)))
 
 
 def _make_error(text: str, rule: str) -> UsageError:

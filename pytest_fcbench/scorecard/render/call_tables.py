@@ -10,14 +10,14 @@ from pytest_fcbench.scorecard.aggregate.golden_paths import (
     CLASSES,
     MeanRating,
     PathScores,
-    golden,
-    partial,
-    parts,
-    path_scores,
+    is_scored_in_part,
+    score_paths,
+    score_paths_by_category,
+    select_golden_paths,
 )
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.scorecard.render.wording import limits, number
+from pytest_fcbench.scorecard.render.wording import format_limits, format_number
 
 LEGEND = (
     "completeness and correctness: mean of 0 to 2 (answers judged); beyond: steps beyond the golden path, "
@@ -26,7 +26,7 @@ LEGEND = (
 """What the columns of a table mean."""
 
 
-def differing(difference: Difference, written: Callable[[object], str]) -> str:
+def describe_difference(difference: Difference, written: Callable[[object], str]) -> str:
     """Describe how an argument differs from the expected one, its values written by ``written``."""
     name = difference.parameter + (f" ({difference.type})" if difference.type else "")
     match difference.kind:
@@ -44,20 +44,20 @@ def _format_counts(told: Mapping[str, int]) -> str:
 
 def _write_notes(records: Sequence[Record], profile: Profile) -> Iterator[str]:
     """Write the notes below a table of these scores."""
-    chosen = golden(records)
-    found = path_scores(chosen, profile)
+    chosen = select_golden_paths(records)
+    found = score_paths(chosen, profile)
     yield f"failed entries: {_format_counts(found.failures)}; wrong calls: {_format_counts(found.errors)}"
     yield LEGEND
-    if partial(chosen, profile):
+    if is_scored_in_part(chosen, profile):
         yield (
             "ComplexFuncBench was scored in part: shares are those of what was scored, officially of 150 "
             "entries in each domain, 400 across and 1,000 in all"
         )
 
 
-def elsewhere(records: Iterable[Record], profile: Profile) -> str | None:
+def describe_other_rules(records: Iterable[Record], profile: Profile) -> str | None:
     """Say in how many entries a profile would have shown the model something else, or return None."""
-    chosen = golden(records)
+    chosen = select_golden_paths(records)
     verdicts = [record.verdict(profile) for record in chosen]
     other = sum(isinstance(verdict, NotScored) and verdict.cause == OTHER_RULES for verdict in verdicts)
     if not other:
@@ -68,25 +68,25 @@ def elsewhere(records: Iterable[Record], profile: Profile) -> str | None:
     )
 
 
-def table(records: Sequence[Record], profile: Profile) -> Table | None:
+def tabulate_calls(records: Sequence[Record], profile: Profile) -> Table | None:
     """Tabulate each category and all; None where nothing with a golden path was scored, or only a part
     because the conversations went on by the rules of the other profile."""
-    if elsewhere(records, profile):
+    if describe_other_rules(records, profile):
         return None
-    rows = {name: found for name, found in parts(records, profile).items() if found.scored}
+    rows = {name: found for name, found in score_paths_by_category(records, profile).items() if found.scored}
     if not rows:
         return None
     return Table(
         f"complex calls ({profile} profile)",
         ("", *COLUMNS),
-        tuple((name, *row(found)) for name, found in rows.items()),
+        tuple((name, *format_path_scores(found)) for name, found in rows.items()),
         tuple(_write_notes(records, profile)),
     )
 
 
-def details(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
+def tabulate_call_details(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
     """Errors by class, parameters by role, steps beyond the golden path; only tables that have rows."""
-    found = parts(records, profile)
+    found = score_paths_by_category(records, profile)
     if not found:
         return
     of = found["all"]
@@ -124,7 +124,7 @@ def details(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
 
 def _format_share(counts: Mapping[str, int], name: str) -> tuple[str, str]:
     count, every = counts.get(name, 0), sum(counts.values())
-    return f"{count:,}", number(count / every if every else None, ".1%")
+    return f"{count:,}", format_number(count / every if every else None, ".1%")
 
 
 def _format_rating(rating: MeanRating) -> str:
@@ -133,15 +133,15 @@ def _format_rating(rating: MeanRating) -> str:
 
 _CALLS: Mapping[str, Callable[[PathScores], str]] = {
     "right calls": lambda found: f"{found.right:,} of {found.calls:,}",
-    "call acc.": lambda found: number(found.accuracy, ".2%"),
-    "calls 95%": lambda found: limits(found.interval),
+    "call acc.": lambda found: format_number(found.accuracy, ".2%"),
+    "calls 95%": lambda found: format_limits(found.interval),
     "completeness": lambda found: _format_rating(found.completeness),
     "correctness": lambda found: _format_rating(found.correctness),
-    "beyond": lambda found: number(found.beyond_mean, "+.2f"),
+    "beyond": lambda found: format_number(found.beyond_mean, "+.2f"),
 }
 _ENTRIES: Mapping[str, Callable[[PathScores], str]] = {
     "entries": lambda found: f"{found.scored:,}",
-    "success": lambda found: number(found.success, ".2%"),
+    "success": lambda found: format_number(found.success, ".2%"),
 }
 CALL_COLUMNS = tuple(_CALLS)
 """The columns that other tables do not have."""
@@ -149,11 +149,11 @@ COLUMNS = (*_ENTRIES, *CALL_COLUMNS)
 """Those of a table of its own."""
 
 
-def call_row(found: PathScores) -> tuple[str, ...]:
+def format_call_scores(found: PathScores) -> tuple[str, ...]:
     """Write the cells of ``CALL_COLUMNS``."""
     return tuple(cell(found) for cell in _CALLS.values())
 
 
-def row(found: PathScores) -> tuple[str, ...]:
+def format_path_scores(found: PathScores) -> tuple[str, ...]:
     """Write the cells of ``COLUMNS``."""
-    return (*(cell(found) for cell in _ENTRIES.values()), *call_row(found))
+    return (*(cell(found) for cell in _ENTRIES.values()), *format_call_scores(found))

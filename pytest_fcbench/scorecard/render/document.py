@@ -19,14 +19,14 @@ from pytest_fcbench.domain.json_values import DESCRIBED, Count, StrictSchema
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard import record
 from pytest_fcbench.scorecard.aggregate import execution, golden_paths
-from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, sensitivity
+from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
 from pytest_fcbench.scorecard.aggregate.ratings import Ratings
-from pytest_fcbench.scorecard.aggregate.ratings import parts as rate_categories
-from pytest_fcbench.scorecard.aggregate.scores import Score, aggregate, counted
-from pytest_fcbench.scorecard.aggregate.trials import TrialScores, trial_scores, trials_of
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, cost_latency
-from pytest_fcbench.scorecard.record import Record, by_category
-from pytest_fcbench.scorecard.run_facts import SCHEMA, Outcome, RunFacts, facts_adapter
+from pytest_fcbench.scorecard.aggregate.ratings import summarise_ratings_by_category as rate_categories
+from pytest_fcbench.scorecard.aggregate.scores import Score, aggregate_scores, list_sized_categories
+from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_usage
+from pytest_fcbench.scorecard.record import Record, group_by_category
+from pytest_fcbench.scorecard.run_facts import SCHEMA, Outcome, RunFacts, make_facts_adapter
 
 Value = TypeVar("Value")
 
@@ -115,7 +115,7 @@ def _join(facts: Mapping[str, Value], results: Mapping[str, Value]) -> dict[str,
 
 def json_schema() -> dict[str, Any]:
     """Generate the JSON Schema of the section and of the Records."""
-    adapters = (facts_adapter(), _results_adapter())
+    adapters = (make_facts_adapter(), _results_adapter())
     facts, results = (
         each.json_schema(schema_generator=StrictSchema, mode="serialization") for each in adapters
     )
@@ -134,39 +134,39 @@ def json_schema() -> dict[str, Any]:
     }
 
 
-def section(
+def write_section(
     facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], gate: Sequence[Outcome]
 ) -> dict[str, object]:
     """Write the section as JSON values."""
-    parts = by_category(records)
+    parts = group_by_category(records)
     results = Results(
         ratings=rate_categories(records),
-        trials=trials_of(records),
-        sizes={name: size_of(name) for name in counted(parts)},
-        usage=RunUsage(cost_latency(records), {name: cost_latency(part) for name, part in parts.items()}),
+        trials=count_trials(records),
+        sizes={name: size_of(name) for name in list_sized_categories(parts)},
+        usage=RunUsage(measure_usage(records), {name: measure_usage(part) for name, part in parts.items()}),
         profiles={profile: _collect_results(records, profile, size_of) for profile in Profile},
         gate=tuple(gate),
     )
     written = _results_adapter().dump_python(results, warnings=False)
     for profile, found in written["profiles"].items():
         written["profiles"][profile] = {key: value for key, value in found.items() if value is not None}
-    return {"schema": SCHEMA, **_join(facts_adapter().dump_python(facts, warnings=False), written)}
+    return {"schema": SCHEMA, **_join(make_facts_adapter().dump_python(facts, warnings=False), written)}
 
 
 def _collect_results(
     records: Sequence[Record], profile: Profile, size_of: Callable[[str], int]
 ) -> ProfileResults:
-    scores, trials = aggregate(records, profile, size_of), trials_of(records)
+    scores, trials = aggregate_scores(records, profile, size_of), count_trials(records)
     return ProfileResults(
         scores.categories,
         scores.groups,
         scores.overall,
-        golden_paths.parts(records, profile) or None,
-        execution.parts(records, profile) or None,
-        sensitivity(records, profile),
+        golden_paths.score_paths_by_category(records, profile) or None,
+        execution.count_sides_by_category(records, profile) or None,
+        measure_sensitivity(records, profile),
         RunTrials(
-            {name: trial_scores(part, profile, trials) for name, part in by_category(records).items()},
-            trial_scores(records, profile, trials),
+            {name: score_trials(part, profile, trials) for name, part in group_by_category(records).items()},
+            score_trials(records, profile, trials),
         )
         if trials > 1
         else None,

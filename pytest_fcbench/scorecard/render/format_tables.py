@@ -6,17 +6,22 @@ from collections.abc import Iterator, Sequence
 
 from pytest_fcbench.domain.prompt_format import PromptFormat
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.scorecard.aggregate.format_sensitivity import Cost, Limits, Sensitivity, sensitivity
+from pytest_fcbench.scorecard.aggregate.format_sensitivity import (
+    Cost,
+    Limits,
+    Sensitivity,
+    measure_sensitivity,
+)
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.scorecard.render.wording import limits, number
+from pytest_fcbench.scorecard.render.wording import format_limits, format_number
 
 
-def tables(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
+def tabulate_formats(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
     """Accuracies by format, how far they are apart, what each dimension costs; nothing where no entry was put
     in a format of its own. Both profiles stand side by side; intervals are those of one."""
-    found = {each: told for each in Profile if (told := sensitivity(records, each))}
+    found = {each: told for each in Profile if (told := measure_sensitivity(records, each))}
     if profile in found:
         yield _tabulate_accuracies(found, profile)
         yield _tabulate_spread(found, profile)
@@ -31,7 +36,7 @@ def _tabulate_accuracies(found: dict[Profile, Sensitivity], profile: Profile) ->
             f"{own.scored:,}",
             f"{own.passed:,}",
             *(_format_accuracy(found.get(each), chosen) for each in Profile),
-            limits(own.interval),
+            format_limits(own.interval),
         )
         for chosen, own in found[profile].formats.items()
     ]
@@ -44,7 +49,7 @@ def _tabulate_accuracies(found: dict[Profile, Sensitivity], profile: Profile) ->
 
 def _format_accuracy(told: Sensitivity | None, chosen: PromptFormat) -> str:
     score = told.formats.get(chosen) if told else None
-    return number(None if score is None else score.accuracy, ".2%")
+    return format_number(None if score is None else score.accuracy, ".2%")
 
 
 def _tabulate_spread(found: dict[Profile, Sensitivity], profile: Profile) -> Table:
@@ -63,7 +68,7 @@ def _tabulate_spread(found: dict[Profile, Sensitivity], profile: Profile) -> Tab
     ]
     chance = (
         "a model that does not care for the format stays below a maximum delta of "
-        f"{number(own.max_delta_by_chance, '.2f')} points in 95 of 100 such runs"
+        f"{format_number(own.max_delta_by_chance, '.2f')} points in 95 of 100 such runs"
     )
     return Table(
         f"how far formats are apart, in points (intervals of the {profile} profile)",

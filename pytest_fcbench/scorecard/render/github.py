@@ -8,21 +8,21 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from pytest_fcbench.domain.prompt_format import shortened
+from pytest_fcbench.domain.prompt_format import shorten_format_id
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate import execution, ratings
-from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate
-from pytest_fcbench.scorecard.compare.paired import Pair, pair
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_scores
+from pytest_fcbench.scorecard.compare.paired import Pair, pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.render import call_tables, format_tables
-from pytest_fcbench.scorecard.render.tables import Table, markdown
+from pytest_fcbench.scorecard.render.tables import Table, render_markdown
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, Outcome, RunFacts
 
 _FLIPS = 20
 """How many flips of each direction a summary lists."""
 
 
-def workflow_commands(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def write_annotations(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Write an annotation for each rule that does not hold."""
     for outcome in outcomes:
         if outcome.code != HELD:
@@ -31,7 +31,7 @@ def workflow_commands(outcomes: Sequence[Outcome]) -> Iterator[str]:
             yield f"::{level} title={title}::{_escape_data(outcome.sentence)}"
 
 
-def without_commands(lines: Iterable[str]) -> Iterator[str]:
+def silence_commands(lines: Iterable[str]) -> Iterator[str]:
     """Lines among which GitHub looks for no commands: a model's words could be some."""
     token = secrets.token_hex(16)
     yield f"::stop-commands::{token}"
@@ -47,37 +47,37 @@ def _escape_property(text: str) -> str:
     return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]) -> Iterator[str]:
+def write_step_summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Write the summary of a run in Markdown: scores, the gate, what changed since the baseline."""
-    yield from markdown(_tabulate_scores(facts, evidence))
+    yield from render_markdown(_tabulate_scores(facts, evidence))
     for table in (
-        call_tables.table(evidence.records, evidence.profile),
-        execution.table(evidence.records, evidence.profile),
-        ratings.table(evidence.records, facts.rated_by),
-        *format_tables.tables(evidence.records, evidence.profile),
+        call_tables.tabulate_calls(evidence.records, evidence.profile),
+        execution.tabulate_sides(evidence.records, evidence.profile),
+        ratings.tabulate_ratings(evidence.records, facts.rated_by),
+        *format_tables.tabulate_formats(evidence.records, evidence.profile),
     ):
         if table:
             yield ""
-            yield from markdown(table)
+            yield from render_markdown(table)
     if outcomes:
         yield ""
         rows = tuple((outcome.rule, outcome.outcome, outcome.sentence) for outcome in outcomes)
-        yield from markdown(
+        yield from render_markdown(
             Table("Gate", ("rule", "outcome", "found"), rows, (), frozenset(("outcome", "found")))
         )
     if evidence.baseline and not evidence.not_comparable:
-        paired = pair(evidence.baseline.records, evidence.records, evidence.profile)
+        paired = pair_runs(evidence.baseline.records, evidence.records, evidence.profile)
         for title, flips in (("Worse than the baseline", paired.worse), ("Better", paired.better)):
             if flips:
                 yield ""
-                yield from markdown(_tabulate_flips(f"{title} ({len(flips)})", flips))
+                yield from render_markdown(_tabulate_flips(f"{title} ({len(flips)})", flips))
 
 
 def _tabulate_scores(facts: RunFacts, evidence: Evidence) -> Table:
-    scores = {profile: aggregate(evidence.records, profile, evidence.size_of) for profile in Profile}
+    scores = {profile: aggregate_scores(evidence.records, profile, evidence.size_of) for profile in Profile}
     own = scores[facts.profile]
     rows = [_format_row(name, scores, facts.profile) for name in (*own.categories, *own.groups, "overall")]
-    main, where = own.named(own.main), "overall" if own.main == "overall" else f"in {own.main}"
+    main, where = own.find_score(own.main), "overall" if own.main == "overall" else f"in {own.main}"
     return Table(
         f"{facts.model} ({facts.mode})",
         ("", "entries", "passed", "failed", "not scored", *Profile, "95% interval"),
@@ -88,9 +88,9 @@ def _tabulate_scores(facts: RunFacts, evidence: Evidence) -> Table:
 
 def _format_row(name: str, scores: Mapping[Profile, ProfileScores], profile: Profile) -> tuple[str, ...]:
     """Write the counts and interval of one profile and the accuracies of both; empty where not known."""
-    own = scores[profile].named(name)
+    own = scores[profile].find_score(name)
     counts = (own.n, own.passed, own.failed, own.not_scored) if own else ("",) * 4
-    both = [scores[each].named(name) for each in Profile]
+    both = [scores[each].find_score(name) for each in Profile]
     accuracies = [score.accuracy if score else None for score in both]
     return (
         name,
@@ -102,7 +102,7 @@ def _format_row(name: str, scores: Mapping[Profile, ProfileScores], profile: Pro
 
 def _tabulate_flips(title: str, flips: Sequence[Pair]) -> Table:
     rows = tuple(
-        (shortened(flip.entry), f"{flip.before:.0%}", f"{flip.after:.0%}", flip.reason)
+        (shorten_format_id(flip.entry), f"{flip.before:.0%}", f"{flip.after:.0%}", flip.reason)
         for flip in flips[:_FLIPS]
     )
     more = (f"and {len(flips) - _FLIPS} more",) if len(flips) > _FLIPS else ()

@@ -10,7 +10,7 @@ from pytest_fcbench.scorecard.render import github, terminal
 from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
 
 
-def lines(
+def write_run_end(
     facts: RunFacts,
     evidence: Evidence,
     outcomes: Sequence[Outcome],
@@ -21,13 +21,13 @@ def lines(
     remark: str | None = None,
 ) -> Iterator[str]:
     """Write tables, at most ``most`` failures and the gate; ``annotate`` adds GitHub's annotations."""
-    told = terminal.summary(facts, evidence.records, evidence.size_of, width=width, most=most)
-    yield from github.without_commands(told) if annotate else told
-    yield from terminal.gate_lines(outcomes)
+    told = terminal.write_summary(facts, evidence.records, evidence.size_of, width=width, most=most)
+    yield from github.silence_commands(told) if annotate else told
+    yield from terminal.write_gate_lines(outcomes)
     if remark:
         yield remark
     if annotate:
-        yield from github.workflow_commands(outcomes)
+        yield from github.write_annotations(outcomes)
 
 
 def append_summary(
@@ -36,7 +36,7 @@ def append_summary(
     """Write to the end of GitHub's summary of the step. What went wrong there; the run itself is whole."""
     try:
         with path.open("a", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in github.summary(facts, evidence, outcomes))
+            file.writelines(f"{line}\n" for line in github.write_step_summary(facts, evidence, outcomes))
     except OSError as error:
         return f"{path}: cannot be written: {error.strerror}"
     return None

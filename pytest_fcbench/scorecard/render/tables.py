@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from pytest_fcbench.domain.text import printable, shorten
-from pytest_fcbench.scorecard.render.charts.pages import colours, policy
+from pytest_fcbench.domain.text import make_printable, shorten_text
+from pytest_fcbench.scorecard.render.charts.pages import read_colours, write_policy
 
 _WIDTH = 100
 """Characters of a line of text, where that can be: sentences are wrapped, a last column of text is cut."""
@@ -42,7 +42,7 @@ class Table:
         return not index or self.columns[index] in self.left
 
 
-def text(table: Table) -> Iterator[str]:
+def render_text(table: Table) -> Iterator[str]:
     """Lines of equal columns."""
     cells = [[_put_on_one_line(cell) for cell in row] for row in (table.columns, *table.rows)]
     *widths, last = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -52,7 +52,7 @@ def text(table: Table) -> Iterator[str]:
     yield from _wrap_sentence(table.title)
     for number, row in enumerate(cells):
         columns = [
-            f"{shorten(cell, width):<{width}}" if table.is_left(index) else f"{cell:>{width}}"
+            f"{shorten_text(cell, width):<{width}}" if table.is_left(index) else f"{cell:>{width}}"
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join(columns).rstrip()
@@ -66,7 +66,7 @@ def _wrap_sentence(sentence: str) -> list[str]:
     return wrap(_put_on_one_line(sentence), _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
-def markdown(table: Table) -> Iterator[str]:
+def render_markdown(table: Table) -> Iterator[str]:
     """Write a table as GitHub reads it, with what could be markup taken literally."""
     if table.title:
         yield f"### {_escape_markup(table.title)}"
@@ -87,7 +87,7 @@ def _escape_markup(cell: str) -> str:
     return _MARKUP.sub(r"\\\1", _put_on_one_line(cell))
 
 
-def comma_separated(table: Table) -> Iterator[str]:
+def render_csv(table: Table) -> Iterator[str]:
     """RFC 4180; a cell that a spreadsheet would take for a formula gets an apostrophe in front."""
     for row in (table.columns, *table.rows):
         line = io.StringIO()
@@ -114,13 +114,13 @@ _STYLE = (
 )
 
 
-def page(title: str, tables: Sequence[Table], figures: Sequence[str] = ()) -> Iterator[str]:
+def render_page(title: str, tables: Sequence[Table], figures: Sequence[str] = ()) -> Iterator[str]:
     """Write a page of its own, which loads and runs nothing; ``figures`` are our SVG elements."""
-    title, style = html.escape(_put_on_one_line(title)), f"{colours()}{_STYLE}"
+    title, style = html.escape(_put_on_one_line(title)), f"{read_colours()}{_STYLE}"
     yield "<!doctype html>"
     yield f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
     yield '<meta name="viewport" content="width=device-width">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{policy(style)}">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{write_policy(style)}">'
     yield from f"<style>{style}</style></head><body><h1>{title}</h1>".split("\n")
     for table in tables:
         if table.title:
@@ -145,7 +145,7 @@ def _render_row(table: Table, row: Sequence[str], tag: str) -> str:
 
 
 def _put_on_one_line(cell: str) -> str:
-    return " ".join(printable(cell).split("\n"))
+    return " ".join(make_printable(cell).split("\n"))
 
 
 def _join_tables(form: Callable[[Table], Iterator[str]]) -> Callable[[str, Sequence[Table]], Iterator[str]]:
@@ -168,10 +168,10 @@ def _write_json(title: str, tables: Sequence[Table]) -> Iterator[str]:
 
 
 FORMATS: Mapping[str, Callable[[str, Sequence[Table]], Iterator[str]]] = {
-    "text": _join_tables(text),
-    "markdown": _join_tables(markdown),
-    "csv": _join_tables(comma_separated),
-    "html": page,
+    "text": _join_tables(render_text),
+    "markdown": _join_tables(render_markdown),
+    "csv": _join_tables(render_csv),
+    "html": render_page,
     "json": _write_json,
 }
 """Tables below a title as lines, by the name of the format."""

@@ -8,22 +8,28 @@ from dataclasses import replace
 from textwrap import wrap
 
 from pytest_fcbench.domain.arithmetic import add_in_order
-from pytest_fcbench.domain.prompt_format import shortened
-from pytest_fcbench.domain.text import printable, shorten
+from pytest_fcbench.domain.prompt_format import shorten_format_id
+from pytest_fcbench.domain.text import make_printable, shorten_text
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate import execution, ratings
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
-from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate
-from pytest_fcbench.scorecard.aggregate.trials import trial_scores, trials_of
-from pytest_fcbench.scorecard.aggregate.usage import cost_latency
-from pytest_fcbench.scorecard.record import Record, by_category
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate_scores
+from pytest_fcbench.scorecard.aggregate.trials import count_trials, score_trials
+from pytest_fcbench.scorecard.aggregate.usage import measure_usage
+from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.render import call_tables, format_tables
-from pytest_fcbench.scorecard.render.tables import text
-from pytest_fcbench.scorecard.render.wording import dollars, driven, limits, number, suite
+from pytest_fcbench.scorecard.render.tables import render_text
+from pytest_fcbench.scorecard.render.wording import (
+    describe_path_settings,
+    format_dollars,
+    format_limits,
+    format_number,
+    name_suite,
+)
 from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
 
 
-def summary(
+def write_summary(
     facts: RunFacts,
     records: Sequence[Record],
     size_of: Callable[[str], int],
@@ -36,13 +42,13 @@ def summary(
     Names of entries can hold what no terminal should get.
     """
     for line in _write_summary(facts, records, size_of, width, most):
-        yield line if line.isprintable() else printable(" ".join(line.splitlines()))
+        yield line if line.isprintable() else make_printable(" ".join(line.splitlines()))
 
 
 def _write_summary(
     facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], width: int, most: int
 ) -> Iterator[str]:
-    scores = {profile: aggregate(records, profile, size_of) for profile in Profile}
+    scores = {profile: aggregate_scores(records, profile, size_of) for profile in Profile}
     yield from _write_facts(facts)
     yield ""
     counts = facts.driven.profile if facts.driven else Profile.OFFICIAL
@@ -50,10 +56,13 @@ def _write_summary(
     yield f"counts are those of the {counts} profile, intervals those of the {facts.profile} one"
     yield from _explain_formulas(scores[facts.profile], width)
     yield from _write_complex(records, facts.profile, width)
-    for table in (execution.table(records, facts.profile), ratings.table(records, facts.rated_by)):
+    for table in (
+        execution.tabulate_sides(records, facts.profile),
+        ratings.tabulate_ratings(records, facts.rated_by),
+    ):
         if table:
             yield ""
-            yield from text(table)
+            yield from render_text(table)
     yield from _write_formats(records, facts.profile)
     yield from _write_cost_latency(records)
     yield from _write_trials(records, facts.profile, width)
@@ -64,11 +73,11 @@ def _write_summary(
 def _write_facts(facts: RunFacts) -> Iterator[str]:
     yield f"model {facts.model} ({facts.mode}, {facts.names} names), profile {facts.profile}"
     for name, told in facts.suites.items():
-        yield f"suite {suite(name, told)}"
+        yield f"suite {name_suite(name, told)}"
     if facts.shard:
         yield f"shard {facts.shard}: a part of the entries only"
     if facts.driven:
-        yield f"complex conversations: {driven(facts.driven)}"
+        yield f"complex conversations: {describe_path_settings(facts.driven)}"
     if facts.search:
         yield f"web: {facts.search}"
     for note in facts.notes:
@@ -105,12 +114,12 @@ def _format_score(name: str, counts: Score, official: Score, corrected: Score, o
     return (
         f"{name + partial:<24}"
         f"{counts.n:>8}{counts.passed:>8}{counts.failed:>8}{counts.not_scored:>12}"
-        f"{_format_percent(official.accuracy):>10}{_format_percent(corrected.accuracy):>11}{limits(own.interval):>14}"
+        f"{_format_percent(official.accuracy):>10}{_format_percent(corrected.accuracy):>11}{format_limits(own.interval):>14}"
     )
 
 
 def _format_percent(accuracy: float | None) -> str:
-    return number(accuracy, ".2%")
+    return format_number(accuracy, ".2%")
 
 
 def _explain_formulas(scores: ProfileScores, width: int) -> Iterator[str]:
@@ -157,17 +166,17 @@ def _describe_whole(scores: ProfileScores) -> str:
 def _write_complex(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:
     """Tabulate calls along golden paths in the profile of the run, and in the other as far as can be told."""
     for each in sorted(Profile, key=lambda other: other is not profile):
-        if table := call_tables.table(records, each):
+        if table := call_tables.tabulate_calls(records, each):
             yield ""
-            yield from text(table if each is profile else replace(table, notes=table.notes[:1]))
-        if sentence := call_tables.elsewhere(records, each):
+            yield from render_text(table if each is profile else replace(table, notes=table.notes[:1]))
+        if sentence := call_tables.describe_other_rules(records, each):
             yield from _wrap_text(sentence, width, "")
 
 
 def _write_formats(records: Sequence[Record], profile: Profile) -> Iterator[str]:
-    for table in format_tables.tables(records, profile):
+    for table in format_tables.tabulate_formats(records, profile):
         yield ""
-        yield from text(table)
+        yield from render_text(table)
 
 
 _USAGE = {"steps": 6, "input": 10, "output": 9, "$": 9, "$/1,000": 8, "mean": 6, "std": 6, "p50": 6, "p95": 6}
@@ -175,18 +184,18 @@ _USAGE = {"steps": 6, "input": 10, "output": 9, "$": 9, "$/1,000": 8, "mean": 6,
 
 
 def _write_cost_latency(records: Sequence[Record]) -> Iterator[str]:
-    run = cost_latency(records)
+    run = measure_usage(records)
     if not run.steps:
         return
     yield ""
     yield "cost and latency (tokens, dollars, dollars per 1,000 calls, seconds)"
     yield _format_usage("", _USAGE)
-    rows = {name: cost_latency(part) for name, part in by_category(records).items()}
+    rows = {name: measure_usage(part) for name, part in group_by_category(records).items()}
     for name, row in {**rows, "run": run}.items():
-        usd = (dollars(row.usd), dollars(row.usd_per_1000_calls))
+        usd = (format_dollars(row.usd), format_dollars(row.usd_per_1000_calls))
         latencies = (row.latency_mean_s, row.latency_std_s, row.latency_p50_s, row.latency_p95_s)
-        tokens = (number(row.steps), number(row.input_tokens), number(row.output_tokens))
-        yield _format_usage(name, (*tokens, *usd, *(number(latency, ".2f") for latency in latencies)))
+        tokens = (format_number(row.steps), format_number(row.input_tokens), format_number(row.output_tokens))
+        yield _format_usage(name, (*tokens, *usd, *(format_number(latency, ".2f") for latency in latencies)))
     if 0 < run.priced < run.steps:
         yield f"dollars are those of {run.priced} of {run.steps} steps; of the others they are not known"
 
@@ -197,14 +206,14 @@ def _format_usage(name: str, cells: Iterable[str]) -> str:
 
 
 def _write_trials(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:
-    k = trials_of(records)
+    k = count_trials(records)
     if k == 1:
         return
     yield ""
     yield f"trials ({k} of each entry, each counted above; {profile} profile)"
     yield f"{'':<24}{'entries':>8}{'mean':>10}{f'pass@{k}':>10}{f'pass^{k}':>10}{'flip':>10}"
-    rows = {name: trial_scores(part, profile, k) for name, part in by_category(records).items()}
-    rows["all"] = trial_scores(records, profile, k)
+    rows = {name: score_trials(part, profile, k) for name, part in group_by_category(records).items()}
+    rows["all"] = score_trials(records, profile, k)
     for name, row in rows.items():
         shares = (row.mean, (row.pass_at or (None,))[-1], (row.pass_hat or (None,))[-1], row.flip)
         yield f"{name:<24}{row.entries:>8}" + "".join(f"{_format_percent(share):>10}" for share in shares)
@@ -225,9 +234,9 @@ def _write_failures(records: Sequence[Record], profile: Profile, *, width: int, 
     yield from _wrap_text(", ".join(f"{code} {count}" for code, count in codes.most_common()), width)
     if not most:
         return
-    longest = min(max(len(shortened(record.item_id)) for record, _ in failed[:most]), 34)
+    longest = min(max(len(shorten_format_id(record.item_id)) for record, _ in failed[:most]), 34)
     for record, verdict in failed[:most]:
-        line = f"  {shortened(record.item_id):<{longest}}  {verdict.reason}"
+        line = f"  {shorten_format_id(record.item_id):<{longest}}  {verdict.reason}"
         if len(failed) > _FEW:
             yield _cut_line(line, width)
         else:
@@ -253,7 +262,7 @@ def _write_not_scored(records: Sequence[Record], profile: Profile, *, width: int
         shown = group if cause == SET_ASIDE else group[:3]
         yield f"  {cause}: {len(group)}"
         for record, verdict in shown:
-            yield _cut_line(f"    {shortened(record.item_id)}: {verdict.reason}", width)
+            yield _cut_line(f"    {shorten_format_id(record.item_id)}: {verdict.reason}", width)
         if len(group) > len(shown):
             yield f"    and {len(group) - len(shown)} more"
 
@@ -263,10 +272,10 @@ def _wrap_text(text: str, width: int, first: str = "  ") -> list[str]:
 
 
 def _cut_line(line: str, width: int) -> str:
-    return shorten(" ".join(line.splitlines()), width)
+    return shorten_text(" ".join(line.splitlines()), width)
 
 
-def gate_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def write_gate_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """One line for each rule."""
     for outcome in outcomes:
         yield f"gate {outcome.rule}: {outcome.outcome}: {outcome.sentence}"

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
-def names(cards: Sequence[Scorecard], beside: Callable[[Scorecard], str] = lambda card: "") -> list[str]:
+def name_scorecards(
+    cards: Sequence[Scorecard], beside: Callable[[Scorecard], str] = lambda card: ""
+) -> list[str]:
     """Name each scorecard: by its model, with the mode or else the file where that is not enough.
 
     ``beside`` is what stands beside the name and tells some apart already.
@@ -33,18 +35,18 @@ def names(cards: Sequence[Scorecard], beside: Callable[[Scorecard], str] = lambd
     ]
 
 
-def suites(card: Scorecard) -> str:
+def name_suites(card: Scorecard) -> str:
     """Name the suites that were put to the model, with their versions."""
-    return "; ".join(suite(name, facts) for name, facts in card.facts.suites.items())
+    return "; ".join(name_suite(name, facts) for name, facts in card.facts.suites.items())
 
 
-def suite(name: str, facts: Mapping[str, str | None]) -> str:
+def name_suite(name: str, facts: Mapping[str, str | None]) -> str:
     """Name a suite with its version and the beginning of its content hash."""
     pack = facts.get("pack_hash")
     return f"{name} {facts.get('version')}" + (f", content sha256 {str(pack)[:12]}" if pack else "")
 
 
-def driven(means: Driven | None) -> str:
+def describe_path_settings(means: PathSettings | None) -> str:
     """By what means conversations along golden paths went on."""
     if means is None:
         return "-"
@@ -52,23 +54,23 @@ def driven(means: Driven | None) -> str:
     return f"by the {means.profile} rules, judge {means.judge}, similarity {means.similarity}, {replies}"
 
 
-def limits(interval: Interval | None) -> str:
+def format_limits(interval: Interval | None) -> str:
     """Write an interval of shares in percent, or a dash."""
     return f"{interval.low:.1%}-{interval.high:.1%}".replace("%-", "-") if interval else "-"
 
 
-def outermost(parts: Iterable[str]) -> list[str]:
+def select_outermost(parts: Iterable[str]) -> list[str]:
     """Parts of formulas without those that are parts of another one here."""
     named = list(dict.fromkeys(parts))
     within = {part for name in named if name in GROUPS for part in GROUPS[name].parts}
     return [name for name in named if name not in within]
 
 
-def number(value: float | None, form: str = "d") -> str:
+def format_number(value: float | None, form: str = "d") -> str:
     """Write a number, or a dash for one that is not known."""
     return "-" if value is None else format(value, form)
 
 
-def dollars(usd: float | None) -> str:
+def format_dollars(usd: float | None) -> str:
     """Dollars with as many decimals as they need."""
-    return number(usd, ".4f" if usd is not None and usd < 1 else ".2f")
+    return format_number(usd, ".4f" if usd is not None and usd < 1 else ".2f")

@@ -28,7 +28,7 @@ from pytest_fcbench.domain.entry import (
     Scene,
     Trajectory,
 )
-from pytest_fcbench.domain.errors import SuiteError, unknown
+from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import FORMATS, Docs, Layout, Returned, Style
 from pytest_fcbench.environments.world import world_from_json
@@ -46,9 +46,9 @@ from pytest_fcbench.suites.bfcl.rows import (
     read_rows,
 )
 from pytest_fcbench.suites.bfcl.world import CLASSES
-from pytest_fcbench.suites.derived_entries import variation_id, vary_format
-from pytest_fcbench.suites.formats.fields import Field, yaml_value
-from pytest_fcbench.suites.packs import Pack, installed
+from pytest_fcbench.suites.derived_entries import make_variation_id, vary_format
+from pytest_fcbench.suites.formats.fields import Field, read_yaml
+from pytest_fcbench.suites.packs import Pack, open_pack
 from pytest_fcbench.suites.packs.wheel import CONSTANTS, WheelSource
 from pytest_fcbench.suites.suite import Suite
 
@@ -69,9 +69,9 @@ SOURCE = WheelSource(
 
 def open_suite(cache: Path) -> Suite:
     """Open the suite. Raises ``PackMissing`` where its pack is not in the cache."""
-    pack = installed(SOURCE, cache)
+    pack = open_pack(SOURCE, cache)
     path = Path(__file__).with_name("ledger.yaml")
-    ledger = {key: reason.text() for key, reason in Field(yaml_value(path), path).members().items()}
+    ledger = {key: reason.text() for key, reason in Field(read_yaml(path), path).members().items()}
     constants: object = json.loads(pack.read(CONSTANTS))
     wording = _read_wording(constants)
 
@@ -157,7 +157,7 @@ def _read_chosen_ids(pack: Pack, category: Category) -> Iterator[tuple[Category,
     chosen: object = json.loads(pack.read(file))
     for name, ids in as_mapping(chosen).items():
         if name not in CATEGORIES:
-            raise SuiteError(f"{file}: {unknown('category', name, CATEGORIES)}")
+            raise SuiteError(f"{file}: {describe_unknown_name('category', name, CATEGORIES)}")
         yield CATEGORIES[name], frozenset(map(str, as_list(ids)))
 
 
@@ -183,7 +183,7 @@ def _choose_reader(pack: Pack, category: Category) -> Callable[[Row, Category, R
             # What web APIs answered when BFCL checked whether they still do.
             replies = f"{_SANITY_CHECK}_executable.json"
             recorded = tuple(
-                lookups.recording(str(call), reply)
+                lookups.record_reply(str(call), reply)
                 for row in read_rows(pack, replies, key="ground_truth")
                 for call, reply in zip(
                     as_list(row["ground_truth"]), as_list(row["execution_result"]), strict=True
@@ -232,7 +232,7 @@ def _make_executable(recorded: tuple[PathCall, ...], row: Row, category: Categor
     kinds = as_list(answer.get("execution_result_type"))[: len(calls)]
     compared = tuple(Comparison(str(kind)) for kind in kinds)
     entry = _make_single_turn(row, category, ExpectedResults(calls, compared, recorded))
-    if unanswered := lookups.unanswered(calls, recorded):
+    if unanswered := lookups.find_unanswered(calls, recorded):
         return replace(entry, set_aside=f"live_only: no answer was recorded for {unanswered}")
     return entry
 
@@ -272,7 +272,7 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Row, o
     agentic one has the form of the answer in front.
     Raises ``PackError``.
     """
-    pack = installed(SOURCE, cache)
+    pack = open_pack(SOURCE, cache)
     if category.rule.varies_others:
         yield from _official_varied_rows(cache, pack, category)
         return
@@ -308,7 +308,7 @@ def _official_varied_rows(cache: Path, pack: Pack, category: Category) -> Iterat
             for doc in map(as_mapping, as_list(row["function"]))
         ]
         for index, chosen in enumerate(FORMATS, number * len(FORMATS)):
-            name = variation_id(category, index, chosen, entry_id)
+            name = make_variation_id(category, index, chosen, entry_id)
             yield name, {**row, "id": name, "function": docs}, truth
 
 

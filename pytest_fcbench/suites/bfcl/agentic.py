@@ -13,7 +13,7 @@ from dataclasses import replace
 from pytest_fcbench.domain.entry import SELECTIONS, Answers, Category, Entry
 from pytest_fcbench.suites.bfcl.rows import as_list, make_turns, read_docs, read_rows
 from pytest_fcbench.suites.formats import web_questions
-from pytest_fcbench.suites.formats.memory import Question, Scenario, place_of
+from pytest_fcbench.suites.formats.memory import Question, Scenario, locate_quotes
 from pytest_fcbench.suites.packs import Pack
 
 
@@ -39,7 +39,7 @@ def memory_entries(
                 answer = answers[row["id"]]
                 # A source joins parts of what was said with "..."; a few questions have theirs paraphrased.
                 quotes = re.split(r"\.\.\.|…", str(answer["source"]))
-                place, query = place_of(quotes, said) or last, make_turns(row)[0]
+                place, query = locate_quotes(quotes, said) or last, make_turns(row)[0]
                 questions.append(Question(str(row["id"]), query, _accepted(answer), place))
         scenario = Scenario(personas[name], conversations, tuple(questions))
         for question, entry in zip(questions, scenario.entries("bfcl", category, functions), strict=True):
@@ -61,7 +61,7 @@ def web_entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> It
             turns=make_turns(row),
             functions=functions,
             expectation=Answers(_accepted(answers[row["id"]])),
-            scene=web_questions.scene(category),
+            scene=web_questions.make_scene(category),
             set_aside=ledger.get(entry_id),
         )
 

@@ -16,12 +16,12 @@ from pytest_fcbench.suites.core.filler import filler
 from pytest_fcbench.suites.derived_entries import (
     MADE_OF,
     Withheld,
-    clustered,
     derive_multi_turn,
+    join_clusters,
     vary_format,
 )
 from pytest_fcbench.suites.formats import entry_files
-from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.suite import Suite, hash_files
 
 NAME = "core"
@@ -41,8 +41,8 @@ def open_suite(cache: Path) -> Suite:
         version=VERSION,
         pack_sha256=hash_files(sorted(_FOLDER.rglob("*.yaml")), _FOLDER),
         categories=tuple(c for c in CATEGORIES.values() if _find_files(c)),
-        wording=wording(),
-        world=world(),
+        wording=read_wording(),
+        world=make_world(),
         load=_load,
         web=_FOLDER / "web",
     )
@@ -70,13 +70,15 @@ def _load(category: Category) -> tuple[Entry, ...]:
     if category.group is Group.MULTI_TURN:
         return tuple(entry for entry, _ in _read_trajectories(paths))
     files = map(_read_file, paths)
-    return clustered([entry for file in files for entry in entry_files.entries(file, NAME, category)])
+    return join_clusters(
+        [entry for file in files for entry in entry_files.make_entries(file, NAME, category)]
+    )
 
 
 # A file about memories or the web is read once for all categories of its kind.
 @cache
 def _read_file(path: Path) -> Field:
-    return Field(yaml_value(path), path)
+    return Field(read_yaml(path), path)
 
 
 def _load_named(path: Path) -> Iterator[Entry]:
@@ -89,13 +91,15 @@ def _load_named(path: Path) -> Iterator[Entry]:
 @cache
 def _read_trajectories(paths: tuple[Path, ...]) -> Sequence[tuple[Entry, Withheld | None]]:
     """Return multi-turn entries whose turns are worded by hand, with what can be withheld from each."""
-    return [each for path in paths for each in entry_files.trajectories_of(_read_file(path), NAME, world())]
+    return [
+        each for path in paths for each in entry_files.make_trajectories(_read_file(path), NAME, make_world())
+    ]
 
 
 @cache
-def wording() -> Wording:
+def read_wording() -> Wording:
     """Return our sentences around function docs, also for suites that have none of their own."""
-    top: Any = yaml_value(_FOLDER / "wording.yaml")
+    top: Any = read_yaml(_FOLDER / "wording.yaml")
     prompts = top["prompts"]
     styles = {name: Sentences(**texts) for name, texts in prompts["styles"].items()}
     return Wording(
@@ -106,7 +110,7 @@ def wording() -> Wording:
 
 
 @cache
-def world() -> World:
+def make_world() -> World:
     """Return what the environments of all our entries share."""
-    values: Any = yaml_value(_FOLDER / "world.yaml")
+    values: Any = read_yaml(_FOLDER / "world.yaml")
     return replace(world_from_json(values), filler=filler())

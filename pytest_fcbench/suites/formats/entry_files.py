@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Group, Rule
-from pytest_fcbench.domain.errors import unknown
+from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.suites.derived_entries import Withheld
 from pytest_fcbench.suites.formats import multi_turn
-from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.formats.rows import Row, read_row
 
 
@@ -52,36 +52,40 @@ def keys_at_top() -> frozenset[str]:
     return frozenset(keys - {"entries", "functions"})
 
 
-def read(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...]:
+def read_entries(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...]:
     """Read all entries of a file. Raises ``SuiteError`` with file, line and field."""
-    file = Field(yaml_value(path), path)
-    return tuple(entry for category in categories_of(file) for entry in entries(file, suite, category, world))
+    file = Field(read_yaml(path), path)
+    return tuple(
+        entry for category in read_categories(file) for entry in make_entries(file, suite, category, world)
+    )
 
 
-def categories_of(file: Field) -> tuple[Category, ...]:
+def read_categories(file: Field) -> tuple[Category, ...]:
     """Return the categories of a file's entries. Raises ``SuiteError``."""
     name = file.member("category").text()
     found = tuple(
         c for c in CATEGORIES.values() if c.rule.format and name == (c.rule.file_category or c.name)
     )
     if not found:
-        raise file.at("category").error(unknown("category", name, file_categories()))
+        raise file.at("category").error(describe_unknown_name("category", name, file_categories()))
     return found
 
 
-def entries(file: Field, suite: str, category: Category, world: World | None = None) -> tuple[Entry, ...]:
+def make_entries(
+    file: Field, suite: str, category: Category, world: World | None = None
+) -> tuple[Entry, ...]:
     """Make the entries of a file in one of its categories. Raises ``SuiteError``."""
     if category.group is Group.MULTI_TURN:
-        return tuple(entry for entry, _ in trajectories_of(file, suite, world))
+        return tuple(entry for entry, _ in make_trajectories(file, suite, world))
     module, model = _load_format(category.rule)
     return tuple(_unique(list(module.entries(read_row(file, model), file, suite, category))))
 
 
-def trajectories_of(
+def make_trajectories(
     file: Field, suite: str, world: World | None = None
 ) -> Sequence[tuple[Entry, Withheld | None]]:
     """Make the multi-turn entries of a file, with what can be withheld. Raises ``SuiteError``."""
-    (category,) = categories_of(file)
+    (category,) = read_categories(file)
     found = list(multi_turn.entries(file, suite, category, world))
     unique = _unique([(place, entry) for place, entry, _ in found])
     return list(zip(unique, [withheld for _, _, withheld in found], strict=True))

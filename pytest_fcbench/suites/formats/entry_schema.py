@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from pytest_fcbench.suites.formats.entry_files import file_models, keys_at_top
-from pytest_fcbench.suites.formats.rows import json_schemas
+from pytest_fcbench.suites.formats.rows import generate_json_schemas
 
 Schema: TypeAlias = Mapping[str, Any]
 
 
-def entry_schema(*, lines: bool = False) -> Schema:
+def generate_entry_schema(*, lines: bool = False) -> Schema:
     """Return the schema of a file of YAML, or of one of the ``lines`` of a file of JSON lines."""
     models = file_models()
-    schemas = json_schemas(set(models.values()))
+    schemas = generate_json_schemas(set(models.values()))
     files: dict[str, list[str]] = {}
     for name, model in models.items():
         files.setdefault(model.__name__, []).append(name)

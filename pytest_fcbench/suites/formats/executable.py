@@ -68,7 +68,9 @@ def entries(
             for field in place.at("functions").elements()
             if ":" in field.text()
         }
-        offered = function_docs.choose(row.functions, place.at("functions"), {**_document_everyday(), **own})
+        offered = function_docs.choose_docs(
+            row.functions, place.at("functions"), {**_document_everyday(), **own}
+        )
         expected = [
             (call, Comparison.EXACT) if isinstance(call, str) else (call.call, Comparison(call.kind))
             for call in row.expect
@@ -92,7 +94,7 @@ def entries(
 
 @cache
 def _document_everyday() -> Mapping[str, FunctionDoc]:
-    return {name: python_code.of_function(function) for name, function in EVERYDAY.items()}
+    return {name: python_code.document_function(function) for name, function in EVERYDAY.items()}
 
 
 def _document_own(field: Field) -> FunctionDoc:
@@ -100,10 +102,10 @@ def _document_own(field: Field) -> FunctionDoc:
     name = field.text()
     called = name.replace(":", ".")
     try:
-        function = python_code.found_in(name, field.path.parent.absolute())
+        function = python_code.find_object(name, field.path.parent.absolute())
         if not isinstance(function, FunctionType):
             raise UsageError(f"{name} is no function")
-        doc = python_code.of_function(function, called)
+        doc = python_code.document_function(function, called)
     except UsageError as error:
         raise field.error(str(error)) from None
     return doc

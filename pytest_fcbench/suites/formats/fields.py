@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import yaml
 
-from pytest_fcbench.domain.errors import SuiteError, unknown
+from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
 
 Key: TypeAlias = str | int
 
@@ -35,7 +35,7 @@ class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  
         return mapping
 
 
-def yaml_value(path: Path) -> object:
+def read_yaml(path: Path) -> object:
     """Return the content of a YAML file. Raises ``SuiteError``."""
     try:
         value: object = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a safe loader
@@ -46,7 +46,7 @@ def yaml_value(path: Path) -> object:
     return value
 
 
-def yaml_line(path: Path, keys: Sequence[Key]) -> int:
+def find_yaml_line(path: Path, keys: Sequence[Key]) -> int:
     """Return the line of the value at ``keys``, or of the deepest part of them that exists, from 1."""
     node = yaml.compose(path.read_text(encoding="utf-8"), Loader=_Loader)
     line = 1
@@ -74,18 +74,20 @@ class Field:
 
     def error(self, rule: str) -> SuiteError:
         """Return an error about this field, with file, line and keys."""
-        line = self.line or yaml_line(self.path, self.keys)
+        line = self.line or find_yaml_line(self.path, self.keys)
         where = ".".join(map(str, self.keys)) or "file"
         return SuiteError(f"{self.path}:{line}: {where}: {rule}")
 
     def members(self, required: Sequence[str] = (), optional: Sequence[str] = ()) -> Mapping[str, Field]:
         """Return the members of a mapping; with names given, all required ones are there and no others."""
         if not isinstance(self.value, Mapping):
-            raise self.error(f"must be a mapping, is {kind_of(self.value)}")
+            raise self.error(f"must be a mapping, is {describe_value(self.value)}")
         if required or optional:
             for key in self.value:
                 if key not in (*required, *optional):
-                    raise self._at(str(key)).error(unknown("key", str(key), (*required, *optional)))
+                    raise self._at(str(key)).error(
+                        describe_unknown_name("key", str(key), (*required, *optional))
+                    )
             for key in required:
                 if key not in self.value:
                     raise self.error(f"has no {key!r}")
@@ -94,7 +96,7 @@ class Field:
     def member(self, name: str) -> Field:
         """Return one member of a mapping that may have others."""
         if not isinstance(self.value, Mapping):
-            raise self.error(f"must be a mapping, is {kind_of(self.value)}")
+            raise self.error(f"must be a mapping, is {describe_value(self.value)}")
         if name not in self.value:
             raise self.error(f"has no {name!r}")
         return self._at(name, self.value[name])
@@ -102,13 +104,13 @@ class Field:
     def elements(self) -> Iterator[Field]:
         """Return the elements of a list."""
         if not isinstance(self.value, list):
-            raise self.error(f"must be a list, is {kind_of(self.value)}")
+            raise self.error(f"must be a list, is {describe_value(self.value)}")
         return (self._at(index, value) for index, value in enumerate(self.value))
 
     def text(self) -> str:
         """Return the value, which has to be text."""
         if not isinstance(self.value, str):
-            raise self.error(f"must be text, is {kind_of(self.value)}; put it in quotes")
+            raise self.error(f"must be text, is {describe_value(self.value)}; put it in quotes")
         return self.value
 
     def at(self, *keys: Key) -> Field:
@@ -131,7 +133,7 @@ class Field:
         return Field(value, self.path, (*self.keys, key), self.line)
 
 
-def kind_of(value: object) -> str:
+def describe_value(value: object) -> str:
     """Return a value as an error shows it: its type and its beginning."""
     if value is None:
         return "empty"

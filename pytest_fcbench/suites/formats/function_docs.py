@@ -8,7 +8,7 @@ from typing import Annotated, Protocol
 from pydantic import WithJsonSchema
 
 from pytest_fcbench.domain.conformance import TYPES
-from pytest_fcbench.domain.errors import unknown
+from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.formats.rows import Given, OneOf, Row
@@ -64,7 +64,9 @@ class _Object(Protocol):
     def required(self) -> Sequence[str] | None: ...
 
 
-def read(rows: Iterable[FunctionRow], at: Field, types: Mapping[str, type]) -> Mapping[str, FunctionDoc]:
+def read_function_docs(
+    rows: Iterable[FunctionRow], at: Field, types: Mapping[str, type]
+) -> Mapping[str, FunctionDoc]:
     """Return the docs by name; ``types`` has the valid type words. Raises ``SuiteError``."""
     docs: dict[str, FunctionDoc] = {}
     for row, place in zip(rows, at.elements(), strict=True):
@@ -74,7 +76,7 @@ def read(rows: Iterable[FunctionRow], at: Field, types: Mapping[str, type]) -> M
     return docs
 
 
-def choose(
+def choose_docs(
     listed: Sequence[str | FunctionRow],
     at: Field,
     docs: Mapping[str, FunctionDoc],
@@ -91,7 +93,7 @@ def choose(
         elif row in docs:
             doc = docs[row]
         else:
-            raise place.error(unknown("function", row, docs))
+            raise place.error(describe_unknown_name("function", row, docs))
         found[doc.name] = doc
     return found
 
@@ -111,12 +113,12 @@ def check_object(row: _Object, at: Field, types: Mapping[str, type]) -> None:
         _check_parameter(each, at.at("properties", name), types)
     for place, name in enumerate(row.required or ()):
         if name not in properties:
-            raise at.at("required", place).error(unknown("parameter", name, properties))
+            raise at.at("required", place).error(describe_unknown_name("parameter", name, properties))
 
 
 def _check_parameter(row: ParameterRow, at: Field, types: Mapping[str, type]) -> None:
     if row.type not in types:
-        raise at.at("type").error(unknown("type", row.type, types))
+        raise at.at("type").error(describe_unknown_name("type", row.type, types))
     if row.items:
         _check_parameter(row.items, at.at("items"), types)
     elif types[row.type] is list:

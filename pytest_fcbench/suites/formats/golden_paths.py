@@ -39,12 +39,12 @@ from typing import Annotated, TypeAlias
 
 import pydantic
 
-from pytest_fcbench.domain.conformance import TYPES, conforms
+from pytest_fcbench.domain.conformance import TYPES, conforms_to_schema
 from pytest_fcbench.domain.entry import Category, Entry, GoldenPath, Lookup, Message, PathCall
-from pytest_fcbench.domain.errors import unknown
+from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.suites.formats import function_docs
-from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.formats.function_docs import FunctionRow
 from pytest_fcbench.suites.formats.listings import KINDS, make_listing
 from pytest_fcbench.suites.formats.rows import EntryRow, Given, One, OneOf, Row, Rule, Some, TextOr, read_row
@@ -148,15 +148,19 @@ def _read_shared_files(row: PathFile, at: Field) -> Iterator[tuple[SharedFile, F
     beside = {path.name: path for path in sorted(at.path.parent.glob("*.yaml"))}
     for number, name in enumerate(row.uses or ()):
         if name not in beside:
-            raise at.at("uses", number).error(unknown("file", name, beside))
-        used = Field(yaml_value(beside[name]), beside[name])
+            raise at.at("uses", number).error(describe_unknown_name("file", name, beside))
+        used = Field(read_yaml(beside[name]), beside[name])
         yield read_row(used, SharedFile), used
 
 
 def _read_rules(files: Sequence[tuple[PathFile | SharedFile, Field]]) -> _Rules:
     docs: dict[str, FunctionDoc] = {}
     for row, at in files:
-        described = function_docs.read(row.functions, at.at("functions"), _TYPES) if row.functions else {}
+        described = (
+            function_docs.read_function_docs(row.functions, at.at("functions"), _TYPES)
+            if row.functions
+            else {}
+        )
         for place, doc in enumerate(described.values()):
             if doc.name in docs:
                 raise at.at("functions", place).error(f"the function {doc.name!r} is described twice")
@@ -166,7 +170,7 @@ def _read_rules(files: Sequence[tuple[PathFile | SharedFile, Field]]) -> _Rules:
     for row, at in files:
         for place, name in enumerate(row.judged or ()):
             if name not in parameters:
-                raise at.at("judged", place).error(unknown("parameter", name, parameters))
+                raise at.at("judged", place).error(describe_unknown_name("parameter", name, parameters))
     return _Rules(
         docs,
         tuple(
@@ -182,7 +186,7 @@ def _check_doc(at: Field, doc: FunctionDoc) -> None:
     """Check that a doc is JSON, describes an object and has only defaults that it allows."""
     _resolve(at, ())
     if (kind := doc.parameters["type"]) != "object":
-        raise at.at("parameters", "type").error(unknown("type", str(kind), ("object",)))
+        raise at.at("parameters", "type").error(describe_unknown_name("type", str(kind), ("object",)))
     for name, schema in doc.properties.items():
         if "default" in schema:
             _check_value(at.at("parameters", "properties", name, "default"), schema)
@@ -198,13 +202,15 @@ def _make_lookup(row: str | LookupRow, at: Field, docs: Mapping[str, FunctionDoc
 
 def _find_doc(at: Field, name: str, docs: Mapping[str, FunctionDoc]) -> FunctionDoc:
     if name not in docs:
-        raise at.error(unknown("function", name, docs))
+        raise at.error(describe_unknown_name("function", name, docs))
     return docs[name]
 
 
 def _make_entry(row: PathRow, at: Field, suite: str, category: Category, rules: _Rules) -> Entry:
     listed = row.functions
-    offered = rules.docs if listed is None else function_docs.choose(listed, at.at("functions"), rules.docs)
+    offered = (
+        rules.docs if listed is None else function_docs.choose_docs(listed, at.at("functions"), rules.docs)
+    )
     if not offered:
         raise (at if listed is None else at.at("functions")).error("needs a function")
     steps: list[list[_RecordedCall]] = []
@@ -259,14 +265,14 @@ def _read_call(
         if parameter not in arguments:
             raise given.error(f"{name} needs the parameter {parameter!r}")
     reply = _resolve(at.at("reply"), earlier)
-    return PathCall.replied(name, arguments, reply), reply
+    return PathCall.with_reply(name, arguments, reply), reply
 
 
 def _read_arguments(field: Field, doc: FunctionDoc, earlier: _Steps) -> Mapping[str, object]:
     arguments = {}
     for name, given in field.members().items() if field.value is not None else ():
         if name not in doc.properties:
-            raise given.error(unknown("parameter", name, doc.properties))
+            raise given.error(describe_unknown_name("parameter", name, doc.properties))
         arguments[name] = _resolve(given, earlier)
         _check_value(replace(given, value=arguments[name]), doc.properties[name])
     return arguments
@@ -274,7 +280,7 @@ def _read_arguments(field: Field, doc: FunctionDoc, earlier: _Steps) -> Mapping[
 
 def _check_value(field: Field, schema: Schema) -> None:
     """Check that a value has the declared type, and in an object only the members that are described."""
-    if not conforms(field.value, schema):
+    if not conforms_to_schema(field.value, schema):
         allowed = schema.get("enum") or schema.get("type")
         raise field.error(f"{field.value!r:.60} is not what the function doc declares ({allowed})")
     items, properties, required = schema.get("items"), schema.get("properties"), schema.get("required")
@@ -320,7 +326,7 @@ def _follow(field: Field, earlier: _Steps) -> object:
             case Mapping(), str(name) if name in found:
                 found = found[name]
             case Mapping(), _:
-                raise key.error(unknown("member", str(key.value), found))
+                raise key.error(describe_unknown_name("member", str(key.value), found))
             case list(), int(place) if 0 <= place < len(found):
                 found = found[place]
             case list(), _:
@@ -341,7 +347,7 @@ def _make_listing(field: Field, earlier: _Steps) -> object:
         changed[int(place)] = _resolve_members(item, earlier)
         for name in changed[int(place)]:
             if name not in (*KINDS[row.of], *each):
-                raise item.error(unknown("member", name, (*KINDS[row.of], *each)))
+                raise item.error(describe_unknown_name("member", name, (*KINDS[row.of], *each)))
     prices = _read_prices(field.at("prices")) if row.prices is not None else None
     return make_listing(row.of, row.seed, row.items, prices, each, changed)
 

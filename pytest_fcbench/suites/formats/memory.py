@@ -26,7 +26,7 @@ from typing import Annotated
 from pytest_fcbench.domain.entry import Answers, Category, Entry, Facts, Message, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.environments import DOMAINS
-from pytest_fcbench.environments.function_docs import documented
+from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.formats.rows import EntryRow, Row, Some, StartsWith
 
@@ -93,19 +93,19 @@ class Scenario:
                 )
                 for turn in range(len(turns))
             )
-            entry_id = of_category(category, name)
+            entry_id = move_id_to_category(category, name)
             last = Entry(suite, entry_id, category, turns, functions, Facts(facts), scene, after=last)
         for question in self.questions:
-            entry_id, right = of_category(category, question.id), Answers(question.answers)
+            entry_id, right = move_id_to_category(category, question.id), Answers(question.answers)
             yield Entry(suite, entry_id, category, (question.query,), functions, right, scene, after=last)
 
 
-def of_category(category: Category, name: str) -> str:
+def move_id_to_category(category: Category, name: str) -> str:
     """Return an id of a scenario as that of an entry of a category."""
     return name.replace("memory", category.name, 1)
 
 
-def place_of(quotes: Sequence[str], conversations: Sequence[Sequence[str]]) -> tuple[int, int] | None:
+def locate_quotes(quotes: Sequence[str], conversations: Sequence[Sequence[str]]) -> tuple[int, int] | None:
     """Return the last conversation and turn that say one of the quotes; letters and digits are compared."""
     wanted = [text for text in map(_normalise, quotes) if text]
     found = [
@@ -123,7 +123,7 @@ def _normalise(text: str) -> str:
 
 def entries(rows: ScenarioFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     """Yield the entries of a file in a category and where each stands. Raises ``SuiteError``."""
-    docs = documented(DOMAINS[category.name])
+    docs = document_domain(DOMAINS[category.name])
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
         for entry in make_scenario(row, place).entries(suite, category, docs):
             yield place, entry
@@ -150,7 +150,7 @@ def make_scenario(row: ScenarioRow, at: Field) -> Scenario:
 
 
 def _find_place(quote: Field, conversations: Sequence[Sequence[str]]) -> tuple[int, int]:
-    place = place_of([quote.text()], conversations)
+    place = locate_quotes([quote.text()], conversations)
     if place is None:
         raise quote.error(f"no conversation says {quote.text()!r}")
     return place

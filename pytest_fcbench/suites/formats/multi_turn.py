@@ -31,14 +31,14 @@ from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import Offer
 from pytest_fcbench.codecs.function_docs import python_code
 from pytest_fcbench.domain.entry import Category, Entry, Message, Scene, Trajectory
-from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Names
-from pytest_fcbench.environments import DOMAINS, opened
-from pytest_fcbench.environments.custom import adapted
-from pytest_fcbench.environments.function_docs import documented
+from pytest_fcbench.environments import DOMAINS, open_environments
+from pytest_fcbench.environments.custom import adapt_class
+from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import World
-from pytest_fcbench.suites.derived_entries import Withheld, missing_function
+from pytest_fcbench.suites.derived_entries import Withheld, withhold_functions
 from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.formats.rows import AtLeastOne, EntryRow, Given, Row, Rule, Some, read_row
 
@@ -105,11 +105,11 @@ def _make_entry(row: TrajectoryRow, at: Field, suite: str, category: Category) -
     classes = {name: _load_class(name, at.at("domains", name)) for name in row.domains if ":" in name}
     for name in row.domains:
         if name not in (*DOMAINS, *classes):
-            raise at.at("domains", name).error(unknown("domain", name, DOMAINS))
+            raise at.at("domains", name).error(describe_unknown_name("domain", name, DOMAINS))
     docs = tuple(
         doc
         for name in row.domains
-        for doc in (documented(adapted(classes[name])) if name in classes else _docs(name))
+        for doc in (document_domain(adapt_class(classes[name])) if name in classes else _docs(name))
     )
     offered = {doc.name: doc for doc in docs}
     for turn, place in zip(row.turns, at.at("turns").elements(), strict=True):
@@ -136,7 +136,10 @@ def _make_entry(row: TrajectoryRow, at: Field, suite: str, category: Category) -
 def _check_state(field: Field, entry: Entry, world: World) -> None:
     try:
         # Opened twice: a state with a clock or chance in it would judge the same calls differently.
-        one, other = opened(entry, world).snapshot(), opened(entry, world).snapshot()
+        one, other = (
+            open_environments(entry, world).copy_state(),
+            open_environments(entry, world).copy_state(),
+        )
     except Exception as error:  # noqa: BLE001 - a state that somebody wrote can break anything
         raise field.error(f"cannot be opened: {type(error).__name__}: {error}") from None
     for domain, state in one.items():
@@ -150,10 +153,10 @@ def _check_state(field: Field, entry: Entry, world: World) -> None:
 def _load_class(name: str, field: Field) -> type:
     """Return a class of the team, looked for in the folder of the file first."""
     try:
-        found = python_code.found_in(name, field.path.parent.absolute())
+        found = python_code.find_object(name, field.path.parent.absolute())
         if not isinstance(found, type):
             raise UsageError(f"{name} is no class")
-        adapted(found)
+        adapt_class(found)
     except (UsageError, ValueError) as error:
         raise field.error(str(error)) from None
     return found
@@ -161,27 +164,27 @@ def _load_class(name: str, field: Field) -> type:
 
 @cache
 def _docs(name: str) -> tuple[FunctionDoc, ...]:
-    return documented(DOMAINS[name])
+    return document_domain(DOMAINS[name])
 
 
 def check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
     """Check that a text is a call of a known function with its parameters. Raises ``SuiteError``."""
     try:
         # The official decoder is stricter about what a value is; both must read the call.
-        python.official(field.text())
-        found = python.corrected(field.text())
+        python.parse_official(field.text())
+        found = python.parse_corrected(field.text())
     except Undecodable as error:
         raise field.error(str(error)) from None
     if len(found) != 1:
         raise field.error(f"must be one call, is {len(found)}")
     (call,) = found
     if call.name not in docs:
-        raise field.error(unknown("function", call.name, docs))
+        raise field.error(describe_unknown_name("function", call.name, docs))
     doc = docs[call.name]
-    placed = Offer((doc,), Names.DOTTED).own(call)
+    placed = Offer((doc,), Names.DOTTED).normalise_call(call)
     for name in placed.arguments:
         if name not in doc.properties:
-            raise field.error(unknown("parameter", name, doc.properties))
+            raise field.error(describe_unknown_name("parameter", name, doc.properties))
     if placed.positional:
         raise field.error(f"{call.name} is given a parameter twice, or too many")
     for name in doc.required:
@@ -193,12 +196,12 @@ def _read_withheld(row: WithheldRow, at: Field, entry: Entry) -> Withheld:
     if row.turn >= len(entry.turns):
         raise at.at("turn").error(f"must be the index of a turn, from 0 to {len(entry.turns) - 1}")
     for name in row.functions:
-        if entry.function(name) is None:
+        if entry.find_function(name) is None:
             names = [doc.name for doc in entry.functions]
-            raise at.at("functions").error(unknown("function", name, names))
+            raise at.at("functions").error(describe_unknown_name("function", name, names))
     try:
         # Made here only to see that it can be; the entry is derived when its category is loaded.
-        missing_function(entry, row.turn, row.functions)
+        withhold_functions(entry, row.turn, row.functions)
     except ValueError as error:
         raise at.error(str(error)) from None
     return Withheld(row.turn, tuple(row.functions))

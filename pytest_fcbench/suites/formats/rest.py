@@ -21,16 +21,16 @@ from collections.abc import Iterator, Mapping
 
 from pytest_fcbench.domain.conformance import TYPES
 from pytest_fcbench.domain.entry import Category, Entry, ExpectedResponse, Message
-from pytest_fcbench.domain.errors import unknown
+from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.execution.rest.request import FUNCTION, NoRequestError, read
+from pytest_fcbench.execution.rest.request import FUNCTION, NoRequestError, read_request
 from pytest_fcbench.execution.rest.services import SERVICES
 from pytest_fcbench.suites.formats import function_docs
 from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.formats.function_docs import ParameterRow
 from pytest_fcbench.suites.formats.multi_turn import check_call
 from pytest_fcbench.suites.formats.rows import EntryRow, Given, Row
-from pytest_fcbench.web.addresses import Refused, checked
+from pytest_fcbench.web.addresses import Refused, parse_url
 
 
 class PartRow(Row):
@@ -88,7 +88,7 @@ def entries(rows: RestFile, file: Field, suite: str, category: Category) -> Iter
     }
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
         if row.endpoint not in docs:
-            raise place.at("endpoint").error(unknown("endpoint", row.endpoint, docs))
+            raise place.at("endpoint").error(describe_unknown_name("endpoint", row.endpoint, docs))
         doc = docs[row.endpoint]
         entry = Entry(
             suite=suite,
@@ -117,9 +117,9 @@ def _make_doc(row: EndpointRow, at: Field) -> FunctionDoc:
 def _read_expectation(field: Field, doc: FunctionDoc) -> ExpectedResponse:
     check_call(field, {doc.name: doc})
     try:
-        host = checked(read(field.text()).url).host
+        host = parse_url(read_request(field.text()).url).host
     except (NoRequestError, Refused) as error:
         raise field.error(str(error)) from None
     if host not in SERVICES:
-        raise field.error(unknown("host", host, SERVICES))
+        raise field.error(describe_unknown_name("host", host, SERVICES))
     return ExpectedResponse(field.text())

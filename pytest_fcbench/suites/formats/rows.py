@@ -17,9 +17,9 @@ from pydantic import BaseModel, ConfigDict, Discriminator, GetCoreSchemaHandler,
 from pydantic.json_schema import JsonSchemaValue, models_json_schema
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
 
-from pytest_fcbench.domain.errors import SuiteError, unknown
+from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
 from pytest_fcbench.domain.json_values import StrictSchema
-from pytest_fcbench.suites.formats.fields import Field, Key, kind_of
+from pytest_fcbench.suites.formats.fields import Field, Key, describe_value
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class Row(BaseModel):
             # pydantic would name the key too, but not the nearest valid one.
             for key in value:
                 if key not in known:
-                    raise broken(unknown("key", str(key), known), str(key))
+                    raise make_rule_error(describe_unknown_name("key", str(key), known), str(key))
         return value
 
 
@@ -64,7 +64,7 @@ class EntryRow(Row):
 R = TypeVar("R", bound=Row)
 
 
-def broken(rule: str, *keys: str) -> PydanticCustomError:
+def make_rule_error(rule: str, *keys: str) -> PydanticCustomError:
     """Return the error of a validator: the rule that does not hold, and the keys to where it does not."""
     return PydanticCustomError("broken_rule", "{rule}", {"rule": rule, "keys": keys})
 
@@ -91,7 +91,7 @@ class OneOf:
 
     def _check(self, name: str) -> str:
         if name not in self.names:
-            raise broken(unknown(self.kind, name, self.names))
+            raise make_rule_error(describe_unknown_name(self.kind, name, self.names))
         return name
 
 
@@ -110,7 +110,7 @@ class StartsWith:
 
     def _check(self, text: str) -> str:
         if not text.startswith(self.prefix):
-            raise broken(f"{text!r} must begin with {self.prefix!r}, for which {self.stands}")
+            raise make_rule_error(f"{text!r} must begin with {self.prefix!r}, for which {self.stands}")
         return text
 
 
@@ -164,13 +164,13 @@ def _make_suite_error(field: Field, error: ErrorDetails) -> SuiteError:
         case "missing":
             rule = f"has no {keys.pop()!r}"
         case "string_type":
-            rule = f"must be text, is {kind_of(error['input'])}; put it in quotes"
+            rule = f"must be text, is {describe_value(error['input'])}; put it in quotes"
         case "list_type":
-            rule = f"must be a list, is {kind_of(error['input'])}"
+            rule = f"must be a list, is {describe_value(error['input'])}"
         case "dict_type" | "model_type":
-            rule = f"must be a mapping, is {kind_of(error['input'])}"
+            rule = f"must be a mapping, is {describe_value(error['input'])}"
         case "bool_type":
-            rule = f"must be true or false, is {kind_of(error['input'])}"
+            rule = f"must be true or false, is {describe_value(error['input'])}"
         case "too_short" | "too_long" if isinstance(error["input"], Mapping):
             limit = "exactly one name" if error["type"] == "too_long" else "at least one name"
             rule = f"must have {limit}, has {len(error['input'])}"
@@ -192,7 +192,7 @@ class _Schema(StrictSchema):
         return super().default_schema(schema)
 
 
-def json_schemas(models: Iterable[type[Row]]) -> Mapping[str, Any]:
+def generate_json_schemas(models: Iterable[type[Row]]) -> Mapping[str, Any]:
     """Return the JSON Schema of each model, and of what they are made of, by name."""
     schemas = models_json_schema([(model, "validation") for model in models], schema_generator=_Schema)
     definitions: Mapping[str, Any] = schemas[1]["$defs"]

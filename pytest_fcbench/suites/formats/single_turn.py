@@ -27,7 +27,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, model_validator
 
-from pytest_fcbench.domain.conformance import TYPES, conforms
+from pytest_fcbench.domain.conformance import TYPES, conforms_to_schema
 from pytest_fcbench.domain.entry import (
     AnyCall,
     Category,
@@ -38,7 +38,7 @@ from pytest_fcbench.domain.entry import (
     Message,
     NoCall,
 )
-from pytest_fcbench.domain.errors import unknown
+from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.suites.formats import function_docs, tables
 from pytest_fcbench.suites.formats.fields import Field
@@ -51,7 +51,7 @@ from pytest_fcbench.suites.formats.rows import (
     Row,
     Some,
     TextOr,
-    broken,
+    make_rule_error,
 )
 from pytest_fcbench.suites.formats.tables import TableRow
 
@@ -82,7 +82,7 @@ class AskedRow(EntryRow):
     @model_validator(mode="after")
     def _check_question(self) -> AskedRow:
         if (self.query is None) == (self.messages is None):
-            raise broken("needs either 'query' or 'messages'")
+            raise make_rule_error("needs either 'query' or 'messages'")
         return self
 
 
@@ -139,11 +139,11 @@ def entries(
     """Yield the entries of a file and where each stands. Raises ``SuiteError``."""
     types = TYPES[category.language]
     described = [] if isinstance(row, ChatFile) else row.functions or []
-    docs = function_docs.read(described, file.at("functions"), types) if described else {}
-    database = tables.read(row.tables, file.at("tables")) if isinstance(row, SqlFile) else ()
+    docs = function_docs.read_function_docs(described, file.at("functions"), types) if described else {}
+    database = tables.read_tables(row.tables, file.at("tables")) if isinstance(row, SqlFile) else ()
     for asked, place in zip(row.entries, file.at("entries").elements(), strict=True):
         listed = asked.functions if isinstance(asked, OfferedRow) else []
-        offered = function_docs.choose(listed, place.at("functions"), docs, types) if listed else {}
+        offered = function_docs.choose_docs(listed, place.at("functions"), docs, types) if listed else {}
         if not offered and category.rule.offers_functions:
             raise place.at("functions").error("needs a function")
         said = [Message(each.role, each.content) for each in asked.messages or ()]
@@ -182,12 +182,12 @@ def _read_expected_call(
 ) -> ExpectedCall:
     ((name, given),) = call.items()
     if name not in offered:
-        raise at.at(name).error(unknown("function", name, offered))
+        raise at.at(name).error(describe_unknown_name("function", name, offered))
     doc, accepted = offered[name], given or {}
     for parameter in accepted:
         place = at.at(name, parameter)
         if parameter not in doc.properties:
-            raise place.error(unknown("parameter", parameter, doc.properties))
+            raise place.error(describe_unknown_name("parameter", parameter, doc.properties))
         for option in place.elements():
             _check_accepted(option, doc.properties[parameter], language)
     for parameter in doc.required:
@@ -208,9 +208,9 @@ def _check_accepted(field: Field, schema: Schema, language: Language) -> None:
         for key, options in field.members().items():
             known = properties if isinstance(properties, Mapping) else {}
             if known and key not in known:
-                raise options.error(unknown("key", key, known))
+                raise options.error(describe_unknown_name("key", key, known))
             for option in options.elements():
                 _check_accepted(option, known.get(key, {}), language)
-    elif not conforms(value, schema, language):
+    elif not conforms_to_schema(value, schema, language):
         allowed = schema.get("enum") or schema.get("type")
         raise field.error(f"{value!r} is not what the function doc declares ({allowed})")

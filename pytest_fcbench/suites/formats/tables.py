@@ -27,7 +27,7 @@ class TableRow(Row):
     """Values by column."""
 
 
-def read(rows: Mapping[str, TableRow], at: Field) -> tuple[Table, ...]:
+def read_tables(rows: Mapping[str, TableRow], at: Field) -> tuple[Table, ...]:
     """Return the tables, in their order. Raises ``SuiteError``."""
     if len({name.lower() for name in rows}) != len(rows):
         raise at.error("two tables have the same name, whatever the case of letters")

@@ -29,7 +29,7 @@ from urllib.parse import urljoin
 import pydantic
 from pydantic import ConfigDict
 
-from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.formats.rows import Given, Row, Rule, read_row
 from pytest_fcbench.web.page import Page
 
@@ -79,11 +79,11 @@ class HostFile(Row):
     pages: dict[str, PageRow]
 
 
-def of(folders: Iterable[Path | None]) -> Mapping[str, Page]:
+def read_pages(folders: Iterable[Path | None]) -> Mapping[str, Page]:
     """Return the pages of all files of some folders, by URL. Raises ``SuiteError``."""
     pages = {}
     for path in (path for folder in folders if folder for path in sorted(folder.glob("*.yaml"))):
-        file = Field(yaml_value(path), path)
+        file = Field(read_yaml(path), path)
         host = read_row(file, HostFile)
         for place, row in host.pages.items():
             page = _make_page(f"http://{host.host}{place}", host.name, row, file.at("pages", place))

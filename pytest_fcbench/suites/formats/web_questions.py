@@ -23,10 +23,10 @@ from typing import Annotated
 from pydantic import Discriminator, Tag, model_validator
 
 from pytest_fcbench.domain.entry import Answers, Category, Entry, Message, Scene
-from pytest_fcbench.environments.function_docs import documented
+from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.web_search import WebSearch
 from pytest_fcbench.suites.formats.fields import Field
-from pytest_fcbench.suites.formats.rows import EntryRow, Given, Row, Some, StartsWith, broken
+from pytest_fcbench.suites.formats.rows import EntryRow, Given, Row, Some, StartsWith, make_rule_error
 
 DOMAIN = "web_search"
 
@@ -77,7 +77,7 @@ class QuestionRow(EntryRow):
     @model_validator(mode="after")
     def _check_trail(self) -> QuestionRow:
         if self.trail and getattr(self.trail[-1], "finds", None) not in self.answers:
-            raise broken("must end with a page on which an answer is found", "trail")
+            raise make_rule_error("must end with a page on which an answer is found", "trail")
         return self
 
 
@@ -90,7 +90,7 @@ class QuestionFile(Row):
 
 def entries(rows: QuestionFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     """Yield the questions of a file in a category and where each stands. Raises ``SuiteError``."""
-    docs = documented(WebSearch)
+    docs = document_domain(WebSearch)
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
         entry = Entry(
             suite=suite,
@@ -99,11 +99,11 @@ def entries(rows: QuestionFile, file: Field, suite: str, category: Category) -> 
             turns=((Message("user", row.query),),),
             functions=docs,
             expectation=Answers(tuple(row.answers), tuple((hop.call,) for hop in row.trail or ())),
-            scene=scene(category),
+            scene=make_scene(category),
         )
         yield place, entry
 
 
-def scene(category: Category) -> Scene:
+def make_scene(category: Category) -> Scene:
     """Return where calls are carried out: a web whose searches show snippets or not, by the category."""
     return Scene((DOMAIN,), {DOMAIN: {"show_snippet": category.name != "web_search_no_snippet"}})

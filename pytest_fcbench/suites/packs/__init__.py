@@ -81,7 +81,7 @@ class Source(Protocol):
         """
 
 
-def installed(source: Source, cache: Path) -> Pack:
+def open_pack(source: Source, cache: Path) -> Pack:
     """Open the pack in the cache. Raises ``PackMissing`` with the command that gets it."""
     folder = cache / "packs" / source.name / source.folder
     how = f"run 'fcbench pull {source.name}' (or 'fcbench pull {source.name} --from PATH' without a network)"
@@ -119,7 +119,7 @@ def pull(source: Source, cache: Path, origin: Path | None = None, revision: str 
         with tempfile.TemporaryDirectory(prefix=".new-", dir=home) as scratch:
             new = Path(scratch) / "pack"
             manifest = {"name": source.name, **source.make(new, home, origin, revision)}
-            write(new, _MANIFEST, json.dumps(manifest, indent=1).encode())
+            write_pack_file(new, _MANIFEST, json.dumps(manifest, indent=1).encode())
             target, old = home / source.folder, Path(scratch) / "old"
             if target.exists():
                 target.rename(old)
@@ -134,10 +134,10 @@ def pull(source: Source, cache: Path, origin: Path | None = None, revision: str 
         raise PackError(
             f"{error.filename or home}: {error.strerror}; FCBENCH_CACHE names the cache"
         ) from None
-    return installed(source, cache)
+    return open_pack(source, cache)
 
 
-def write(folder: Path, name: str, content: bytes) -> str:
+def write_pack_file(folder: Path, name: str, content: bytes) -> str:
     """Write a file of a pack and return its sha256."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)

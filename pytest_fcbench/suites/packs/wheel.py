@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pytest_fcbench.domain.errors import PackError, UsageError
-from pytest_fcbench.suites.packs import LARGEST, Manifest, write
+from pytest_fcbench.suites.packs import LARGEST, Manifest, write_pack_file
 
 CONSTANTS = "constants.json"
 """The file of a pack with what its Python sources hold."""
@@ -148,9 +148,9 @@ def _write_pack(source: WheelSource, members: Iterator[tuple[str, bytes]], folde
             texts[path] = content.decode("utf-8", "replace")
         else:
             name = str(PurePosixPath(path).relative_to(source.data))
-            files[name] = write(folder, name, content)
+            files[name] = write_pack_file(folder, name, content)
     constants = json.dumps(source.read_constants(texts), ensure_ascii=False, indent=1)
-    files[CONSTANTS] = write(folder, CONSTANTS, constants.encode())
+    files[CONSTANTS] = write_pack_file(folder, CONSTANTS, constants.encode())
     # Of the files that are kept, so that a wheel and its unpacked folder have the same.
     content_sha256 = hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
     if content_sha256 != source.content_sha256:

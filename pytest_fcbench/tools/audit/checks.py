@@ -23,7 +23,7 @@ CHECKS: Mapping[str, Check] = {check.name: check for check in sorted(DECLARED, k
 """In the order in which an audit reports them: by module and place in it, weak ones last."""
 
 
-def audit(facts: Facts, names: Sequence[str] = ()) -> Sequence[Finding]:
+def run_checks(facts: Facts, names: Sequence[str] = ()) -> Sequence[Finding]:
     """Return the findings of the named checks, or of all that are not weak, by check and entry."""
     chosen = [c for c in CHECKS.values() if (c.name in names if names else not c.weak)]
     return [finding for check in chosen for finding in check(facts)]

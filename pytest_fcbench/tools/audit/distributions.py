@@ -10,7 +10,7 @@ from statistics import fmean
 from pytest_fcbench.domain.entry import AnyCall, Entry, ExpectedCalls, ExpectedResults, GoldenPath, Trajectory
 from pytest_fcbench.tools.audit.facts import join_user_messages
 from pytest_fcbench.tools.audit.function_docs import list_offered_docs
-from pytest_fcbench.tools.authoring.languages import language
+from pytest_fcbench.tools.authoring.languages import guess_language
 
 MEASURES: Mapping[str, str] = {
     "functions": "functions/entry",
@@ -34,7 +34,7 @@ class Distribution:
     """Of questions, as far as script and common words tell."""
 
 
-def spreads(entries: Sequence[Entry]) -> Mapping[str, Distribution]:
+def count_by_category(entries: Sequence[Entry]) -> Mapping[str, Distribution]:
     """Count by category, in the order of the entries. Functions of several entries count each time."""
     grouped: defaultdict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
@@ -54,7 +54,7 @@ def _count_values(entries: Sequence[Entry]) -> Distribution:
             "turns": Counter(len(entry.turns) for entry in entries),
         },
         types=Counter(str(schema.get("type")) for schema in schemas if isinstance(schema, dict)),
-        languages=Counter(language(join_user_messages(entry)) for entry in entries),
+        languages=Counter(guess_language(join_user_messages(entry)) for entry in entries),
     )
 
 

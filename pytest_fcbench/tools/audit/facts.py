@@ -9,22 +9,22 @@ from functools import cached_property
 from pytest_fcbench import environments
 from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Memories, Setting
-from pytest_fcbench.domain.driving import drive
+from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
-from pytest_fcbench.domain.transcript import Driven, Party, Transcript
+from pytest_fcbench.domain.transcript import Party, PathSettings, Transcript
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.memory.vectors import Embed
 from pytest_fcbench.execution.outcomes import Execute, Perform
 from pytest_fcbench.matchers.registry import Resources, judge
-from pytest_fcbench.matchers.text_normalization import standardized
+from pytest_fcbench.matchers.text_normalization import standardize
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import Model, run_through
 from pytest_fcbench.models.routing import Parties
 from pytest_fcbench.suites.suite import Suite
 
-MANNERS = tuple(Manner("oracle", Prompting.usual(mode)) for mode in (Mode.FC, Mode.PROMPT))
+MANNERS = tuple(Manner("oracle", Prompting.make_default(mode)) for mode in (Mode.FC, Mode.PROMPT))
 """The two ways in which entries are put to models."""
 
 
@@ -66,11 +66,11 @@ class Facts:
             return judge(replace(entry, set_aside=None), transcript, resources)
         except Exception as error:  # noqa: BLE001 - what somebody wrote into a suite can break anything
             reason = f"the conversation cannot be held: {type(error).__name__}: {error}"
-            return Judgement.both(NotScored("broken", reason))
+            return Judgement.same_in_both(NotScored("broken", reason))
 
     def open_environments(self, entry: Entry) -> Environments:
         """Open the environments of an entry in their initial state."""
-        return environments.opened(entry, self.suite.world)
+        return environments.open_environments(entry, self.suite.world)
 
     def _ask_oracle(self, entry: Entry, manner: Manner) -> Transcript:
         memories = self._memories[manner]
@@ -78,8 +78,8 @@ class Facts:
             if earlier.key not in memories:
                 self._ask_oracle(earlier, manner)
         oracle = Parties(OracleModel(manner.prompting), {Party.OWN_WEB: self.web} if self.web else {})
-        conversation = converse(entry, Setting(manner, self.suite, Driven(Profile.OFFICIAL), memories))
-        return drive(conversation, lambda request: run_through(oracle.complete(entry, request)))
+        conversation = converse(entry, Setting(manner, self.suite, PathSettings(Profile.OFFICIAL), memories))
+        return drive_conversation(conversation, lambda request: run_through(oracle.complete(entry, request)))
 
     @cached_property
     def _memories(self) -> Mapping[Manner, Memories]:
@@ -89,7 +89,7 @@ class Facts:
 
 def standardize_turns(turns: Sequence[Sequence[Message]]) -> str:
     """Join all messages of turns into one text in the matcher's normal form."""
-    return standardized(" ".join(message.content for turn in turns for message in turn))
+    return standardize(" ".join(message.content for turn in turns for message in turn))
 
 
 def join_user_messages(entry: Entry) -> str:

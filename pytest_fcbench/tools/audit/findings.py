@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.text import printable, shorten
+from pytest_fcbench.domain.text import make_printable, shorten_text
 from pytest_fcbench.tools.audit.facts import Facts
 
 
@@ -102,11 +102,11 @@ def entry_check(
 
 def format_on_one_line(text: str) -> str:
     """Make a text from a suite fit for any terminal and page, on one line."""
-    return printable(text).replace("\n", "\\n")
+    return make_printable(text).replace("\n", "\\n")
 
 
 def format_value(value: object, longest: int = 160) -> str:
     """Format a value for a sentence, cut to so many characters."""
     # Cut before repr, which would write all of a text of megabytes.
     text = repr(value[: longest + 1] if isinstance(value, str) else value)
-    return shorten(text, longest)
+    return shorten_text(text, longest)

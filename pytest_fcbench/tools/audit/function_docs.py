@@ -11,11 +11,11 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from pytest_fcbench.domain.conformance import TYPES, WITH_ELEMENTS, conforms
+from pytest_fcbench.domain.conformance import TYPES, WITH_ELEMENTS, conforms_to_schema
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompting import Names
-from pytest_fcbench.matchers.text_normalization import standardized
+from pytest_fcbench.matchers.text_normalization import standardize
 from pytest_fcbench.tools.audit.facts import Facts, standardize_turns
 from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, check, entry_check, format_value
 from pytest_fcbench.tools.audit.truths import AcceptedValues, iterate_accepted_values
@@ -66,7 +66,7 @@ def find_unsound_docs(facts: Facts) -> Iterator[tuple[str, Flaw]]:
 
 
 def _examine_parameters(doc: FunctionDoc, language: Language) -> Iterator[Flaw]:
-    shown_name = Names.UNDERSCORED.shown(doc.name)
+    shown_name = Names.UNDERSCORED.show_name(doc.name)
     if not _TOOL_NAME.fullmatch(shown_name):
         yield Flaw(LIKELY, f": most interfaces refuse the name {format_value(shown_name)}")
     if (declared := doc.parameters.get("type")) not in ("dict", "object"):
@@ -92,7 +92,7 @@ def _examine_schema(path: str, schema: object, language: Language) -> Iterator[F
     if enum is not None and (not isinstance(enum, list) or not enum):
         yield Flaw(CERTAIN, f"{path} has the enum {format_value(enum)}, which nothing is in")
     elif isinstance(enum, list) and language is Language.PYTHON and not has_elements:
-        wrong = [member for member in enum if not conforms(member, {"type": declared})]
+        wrong = [member for member in enum if not conforms_to_schema(member, {"type": declared})]
         if wrong:
             yield Flaw(LIKELY, f"{path} is of type {declared}, but its enum has {format_value(wrong)}")
     items, properties = schema.get("items"), schema.get("properties")
@@ -113,7 +113,7 @@ def find_indistinct_functions(facts: Facts) -> Iterator[tuple[str, Flaw]]:
         by_name: defaultdict[str, list[str]] = defaultdict(list)
         by_text: defaultdict[str, list[str]] = defaultdict(list)
         for doc in list_offered_docs(entry):
-            by_name[Names.UNDERSCORED.shown(doc.name)].append(doc.name)
+            by_name[Names.UNDERSCORED.show_name(doc.name)].append(doc.name)
             by_text[serialize_doc(doc, named=False)].append(doc.name)
         for shown_name, names in by_name.items():
             if len(names) > 1:
@@ -148,7 +148,7 @@ def _examine_defaults(doc: FunctionDoc, language: Language) -> Iterator[Flaw]:
         told = f".{name}: the default {format_value(default)} is not"
         is_typed = language is Language.PYTHON or not isinstance(default, str)
         enum = schema.get("enum")
-        if is_typed and not conforms(default, {"type": schema.get("type")}, language):
+        if is_typed and not conforms_to_schema(default, {"type": schema.get("type")}, language):
             yield Flaw(LIKELY, f"{told} of type {schema.get('type')}")
         elif isinstance(enum, list) and default not in ("", *enum) and not isinstance(default, (list, dict)):
             yield Flaw(LIKELY, f"{told} in the enum {format_value(enum)}")
@@ -170,7 +170,7 @@ def has_same_text(text: str, value: object) -> bool:
     try:
         return float(text) == float(value_text)
     except ValueError:
-        return standardized(text) == standardized(value_text)
+        return standardize(text) == standardize(value_text)
 
 
 @entry_check(
@@ -194,10 +194,10 @@ def _describe_leak(accepted: AcceptedValues, question: str) -> str | None:
     default = schema.get("default")
     if isinstance(default, str) and default != "" and default in accepted.values:
         told = f"the only value is the default, {format_value(default)}"
-        return None if standardized(default) in question else told
-    described = standardized(str(schema.get("description", "")))
+        return None if standardize(default) in question else told
+    described = standardize(str(schema.get("description", "")))
     for option in accepted.values:
-        text = standardized(option) if isinstance(option, str) else ""
+        text = standardize(option) if isinstance(option, str) else ""
         if len(text) > 3 and text in described and text not in question:
             return f"{format_value(option)} stands in the description, not in the question"
     return None

@@ -19,7 +19,7 @@ from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import HINT, LIKELY, Flaw, check, format_value
 from pytest_fcbench.tools.audit.function_docs import serialize_doc
 
-_LEXICAL = LexicalModel(Prompting.usual(Mode.FC, Names.DOTTED))
+_LEXICAL = LexicalModel(Prompting.make_default(Mode.FC, Names.DOTTED))
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 

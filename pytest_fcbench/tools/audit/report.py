@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 
-from pytest_fcbench.domain.text import shorten
+from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.tools.audit.checks import CHECKS
@@ -55,14 +55,14 @@ class Audit:
             yield group[0].check, group[0].severity, group
 
 
-def lines(audit: Audit, most: int) -> Iterator[str]:
+def render_lines(audit: Audit, most: int) -> Iterator[str]:
     """Render the audit as text, at most so many findings of each check and severity."""
-    yield from tables.text(_tabulate_counts(audit))
+    yield from tables.render_text(_tabulate_counts(audit))
     for check, severity, group in audit.groups:
         yield ""
         yield f"{severity}: {check} ({len(group)}): {CHECKS[check].says}"
         for finding in group[:most]:
-            evidence = shorten(finding.evidence, _LONGEST_EVIDENCE)
+            evidence = shorten_text(finding.evidence, _LONGEST_EVIDENCE)
             yield f"  {format_on_one_line(finding.entry):<24}  {evidence}"
         if len(group) > most:
             yield f"  ... and {len(group) - most} more: --show {len(group)}, or --json FILE for all"
@@ -84,7 +84,7 @@ def _tabulate_counts(audit: Audit) -> Table:
     return Table(audit.title, columns, (*rows, total), left=frozenset({"what it finds"}))
 
 
-def spread_tables(spreads: Mapping[str, Distribution]) -> Sequence[Table]:
+def tabulate_distributions(spreads: Mapping[str, Distribution]) -> Sequence[Table]:
     """Tabulate sizes by category, declared types of parameters and languages of questions."""
     sizes = tuple(
         (name, f"{each.entries}", *(summarize_counts(each.measures[measure]) for measure in MEASURES))
@@ -110,7 +110,7 @@ def _tabulate_shares(title: str, column: str, counts: Counter[str]) -> Table:
     return Table(title, (column, "number", "share"), tuple(rows))
 
 
-def page(audit: Audit) -> str:
+def render_page(audit: Audit) -> str:
     """Render the audit as a page of its own, with every finding and a chart for each measure."""
     findings = [
         Table(
@@ -122,31 +122,31 @@ def page(audit: Audit) -> str:
         )
         for check, severity, group in audit.groups
     ]
-    shown = [_tabulate_counts(audit), *findings, *spread_tables(audit.spreads)]
-    return "\n".join(tables.page(audit.title, shown, list(_draw_charts(audit.spreads))))
+    shown = [_tabulate_counts(audit), *findings, *tabulate_distributions(audit.spreads)]
+    return "\n".join(tables.render_page(audit.title, shown, list(_draw_charts(audit.spreads))))
 
 
 def _draw_charts(spreads: Mapping[str, Distribution]) -> Iterator[str]:
-    from pytest_fcbench.scorecard.render.charts.plots import bars, letter
+    from pytest_fcbench.scorecard.render.charts.plots import draw_bars, name_part
 
     names = [
         f"{low}" if low == high else f"{low}-{high}" if high else f"{low} or more" for low, high in _BUCKETS
     ]
-    legend = ", ".join(f"{letter(part)} {name}" for part, name in enumerate(names))
+    legend = ", ".join(f"{name_part(part)} {name}" for part, name in enumerate(names))
     for measure, heading in MEASURES.items() if spreads else ():
         caption = f"{heading} by category, as shares: {legend}"
         rows = [
             (name, [_count_between(each.measures[measure], *bucket) for bucket in _BUCKETS])
             for name, each in spreads.items()
         ]
-        yield f"<figcaption>{caption}</figcaption>{bars(rows, caption, shares=True)}"
+        yield f"<figcaption>{caption}</figcaption>{draw_bars(rows, caption, shares=True)}"
 
 
 def _count_between(counts: Counter[int], low: int, high: int | None) -> int:
     return sum(number for value, number in counts.items() if low <= value and (high is None or value <= high))
 
 
-def document(audit: Audit) -> str:
+def render_json(audit: Audit) -> str:
     """Render the audit as JSON."""
     distributions = {
         name: {

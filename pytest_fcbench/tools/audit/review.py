@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from pytest_fcbench.domain.errors import unknown
-from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.domain.errors import describe_unknown_name
+from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.tools.audit.checks import CHECKS
 from pytest_fcbench.tools.audit.findings import Finding, Severity
 
@@ -71,14 +71,14 @@ class Review:
     decisions: tuple[ReviewedFinding, ...]
 
 
-def own_review(suite: str) -> Path | None:
+def find_packaged_review(suite: str) -> Path | None:
     """Return the path of the review of a suite that comes with the package, if there is one."""
     return next((path for path in _REVIEWS.glob("*.yaml") if path.stem == suite), None)
 
 
-def read(path: Path) -> Review:
+def read_review(path: Path) -> Review:
     """Read a review. Raises ``SuiteError`` with file, line and field."""
-    top = Field(yaml_value(path), path).members(("suite", "version", "package", "decisions"))
+    top = Field(read_yaml(path), path).members(("suite", "version", "package", "decisions"))
     decisions = tuple(map(_read_decision, top["decisions"].elements()))
     seen: set[str] = set()
     for field, found in zip(top["decisions"].elements(), decisions, strict=True):
@@ -95,13 +95,13 @@ def _read_decision(field: Field) -> ReviewedFinding:
     texts = {name: members[name].text() for name in ("finding", "confirmed", "decision", "reason")}
     for name, valid in (("finding", CHECKS), ("decision", tuple(Decision))):
         if texts[name] not in valid:
-            raise members[name].error(unknown(name, texts[name], valid))
+            raise members[name].error(describe_unknown_name(name, texts[name], valid))
     entries = tuple(entry.text() for entry in members["entries"].elements())
     decision = Decision(texts["decision"])
     return ReviewedFinding(texts["finding"], entries, texts["confirmed"], decision, texts["reason"])
 
 
-def ledger(review: Review, findings: Sequence[Finding]) -> Mapping[str, str]:
+def build_ledger(review: Review, findings: Sequence[Finding]) -> Mapping[str, str]:
     """Map the entries to set aside to the reason: decided by the review, and found by the check it names."""
     found = {(finding.check, finding.entry) for finding in findings}
     return {
@@ -113,22 +113,22 @@ def ledger(review: Review, findings: Sequence[Finding]) -> Mapping[str, str]:
     }
 
 
-def vanished(review: Review, findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
+def find_vanished(review: Review, findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
     """Yield check and entry of decisions about what is not found (any more)."""
     found = {(finding.check, finding.entry) for finding in findings}
     return (key for item in review.decisions for key in item.keys if key not in found)
 
 
-def undecided(review: Review, findings: Sequence[Finding]) -> Sequence[Finding]:
+def find_undecided(review: Review, findings: Sequence[Finding]) -> Sequence[Finding]:
     """List certain findings about entries of which the review says nothing."""
     known = {entry for item in review.decisions for entry in item.entries}
     return [f for f in findings if f.severity is Severity.CERTAIN and f.entry not in known]
 
 
-def written(review: Review, findings: Sequence[Finding]) -> str:
+def write_ledger(review: Review, findings: Sequence[Finding]) -> str:
     """Write the ledger as YAML."""
     title = f"Entries of {review.package} {review.version} that the corrected profile sets aside, and why."
-    entries = ledger(review, findings).items()
+    entries = build_ledger(review, findings).items()
     return "".join([f"# {title}\n", *(f"{_quote(entry)}: {_quote(reason)}\n" for entry, reason in entries)])
 
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.matchers.text_normalization import standardized
+from pytest_fcbench.matchers.text_normalization import standardize
 from pytest_fcbench.tools.audit.facts import Facts, join_user_messages, standardize_turns
 from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, check, entry_check, format_value
 from pytest_fcbench.tools.audit.function_docs import list_offered_docs
@@ -99,5 +99,5 @@ def find_unnamed_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
         is_closed = isinstance(accepted.schema.get("enum"), list)
         if accepted.is_optional or is_closed or not texts or len(texts) < len(accepted.values):
             continue
-        if not any(standardized(text) in question for text in texts):
+        if not any(standardize(text) in question for text in texts):
             yield Flaw(HINT, f"{accepted.label}: none of {format_value(texts)} stands in the question")

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import Offer
-from pytest_fcbench.domain.conformance import conforms, misfit
+from pytest_fcbench.domain.conformance import conforms_to_schema, describe_misfit
 from pytest_fcbench.domain.entry import Entry, GoldenPath, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call
-from pytest_fcbench.matchers.state import offered
-from pytest_fcbench.matchers.text_normalization import standardized
+from pytest_fcbench.matchers.state import list_offered_docs
+from pytest_fcbench.matchers.text_normalization import standardize
 from pytest_fcbench.tools.audit.facts import Facts, standardize_turns
 from pytest_fcbench.tools.audit.findings import (
     CERTAIN,
@@ -47,24 +47,24 @@ def find_unmakeable_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
 
 def _examine_call(entry: Entry, turn: int, text: str) -> Flaw | None:
     try:
-        calls = python.corrected(text)
+        calls = python.parse_corrected(text)
     except Undecodable as error:
         return Flaw(CERTAIN, str(error))
     if len(calls) != 1:
         return Flaw(CERTAIN, f"{len(calls)} calls where one belongs")
-    docs = {doc.name: doc for doc in offered(entry, turn)}
-    call = Offer(tuple(docs.values()), Names.DOTTED).own(calls[0])
+    docs = {doc.name: doc for doc in list_offered_docs(entry, turn)}
+    call = Offer(tuple(docs.values()), Names.DOTTED).normalise_call(calls[0])
     if call.name not in docs:
         late = {doc.name: at for at, withheld in _get_withheld_docs(entry).items() for doc in withheld}
         when = f"only from turn {late[call.name] + 1} on" if call.name in late else "in no turn"
         return Flaw(CERTAIN, f"{call.name} is offered {when}")
     if call.positional:
         return Flaw(CERTAIN, f"{format_value(call.positional[0])} belongs to no parameter")
-    if why := misfit(call.name, call.arguments, docs, lambda value, schema: True):
+    if why := describe_misfit(call.name, call.arguments, docs, lambda value, schema: True):
         return Flaw(CERTAIN, why)
     plain = {name: value for name, value in call.arguments.items() if not isinstance(value, (dict, str))}
     declared = {name: FunctionDoc(name, "", {"properties": doc.properties}) for name, doc in docs.items()}
-    why = misfit(call.name, plain, declared)
+    why = describe_misfit(call.name, plain, declared)
     return Flaw(LIKELY, why) if why else None
 
 
@@ -84,7 +84,7 @@ def find_erring_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
         yield Flaw(CERTAIN, told, "correct the state")
         return
     for turn, texts in enumerate(turns):
-        for text, result in zip(texts, environments.perform(texts), strict=True):
+        for text, result in zip(texts, environments.perform_calls(texts), strict=True):
             flaw = _examine_call(entry, turn, text)
             if flaw and flaw.severity is CERTAIN:
                 continue  # ``unmakeable`` finds it
@@ -143,7 +143,7 @@ def _examine_empty_turn(entry: Entry, turn: int, truth: Sequence[Sequence[str]])
 def _iterate_calls(texts: Sequence[str]) -> Iterator[Call]:
     for text in texts:
         try:
-            yield from python.corrected(text)
+            yield from python.parse_corrected(text)
         except Undecodable:
             return
 
@@ -153,7 +153,7 @@ def _is_said(value: object, said: str) -> bool:
         return all(_is_said(element, said) for element in value)
     if isinstance(value, dict):
         return all(_is_said(member, said) for member in value.values())
-    return isinstance(value, bool) or standardized(str(value)) in said
+    return isinstance(value, bool) or standardize(str(value)) in said
 
 
 @entry_check("off_schema", "a golden call violates its schema", "correct the call, or set the entry aside")
@@ -164,9 +164,9 @@ def find_calls_off_schema(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     docs = {doc.name: doc for doc in entry.functions}
     for number, step in enumerate(entry.expectation.steps, 1):
         for call in step:
-            why, severity = misfit(call.name, call.arguments, docs), CERTAIN
+            why, severity = describe_misfit(call.name, call.arguments, docs), CERTAIN
             if why is None:
-                why, severity = misfit(call.name, call.arguments, docs, conforms), LIKELY
+                why, severity = describe_misfit(call.name, call.arguments, docs, conforms_to_schema), LIKELY
             if why:
                 shown = format_value(dict(call.arguments))
                 yield Flaw(severity, f"step {number}: {why} The call gives {shown}")

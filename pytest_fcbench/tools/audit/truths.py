@@ -13,14 +13,14 @@ from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
-from pytest_fcbench.domain.conformance import WITH_ELEMENTS, conforms
+from pytest_fcbench.domain.conformance import WITH_ELEMENTS, conforms_to_schema
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompting import Manner
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
 from pytest_fcbench.matchers.execution import LIVE_ONLY
-from pytest_fcbench.matchers.text_normalization import standardized
+from pytest_fcbench.matchers.text_normalization import standardize
 from pytest_fcbench.tools.audit.facts import MANNERS, Facts
 from pytest_fcbench.tools.audit.findings import (
     CERTAIN,
@@ -71,7 +71,7 @@ def list_expected_calls(entry: Entry) -> Sequence[ExpectedCall]:
 def iterate_accepted_values(entry: Entry) -> Iterator[AcceptedValues]:
     """Yield the accepted values of every parameter of every expected call of a known function."""
     for call in list_expected_calls(entry):
-        if doc := entry.function(call.name):
+        if doc := entry.find_function(call.name):
             for name, options in call.accepted.items():
                 yield AcceptedValues(entry, doc, name, _list_alternatives(options))
 
@@ -88,7 +88,7 @@ def _list_alternatives(options: object) -> Sequence[object]:
 def find_uncallable_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find expected calls that the function docs do not allow."""
     for call in list_expected_calls(entry):
-        doc = entry.function(call.name)
+        doc = entry.find_function(call.name)
         if doc is None:
             names = [doc.name for doc in entry.functions]
             yield Flaw(CERTAIN, f"{call.name} is expected; offered are {format_value(names)}")
@@ -207,7 +207,7 @@ def _find_misfits(option: object, schema: Schema, language: Language) -> Iterato
         return
     if option is None or (not is_python and declared == "any"):
         return
-    if not conforms(option, {"type": declared}, language):
+    if not conforms_to_schema(option, {"type": declared}, language):
         yield f"{format_value(option)} is not of type {declared}"
         return
     if _is_outside_enum(option, schema):
@@ -230,8 +230,8 @@ def _is_outside_enum(option: object, schema: Schema) -> bool:
     enum = schema.get("enum")
     if not isinstance(enum, list) or not enum or isinstance(option, (list, Mapping)) or option in enum:
         return False
-    texts = [standardized(member) for member in enum if isinstance(member, str)]
-    return not (isinstance(option, str) and standardized(option) in texts)
+    texts = [standardize(member) for member in enum if isinstance(member, str)]
+    return not (isinstance(option, str) and standardize(option) in texts)
 
 
 @entry_check("refused", "the matcher refuses the truth itself", "correct the truth, or set the entry aside")
@@ -241,7 +241,7 @@ def find_refused_truths(facts: Facts, entry: Entry) -> Iterator[Flaw]:
         profile: verdict
         for judgement in reversed(facts.oracle[entry.id])
         for profile in Profile
-        if not isinstance(verdict := judgement.under(profile), Passed)
+        if not isinstance(verdict := judgement.select_profile(profile), Passed)
     }
     if any(isinstance(verdict, NotScored) and verdict.cause == LIVE_ONLY for verdict in failed.values()):
         yield Flaw(HINT, str(failed[Profile.OFFICIAL]), "record what the API answers")
@@ -267,7 +267,7 @@ def _try_alternatives(facts: Facts, entry: Entry, profile: Profile) -> tuple[Sev
 
 def _is_answerable(facts: Facts, entry: Entry, profile: Profile, manner: Manner) -> bool:
     """Return whether some answer passes that consists of accepted values."""
-    verdict = facts.oracle[entry.id][MANNERS.index(manner)].under(profile)
+    verdict = facts.oracle[entry.id][MANNERS.index(manner)].select_profile(profile)
     if isinstance(verdict, Passed):
         return True
     chosen = [_choose_values(facts, entry, call, profile, manner) for call in list_expected_calls(entry)]
@@ -275,7 +275,7 @@ def _is_answerable(facts: Facts, entry: Entry, profile: Profile, manner: Manner)
     if not calls or len(calls) < len(chosen):
         return False
     narrowed = replace(entry, expectation=ExpectedCalls(calls))
-    return isinstance(facts.judge_oracle(entry, narrowed, manner).under(profile), Passed)
+    return isinstance(facts.judge_oracle(entry, narrowed, manner).select_profile(profile), Passed)
 
 
 def _choose_values(
@@ -289,7 +289,7 @@ def _choose_values(
         chosen = {name: values[place[name] : place[name] + 1] for name, values in options.items()}
         narrow = ExpectedCall(call.name, chosen)
         truth = replace(single, expectation=ExpectedCalls((narrow,)))
-        verdict = facts.judge_oracle(single, truth, manner).under(profile)
+        verdict = facts.judge_oracle(single, truth, manner).select_profile(profile)
         if isinstance(verdict, Passed):
             return narrow
         blamed = verdict.details.get("parameter") if isinstance(verdict, Failed) else None
@@ -315,7 +315,7 @@ def find_broken_sql(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     from pytest_fcbench.matchers.sql import corrected
 
     for call in list_expected_calls(entry):
-        verdict = corrected.match(entry, call, Call(call.name, {}), Failed("", ""))
+        verdict = corrected.match_call(entry, call, Call(call.name, {}), Failed("", ""))
         if isinstance(verdict, Failed) and (reason := verdict.details.get("not_carried_out")):
             yield Flaw(LIKELY, f"{format_value(dict(call.accepted))}: {reason}")
 
@@ -392,7 +392,7 @@ def find_refused_defaults(facts: Facts, entry: Entry) -> Iterator[Flaw]:
         default, values = accepted.schema.get("default"), accepted.values
         if not accepted.is_optional or not values or default in (None, ""):
             continue
-        text = standardized(str(default))
-        if not any(value == default or standardized(str(value)) == text for value in values):
+        text = standardize(str(default))
+        if not any(value == default or standardize(str(value)) == text for value in values):
             meaning = f"may be left out, which means {format_value(default)}"
             yield Flaw(LIKELY, f"{accepted.label}: {meaning}, but accepted are {format_value(values)}")

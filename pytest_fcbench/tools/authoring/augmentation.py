@@ -113,7 +113,7 @@ def collect_material(entries: Sequence[Entry], draw: Random) -> Material:
     )
 
 
-def augmented(
+def augment_entries(
     entries: Sequence[Entry], kinds: Sequence[str], count: int, seed: int, suite: str
 ) -> Iterator[tuple[str, list[Entry]]]:
     """Make at most ``count`` new entries of each kind, numbered; fewer where there is not material enough.

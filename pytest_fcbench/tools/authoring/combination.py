@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from pytest_fcbench.domain.conformance import conforms
+from pytest_fcbench.domain.conformance import conforms_to_schema
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls, Group, Message, NoCall
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.tools.authoring.languages import UNKNOWN, language
+from pytest_fcbench.tools.authoring.languages import UNKNOWN, guess_language
 
 _JOININGS = (("", " "), ("", "\n"), ("1. ", "\n2. "), ("- ", "\n- "))
 """What stands before and between questions that become one, in whatever language they are asked. Only plain
@@ -41,7 +41,7 @@ def is_answered_by_calls(entry: Entry) -> bool:
         isinstance(truth, ExpectedCalls)
         and len(entry.turns) == 1
         and [message.role for message in entry.turns[0]] == ["user"]
-        and all(entry.function(call.name) is not None for call in truth.calls)
+        and all(entry.find_function(call.name) is not None for call in truth.calls)
         and not entry.tables
         and entry.variation is None
     )
@@ -132,7 +132,7 @@ def build_parallel_multiple(entries: Sequence[Entry], draw: Random) -> Entry | N
     """
     docs, calls = list(map(get_called_doc, entries)), tuple(map(_get_call, entries))
     questions = list(map(_get_question, entries))
-    languages = set(map(language, questions))
+    languages = set(map(guess_language, questions))
     if _are_alike(docs) or len(languages) > 1 or UNKNOWN in languages:
         return None
     if any(entry.category.group is Group.LIVE for entry in entries):
@@ -165,7 +165,7 @@ def can_answer(doc: FunctionDoc, call: ExpectedCall) -> bool:
     if not set(doc.required) <= set(call.accepted) or not needed <= set(doc.properties):
         return False
     return all(
-        any(conforms(option, doc.properties[name]) for option in list_options(call.accepted[name]))
+        any(conforms_to_schema(option, doc.properties[name]) for option in list_options(call.accepted[name]))
         for name in needed
     )
 
@@ -250,7 +250,7 @@ def _join_questions(entries: Sequence[Entry], draw: Random) -> str:
 
 def get_called_doc(entry: Entry) -> FunctionDoc:
     """Return the function that the entry's only call calls."""
-    doc = entry.function(_get_call(entry).name)
+    doc = entry.find_function(_get_call(entry).name)
     assert doc is not None
     return doc
 

@@ -19,9 +19,16 @@ from itertools import count
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import Offer
-from pytest_fcbench.domain.conformance import conforms
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls, Message, alternatives
-from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.conformance import conforms_to_schema
+from pytest_fcbench.domain.entry import (
+    CATEGORIES,
+    Entry,
+    ExpectedCall,
+    ExpectedCalls,
+    Message,
+    list_alternatives,
+)
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call
@@ -39,7 +46,7 @@ class Example:
     calls: tuple[tuple[str, str], ...]
 
 
-def examples(text: str, where: str) -> Iterator[Example]:
+def find_examples(text: str, where: str) -> Iterator[Example]:
     """Yield all examples of a text, in its order. Calls without a question above them are none."""
     question, calls = "", list[tuple[str, str]]()
     for number, line in enumerate((*text.splitlines(), ""), 1):
@@ -56,7 +63,7 @@ def examples(text: str, where: str) -> Iterator[Example]:
             question = plain
 
 
-def drafted(found: Iterable[Example], docs: Sequence[FunctionDoc], suite: str) -> Iterator[Entry]:
+def draft_entries(found: Iterable[Example], docs: Sequence[FunctionDoc], suite: str) -> Iterator[Entry]:
     """Draft an entry for each example, with the functions that it needs; ``augmentation`` can add others.
 
     What is no call, such as an import, is passed over. Raises ``UsageError`` with the place of a call that
@@ -83,7 +90,7 @@ def drafted(found: Iterable[Example], docs: Sequence[FunctionDoc], suite: str) -
 def _read_calls(place: str, text: str, docs: Sequence[FunctionDoc]) -> Iterator[tuple[Call, FunctionDoc]]:
     """Yield the calls of a line, positional arguments under their names; none where the line has none."""
     try:
-        calls = python.corrected(text)
+        calls = python.parse_corrected(text)
     except Undecodable:
         return
     by_name = {_drop_module(doc.name): doc for doc in reversed(docs)}
@@ -91,9 +98,9 @@ def _read_calls(place: str, text: str, docs: Sequence[FunctionDoc]) -> Iterator[
         name = _drop_module(call.name)
         if name not in by_name:
             known = [_drop_module(doc.name) for doc in docs]
-            raise UsageError(f"{place}: {unknown('function', name, known)}")
+            raise UsageError(f"{place}: {describe_unknown_name('function', name, known)}")
         doc = by_name[name]
-        named = Offer((doc,), Names.DOTTED).own(replace(call, name=doc.name))
+        named = Offer((doc,), Names.DOTTED).normalise_call(replace(call, name=doc.name))
         _require_conformance(named, doc, f"{place}: {doc.name}")
         yield named, doc
 
@@ -107,8 +114,8 @@ def _require_conformance(call: Call, doc: FunctionDoc, where: str) -> None:
         raise UsageError(f"{where} is given a parameter twice, or too many")
     for name, value in call.arguments.items():
         if name not in doc.properties:
-            raise UsageError(f"{where}: {unknown('parameter', name, doc.properties)}")
-        if not conforms(value, doc.properties[name]):
+            raise UsageError(f"{where}: {describe_unknown_name('parameter', name, doc.properties)}")
+        if not conforms_to_schema(value, doc.properties[name]):
             declared = doc.properties[name].get("enum") or doc.properties[name].get("type")
             raise UsageError(
                 f"{where}: {name} is {value!r:.60}, not what the function doc declares ({declared})"
@@ -123,7 +130,7 @@ def _expect_call(call: Call, doc: FunctionDoc) -> ExpectedCall:
     accepted: dict[str, object] = {}
     for name, schema in doc.properties.items():
         if name in call.arguments:
-            accepted[name] = [alternatives(call.arguments[name])]
+            accepted[name] = [list_alternatives(call.arguments[name])]
         elif "default" in schema:
             accepted[name] = [schema["default"], ""]
     return ExpectedCall(call.name, accepted)

@@ -13,7 +13,7 @@ from pytest_fcbench.suites.formats.multi_turn import UNWORDED
 from pytest_fcbench.tools.authoring.sampling import Walk
 
 
-def written(entries: Sequence[Entry]) -> Mapping[str, str]:
+def format_entries(entries: Sequence[Entry]) -> Mapping[str, str]:
     """Write a file for each category, by its name. Raises ValueError for an entry of another shape."""
     by_category: defaultdict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
@@ -30,7 +30,7 @@ def written(entries: Sequence[Entry]) -> Mapping[str, str]:
     return files
 
 
-def drafted(
+def write_walks(
     scene: Scene,
     walks: Sequence[Walk],
     parent: str,
@@ -46,7 +46,7 @@ def drafted(
     for at, walk in enumerate(walks):
         turns = []
         for number, calls in enumerate(walk.turns):
-            mention = ", ".join(map(repr, walk.mention(number))) or "nothing in particular"
+            mention = ", ".join(map(repr, walk.list_mentions(number))) or "nothing in particular"
             to_word = f"{UNWORDED} ask for what these calls do; mention: {mention}"
             question = questions.get((at, number)) or to_word
             turns.append({"user": question, "calls": [call.text for call in calls]})

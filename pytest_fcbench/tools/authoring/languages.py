@@ -29,7 +29,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
 _SCRIPTS = {"CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean"}
 
 
-def language(text: str) -> str:
+def guess_language(text: str) -> str:
     """Guess the language of a text: by its script, in Latin script by words that are common in one.
 
     A script that several languages have stands for itself, ``UNKNOWN`` for what words do not tell.

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from pytest_fcbench.domain.conformance import conforms
+from pytest_fcbench.domain.conformance import conforms_to_schema
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.environments.execution import Environments
 
@@ -70,7 +70,7 @@ class Walk:
 
     turns: tuple[tuple[WalkCall, ...], ...]
 
-    def mention(self, turn: int) -> list[object]:
+    def list_mentions(self, turn: int) -> list[object]:
         """List what the question of a turn has to say, unless an earlier question said it."""
         values = [[value for call in calls for value in call.mention] for calls in self.turns[: turn + 1]]
         said = [value for earlier in values[:-1] for value in earlier]
@@ -87,7 +87,7 @@ class Walk:
         )
 
 
-def walks(
+def draw_walks(
     start: Environments, docs: Sequence[FunctionDoc], draw: Random, count: int, turns: int = 3
 ) -> Iterator[Walk]:
     """Yield at most ``count`` walks of so many turns, no two with the same functions in the same order.
@@ -110,7 +110,7 @@ def walks(
 
 def _draw_walk(start: Environments, docs: Sequence[FunctionDoc], draw: Random, turns: int) -> Walk | None:
     here = _copy_environments(start)
-    known = [Value(value, None) for value in _iterate_leaves(here.snapshot())]
+    known = [Value(value, None) for value in _iterate_leaves(here.copy_state())]
     # Nobody says what belongs into a dict without properties, so nothing can be drawn for it.
     docs = [
         doc
@@ -126,7 +126,7 @@ def _draw_walk(start: Environments, docs: Sequence[FunctionDoc], draw: Random, t
             call = next((call for call in tries if call and call.text not in made), None)
             if call is None:
                 return None
-            here.perform([call.text])
+            here.perform_calls([call.text])
             made.add(call.text)
             calls.append(call)
             known += [Value(value, call.name) for value in _iterate_leaves(_parse_result(call.result))]
@@ -182,7 +182,7 @@ def _draw_value(schema: Schema, known: Sequence[Value], draw: Random) -> Value:
         return Value(draw.choice(options), None)
     if schema.get("type") == "boolean":
         return Value(draw.random() < 0.5, None)
-    fitting = [value for value in known if conforms(value.value, schema)]
+    fitting = [value for value in known if conforms_to_schema(value.value, schema)]
     returned = [value for value in fitting if value.source]
     if returned and draw.random() < 0.6:
         return draw.choice(returned)
@@ -213,10 +213,10 @@ def _has_effect(start: Environments, walk: Walk) -> bool:
     here = _copy_environments(start)
     results: set[str] = set()
     for call in (call for calls in walk.turns for call in calls):
-        before = here.snapshot()
-        here.perform([call.text])
+        before = here.copy_state()
+        here.perform_calls([call.text])
         is_known = call.result in results or not list(_iterate_leaves(_parse_result(call.result)))
-        if is_known and here.snapshot() == before:
+        if is_known and here.copy_state() == before:
             return False
         results.add(call.result)
     return True
@@ -224,7 +224,7 @@ def _has_effect(start: Environments, walk: Walk) -> bool:
 
 def _try_call(here: Environments, name: str, arguments: Mapping[str, object]) -> str:
     """Return the result of a call; ``here`` is not changed."""
-    (result,) = _copy_environments(here).perform([_format_call(name, arguments)])
+    (result,) = _copy_environments(here).perform_calls([_format_call(name, arguments)])
     return result
 
 

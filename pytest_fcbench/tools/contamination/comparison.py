@@ -70,7 +70,7 @@ class Comparison:
         return "a" if self.share > 0.5 else "b"
 
 
-def compare(a: Sequence[Measure], b: Sequence[Measure]) -> tuple[Comparison, ...]:
+def compare_sets(a: Sequence[Measure], b: Sequence[Measure]) -> tuple[Comparison, ...]:
     """Compare two sets by each measure, none of them empty. The order of the texts does not matter."""
     comparisons = []
     for name, value in MEASURES.items():
@@ -127,7 +127,7 @@ def rank_test(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
     return lower / pairs, math.erfc(z / math.sqrt(2))
 
 
-def finding(compared: Sequence[Comparison], a: str, b: str) -> str:
+def describe_finding(compared: Sequence[Comparison], a: str, b: str) -> str:
     """Say in a sentence or two what the measures find together."""
     ps = "by ranks, " + ", ".join(
         f"{each.measure} {'p < 0.0001' if each.p < 1e-4 else f'p = {each.p:.2g}'}" for each in compared

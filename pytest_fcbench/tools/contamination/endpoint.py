@@ -21,7 +21,7 @@ class Endpoint(StrEnum):
     VLLM = "vllm"
 
 
-def body(endpoint: Endpoint, model: str, text: str) -> Mapping[str, object]:
+def build_body(endpoint: Endpoint, model: str, text: str) -> Mapping[str, object]:
     """Build the body of a request.
 
     A temperature of 1 leaves the probabilities as they are wherever it is applied.
@@ -32,7 +32,7 @@ def body(endpoint: Endpoint, model: str, text: str) -> Mapping[str, object]:
     return {**asked, "max_tokens": 0, "echo": True, "logprobs": 1}
 
 
-def logprobs_of(reply: object, endpoint: Endpoint) -> tuple[float | None, ...]:
+def read_logprobs(reply: object, endpoint: Endpoint) -> tuple[float | None, ...]:
     """Read the log-probability of each token of the prompt, None where it has none.
 
     Raises ``CallError`` for a reply without them, or with more or fewer than the prompt has tokens.

@@ -58,7 +58,7 @@ class Measure:
         return self.nats / self.characters
 
 
-def text_of(entry: Entry, *, functions: bool = False) -> str:
+def build_text(entry: Entry, *, functions: bool = False) -> str:
     """Return the text of an entry that is measured; empty where the user says nothing."""
     said = [message.content for turn in entry.turns for message in turn if message.role == "user"]
     docs = [
@@ -71,16 +71,16 @@ def text_of(entry: Entry, *, functions: bool = False) -> str:
     return "\n".join([*docs, *said] if functions and any(said) else said)
 
 
-def distinct(entries: Iterable[Entry], *, functions: bool = False) -> dict[str, Entry]:
+def collect_distinct_texts(entries: Iterable[Entry], *, functions: bool = False) -> dict[str, Entry]:
     """Map the texts of entries to the first entry that has each: twice the same tells no more."""
     found: dict[str, Entry] = {}
     for entry in entries:
-        if (text := text_of(entry, functions=functions)).strip():
+        if (text := build_text(entry, functions=functions)).strip():
             found.setdefault(text, entry)
     return found
 
 
-def measure(entry: Entry, text: str, logprobs: Sequence[float | None]) -> Measure:
+def measure_text(entry: Entry, text: str, logprobs: Sequence[float | None]) -> Measure:
     """Measure a text by the log-probabilities of its tokens, the first of which may have none.
 
     Raises ``NotScoredError`` where they are no log-probabilities or too few.

@@ -16,11 +16,11 @@ from urllib.parse import urlsplit
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
-from pytest_fcbench.domain.redaction import redacted
+from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.providers import http
-from pytest_fcbench.tools.contamination.endpoint import Endpoint, body, logprobs_of
+from pytest_fcbench.tools.contamination.endpoint import Endpoint, build_body, read_logprobs
 
 _PREFIXES = ("hosted_vllm/", "text-completion-openai/", "openai/")
 
@@ -51,7 +51,7 @@ class PromptModel:
             is_wrong = True
         if is_wrong:
             raise UsageError(
-                f"--api-base={redacted(self.api_base)}: must be an http or https URL, for example "
+                f"--api-base={redact_secrets(self.api_base)}: must be an http or https URL, for example "
                 "http://localhost:8000/v1"
             )
         if parts.username or parts.password:
@@ -71,17 +71,17 @@ class PromptModel:
         (message,) = request.messages
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         started = time.perf_counter()
-        reply = await http.asked(
+        reply = await http.request_json(
             "POST",
             f"{self.api_base.rstrip('/')}/completions",
             about=self.name,
             secret=self.api_key,
             headers={**headers, "Content-Type": "application/json"},
             # ASCII, so half a character is no error. The limit of time is set where the call is made.
-            body=json.dumps(body(self.endpoint, self.name, str(message["content"]))),
+            body=json.dumps(build_body(self.endpoint, self.name, str(message["content"]))),
             hints=_HINTS,
         )
-        logprobs = logprobs_of(reply, self.endpoint)
+        logprobs = read_logprobs(reply, self.endpoint)
         is_finite = all(value is None or math.isfinite(value) for value in logprobs)
         return Completion(
             text=json.dumps(logprobs),
@@ -92,7 +92,7 @@ class PromptModel:
         )
 
 
-async def ask(
+async def ask_for_logprobs(
     model: Model, asked: Sequence[tuple[str, Entry]], concurrency: int, done: list[bool]
 ) -> Mapping[str, tuple[float | None, ...] | NotScoredError]:
     """Ask for the log-probabilities of texts, ``concurrency`` at once; an error stands for those without.

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.tools.contamination.comparison import LIMITS, Comparison, finding
+from pytest_fcbench.tools.contamination.comparison import LIMITS, Comparison, describe_finding
 from pytest_fcbench.tools.contamination.measures import Measure
 
 FORMATS = (".html", ".csv", ".json")
@@ -34,10 +34,10 @@ class Study:
     @property
     def title(self) -> str:
         """Of tables and files."""
-        return printable(f"How much {self.what} surprise {self.model}")
+        return make_printable(f"How much {self.what} surprise {self.model}")
 
 
-def table(study: Study) -> Table:
+def tabulate_study(study: Study) -> Table:
     """Tabulate the comparison, with what it says and what it does not."""
     a, b = study.sets
     rows: list[tuple[str, ...]] = []
@@ -53,7 +53,7 @@ def table(study: Study) -> Table:
     notes = (
         "A text that several entries of a set have counts once.",
         f"Of all pairs of a text of {a} and one of {b}, that of {a} surprises less in {shares}.",
-        finding(study.compared, a, b),
+        describe_finding(study.compared, a, b),
         *LIMITS,
     )
     return Table(study.title, columns, tuple(rows), notes, frozenset({"set"}))
@@ -63,7 +63,7 @@ def _format_interval(low: float | None, high: float | None) -> str:
     return "-" if low is None or high is None else f"{low:.3f} to {high:.3f}"
 
 
-def entries(study: Study) -> Table:
+def tabulate_texts(study: Study) -> Table:
     """Tabulate the measures of each text."""
     columns = ("set", "entry", "category", "characters", "tokens", "perplexity", "nats per character")
     rows = tuple(
@@ -82,25 +82,25 @@ def entries(study: Study) -> Table:
     return Table("", columns, rows)
 
 
-def written(study: Study, path: Path) -> str:
+def render_study(study: Study, path: Path) -> str:
     """Render the study in the one of ``FORMATS`` that the ending of the path names."""
     if path.suffix == ".csv":
-        return "".join(f"{line}\n" for line in tables.comma_separated(entries(study)))
+        return "".join(f"{line}\n" for line in tables.render_csv(tabulate_texts(study)))
     if path.suffix == ".json":
         return json.dumps(_build_document(study), indent=1)
-    page = tables.page(study.title, [replace(table(study), title="")], [_draw_chart(study)])
+    page = tables.render_page(study.title, [replace(tabulate_study(study), title="")], [_draw_chart(study)])
     return "".join(f"{line}\n" for line in page)
 
 
 def _draw_chart(study: Study) -> str:
-    from pytest_fcbench.scorecard.render.charts.plots import perplexities
+    from pytest_fcbench.scorecard.render.charts.plots import draw_perplexities
 
     places = {
         name: [(found.nats_per_character, found.perplexity) for found in measures]
         for name, measures in study.sets.items()
     }
     caption = f"Perplexity against nats per character, {' and '.join(places)}; a mark for each text."
-    return perplexities(places, caption)
+    return draw_perplexities(places, caption)
 
 
 def _build_document(study: Study) -> dict[str, object]:
@@ -111,7 +111,7 @@ def _build_document(study: Study) -> dict[str, object]:
         "text": study.what,
         "sets": list(study.sets),
         "comparisons": [asdict(comparison) | {"lower": comparison.lower} for comparison in study.compared],
-        "finding": finding(study.compared, *study.sets),
+        "finding": describe_finding(study.compared, *study.sets),
         "limits": list(LIMITS),
         "texts": {
             name: [

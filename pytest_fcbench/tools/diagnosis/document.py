@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pytest_fcbench.domain.errors import UsageError, unknown
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
-from pytest_fcbench.scorecard.scorecard_files import parsed
+from pytest_fcbench.scorecard.scorecard_files import parse_file
 from pytest_fcbench.tools.diagnosis.failure_classes import Divergence
 from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, RootCause
 
@@ -23,7 +23,7 @@ SCHEMA = "fcbench-diagnosis/1"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DiagnosedFailure:
     """A failed conversation. ``diagnosis`` is None where no judge was asked."""
 
     item_id: str
@@ -33,8 +33,8 @@ class Finding:
     diagnosis: Diagnosis | NotScored | None = None
 
 
-def document(
-    findings: Sequence[Finding], *, model: str, profile: Profile, judge: str | None
+def build_document(
+    findings: Sequence[DiagnosedFailure], *, model: str, profile: Profile, judge: str | None
 ) -> dict[str, object]:
     """Convert all findings to JSON values."""
     return {
@@ -46,7 +46,7 @@ def document(
     }
 
 
-def _convert_finding(finding: Finding) -> dict[str, object]:
+def _convert_finding(finding: DiagnosedFailure) -> dict[str, object]:
     divergence = asdict(finding.divergence)
     entry: dict[str, object] = {
         "entry": finding.item_id,
@@ -73,9 +73,9 @@ class Labels:
     by_entry: Mapping[str, str]
 
 
-def labels(path: Path) -> Labels:
+def read_labels(path: Path) -> Labels:
     """Read the labels of a file; an entry without a root cause has none. Raises ``UsageError``."""
-    found = parsed(path)
+    found = parse_file(path)
     if (
         not isinstance(found, dict)
         or found.get("schema") != SCHEMA
@@ -91,7 +91,7 @@ def labels(path: Path) -> Labels:
             continue
         label = cause.get("class") if isinstance(cause, dict) else None
         if label not in list(RootCause):
-            raise UsageError(f"{path}: {name}: {unknown('class', str(label), RootCause)}")
+            raise UsageError(f"{path}: {name}: {describe_unknown_name('class', str(label), RootCause)}")
         by_entry[name] = str(label)
     if not by_entry:
         raise UsageError(f"{path}: no entry has a root cause; it needs diagnoses of a judge or a person")

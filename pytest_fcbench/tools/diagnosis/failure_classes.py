@@ -28,11 +28,11 @@ from pytest_fcbench.codecs.decoders.outcome import Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
 from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import Call, Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.matchers.state import Fresh, offered
+from pytest_fcbench.matchers.state import Fresh, list_offered_docs
 
 
 class FailureClass(StrEnum):
@@ -93,12 +93,12 @@ class Divergence:
     def __str__(self) -> str:
         where = f" in {self.parameter}" if self.parameter else ""
         calls = [("expected", self.expected), ("found", self.found)]
-        shown = "; ".join(f"{word} {printable(call):.160}" for word, call in calls if call is not None)
+        shown = "; ".join(f"{word} {make_printable(call):.160}" for word, call in calls if call is not None)
         turn = "" if self.turn is None else f"turn {self.turn}"
         return f"{turn}{where}{': ' if turn and shown else ''}{shown}"
 
 
-def classify(entry: Entry, transcript: Transcript, verdict: Failed, fresh: Fresh) -> Divergence:
+def classify_failure(entry: Entry, transcript: Transcript, verdict: Failed, fresh: Fresh) -> Divergence:
     """Find the class of a conversation with this verdict, and where it went wrong."""
     if not isinstance(entry.expectation, Trajectory):
         raise TypeError(f"{entry.key} has no trajectory")
@@ -276,13 +276,13 @@ class _Turn:
 
 def _compare_turns(entry: Entry, truth: Trajectory, transcript: Transcript, fresh: Fresh) -> list[_Turn]:
     late = entry.scene.withheld if entry.scene else {}
-    everything = Offer(offered(entry, len(truth.turns)), transcript.prompting.names)
+    everything = Offer(list_offered_docs(entry, len(truth.turns)), transcript.prompting.names)
     model, right = fresh(entry), fresh(entry)
     turns = []
     for at, (steps, expected) in enumerate(zip(transcript.turns, truth.turns, strict=False)):
         made = _carry_out_calls([call for step in steps for call in step.calls], model, everything)
         wanted = _carry_out_calls(expected, right, everything)
-        offer = Offer(offered(entry, at), transcript.prompting.names)
+        offer = Offer(list_offered_docs(entry, at), transcript.prompting.names)
         last = steps[-1]
         reading = read_corrected(last.completion, transcript.prompting.syntax, entry.category.language, offer)
         is_unreadable = not last.calls and isinstance(reading, Unreadable)
@@ -293,10 +293,10 @@ def _compare_turns(entry: Entry, truth: Trajectory, transcript: Transcript, fres
 
 def _carry_out_calls(texts: Sequence[str], environments: Environments, offer: Offer) -> tuple[_CallMade, ...]:
     made = []
-    before = environments.snapshot()
+    before = environments.copy_state()
     for text in texts:
-        (result,) = environments.perform([text])
-        after = environments.snapshot()
+        (result,) = environments.perform_calls([text])
+        after = environments.copy_state()
         try:
             is_change = before != after
         except RecursionError:  # a model can put a ticket into itself
@@ -312,10 +312,10 @@ def _read_call(text: str, offer: Offer) -> Call:
     A text that is no call is the name of one.
     """
     try:
-        (call,) = python.corrected(text)
+        (call,) = python.parse_corrected(text)
     except (Undecodable, ValueError):
         return Call(text, {})
-    call = offer.own(call)
+    call = offer.normalise_call(call)
     doc = offer.by_name.get(call.name)
     defaults = {name: schema.get("default") for name, schema in doc.properties.items()} if doc else {}
     arguments = {

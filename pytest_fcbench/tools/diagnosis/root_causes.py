@@ -18,7 +18,7 @@ from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.matchers.judging.questions import Question, Unfit, members
+from pytest_fcbench.matchers.judging.questions import Question, Unfit, read_members
 
 
 class RootCause(StrEnum):
@@ -55,7 +55,7 @@ _SAID, _DESCRIPTION, _STATE = 2_000, 400, 400
 """Characters that are shown of a message of the user, of a function's description, of a part of the state."""
 
 
-def question(
+def build_question(
     entry: Entry, transcript: Transcript, verdict: Failed, fresh: Environments
 ) -> Question[Diagnosis]:
     """Ask why a conversation failed; ``fresh`` is what its calls acted on, at the start."""
@@ -69,7 +69,7 @@ def question(
 
 
 def _read_diagnosis(reply: Mapping[str, object], turns: int) -> Diagnosis:
-    cause, turn, explanation = members(reply, "class", "turn", "explanation")
+    cause, turn, explanation = read_members(reply, "class", "turn", "explanation")
     if cause not in list(RootCause):
         raise Unfit(f"must have as class one of: {', '.join(RootCause)}")
     if isinstance(turn, bool) or not isinstance(turn, int) or not 1 <= turn <= turns:
@@ -100,7 +100,7 @@ def _build_material(
         "state at the start": {
             f"{name}.{attribute}": cut_counting(str(value), _STATE)
             for name, environment in fresh.by_domain.items()
-            for attribute, value in environment.shown().items()
+            for attribute, value in environment.get_full_state().items()
         },
         "functions": _describe_functions(entry.functions),
         "turns": turns,

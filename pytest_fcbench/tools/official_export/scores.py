@@ -41,14 +41,14 @@ from pytest_fcbench.domain.entry import (
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.transcript import Call, Completion, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed, Profile
-from pytest_fcbench.environments.api.file_system import Directory, File, FileSystem, tree
+from pytest_fcbench.environments.api.file_system import Directory, File, FileSystem, build_tree
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.outcomes import Execute
 from pytest_fcbench.matchers import answer, execution, relevance, state
 from pytest_fcbench.matchers.ast import official
 from pytest_fcbench.matchers.state import Played
-from pytest_fcbench.scorecard.aggregate.format_sensitivity import Spread, spread
+from pytest_fcbench.scorecard.aggregate.format_sensitivity import Spread, measure_spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Header:
     @property
     def spread(self) -> Spread | None:
         """How far the prompt formats are apart; None where there are none."""
-        return spread([header.accuracy for header in self.formats.values()]) if self.formats else None
+        return measure_spread([header.accuracy for header in self.formats.values()]) if self.formats else None
 
     @property
     def row(self) -> Mapping[str, object]:
@@ -80,7 +80,7 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredEntry:
     """An entry with its transcript, and with what the official files hold of it."""
 
     entry: Entry
@@ -91,8 +91,8 @@ class Answered:
     possible_answer: object
 
 
-def wrong(
-    answered: Answered, model: str, fresh: Callable[[Entry], Environments], execute: Execute
+def build_score_row(
+    answered: AnsweredEntry, model: str, fresh: Callable[[Entry], Environments], execute: Execute
 ) -> dict[str, object] | None:
     """Build the line on an answer that is officially wrong, None for a right one.
 
@@ -115,7 +115,7 @@ def wrong(
     return None if found is None else {**head, **found}
 
 
-def line(row: Mapping[str, object]) -> str:
+def write_line(row: Mapping[str, object]) -> str:
     """Write a line of the file in ASCII; what JSON has no form for is written as its text, as officially."""
     converted: dict[str, object] = {}
     for name, value in row.items():
@@ -144,11 +144,11 @@ def _convert_to_json(value: object) -> object:
 # Single-turn
 
 
-def _describe_wrong_calls(answered: Answered) -> dict[str, object] | None:
+def _describe_wrong_calls(answered: AnsweredEntry) -> dict[str, object] | None:
     entry, transcript = answered.entry, answered.transcript
     assert isinstance(entry.expectation, ExpectedCalls)
     reading = read_official(transcript.last, transcript.prompting.syntax, entry.category.language)
-    verdict = official.match(entry, entry.expectation, reading, transcript.prompting.names)
+    verdict = official.match_calls(entry, entry.expectation, reading, transcript.prompting.names)
     if not isinstance(verdict, Failed):
         return None
     raw: dict[str, object] = {"model_result_raw": answered.result}
@@ -168,7 +168,7 @@ def _describe_wrong_calls(answered: Answered) -> dict[str, object] | None:
     }
 
 
-def _list_errors(verdict: Failed, answered: Answered, decoded: object) -> list[object]:
+def _list_errors(verdict: Failed, answered: AnsweredEntry, decoded: object) -> list[object]:
     """List the error; where no call matches an expected one, also what is wrong with each that is left."""
     errors: list[object] = [verdict.reason]
     misses, right = verdict.details.get("misses"), answered.possible_answer
@@ -188,11 +188,11 @@ def _list_errors(verdict: Failed, answered: Answered, decoded: object) -> list[o
     return errors
 
 
-def _describe_wrong_relevance(answered: Answered) -> dict[str, object] | None:
+def _describe_wrong_relevance(answered: AnsweredEntry) -> dict[str, object] | None:
     transcript, language = answered.transcript, answered.entry.category.language
     reading = read_official(transcript.last, transcript.prompting.syntax, language)
     forbidden = isinstance(answered.entry.expectation, NoCall)
-    verdict = relevance.official(reading, forbidden=forbidden)
+    verdict = relevance.judge_reading(reading, forbidden=forbidden)
     if not isinstance(verdict, Failed):
         return None
     decoded: object = None
@@ -209,7 +209,7 @@ def _describe_wrong_relevance(answered: Answered) -> dict[str, object] | None:
     }
 
 
-def _describe_wrong_execution(answered: Answered, execute: Execute) -> dict[str, object] | None:
+def _describe_wrong_execution(answered: AnsweredEntry, execute: Execute) -> dict[str, object] | None:
     # The error of a call is a text like any other in a result file.
     read = replace(answered.transcript.last, fault=None)
     transcript = replace(answered.transcript, turns=((Step(read),),))
@@ -219,7 +219,7 @@ def _describe_wrong_execution(answered: Answered, execute: Execute) -> dict[str,
     decoded = (
         {}
         if verdict.code.endswith(":decoder_failed")
-        else {"model_result_decoded": list(execution.official_calls(transcript))}
+        else {"model_result_decoded": list(execution.read_official_calls(transcript))}
     )
     return {
         "error": [verdict.reason],
@@ -254,7 +254,7 @@ def _show_misdecoded(completion: Completion, language: Language) -> object:
 # Final answers
 
 
-def _describe_wrong_answer(answered: Answered) -> dict[str, object] | None:
+def _describe_wrong_answer(answered: AnsweredEntry) -> dict[str, object] | None:
     verdict = answer.judge(answered.entry, answered.transcript).official
     if not isinstance(verdict, Failed):
         return None
@@ -267,7 +267,7 @@ def _describe_wrong_answer(answered: Answered) -> dict[str, object] | None:
     elif verdict.code == answer.NOT_FOUND:
         last, right = answer.last_message(answered.transcript), verdict.details["expected"]
         assert isinstance(right, list)
-        error |= {"error_message": verdict.reason, "details": answer.details(last, right)}
+        error |= {"error_message": verdict.reason, "details": answer.describe_missing_answer(last, right)}
         prompt = answered.prompt["question"]
         results = {"model_result_raw": answered.result, "last_non_fc_message": last}
     return {
@@ -283,7 +283,7 @@ def _describe_wrong_answer(answered: Answered) -> dict[str, object] | None:
 
 
 def _describe_wrong_trajectory(
-    answered: Answered, fresh: Callable[[Entry], Environments]
+    answered: AnsweredEntry, fresh: Callable[[Entry], Environments]
 ) -> dict[str, object] | None:
     entry, transcript = answered.entry, answered.transcript
     verdict = state.judge(entry, transcript, fresh).official
@@ -294,7 +294,7 @@ def _describe_wrong_trajectory(
     if verdict.code in ("multi_turn:inference_error", "multi_turn:force_terminated"):
         error["error_message"] = [verdict.reason]
     else:
-        made = state.calls_of(transcript)
+        made = state.list_calls(transcript)
         results = {"model_result_raw": answered.result, "model_result_decoded": made}
         error |= _describe_turn(verdict, entry, made, fresh)
     return {
@@ -313,7 +313,7 @@ def _describe_turn(
     assert isinstance(entry.expectation, Trajectory)
     executed: list[dict[str, object]] = []
     so_far: list[str] = []
-    for turn in state.play(entry.expectation, made, lambda: fresh(entry), Profile.OFFICIAL):
+    for turn in state.play_turns(entry.expectation, made, lambda: fresh(entry), Profile.OFFICIAL):
         executed.append({"model": [list(step) for step in turn.results], "ground_truth": list(turn.returned)})
         so_far += [text for step in turn.results for text in step]
         if turn.number == verdict.details["turn"]:
@@ -363,15 +363,15 @@ def _list_attributes(environment: Environment) -> dict[str, object]:
     """List attributes in the official order, a folder as text."""
     attributes = dict(environment.state())
     if isinstance(environment, FileSystem):
-        return attributes | {"root": listed(environment.root)}
+        return attributes | {"root": render_folder(environment.root)}
     last = {name: attributes.pop(name) for name in ("long_context",) if name in attributes}
     return attributes | last
 
 
-def listed(root: Directory) -> str:
+def render_folder(root: Directory) -> str:
     """Show a folder as the official class shows itself; in our short form where it lies in itself."""
     try:
-        tree(root)
+        build_tree(root)
     except ValueError:
         return repr(root)
     return _render_item(root, None)

@@ -24,7 +24,7 @@ NA = "N/A"
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ModelRow:
     """A model with its scores, as the tables show it."""
 
     name: str
@@ -48,7 +48,7 @@ class _Share:
     """Whether every category in it was run."""
 
 
-def _compute_share(name: str, model: Model, size_of: SizeOf) -> _Share:
+def _compute_share(name: str, model: ModelRow, size_of: SizeOf) -> _Share:
     """Compute the score of a category or a group."""
     if header := model.scores.get(name):
         return _Share(header.accuracy, header.total, whole=True)
@@ -66,14 +66,14 @@ class Raw(float):
     """A number that is not written as a share."""
 
 
-_Value: TypeAlias = Callable[[Model, SizeOf], float | str | None]
+_Value: TypeAlias = Callable[[ModelRow, SizeOf], float | str | None]
 """A cell: a share, a number as it is, a text, or None for N/A."""
 
 
 def _complete_score(name: str) -> _Value:
     """Make the cell of a score, N/A unless all of it was run."""
 
-    def value(model: Model, size_of: SizeOf) -> float | None:
+    def value(model: ModelRow, size_of: SizeOf) -> float | None:
         share = _compute_share(name, model, size_of)
         return share.value if share.whole else None
 
@@ -85,7 +85,7 @@ def _partial_score(name: str) -> _Value:
     return lambda model, size_of: _compute_share(name, model, size_of).value
 
 
-def _compute_overall_score(model: Model, size_of: SizeOf) -> float:
+def _compute_overall_score(model: ModelRow, size_of: SizeOf) -> float:
     return add_in_order(
         _compute_share(name, model, size_of).value * weight for name, weight in OVERALL.items()
     )
@@ -94,7 +94,7 @@ def _compute_overall_score(model: Model, size_of: SizeOf) -> float:
 def _usage(name: str) -> _Value:
     """Make the cell of dollars or seconds."""
 
-    def value(model: Model, size_of: SizeOf) -> str | None:
+    def value(model: ModelRow, size_of: SizeOf) -> str | None:
         found: float | None = getattr(model.usage, name)
         return None if found is None else str(round(found, 2))
 
@@ -107,7 +107,7 @@ _FORMATS = "format_sensitivity"
 def _format_spread(name: str) -> _Value:
     """Make the cell of how far prompt formats are apart, in points."""
 
-    def value(model: Model, size_of: SizeOf) -> Raw | None:
+    def value(model: ModelRow, size_of: SizeOf) -> Raw | None:
         spread = model.scores[_FORMATS].spread if _FORMATS in model.scores else None
         return None if spread is None else Raw(getattr(spread, name))
 
@@ -117,7 +117,7 @@ def _format_spread(name: str) -> _Value:
 def _format_score(name: str) -> _Value:
     """Make the cell of the score in one prompt format."""
 
-    def value(model: Model, size_of: SizeOf) -> float | None:
+    def value(model: ModelRow, size_of: SizeOf) -> float | None:
         header = model.scores[_FORMATS].formats.get(name) if _FORMATS in model.scores else None
         return None if header is None else header.accuracy
 
@@ -233,7 +233,7 @@ EXECUTABLE: Mapping[str, _Value] = {
 are. There simple calls in Python were one half of "simple", calls of REST the other."""
 
 
-def table(columns: Mapping[str, _Value], models: Sequence[Model], size_of: SizeOf) -> str:
+def write_table(columns: Mapping[str, _Value], models: Sequence[ModelRow], size_of: SizeOf) -> str:
     """Write a file as text; there is no new line at its end, as officially."""
     rows = [[value(model, size_of) for value in columns.values()] for model in models]
     rows.sort(key=lambda row: next((-cell for cell in row if isinstance(cell, float)), 1.0))

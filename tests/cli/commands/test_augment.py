@@ -39,7 +39,7 @@ def test_a_folder_of_entries_is_made_again_by_the_same_seed(
     ]
     texts = {path.name: path.read_bytes() for path in sorted(one.iterdir())}
     assert texts == {path.name: path.read_bytes() for path in sorted(other.iterdir())}
-    entries = [entry for path in sorted(one.iterdir()) for entry in entry_files.read(path, "grown")]
+    entries = [entry for path in sorted(one.iterdir()) for entry in entry_files.read_entries(path, "grown")]
     assert len(entries) == 20
     assert all(entry.parents for entry in entries)
     assert f"{one / 'parallel.yaml'}: 4 entries" in told
@@ -120,7 +120,9 @@ def test_a_writer_words_merged_questions_and_is_held_to_them(
         assert _augment(*words, "--to", "worded", "--judge-api-key-env=WRITER_KEY") == 0
 
     assert rule in capfd.readouterr().out
-    plain, other = (entry_files.read(Path(to) / "parallel_multiple.yaml", "x") for to in ("plain", "worded"))
+    plain, other = (
+        entry_files.read_entries(Path(to) / "parallel_multiple.yaml", "x") for to in ("plain", "worded")
+    )
     assert [entry.expectation for entry in plain] == [entry.expectation for entry in other]
     assert ([entry.turns for entry in plain] != [entry.turns for entry in other]) is worded
     assert all(entry.turns[0][0].content.startswith("All in one go") for entry in other) is worded
@@ -133,7 +135,7 @@ def test_a_suite_may_be_named_by_its_path(tmp_path: Path, capsys: pytest.Capture
     (tmp_path / "mine" / "simple.yaml").write_bytes(source.read_bytes())
     assert _augment(str(tmp_path / "mine"), "--to", str(tmp_path / "mine" / "grown"), "--count", "2") == 0
     assert "multiple           2" in capsys.readouterr().out
-    (made, *_) = entry_files.read(tmp_path / "mine" / "grown" / "multiple.yaml", "grown")
+    (made, *_) = entry_files.read_entries(tmp_path / "mine" / "grown" / "multiple.yaml", "grown")
     assert made.parents[0].startswith("mine:")
 
 
@@ -165,6 +167,6 @@ def test_a_suite_can_be_grown_again(tmp_path: Path) -> None:
     assert (
         _augment(str(suite), "--to", str(more.parent), "--count", "3", "--kind", "multiple", "--seed=2") == 0
     )
-    ids = [entry.id for file in (first, more) for entry in entry_files.read(file, "x")]
+    ids = [entry.id for file in (first, more) for entry in entry_files.read_entries(file, "x")]
     assert ids == [f"multiple_{number}" for number in range(6)]
     assert len(open_own("mine", suite).load(CATEGORIES["multiple"])) == 6

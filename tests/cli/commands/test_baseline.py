@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fcbench.cli.main import main
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
-from pytest_fcbench.scorecard.scorecard_files import load
+from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from tests.factories import make_record, write_scorecard
 
 RECORDS = [
@@ -32,8 +32,8 @@ def test_it_is_saved_small_and_said_how_to_use(scorecard: Path, capsys: pytest.C
         "fcbench-baseline.json: 2 tests, model test (fc)",
         "use it with: pytest --fcbench-baseline=fcbench-baseline.json --fcbench-gate='not-worse(95%)'",
     ]
-    found = load(Path("fcbench-baseline.json"))
-    assert found.scores(Profile.OFFICIAL) == load(scorecard).scores(Profile.OFFICIAL)
+    found = load_scorecard(Path("fcbench-baseline.json"))
+    assert found.scores(Profile.OFFICIAL) == load_scorecard(scorecard).scores(Profile.OFFICIAL)
     assert b"2 calls" not in Path("fcbench-baseline.json").read_bytes()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fcbench.cli import main
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
-from pytest_fcbench.scorecard.scorecard_files import baseline, load
+from pytest_fcbench.scorecard.scorecard_files import load_scorecard, write_baseline
 from tests.factories import FACTS, make_record, write_scorecard
 
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")
@@ -96,7 +96,7 @@ def test_baselines_are_compared_by_their_verdicts(
     runs: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "baseline.json"
-    path.write_text(baseline(load(Path(runs[0]))), encoding="utf-8")
+    path.write_text(write_baseline(load_scorecard(Path(runs[0]))), encoding="utf-8")
     out = _printed(capsys, str(path), runs[1], "--flips=1")
     assert out.startswith("tuned is better than base: +1.8 points overall")
     assert "core:parallel_0  parallel  failed  passed  wrong_count\n" in out

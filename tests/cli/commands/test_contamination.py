@@ -16,13 +16,13 @@ import pytest
 from pytest_fcbench.cli import main
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.suites import core
-from pytest_fcbench.tools.contamination.measures import text_of
+from pytest_fcbench.tools.contamination.measures import build_text
 from tests.loopback import Answer, Body, Endpoint, Reply, error, serving
 from tests.tools.contamination.probable import by_length, echoed, listed, vllm
 
 SUITE = core.open_suite(Path())
 A, B = "core:irrelevance", "core:live_multiple"
-KNOWN = {text_of(entry) for entry in SUITE.load(CATEGORIES["irrelevance"])}
+KNOWN = {build_text(entry) for entry in SUITE.load(CATEGORIES["irrelevance"])}
 
 Measured: TypeAlias = Callable[..., tuple[int, str, str]]
 
@@ -89,7 +89,7 @@ def test_every_number_is_right(contamination: Measured, endpoint: str, answer: A
     with at(answer) as (_, where):
         assert contamination(where, f"--endpoint={endpoint}", "--to=x.csv")[0] == 0
     texts = {
-        entry.key: text_of(entry)
+        entry.key: build_text(entry)
         for name in (A, B)
         for entry in SUITE.load(CATEGORIES[name.partition(":")[2]])
     }

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from pytest_fcbench.cli import main
-from pytest_fcbench.config.loading import load
+from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
@@ -71,7 +71,7 @@ def card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Record]:
 
 
 def recorded(model: str, category: str, numbers: Sequence[int], trial: int | None = None) -> list[Record]:
-    run = Session(RunContext(load({"model": model, "suite": ["core"]}, None)))
+    run = Session(RunContext(build_settings({"model": model, "suite": ["core"]}, None)))
     entries = [
         replace(run.context.suites["core"].load(CATEGORIES[category])[n], trial=trial) for n in numbers
     ]
@@ -80,7 +80,7 @@ def recorded(model: str, category: str, numbers: Sequence[int], trial: int | Non
 
 
 def write(made: Sequence[Record]) -> None:
-    run = Session(RunContext(load({"model": "oracle", "suite": ["core"]}, None)))
+    run = Session(RunContext(build_settings({"model": "oracle", "suite": ["core"]}, None)))
     write_scorecard(Path(CARD), made, replace(run.facts, model="under-test"))
 
 
@@ -347,7 +347,7 @@ def test_one_call_that_fails_is_one_diagnosis_less(diagnose: Diagnose, served: S
 
 
 def first_messages(key: str) -> list[str]:
-    run = Session(RunContext(load({"model": "oracle", "suite": ["core"]}, None)))
+    run = Session(RunContext(build_settings({"model": "oracle", "suite": ["core"]}, None)))
     entry = next(e for e in run.context.suites["core"].load(CATEGORIES["multi_turn_base"]) if e.key == key)
     return [f"{said.role}: {said.content}" for said in entry.turns[0]]
 
@@ -544,7 +544,7 @@ def test_wrong_words(refusal: Refusal, words: Sequence[str], says: str) -> None:
 
 
 def test_a_baseline_has_no_answers(refusal: Refusal) -> None:
-    Path("base.json").write_text(scorecard_files.baseline(scorecard_files.load(Path(CARD))))
+    Path("base.json").write_text(scorecard_files.write_baseline(scorecard_files.load_scorecard(Path(CARD))))
     assert refusal("diagnose", "base.json").startswith(
         "base.json: holds no answers; a baseline keeps verdicts only"
     )

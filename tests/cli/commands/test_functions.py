@@ -10,7 +10,7 @@ from pytest_fcbench.cli.main import main
 from pytest_fcbench.domain.conformance import TYPES
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.suites.formats import function_docs, golden_paths
-from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.formats.rows import read_row
 
 _GARDEN = '''
@@ -45,9 +45,9 @@ def test_what_is_written_reads_back_as_function_docs(
     assert "note: dig: has no description" in err
     assert "note: dig: depth has no type" in err
     assert "water" not in err
-    file = Field(yaml_value(garden / "docs.yaml"), garden / "docs.yaml")
+    file = Field(read_yaml(garden / "docs.yaml"), garden / "docs.yaml")
     rows = read_row(file, golden_paths.SharedFile).functions
-    docs = function_docs.read(rows, file.at("functions"), TYPES[Language.PYTHON])
+    docs = function_docs.read_function_docs(rows, file.at("functions"), TYPES[Language.PYTHON])
     assert docs["water"].properties["litres"] == {
         "type": "float",
         "default": 2.5,

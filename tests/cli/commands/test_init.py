@@ -9,7 +9,7 @@ import yaml
 
 from pytest_fcbench.cli.commands.init import WORKFLOWS
 from pytest_fcbench.cli.main import main
-from pytest_fcbench.config.loading import config_file, load
+from pytest_fcbench.config.loading import build_settings, find_config_file
 from tests.conftest import ROOT
 
 
@@ -22,7 +22,7 @@ def _init(*words: str) -> int:
 
 def test_a_project_has_all_that_a_run_needs(pytester: pytest.Pytester) -> None:
     assert _init() == 0
-    settings = load({}, config_file(Path(), None))
+    settings = build_settings({}, find_config_file(Path(), None))
     assert (settings.model, settings.suites) == ("lexical", ("core",))
     modules = {path.name: path.read_bytes() for path in Path("benchmarks").glob("*.py")}
     assert modules == {path.name: path.read_bytes() for path in (ROOT / "benchmarks").glob("*.py")}

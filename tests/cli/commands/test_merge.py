@@ -12,7 +12,7 @@ import pytest
 from pytest_fcbench.cli import main
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.scorecard.render.document import json_schema
-from pytest_fcbench.scorecard.scorecard_files import load
+from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from tests.factories import FACTS
 from tests.scorecard.compare.test_merging import _part, _record
 
@@ -38,7 +38,7 @@ def test_the_scorecard_is_like_that_of_a_run(capsys: pytest.CaptureFixture[str])
     assert main.main(["merge", "s1.json", "s2.json", "s3.json", "--gate", "live_simple>=0.7"]) == 0
     out = capsys.readouterr().out
     assert "gate live_simple>=0.7: held: live_simple is 75.00%" in out
-    card = load(Path("scorecard.json"))
+    card = load_scorecard(Path("scorecard.json"))
     assert len(card.records) == 12
     assert card.gate[0].outcome == "held"
     section = json.loads(Path("scorecard.json").read_text())["fcbench"]

@@ -29,10 +29,10 @@ def test_all_of_ours_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().out.splitlines()
     assert told[0] == "Built in"
     assert [line.split()[0] for line in told[1 : len(PROVIDERS) + 1]] == [
-        provider.word(name) for name, provider in PROVIDERS.items()
+        provider.format_name(name) for name, provider in PROVIDERS.items()
     ]
     assert [line for line in told if "no network" in line] == [
-        f"  {provider.word(name):<22} {provider.about}; no network"
+        f"  {provider.format_name(name):<22} {provider.about}; no network"
         for name, provider in PROVIDERS.items()
         if not provider.needs_network
     ]

@@ -334,7 +334,7 @@ def test_what_cannot_be_judged_again(
     Path("text.json").write_text("no JSON")
     Path("other.json").write_text("{}")
     empty = write_scorecard(Path("empty.json"), [make_record()])
-    Path("slim.json").write_text(scorecard_files.baseline(scorecard_files.load(empty)))
+    Path("slim.json").write_text(scorecard_files.write_baseline(scorecard_files.load_scorecard(empty)))
     strange = replace(make_record(), suite="cor", entry="cor:x", turns=(({},),))
     write_scorecard(Path("strange.json"), [strange], replace(FACTS, suites={"cor": {}}))
     for name, says in {

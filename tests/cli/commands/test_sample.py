@@ -126,7 +126,7 @@ def test_a_writer_words_the_turns_and_is_held_to_them(
     assert rule in told
     assert f"draft.yaml: 2 entries, {left} turns to be worded" in told
     if not left:
-        entries = entry_files.read(tmp_path / "draft.yaml", "mine")
+        entries = entry_files.read_entries(tmp_path / "draft.yaml", "mine")
         assert [turn[0].content for entry in entries for turn in entry.turns] == [
             f"Could you see to {turn['mention']}?" for asked in endpoint.requests for turn in _turns(asked)
         ]

@@ -15,7 +15,7 @@ import pytest
 from pytest_fcbench.cli import main
 from pytest_fcbench.cli.commands.show import render_entry, render_paths
 from pytest_fcbench.cli.output import escape_long_line
-from pytest_fcbench.config.loading import load
+from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath, PathCall
 from pytest_fcbench.domain.prompting import Mode, Prompting
@@ -160,10 +160,10 @@ def test_what_a_model_writes_cannot_touch_the_terminal(show: Show, tmp_path: Pat
 
 
 def test_a_scorecard_has_the_conversation(show: Show, tmp_path: Path) -> None:
-    run = Session(RunContext(load({"model": "oracle"}, None)))
+    run = Session(RunContext(build_settings({"model": "oracle"}, None)))
     entry = run.context.suites["core"].load(CATEGORIES["multi_turn_base"])[1]
     transcript = run.transcript(entry)
-    record = records.record(entry, run.context.manner, Judgement.both(Passed()), transcript)
+    record = records.build_record(entry, run.context.manner, Judgement.same_in_both(Passed()), transcript)
     write_scorecard(tmp_path / "card.json", [record])
     text = show(entry.key, "--scorecard=card.json")
     assert text == show(entry.key, "--model=oracle")
@@ -174,12 +174,12 @@ def test_stored_answers_are_shown_and_nobody_is_asked(
     show: Show, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of a trial too. Where an answer is missing, it says so."""
-    settings = load({"model": "openai/x", "api_key_env": ""}, None)
+    settings = build_settings({"model": "openai/x", "api_key_env": ""}, None)
     run = Session(RunContext(settings))
     entry = replace(run.context.suites["core"].load(CATEGORIES["multi_turn_base"])[0], trial=2)
     store = AnswerStore(tmp_path / ".fcbench/answers.sqlite")
-    identity = registry.identity(settings)
-    model = StoredModel(OracleModel(Prompting.usual(Mode.FC)), store, identity, immediate=True)
+    identity = registry.describe_identity(settings)
+    model = StoredModel(OracleModel(Prompting.make_default(Mode.FC)), store, identity, immediate=True)
     talk = run.context.converse(entry, {})
     request = next(talk)
     while True:
@@ -197,11 +197,11 @@ def test_tool_calls_and_text_beside_each_other(show: Show, tmp_path: Path) -> No
     completion = Completion(
         text="Let me see.", tool_calls=(ToolCall("f", "{"), "and a part"), reasoning="Hm."
     )
-    run = Session(RunContext(load({"model": "oracle"}, None)))
+    run = Session(RunContext(build_settings({"model": "oracle"}, None)))
     entry = run.context.suites["core"].load(CATEGORIES["simple_python"])[0]
     transcript = replace(run.transcript(entry))
     transcript = replace(transcript, turns=((replace(transcript.turns[0][0], completion=completion),),))
-    record = records.record(entry, run.context.manner, Judgement.both(Passed()), transcript)
+    record = records.build_record(entry, run.context.manner, Judgement.same_in_both(Passed()), transcript)
     write_scorecard(tmp_path / "card.json", [record])
     text = show(entry.key, "--scorecard=card.json")
     for line in (
@@ -238,10 +238,10 @@ def test_a_reader_that_has_read_enough(tmp_path: Path) -> None:
 
 GOLDEN = GoldenPath(
     (
-        (PathCall.replied("find_place", {"name": "Bergen"}, {"id": 7}),),
+        (PathCall.with_reply("find_place", {"name": "Bergen"}, {"id": 7}),),
         (
-            PathCall.replied("book", {"place_id": 7, "nights": 2}, {}),
-            PathCall.replied("book", {"place_id": 8}, {}),
+            PathCall.with_reply("book", {"place_id": 7, "nights": 2}, {}),
+            PathCall.with_reply("book", {"place_id": 8}, {}),
         ),
     )
 )
@@ -322,7 +322,7 @@ def test_profiles_that_say_otherwise_of_calls_are_both_told() -> None:
         "calls (official profile): 1 of 1 right, 2 of 2 steps finished, 2 taken",
         "calls (corrected profile): 0 of 1 right, 2 of 2 steps finished, 2 taken",
     ]
-    assert list(render_paths(Judgement.both(Passed()), None)) == []
+    assert list(render_paths(Judgement.same_in_both(Passed()), None)) == []
 
 
 def test_long_and_hostile_calls_can_be_shown() -> None:

@@ -17,11 +17,11 @@ from typing import TypeAlias
 import pytest
 
 from pytest_fcbench.cli import main
-from pytest_fcbench.config.loading import load
+from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.domain.transcript import Completion, ToolCall
-from pytest_fcbench.models.baselines.official_results import turns_of
+from pytest_fcbench.models.baselines.official_results import read_turns
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
 from tests.conftest import ROOT
@@ -416,7 +416,7 @@ def test_the_run_that_is_named_finds_what_was_imported(
     for option in OPTIONS:
         action = "store_true" if option.switch else "append" if option.repeatable else "store"
         parser.add_argument(option.flag, dest=option.key, action=action, default=None)
-    benchmark = Session(RunContext(load(vars(parser.parse_args(command)), None)))
+    benchmark = Session(RunContext(build_settings(vars(parser.parse_args(command)), None)))
     for name, rows in files.items():
         entries = {
             e.id: e
@@ -425,7 +425,7 @@ def test_the_run_that_is_named_finds_what_was_imported(
             )
         }
         for row in rows:
-            assert benchmark.transcript(entries[str(row["id"])]).answers == turns_of(row)
+            assert benchmark.transcript(entries[str(row["id"])]).answers == read_turns(row)
     assert benchmark.context.settings.offline
     assert benchmark.context.manner.prompting.syntax == syntax
     benchmark.close()

@@ -17,7 +17,7 @@ from tests.codecs.hostile import HOSTILE, must_end, wild_text
 NO = "undecodable"
 """Stands in tables for a text that is refused."""
 
-READERS = {"official": python.official, "corrected": python.corrected}
+READERS = {"official": python.parse_official, "corrected": python.parse_corrected}
 
 
 def read_outcome(reader: Callable[[str], tuple[Call, ...]], text: str) -> object:
@@ -99,8 +99,8 @@ CALLS_READ_DIFFERENTLY = {
     ("text", "official", "corrected"), CALLS_READ_DIFFERENTLY.values(), ids=CALLS_READ_DIFFERENTLY
 )
 def test_the_corrected_reading_repairs(text: str, official: object, corrected: object) -> None:
-    assert read_outcome(python.official, text) == official
-    assert read_outcome(python.corrected, text) == corrected
+    assert read_outcome(python.parse_official, text) == official
+    assert read_outcome(python.parse_corrected, text) == corrected
 
 
 @pytest.mark.parametrize(
@@ -113,12 +113,12 @@ def test_the_corrected_reading_repairs(text: str, official: object, corrected: o
 )
 def test_the_corrected_reading_repairs_a_bracket_that_the_official_one_repairs(text: str) -> None:
     """The corrected reading is the lenient one, so it should read all that the official one reads."""
-    assert python.corrected(text) == python.official(text)
+    assert python.parse_corrected(text) == python.parse_official(text)
 
 
 @pytest.mark.parametrize("text", ["[f(x=1)", "f(x=1)]"])
 def test_the_official_reading_adds_a_missing_bracket(text: str) -> None:
-    assert read_outcome(python.official, text) == [("f", {"x": 1})]
+    assert read_outcome(python.parse_official, text) == [("f", {"x": 1})]
 
 
 VALUES = {
@@ -195,14 +195,14 @@ VALUES = {
 
 @pytest.mark.parametrize(("source", "official", "corrected"), VALUES.values(), ids=VALUES)
 def test_value(source: str, official: object, corrected: object) -> None:
-    assert distinguish(read_value(python.official, source)) == distinguish(official)
-    assert distinguish(read_value(python.corrected, source)) == distinguish(corrected)
+    assert distinguish(read_value(python.parse_official, source)) == distinguish(official)
+    assert distinguish(read_value(python.parse_corrected, source)) == distinguish(corrected)
 
 
 def test_an_unreadable_value_spoils_the_whole_official_answer_but_not_the_corrected_one() -> None:
     text = "[f(x=1), g(y=Color.RED)]"
-    assert read_outcome(python.official, text) == NO
-    assert read_outcome(python.corrected, text) == [("f", {"x": 1}), ("g", {"y": "Color.RED"})]
+    assert read_outcome(python.parse_official, text) == NO
+    assert read_outcome(python.parse_corrected, text) == [("f", {"x": 1}), ("g", {"y": "Color.RED"})]
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_an_unreadable_value_spoils_the_whole_official_answer_but_not_the_correc
 )
 def test_a_refusal_says_what_is_in_the_way(text: str, words: str) -> None:
     with pytest.raises(Undecodable) as refusal:
-        python.official(text)
+        python.parse_official(text)
     assert words in str(refusal.value)
 
 
@@ -309,4 +309,4 @@ def test_source_text_with_a_huge_integer_is_read_or_refused(
 )
 def test_repetition_inside_repetition_is_refused(source: str) -> None:
     """Ten kilobytes of references to one list are ten billion elements to whoever walks or writes them."""
-    assert read_value(python.official, source) == NO
+    assert read_value(python.parse_official, source) == NO

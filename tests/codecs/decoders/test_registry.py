@@ -18,7 +18,7 @@ from pytest_fcbench.codecs.decoders.registry import (
     read_official,
 )
 from pytest_fcbench.codecs.decoders.syntax import read_every_language
-from pytest_fcbench.config.loading import load
+from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import FORMATS
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
@@ -179,7 +179,7 @@ def test_official_unreadable_java(text: str, code: str) -> None:
 
 @pytest.mark.parametrize("names", Names)
 def test_corrected_tool_calls_get_the_functions_own_names(names: Names) -> None:
-    completion = tool_calls((names.shown("weather.forecast"), '{"city": "Bergen"}'))
+    completion = tool_calls((names.show_name("weather.forecast"), '{"city": "Bergen"}'))
     reading = decode_corrected(completion, "tool_calls", names=names)
     assert reading == Calls((Call("weather.forecast", {"city": "Bergen"}),))
 
@@ -328,22 +328,24 @@ OWN = {
 @pytest.mark.parametrize(("call", "own"), OWN.values(), ids=OWN)
 def test_a_call_gets_its_own_name_and_names_for_its_arguments(call: Call, own: Call) -> None:
     doc = make_doc("a.b", {"x": {"type": "integer"}, "y": {"type": "integer"}})
-    assert make_offer(doc, names=Names.UNDERSCORED).own(call) == own
+    assert make_offer(doc, names=Names.UNDERSCORED).normalise_call(call) == own
 
 
 def test_a_parameter_given_twice_keeps_the_surplus() -> None:
     """``f(5, x=1)`` gives x twice: in Python an error, here it must not become ``f(x=1, y=5)``."""
     doc = make_doc("f", {"x": {"type": "integer"}, "y": {"type": "integer"}})
-    assert make_offer(doc).own(Call("f", {"x": 1}, (5,))) == Call("f", {"x": 1}, (5,))
+    assert make_offer(doc).normalise_call(Call("f", {"x": 1}, (5,))) == Call("f", {"x": 1}, (5,))
 
 
 def test_names_with_special_characters_are_taken_literally() -> None:
-    assert make_offer(make_doc("a+b")).attempted_in("a+b(x=1", calls_are_text=True)
-    assert not make_offer(make_doc("a.b")).attempted_in("aXb(x=1", calls_are_text=True)
+    assert make_offer(make_doc("a+b")).looks_like_call("a+b(x=1", calls_are_text=True)
+    assert not make_offer(make_doc("a.b")).looks_like_call("aXb(x=1", calls_are_text=True)
 
 
 def test_the_longest_name_is_recognised() -> None:
-    assert make_offer(make_doc("get"), make_doc("get_all")).attempted_in("get_all(x=1", calls_are_text=True)
+    assert make_offer(make_doc("get"), make_doc("get_all")).looks_like_call(
+        "get_all(x=1", calls_are_text=True
+    )
 
 
 # Whatever a model answers
@@ -498,4 +500,4 @@ def test_another_distribution_adds_a_syntax(tmp_path: Path, monkeypatch: pytest.
     assert decode_official(Completion(text="NOW CLIMB"), "shouted") == Calls(
         (Call("now", {}), Call("climb", {}))
     )
-    assert load({"syntax": "shouted"}, None).syntax == "shouted"
+    assert build_settings({"syntax": "shouted"}, None).syntax == "shouted"

@@ -36,7 +36,7 @@ def test_add_brackets(text: str, expected: str) -> None:
     ],
 )
 def test_unfenced(text: str, expected: str) -> None:
-    assert wrapping.unfenced(text) == expected
+    assert wrapping.strip_fence(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_unfenced(text: str, expected: str) -> None:
     ],
 )
 def test_unfenced_ends_soon(text: str) -> None:
-    must_end(lambda: wrapping.unfenced(text))
+    must_end(lambda: wrapping.strip_fence(text))

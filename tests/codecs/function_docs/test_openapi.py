@@ -34,7 +34,7 @@ _HARBOUR = {
 
 
 def _read_docs(value: object) -> list[FunctionDoc]:
-    return list(openapi.read(value, "f.json"))
+    return list(openapi.read_functions(value, "f.json"))
 
 
 def test_operations_become_functions() -> None:

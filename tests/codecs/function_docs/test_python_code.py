@@ -106,7 +106,7 @@ def nowhere(value: "Missing") -> None: ...  # type: ignore[name-defined]  # noqa
 
 
 def test_types_come_from_the_signature_and_words_from_the_docstring() -> None:
-    doc = python_code.of_function(water)
+    doc = python_code.document_function(water)
 
     assert (doc.name, doc.description) == ("water", "Water a bed. Not in the rain.")
     assert doc.parameters == {
@@ -122,7 +122,7 @@ def test_types_come_from_the_signature_and_words_from_the_docstring() -> None:
 
 @pytest.mark.parametrize("function", [numpy_style, sphinx_style])
 def test_other_styles_of_docstrings_are_read(function: python_code.Function) -> None:
-    doc = python_code.of_function(function)
+    doc = python_code.document_function(function)
 
     assert doc.properties["bed"]["description"] == "What to dig."
     assert doc.properties["bed"]["properties"] == {
@@ -132,7 +132,7 @@ def test_other_styles_of_docstrings_are_read(function: python_code.Function) -> 
 
 
 def test_hints_of_every_kind_are_read() -> None:
-    doc = python_code.of_function(hinted)
+    doc = python_code.document_function(hinted)
 
     assert [schema["type"] for schema in doc.properties.values()] == [
         "string",
@@ -160,15 +160,15 @@ def test_hints_of_every_kind_are_read() -> None:
 )
 def test_what_no_call_could_give_is_refused(function: python_code.Function, rule: str) -> None:
     with pytest.raises(UsageError, match=rule):
-        python_code.of_function(function)
+        python_code.document_function(function)
 
 
 def test_the_public_methods_of_a_class_are_its_functions() -> None:
-    docs = list(python_code.named(f"{__name__}:Shed", Path.cwd()))
+    docs = list(python_code.document_named(f"{__name__}:Shed", Path.cwd()))
 
     assert [(doc.name, doc.required) for doc in docs] == [("put", ("tool",)), ("count", ("kind",))]
     assert (
-        list(python_code.named(f"{__name__}:Shed.put", Path.cwd())) != docs[:1]
+        list(python_code.document_named(f"{__name__}:Shed.put", Path.cwd())) != docs[:1]
     )  # by itself it has its self
 
 
@@ -179,11 +179,11 @@ def test_a_module_in_the_current_folder_is_found(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
 
-    assert [doc.name for doc in python_code.named("garden_of_mine", Path.cwd())] == ["dig"]
+    assert [doc.name for doc in python_code.document_named("garden_of_mine", Path.cwd())] == ["dig"]
     with pytest.raises(UsageError, match="Did you mean 'dig'"):
-        list(python_code.named("garden_of_mine:dgi", Path.cwd()))
+        list(python_code.document_named("garden_of_mine:dgi", Path.cwd()))
     with pytest.raises(UsageError, match="is neither a function nor a class but int"):
-        list(python_code.named("garden_of_mine:SIZE", Path.cwd()))
+        list(python_code.document_named("garden_of_mine:SIZE", Path.cwd()))
 
 
 @pytest.mark.parametrize("text", ["import nothing_of_the_kind", "raise SystemError('no')", "def"])
@@ -195,4 +195,4 @@ def test_a_module_that_does_not_load_is_told(
     monkeypatch.setattr(sys, "path", list(sys.path))
 
     with pytest.raises(UsageError, match="garden_broken cannot be imported: "):
-        list(python_code.named("garden_broken", Path.cwd()))
+        list(python_code.document_named("garden_broken", Path.cwd()))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.environments.api.file_system import MAX_ITEMS, Directory, File, FileSystem, tree
-from pytest_fcbench.environments.environment import functions_of
+from pytest_fcbench.environments.api.file_system import MAX_ITEMS, Directory, File, FileSystem, build_tree
+from pytest_fcbench.environments.environment import list_functions
 from pytest_fcbench.environments.world import Filler, World
 
 HOME = {
@@ -50,8 +50,8 @@ def is_refused(answer: object) -> bool:
 def test_state_and_hidden_state() -> None:
     files = make_home(HOME, "docs", "old")
     assert list(files.state()) == ["long_context", "root"]
-    assert tree(files.root) == HOME
-    assert files.hidden() == {"current_directory": ["home", "docs", "old"]}
+    assert build_tree(files.root) == HOME
+    assert files.get_hidden_state() == {"current_directory": ["home", "docs", "old"]}
 
 
 def test_without_configuration_there_is_an_empty_root() -> None:
@@ -72,7 +72,7 @@ def test_filler_makes_files_long_and_folders_full() -> None:
     contents = {"a": "1", "b": "2", "d": {"e": {}, "f": {"x": "3"}}}
     files = FileSystem(make_config(contents), World(filler=filler), long_context=True)
     full = {"x": "", "y": ""}
-    assert tree(files.root) == {"a": "1...", "b": "2", "d": {"e": full, "f": {"x": "3...", "y": ""}}}
+    assert build_tree(files.root) == {"a": "1...", "b": "2", "d": {"e": full, "f": {"x": "3...", "y": ""}}}
     assert files.long_context is True
 
 
@@ -132,7 +132,7 @@ def test_nothing_lies_above_the_root() -> None:
 def test_reading(name: str, arguments: tuple[object, ...], answer: object) -> None:
     files = make_home()
     assert getattr(files, name)(*arguments) == answer
-    assert tree(files.root) == HOME
+    assert build_tree(files.root) == HOME
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_reading(name: str, arguments: tuple[object, ...], answer: object) -> No
 def test_refusals_change_nothing(name: str, arguments: tuple[object, ...]) -> None:
     files = make_home()
     assert is_refused(getattr(files, name)(*arguments))
-    assert tree(files.root) == HOME
+    assert build_tree(files.root) == HOME
 
 
 SHELF = {"a": {"f": "1", "c": {}}, "b": {"f": {}, "a": "1"}, "c": {}, "f": "1", "g": "2"}
@@ -261,7 +261,7 @@ def test_human_readable_sizes() -> None:
 def test_changing(name: str, arguments: tuple[str, ...], answer: object, after: object) -> None:
     files = make_home({"a": "1", "d": {}})
     assert getattr(files, name)(*arguments) == answer
-    assert tree(files.root) == after
+    assert build_tree(files.root) == after
 
 
 def test_what_exists_at_the_goal_stays() -> None:
@@ -271,7 +271,7 @@ def test_what_exists_at_the_goal_stays() -> None:
         files.cp("a", "d")
     with pytest.raises(IsADirectoryError, match="a folder"):
         files.echo("x", "d")
-    assert tree(files.root) == {"a": "1", "d": {"a": "2"}}
+    assert build_tree(files.root) == {"a": "1", "d": {"a": "2"}}
 
 
 def test_a_copied_folder_shares_its_children() -> None:
@@ -284,7 +284,7 @@ def test_a_copied_folder_shares_its_children() -> None:
     files.cd("..")
     files.echo("2", "f")
     files.touch("own")
-    assert tree(files.root) == {
+    assert build_tree(files.root) == {
         "a": {"f": "2", "in": {"deep": ""}, "own": ""},
         "b": {"f": "2", "in": {"deep": ""}},
     }
@@ -294,7 +294,7 @@ def test_a_copied_file_is_on_its_own() -> None:
     files = make_home({"a": "1"})
     files.cp("a", "b")
     files.echo("2", "b")
-    assert tree(files.root) == {"a": "1", "b": "2"}
+    assert build_tree(files.root) == {"a": "1", "b": "2"}
 
 
 def test_the_way_up_from_a_moved_folder_is_the_old_one() -> None:
@@ -304,7 +304,7 @@ def test_the_way_up_from_a_moved_folder_is_the_old_one() -> None:
         files.cd(folder)
     assert files.pwd() == {"current_working_directory": "/home/a"}
     files.touch("f")
-    assert tree(files.root) == {"b": {"in": {}, "f": ""}}
+    assert build_tree(files.root) == {"b": {"in": {}, "f": ""}}
 
 
 def test_an_item_named_like_the_current_folder_stands_for_it() -> None:
@@ -313,11 +313,11 @@ def test_an_item_named_like_the_current_folder_stands_for_it() -> None:
     assert is_refused(files.cat("."))
     assert files.cp(".", "b") == {"result": "'.' copied to 'b'"}
     with pytest.raises(ValueError, match="lies in itself"):
-        tree(files.root)
+        build_tree(files.root)
 
 
 @pytest.mark.parametrize(
-    "walk", [lambda files: files.find(), lambda files: files.du(), lambda f: tree(f.root)]
+    "walk", [lambda files: files.find(), lambda files: files.du(), lambda f: build_tree(f.root)]
 )
 def test_a_folder_in_itself_is_walked_to_an_end(walk: Any) -> None:
     files = make_home({"a": {"f": "1"}})
@@ -330,7 +330,7 @@ def test_a_folder_in_itself_is_walked_to_an_end(walk: Any) -> None:
 def test_a_folder_moved_into_itself_is_gone() -> None:
     files = make_home({"a": {"f": "1"}})
     assert files.mv("a", "a") == {"result": "'a' moved to 'a/a'"}
-    assert tree(files.root) == {}
+    assert build_tree(files.root) == {}
 
 
 def test_a_tree_that_doubles_is_refused_and_still_compared() -> None:
@@ -373,7 +373,7 @@ def test_folders_in_themselves_are_compared() -> None:
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=2)
 names = st.sampled_from(["docs", "old", "empty", "list.txt", "plan.txt", "new", ".", "..", "/"])
 values = names | st.recursive(scalars, lambda inner: st.lists(inner, max_size=2), max_leaves=3)
-calls = st.tuples(st.sampled_from(functions_of(FileSystem)), st.lists(values, max_size=2))
+calls = st.tuples(st.sampled_from(list_functions(FileSystem)), st.lists(values, max_size=2))
 
 
 @given(st.lists(calls, max_size=20), st.booleans())
@@ -382,13 +382,13 @@ def test_any_calls_stay_within_their_instance(
 ) -> None:
     given_config, world = make_config(HOME), World(filler=Filler(file_text="...", file_names=["x"]))
     files, other = (FileSystem(given_config, world, long_context=long_context) for _ in range(2))
-    before = tree(other.root)
+    before = build_tree(other.root)
     for name, arguments in made:
         try:
             answer = getattr(files, name)(*deepcopy(arguments))
         except Exception:  # noqa: BLE001
             continue
         assert answer is None or isinstance(answer, dict)
-    assert files.hidden()["current_directory"]
-    assert (tree(other.root), given_config) == (before, make_config(HOME))
+    assert files.get_hidden_state()["current_directory"]
+    assert (build_tree(other.root), given_config) == (before, make_config(HOME))
     assert world == World(filler=Filler(file_text="...", file_names=["x"]))

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.environments.api.math import MAX_BITS, MAX_DIGITS, MAX_TEXT, Math
-from pytest_fcbench.environments.environment import functions_of
+from pytest_fcbench.environments.environment import list_functions
 from pytest_fcbench.environments.world import World
 
 CALCULATOR = Math({"precision": 3}, World(), long_context=True)
@@ -212,7 +212,7 @@ scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_
 values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=4), max_leaves=6)
 
 
-@given(st.sampled_from(functions_of(Math)), st.lists(values, max_size=3))
+@given(st.sampled_from(list_functions(Math)), st.lists(values, max_size=3))
 def test_any_call_answers_or_raises(name: str, arguments: list[object]) -> None:
     calculator = Math({}, World())
     try:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.environments.api.messages import Messages
-from pytest_fcbench.environments.environment import functions_of
+from pytest_fcbench.environments.environment import list_functions
 from pytest_fcbench.environments.world import World
 
 WORLD = World(
@@ -186,7 +186,7 @@ def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=3)
 names = st.sampled_from(["Ada", "Cy", "USR001", "USR002", "x"])
 values = names | st.recursive(scalars, lambda inner: st.lists(inner, max_size=2), max_leaves=3)
-calls = st.tuples(st.sampled_from(functions_of(Messages)), st.lists(values, max_size=2))
+calls = st.tuples(st.sampled_from(list_functions(Messages)), st.lists(values, max_size=2))
 
 
 @given(st.lists(calls, max_size=12))

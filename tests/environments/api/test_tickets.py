@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.environments.api.tickets import Tickets
-from pytest_fcbench.environments.environment import functions_of
+from pytest_fcbench.environments.environment import list_functions
 from pytest_fcbench.environments.world import World
 
 WORLD = World(defaults={"tickets": {"ticket_queue": [], "ticket_counter": 1, "current_user": None}})
@@ -30,7 +30,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=4,
 )
-CALLS = st.lists(st.tuples(st.sampled_from(functions_of(Tickets)), st.lists(JSON, max_size=3)), max_size=12)
+CALLS = st.lists(st.tuples(st.sampled_from(list_functions(Tickets)), st.lists(JSON, max_size=3)), max_size=12)
 
 
 def make_desk(**config: object) -> Tickets:

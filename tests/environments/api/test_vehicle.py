@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.environments.api.vehicle import Vehicle
-from pytest_fcbench.environments.environment import functions_of
+from pytest_fcbench.environments.environment import list_functions
 from pytest_fcbench.environments.world import Filler, World
 
 DOORS = ["driver", "passenger", "rear_left", "rear_right"]
@@ -65,7 +65,7 @@ JSON = st.recursive(
 )
 ARGUMENTS = JSON | st.sampled_from(["engage", "STOP", "doors", "11111"]) | st.just(DOORS)
 CALLS = st.lists(
-    st.tuples(st.sampled_from(functions_of(Vehicle)), st.lists(ARGUMENTS, max_size=4)), max_size=12
+    st.tuples(st.sampled_from(list_functions(Vehicle)), st.lists(ARGUMENTS, max_size=4)), max_size=12
 )
 
 
@@ -89,7 +89,7 @@ def test_the_unlocked_doors_are_counted_and_not_read() -> None:
 
 def test_forces_and_slope_are_hidden() -> None:
     config = {"parkingBrakeForce": 5.0, "slopeAngle": 6.0, "brakePedalForce": 7.0}
-    assert make_car(config).hidden() == config
+    assert make_car(config).get_hidden_state() == config
     assert not {name for name in make_car().state() if "Force" in name or "slope" in name}
 
 
@@ -205,7 +205,7 @@ def test_the_parking_brake_reports_a_slope_of_10_degrees(mode: Any, status: str,
     vehicle = make_car(parkingBrakeStatus="?", parkingBrakeForce=1.0)
     assert vehicle.activateParkingBrake(mode) == answer
     assert vehicle.parkingBrakeStatus == status
-    assert vehicle.hidden()["parkingBrakeForce"] == force
+    assert vehicle.get_hidden_state()["parkingBrakeForce"] == force
     long = make_car(long_context=True).activateParkingBrake(mode)
     assert list(long.items()) == [("parkingBrakeInstruction", "Pull it."), *answer.items()]
 
@@ -213,7 +213,7 @@ def test_the_parking_brake_reports_a_slope_of_10_degrees(mode: Any, status: str,
 def test_the_parking_brake_knows_two_modes() -> None:
     vehicle = make_car(long_context=True)
     assert list(vehicle.activateParkingBrake("pull")) == ["error"]  # type: ignore[arg-type]
-    assert vehicle.hidden()["slopeAngle"] == 0.0
+    assert vehicle.get_hidden_state()["slopeAngle"] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -222,9 +222,9 @@ def test_the_parking_brake_knows_two_modes() -> None:
 def test_the_brake_pedal_has_a_force(position: float, status: str, force: float) -> None:
     vehicle = make_car()
     assert vehicle.pressBrakePedal(position) == {"brakePedalStatus": status, "brakePedalForce": force}
-    assert vehicle.hidden()["brakePedalForce"] == force
+    assert vehicle.get_hidden_state()["brakePedalForce"] == force
     assert vehicle.releaseBrakePedal() == {"brakePedalStatus": "released", "brakePedalForce": 0.0}
-    assert vehicle.hidden()["brakePedalForce"] == 0.0
+    assert vehicle.get_hidden_state()["brakePedalForce"] == 0.0
 
 
 @pytest.mark.parametrize("position", [-0.1, 1.1])
@@ -397,9 +397,9 @@ def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]
 def test_no_call_reaches_beyond_its_car(calls: list[tuple[str, list[object]]], long: bool) -> None:
     vehicle, other = make_car(long_context=long), make_car()
     config, world = deepcopy(CONFIG), deepcopy(WORLD)
-    state, hidden = deepcopy(other.state()), deepcopy(other.hidden())
+    state, hidden = deepcopy(other.state()), deepcopy(other.get_hidden_state())
     vehicle.lockDoors(True, DOORS)
     for function, arguments in calls:
         with suppress(Exception):
             getattr(vehicle, function)(*arguments)
-    assert (CONFIG, WORLD, other.state(), other.hidden()) == (config, world, state, hidden)
+    assert (CONFIG, WORLD, other.state(), other.get_hidden_state()) == (config, world, state, hidden)

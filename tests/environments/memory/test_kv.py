@@ -49,17 +49,17 @@ def test_what_was_kept_is_found_until_it_is_removed(memory: MemoryKv) -> None:
 
 
 def test_the_core_is_shown(memory: MemoryKv) -> None:
-    assert memory.remembered() == ""
+    assert memory.recall_memory() == ""
     memory.core_memory_add("name", "Ada")
-    assert memory.remembered() == '{\n    "name": "Ada"\n}'
+    assert memory.recall_memory() == '{\n    "name": "Ada"\n}'
     memory.core_memory_clear()
-    assert memory.remembered() == ""
+    assert memory.recall_memory() == ""
 
 
 def test_it_goes_on_from_what_it_showed(memory: MemoryKv) -> None:
     memory.core_memory_add("name", "Ada")
     memory.archival_memory_add("city", "Bergen")
-    again = MemoryKv(memory.shown(), World())
+    again = MemoryKv(memory.get_full_state(), World())
     again.core_memory_replace("name", "Eve")
     assert memory.core_memory == {"name": "Ada"}, "and changes nothing there"
     assert again.archival_memory == {"city": "Bergen"}

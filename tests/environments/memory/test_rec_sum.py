@@ -14,17 +14,17 @@ def memory() -> MemoryRecSum:
 
 
 def test_it_is_written_added_to_and_shown(memory: MemoryRecSum) -> None:
-    assert memory.remembered() == ""
+    assert memory.recall_memory() == ""
     assert "error" in memory.memory_retrieve()
     memory.memory_append("a")
     memory.memory_append("b")
     assert memory.memory_retrieve() == {"memory_content": "ab"}
     memory.memory_update("c c")
     memory.memory_replace("c", "d")
-    assert memory.remembered() == "d d"
+    assert memory.recall_memory() == "d d"
     assert "does not say 'c'" in str(memory.memory_replace("c", "d"))
     memory.memory_clear()
-    assert memory.remembered() == ""
+    assert memory.recall_memory() == ""
 
 
 def test_limits(memory: MemoryRecSum) -> None:
@@ -45,4 +45,4 @@ def test_a_replacement_can_make_it_longer_but_not_without_end(memory: MemoryRecS
 
 def test_it_goes_on_from_what_it_showed(memory: MemoryRecSum) -> None:
     memory.memory_update("a")
-    assert MemoryRecSum(memory.shown(), World()).memory == "a"
+    assert MemoryRecSum(memory.get_full_state(), World()).memory == "a"

@@ -55,17 +55,17 @@ def test_ids_are_not_given_again_until_all_is_cleared(memory: MemoryVector) -> N
 
 
 def test_the_core_is_shown_also_where_it_is_empty(memory: MemoryVector) -> None:
-    assert memory.remembered() == "{}"
+    assert memory.recall_memory() == "{}"
     memory.core_memory_add("Ada")
-    assert json.loads(memory.remembered()) == {"0": "Ada"}
+    assert json.loads(memory.recall_memory()) == {"0": "Ada"}
 
 
 def test_it_goes_on_from_what_it_showed_also_through_json(memory: MemoryVector) -> None:
     memory.core_memory_add("a")
     memory.core_memory_remove(0)
     memory.core_memory_add("b")
-    again = MemoryVector(json.loads(json.dumps(memory.shown())), World())
-    assert again.shown() == memory.shown()
+    again = MemoryVector(json.loads(json.dumps(memory.get_full_state())), World())
+    assert again.get_full_state() == memory.get_full_state()
     assert again.core_memory == memory.core_memory
     assert again.core_memory_add("c") == {"id": 2}
     assert again.core_memory != memory.core_memory

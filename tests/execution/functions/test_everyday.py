@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs.function_docs.python_code import of_function
+from pytest_fcbench.codecs.function_docs.python_code import document_function
 from pytest_fcbench.execution.functions import everyday
 from pytest_fcbench.execution.functions.everyday import EVERYDAY
 from pytest_fcbench.execution.functions.formulas import FORMULAS
@@ -49,7 +49,7 @@ def test_numerals_end_somewhere() -> None:
 
 @pytest.mark.parametrize("name", EVERYDAY)
 def test_a_doc_says_what_each_parameter_is(name: str) -> None:
-    doc = of_function(EVERYDAY[name])
+    doc = document_function(EVERYDAY[name])
     assert doc.name == name
     assert doc.description.endswith(".")
     assert all(str(schema["description"]).endswith(".") for schema in doc.properties.values())

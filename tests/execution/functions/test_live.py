@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from pytest_fcbench.domain.entry import PathCall
-from pytest_fcbench.execution.functions.live import HOSTS, Live, question
+from pytest_fcbench.execution.functions.live import HOSTS, Live, make_request
 from pytest_fcbench.execution.functions.lookups import LOOKUPS, FailedLookupError, UnansweredError
 from pytest_fcbench.execution.outcomes import Raised, Returned, Unanswered
 from pytest_fcbench.execution.sandbox.pool import Pool
@@ -214,16 +214,16 @@ def test_arguments_that_no_api_takes(name: str, value: object) -> None:
     """Where an argument is not sent (an amount) it does not matter for what is asked."""
     arguments = dict.fromkeys(LOOKUPS[name].parameters, value)
     with pytest.raises(FailedLookupError):
-        question(name, arguments)
+        make_request(name, arguments)
 
 
 def test_arguments_lead_to_no_other_place() -> None:
     assert (
-        question("retrieve_city_based_on_zipcode", {"zipcode": "../x?y#z@evil"}).path
+        make_request("retrieve_city_based_on_zipcode", {"zipcode": "../x?y#z@evil"}).path
         == "/..%2Fx%3Fy%23z%40evil"
     )
     assert (
-        question("get_zipcode_by_ip_address", {"ip_address": "a\r\nHost: b"}).path
+        make_request("get_zipcode_by_ip_address", {"ip_address": "a\r\nHost: b"}).path
         == "/json/a%0D%0AHost%3A%20b"
     )
 
@@ -254,7 +254,7 @@ def test_the_pool_asks_only_what_was_not_recorded() -> None:
         title = dict(parse_qsl(urlsplit(seen.path).query))["t"]
         out.write(reply(json.dumps({"Rated": title} if title == "Up" else {"Response": "False"}).encode()))
 
-    recorded = [PathCall.replied("get_movie_rating", {"movie_name": "Avatar"}, "PG-13")]
+    recorded = [PathCall.with_reply("get_movie_rating", {"movie_name": "Avatar"}, "PG-13")]
     calls = [f"get_movie_rating(movie_name='{name}')" for name in ("Avatar", "Up", "Nothing")]
     with hosting(answer) as hosted:
         keep = Kept()

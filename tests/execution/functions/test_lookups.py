@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.codecs.call_evaluation import carried_out
+from pytest_fcbench.codecs.call_evaluation import carry_out_call
 from pytest_fcbench.domain.entry import PathCall
 from pytest_fcbench.execution.functions import lookups
 from pytest_fcbench.execution.functions.lookups import LOOKUPS, Recorded, UnansweredError
 
-WEATHER = PathCall.replied("get_weather_data", {"coordinates": [90.0, 0.0]}, -0.4)
-HISTORY = lookups.recording("get_stock_history('AAPL', interval='1mo', diffandsplits='true')", {"1": {}})
-KNOWN = lookups.functions(Recorded([WEATHER, HISTORY]).answer)
+WEATHER = PathCall.with_reply("get_weather_data", {"coordinates": [90.0, 0.0]}, -0.4)
+HISTORY = lookups.record_reply("get_stock_history('AAPL', interval='1mo', diffandsplits='true')", {"1": {}})
+KNOWN = lookups.make_functions(Recorded([WEATHER, HISTORY]).answer)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ KNOWN = lookups.functions(Recorded([WEATHER, HISTORY]).answer)
     ],
 )
 def test_a_recorded_call(call: str, reply: object) -> None:
-    assert carried_out(call, KNOWN) == reply
+    assert carry_out_call(call, KNOWN) == reply
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_a_recorded_call(call: str, reply: object) -> None:
 )
 def test_what_nobody_recorded(call: str) -> None:
     with pytest.raises(UnansweredError):
-        carried_out(call, KNOWN)
-    assert lookups.unanswered(["math_gcd(a=1, b=2)", call], [WEATHER, HISTORY]) == call
+        carry_out_call(call, KNOWN)
+    assert lookups.find_unanswered(["math_gcd(a=1, b=2)", call], [WEATHER, HISTORY]) == call
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,11 @@ def test_what_nobody_recorded(call: str) -> None:
 )
 def test_a_wrong_call(call: str) -> None:
     with pytest.raises(TypeError):
-        carried_out(call, KNOWN)
+        carry_out_call(call, KNOWN)
 
 
 def test_all_recorded() -> None:
-    assert lookups.unanswered(["math_gcd(a=1, b=2)", "get_weather_data([90, 0])"], [WEATHER]) is None
+    assert lookups.find_unanswered(["math_gcd(a=1, b=2)", "get_weather_data([90, 0])"], [WEATHER]) is None
 
 
 def test_the_functions_of_the_table() -> None:

@@ -14,8 +14,8 @@ import pytest
 
 from pytest_fcbench.domain.entry import ExpectedResponse
 from pytest_fcbench.execution.outcomes import Raised, Responded, Response, Unanswered, Unreached
-from pytest_fcbench.execution.rest.apis import APIS, Asked, asked
-from pytest_fcbench.execution.rest.performer import Performer, recordings
+from pytest_fcbench.execution.rest.apis import APIS, ApiRequest, make_api_request
+from pytest_fcbench.execution.rest.performer import Performer, collect_recordings
 from pytest_fcbench.execution.rest.sender import Sender
 from pytest_fcbench.web.client import Client
 from tests.execution.keeping import Kept
@@ -84,7 +84,7 @@ def test_it_can_be_closed_and_used_again() -> None:
 
 
 def test_recordings_are_found_by_what_is_asked() -> None:
-    assert len(recordings(TRUTHS)) == 2
+    assert len(collect_recordings(TRUTHS)) == 2
 
 
 # Live
@@ -198,8 +198,8 @@ def test_failures_are_not_kept(written: bytes) -> None:
     assert keep.texts == {}
 
 
-def wanted(host: str) -> Asked:
-    return asked(host, "/json")
+def wanted(host: str) -> ApiRequest:
+    return make_api_request(host, "/json")
 
 
 def test_an_api_that_wants_to_be_left_alone() -> None:

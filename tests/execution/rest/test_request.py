@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.execution.rest.request import NoRequestError, Request, read
+from pytest_fcbench.execution.rest.request import NoRequestError, Request, read_request
 
 URL = "https://a.example/"
 
@@ -38,8 +38,8 @@ URL = "https://a.example/"
     ],
 )
 def test_a_request(arguments: str, request_: Request) -> None:
-    assert read(f"requests.get({arguments})") == request_
-    assert read(f"requests_get({arguments})") == request_
+    assert read_request(f"requests.get({arguments})") == request_
+    assert read_request(f"requests_get({arguments})") == request_
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_a_request(arguments: str, request_: Request) -> None:
 )
 def test_no_request(call: str) -> None:
     with pytest.raises(NoRequestError):
-        read(call)
+        read_request(call)
 
 
 @given(st.text())
 def test_any_text_is_a_request_or_none(text: str) -> None:
     for call in (text, f"requests.get({text})", f"requests.get(url='{text}')"):
         try:
-            assert isinstance(read(call), Request)
+            assert isinstance(read_request(call), Request)
         except NoRequestError:
             continue

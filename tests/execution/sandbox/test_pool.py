@@ -165,7 +165,7 @@ def test_others_go_on_meanwhile() -> None:
 
 
 def test_the_parent_answers_for_web_apis(short: Pool) -> None:
-    recorded = [PathCall.replied("get_movie_rating", {"movie_name": "Avatar"}, "PG-13")]
+    recorded = [PathCall.with_reply("get_movie_rating", {"movie_name": "Avatar"}, "PG-13")]
     calls = [
         "get_movie_rating('Avatar')",
         "sort_array(array=get_movie_rating('Avatar'))",

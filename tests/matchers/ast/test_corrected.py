@@ -14,7 +14,7 @@ from pytest_fcbench.domain.entry import Entry, ExpectedCalls
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.matchers.ast import corrected
-from pytest_fcbench.matchers.ast.corrected import agree
+from pytest_fcbench.matchers.ast.corrected import values_agree
 from tests.factories import make_doc, make_entry
 
 SIMPLE = "simple_function_checker"
@@ -23,7 +23,7 @@ SIMPLE = "simple_function_checker"
 def judged(entry: Entry, *calls: Call) -> Verdict:
     """The verdict on an answer of these calls."""
     assert isinstance(entry.expectation, ExpectedCalls)
-    return corrected.match(entry, entry.expectation, Calls(calls))
+    return corrected.match_calls(entry, entry.expectation, Calls(calls))
 
 
 def code(verdict: Verdict) -> str | None:
@@ -349,14 +349,14 @@ def test_the_order_of_the_calls_does_not_matter(accepted: list[list[int]], data:
 def test_an_unreadable_call_fails() -> None:
     entry = make_entry()
     assert isinstance(entry.expectation, ExpectedCalls)
-    verdict = corrected.match(entry, entry.expectation, Unreadable("not JSON"))
+    verdict = corrected.match_calls(entry, entry.expectation, Unreadable("not JSON"))
     assert verdict == Failed("unreadable", "the answer tries to call but cannot be read: not JSON")
 
 
 def test_prose_fails_as_no_call() -> None:
     entry = make_entry()
     assert isinstance(entry.expectation, ExpectedCalls)
-    verdict = corrected.match(entry, entry.expectation, Prose("I cannot."))
+    verdict = corrected.match_calls(entry, entry.expectation, Prose("I cannot."))
     assert verdict == Failed("no_call", "the answer calls nothing: 'I cannot.'")
 
 
@@ -371,12 +371,12 @@ values = st.recursive(
 
 @given(value=values)
 def test_every_value_agrees_with_itself(value: object) -> None:
-    assert agree(value, value)
+    assert values_agree(value, value)
 
 
 @given(value=values, other=values)
 def test_a_value_agrees_with_no_value_of_another_kind(value: object, other: object) -> None:
-    if agree(value, other):
+    if values_agree(value, other):
         numbers = isinstance(value, int | float) and not isinstance(value, bool)
         assert type(value) is type(other) or (numbers and isinstance(other, int | float))
 
@@ -396,4 +396,4 @@ def test_a_value_agrees_with_no_value_of_another_kind(value: object, other: obje
     ],
 )
 def test_look_alikes_do_not_agree(option: object, value: object) -> None:
-    assert not agree(option, value)
+    assert not values_agree(option, value)

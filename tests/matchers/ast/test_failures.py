@@ -23,8 +23,8 @@ def judge_calls(profile: str, entry: Entry, *calls: Call) -> Verdict:
     """Judge an answer of these calls by a profile."""
     assert isinstance(entry.expectation, ExpectedCalls)
     if profile == "official":
-        return official.match(entry, entry.expectation, Calls(calls), Names.DOTTED)
-    return corrected.match(entry, entry.expectation, Calls(calls))
+        return official.match_calls(entry, entry.expectation, Calls(calls), Names.DOTTED)
+    return corrected.match_calls(entry, entry.expectation, Calls(calls))
 
 
 def make_booking(accepted: Mapping[str, Sequence[object]], *, required: Sequence[str] = ()) -> Entry:

@@ -24,7 +24,7 @@ PARALLEL = "parallel_function_checker_no_order"
 def judged(entry: Entry, *calls: Call, names: Names = Names.DOTTED) -> Verdict:
     """The verdict on an answer of these calls."""
     assert isinstance(entry.expectation, ExpectedCalls)
-    return official.match(entry, entry.expectation, Calls(calls), names)
+    return official.match_calls(entry, entry.expectation, Calls(calls), names)
 
 
 def code(verdict: Verdict) -> str | None:
@@ -476,7 +476,7 @@ def test_a_reason_can_be_printed() -> None:
     ids=["text", "list", "long", "just short enough"],
 )
 def test_shortened(value: object, shown: str) -> None:
-    assert official.shortened(value, 7 if shown.startswith("[") else 5) == shown
+    assert official.show_value(value, 7 if shown.startswith("[") else 5) == shown
 
 
 # How many calls
@@ -599,5 +599,5 @@ def test_parallel_calls_of_several_functions() -> None:
 def test_an_unreadable_answer_fails_with_the_decoders_code(category: str, kind: str) -> None:
     entry = numbered(category)
     assert isinstance(entry.expectation, ExpectedCalls)
-    verdict = official.match(entry, entry.expectation, Unreadable("not JSON", kind), Names.DOTTED)
+    verdict = official.match_calls(entry, entry.expectation, Unreadable("not JSON", kind), Names.DOTTED)
     assert verdict == Failed(kind, "cannot be read as calls: not JSON")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.verdict import Difference
-from pytest_fcbench.matchers.equivalence.builtin import Comparison, compare
+from pytest_fcbench.matchers.equivalence.builtin import Comparison, compare_arguments
 from tests.factories import make_doc
 
 DOC = make_doc(
@@ -115,7 +115,7 @@ def name(arguments: Mapping[str, object]) -> str:
 @pytest.mark.parametrize(("made", "expected"), SAME, ids=name)
 def test_the_same(made: Mapping[str, object], expected: Mapping[str, object]) -> None:
     for one, other in ((made, expected), (expected, made)):
-        found = compare(DOC, one, other)
+        found = compare_arguments(DOC, one, other)
         assert found.same, found.reason
         assert found.differences == ()
 
@@ -123,7 +123,7 @@ def test_the_same(made: Mapping[str, object], expected: Mapping[str, object]) ->
 @pytest.mark.parametrize(("made", "expected"), DIFFERENT, ids=name)
 def test_not_the_same(made: Mapping[str, object], expected: Mapping[str, object]) -> None:
     for one, other in ((made, expected), (expected, made)):
-        found = compare(DOC, one, other)
+        found = compare_arguments(DOC, one, other)
         assert not found.same, found.reason
         assert len(found.differences) == 1
 
@@ -145,8 +145,8 @@ def test_not_the_same(made: Mapping[str, object], expected: Mapping[str, object]
 )
 def test_a_stated_default(description: str, default: object) -> None:
     doc = make_doc("f", {"x": {"type": "string", "description": description}})
-    assert compare(doc, {}, {"x": default}).same
-    assert not compare(doc, {}, {"x": "another"}).same
+    assert compare_arguments(doc, {}, {"x": default}).same
+    assert not compare_arguments(doc, {}, {"x": "another"}).same
 
 
 @pytest.mark.parametrize(
@@ -165,17 +165,17 @@ def test_a_stated_default(description: str, default: object) -> None:
 def test_no_default_is_guessed(description: str) -> None:
     doc = make_doc("f", {"x": {"type": "string", "description": description}})
     for value in (3, 2, "the", "none", "not", "the current date"):
-        assert not compare(doc, {}, {"x": value}).same
+        assert not compare_arguments(doc, {}, {"x": value}).same
 
 
 def test_a_default_does_not_stand_for_what_is_required() -> None:
     doc = make_doc("f", {"x": {"type": "number", "default": 3}}, required=("x",))
-    assert not compare(doc, {}, {"x": 3}).same
+    assert not compare_arguments(doc, {}, {"x": 3}).same
 
 
 def test_each_difference_is_told() -> None:
     made = {"query": "Bergen", "guests": 3, "wings": 2}
-    assert compare(DOC, made, {"query": "Oslo", "hotel_id": "5"}) == Comparison(
+    assert compare_arguments(DOC, made, {"query": "Oslo", "hotel_id": "5"}) == Comparison(
         False,
         'query is "Bergen", not "Oslo"; hotel_id is missing; guests is 3, which is not asked for; '
         "wings is 2, which is not asked for",
@@ -189,9 +189,11 @@ def test_each_difference_is_told() -> None:
 
 
 def test_what_is_taken_for_the_same_is_told() -> None:
-    found = compare(DOC, {"query": "NYC", "guests": 1, "pets": True}, {"query": "New York", "pets": True})
+    found = compare_arguments(
+        DOC, {"query": "NYC", "guests": 1, "pets": True}, {"query": "New York", "pets": True}
+    )
     assert found.reason == 'query: "NYC" means "New York"; guests: 1 means what leaving it out means'
-    assert compare(DOC, {"pets": True}, {"pets": True}).reason == "all arguments are equal"
+    assert compare_arguments(DOC, {"pets": True}, {"pets": True}).reason == "all arguments are equal"
 
 
 # Laws
@@ -210,18 +212,18 @@ ARGUMENTS = st.dictionaries(NAMES, VALUES, max_size=5)
 
 @given(ARGUMENTS, ARGUMENTS)
 def test_it_does_not_matter_which_is_which(one: Mapping[str, object], other: Mapping[str, object]) -> None:
-    assert compare(DOC, one, other).same is compare(DOC, other, one).same
+    assert compare_arguments(DOC, one, other).same is compare_arguments(DOC, other, one).same
 
 
 @given(ARGUMENTS)
 def test_everything_is_itself(arguments: Mapping[str, object]) -> None:
-    found = compare(DOC, arguments, copy.deepcopy(arguments))
+    found = compare_arguments(DOC, arguments, copy.deepcopy(arguments))
     assert found.same, found.reason
 
 
 @given(ARGUMENTS, ARGUMENTS)
 def test_the_order_of_keys_means_nothing(one: Mapping[str, object], other: Mapping[str, object]) -> None:
-    assert compare(DOC, turned(one), other).same is compare(DOC, one, other).same
+    assert compare_arguments(DOC, turned(one), other).same is compare_arguments(DOC, one, other).same
 
 
 def turned(value: object) -> Mapping[str, object]:
@@ -241,8 +243,8 @@ def test_one_other_value_is_never_overlooked(
 ) -> None:
     """What is different alone is different among others."""
     others = {name: value for name, value in arguments.items() if name != parameter}
-    alone = compare(DOC, {parameter: value}, {parameter: "Bergen"}).same
-    assert compare(DOC, {**others, parameter: value}, {**others, parameter: "Bergen"}).same is alone
+    alone = compare_arguments(DOC, {parameter: value}, {parameter: "Bergen"}).same
+    assert compare_arguments(DOC, {**others, parameter: value}, {**others, parameter: "Bergen"}).same is alone
 
 
 # Whatever a model writes
@@ -273,8 +275,8 @@ LARGE: Mapping[str, tuple[object, object]] = {
 @pytest.mark.parametrize(("one", "other"), LARGE.values(), ids=LARGE)
 @pytest.mark.parametrize("parameter", ["query", "note", "children_age", "hotel_id", "legs"])
 def test_what_no_judge_should_stumble_over(parameter: str, one: object, other: object) -> None:
-    assert compare(DOC, {parameter: one}, {parameter: other}).same
-    found = compare(DOC, {parameter: one}, {parameter: "Bergen"})
+    assert compare_arguments(DOC, {parameter: one}, {parameter: other}).same
+    found = compare_arguments(DOC, {parameter: one}, {parameter: "Bergen"})
     assert not found.same
     assert len(found.reason) < 1_000
     found.reason.encode()
@@ -285,16 +287,16 @@ def test_time_grows_with_the_length_at_the_most(text: str) -> None:
     """Just under the longest text that rules are applied to, nothing takes long; no clock, only an end."""
     long = text * (1_990 // len(text))
     for parameter in ("query", "note", "arrival", "children_age"):
-        assert not compare(DOC, {parameter: long}, {parameter: f"{long}x"}).same
+        assert not compare_arguments(DOC, {parameter: long}, {parameter: f"{long}x"}).same
 
 
 def test_a_doc_that_is_none() -> None:
     for parameters in ({}, {"properties": None, "required": None}, {"properties": {"x": 5}, "required": 7}):
         doc = FunctionDoc("f", "", parameters)
-        assert compare(doc, {"x": 1}, {"x": "one"}).same
-        assert not compare(doc, {"x": 1}, {}).same
+        assert compare_arguments(doc, {"x": 1}, {"x": "one"}).same
+        assert not compare_arguments(doc, {"x": 1}, {}).same
 
 
 def test_calls_of_python_answers_hold_more_than_json() -> None:
-    assert compare(DOC, {"x": (1, b"y")}, {"x": [1, b"y"]}).same
-    assert not compare(DOC, {"x": {1: 2}}, {"x": {1: 3j}}).same
+    assert compare_arguments(DOC, {"x": (1, b"y")}, {"x": [1, b"y"]}).same
+    assert not compare_arguments(DOC, {"x": {1: 2}}, {"x": {1: 3j}}).same

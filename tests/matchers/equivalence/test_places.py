@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.matchers.equivalence.places import same_place
-from pytest_fcbench.matchers.equivalence.words import words
+from pytest_fcbench.matchers.equivalence.places import is_same_place
+from pytest_fcbench.matchers.equivalence.words import split_words
 
 SAME = [
     # with and without what they lie in
@@ -97,14 +97,14 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_names_of_one_place(one: str, other: str) -> None:
-    assert same_place(one, other)
-    assert same_place(other, one)
+    assert is_same_place(one, other)
+    assert is_same_place(other, one)
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_names_of_two_places(one: str, other: str) -> None:
-    assert not same_place(one, other)
-    assert not same_place(other, one)
+    assert not is_same_place(one, other)
+    assert not is_same_place(other, one)
 
 
 NAMES = st.sampled_from(sorted({name for pair in (*SAME, *DIFFERENT) for name in pair if len(name) < 100}))
@@ -112,6 +112,6 @@ NAMES = st.sampled_from(sorted({name for pair in (*SAME, *DIFFERENT) for name in
 
 @given(NAMES | st.text(st.characters(codec=None)), NAMES | st.text(st.characters(codec=None)))
 def test_any_two_texts(one: str, other: str) -> None:
-    assert same_place(one, other) is same_place(other, one)
-    if words(one):
-        assert same_place(one, one)
+    assert is_same_place(one, other) is is_same_place(other, one)
+    if split_words(one):
+        assert is_same_place(one, one)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.matchers.equivalence.quantities import quantity
+from pytest_fcbench.matchers.equivalence.quantities import read_quantity
 
 SAME: list[list[object]] = [
     [3, 3.0, "3", "3.0", "three", "Three", " 3 ", "３"],
@@ -50,13 +50,13 @@ SAME: list[list[object]] = [
 
 @pytest.mark.parametrize("writings", SAME, ids=[str(row[0]) for row in SAME])
 def test_writings_of_one_quantity(writings: list[object]) -> None:
-    read = [quantity(writing) for writing in writings]
+    read = [read_quantity(writing) for writing in writings]
     assert read[0] is not None
     assert [found == read[0] for found in read] == [True] * len(read), read
 
 
 def test_no_two_of_them_are_equal() -> None:
-    read = [quantity(row[0]) for row in SAME]
+    read = [read_quantity(row[0]) for row in SAME]
     assert all(one != other for at, one in enumerate(read) for other in read[at + 1 :])
 
 
@@ -80,7 +80,7 @@ def test_no_two_of_them_are_equal() -> None:
     ],
 )
 def test_near_ones_are_different(one: object, other: object) -> None:
-    assert quantity(one) != quantity(other)
+    assert read_quantity(one) != read_quantity(other)
 
 
 @pytest.mark.parametrize(
@@ -108,21 +108,21 @@ def test_near_ones_are_different(one: object, other: object) -> None:
 )
 def test_what_is_not_read(value: object) -> None:
     if value != "9":
-        assert quantity(value) is None
+        assert read_quantity(value) is None
     else:
-        assert quantity(value) == quantity(9)
+        assert read_quantity(value) == read_quantity(9)
 
 
 @given(st.integers() | st.floats() | st.text(max_size=70) | st.from_regex(r"[\d ,.:/apmtz$+-]{1,70}"))
 def test_anything_can_be_read(value: object) -> None:
-    assert quantity(value) == quantity(value)
+    assert read_quantity(value) == read_quantity(value)
 
 
 @given(st.dates())
 def test_a_date_is_itself_in_words(day: object) -> None:
-    assert quantity(f"{day:%d %B} {str(day)[:4]}") == quantity(str(day)) is not None
+    assert read_quantity(f"{day:%d %B} {str(day)[:4]}") == read_quantity(str(day)) is not None
 
 
 @given(st.integers(min_value=-(10**9), max_value=10**9))
 def test_a_number_is_itself_with_commas(number: int) -> None:
-    assert quantity(f"{number:,}") == quantity(str(number)) == quantity(number) is not None
+    assert read_quantity(f"{number:,}") == read_quantity(str(number)) == read_quantity(number) is not None

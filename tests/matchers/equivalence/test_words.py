@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.matchers.equivalence.words import is_code, words
+from pytest_fcbench.matchers.equivalence.words import is_code, split_words
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ from pytest_fcbench.matchers.equivalence.words import is_code, words
     ],
 )
 def test_writings_of_the_same(one: str, other: str) -> None:
-    assert words(one) == words(other)
+    assert split_words(one) == split_words(other)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_writings_of_the_same(one: str, other: str) -> None:
     ],
 )
 def test_what_is_not_the_same(one: str, other: str) -> None:
-    assert words(one) != words(other)
+    assert split_words(one) != split_words(other)
 
 
 @pytest.mark.parametrize("text", ["f7Gh2k", "class::3", "a@b.org", "x=1", "readme.md", "BOM.AIRPORT", "C++"])
@@ -72,5 +72,5 @@ def test_no_codes(text: str) -> None:
 
 @given(st.text(st.characters(codec=None), max_size=50))
 def test_any_text_has_words(text: str) -> None:
-    assert words(text) == words(f"  {text}  ")
+    assert split_words(text) == split_words(f"  {text}  ")
     is_code(text)

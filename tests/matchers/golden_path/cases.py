@@ -149,7 +149,7 @@ def _call(draw: Random, docs: Sequence[FunctionDoc]) -> PathCall:
     draw.shuffle(names)
     arguments = {name: draw.choice(_VALUES[name]) for name in names}
     written = json.dumps([doc.name, arguments], sort_keys=True)
-    return PathCall.replied(doc.name, arguments, {"status": True, "data": zlib.crc32(written.encode())})
+    return PathCall.with_reply(doc.name, arguments, {"status": True, "data": zlib.crc32(written.encode())})
 
 
 def _answers(draw: Random, step: Sequence[PathCall], path: GoldenPath) -> list[Answer]:

@@ -10,21 +10,21 @@ from pytest_fcbench.conversations.golden_path import converse
 from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
-from pytest_fcbench.domain.transcript import AskModel, Completion, Driven, Party, ToolCall, Transcript
+from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.suites import core
 from tests.matchers.golden_path.cases import Answer
 
-FC = Manner("test", Prompting.usual(Mode.FC))
-PROMPT = Manner("test", Prompting.usual(Mode.PROMPT))
-OFFICIAL, CORRECTED = Driven(Profile.OFFICIAL), Driven(Profile.CORRECTED)
+FC = Manner("test", Prompting.make_default(Mode.FC))
+PROMPT = Manner("test", Prompting.make_default(Mode.PROMPT))
+OFFICIAL, CORRECTED = PathSettings(Profile.OFFICIAL), PathSettings(Profile.CORRECTED)
 CORE = core.open_suite(Path())
 
 
 def held(
     entry: Entry,
     answers: Iterable[Answer | Completion],
-    driven: Driven = OFFICIAL,
+    driven: PathSettings = OFFICIAL,
     *,
     manner: Manner = FC,
     aside: Callable[[AskModel], Completion] | None = None,

@@ -17,10 +17,10 @@ from pytest_fcbench.matchers.golden_path.assignment import (
     MEASURES,
     Matrix,
     Undecided,
-    as_text,
-    assignment,
-    paired,
-    rapid,
+    assign_pairs,
+    pair_calls,
+    rate_by_characters,
+    write_call,
 )
 
 HOTEL = [Call("stays", {"town": town, "guests": n}) for town, n in (("Bergen", 2), ("Oslo", 2), ("Bodø", 1))]
@@ -28,7 +28,7 @@ OTHER = Call("flights", {"from": "Bergen", "to": "Oslo"})
 
 
 def _paired(made: list[Call], expected: list[Call], measure: str) -> list[tuple[int, int]]:
-    asking = paired(made, expected, measure)
+    asking = pair_calls(made, expected, measure)
     with pytest.raises(StopIteration) as done:
         next(asking)
     found: list[tuple[int, int]] = done.value.value
@@ -65,7 +65,7 @@ def test_one_of_each_needs_nobody() -> None:
 
 
 def test_an_embedding_model_is_asked_for_similarities() -> None:
-    asking = paired([OTHER, HOTEL[0]], [HOTEL[1], HOTEL[2]], "some/embedding")
+    asking = pair_calls([OTHER, HOTEL[0]], [HOTEL[1], HOTEL[2]], "some/embedding")
     request = next(asking)
     assert request.party is Party.SIMILARITY
     assert [message["role"] for message in request.messages] == ["made"] * 2 + ["expected"] * 2
@@ -92,7 +92,7 @@ def test_an_embedding_model_is_asked_for_similarities() -> None:
     ],
 )
 def test_without_similarities_nothing_is_decided(completion: Completion) -> None:
-    asking = paired(HOTEL[:2], HOTEL[:2], "some/embedding")
+    asking = pair_calls(HOTEL[:2], HOTEL[:2], "some/embedding")
     assert isinstance(next(asking), AskModel)
     with pytest.raises(Undecided) as error:
         asking.send(completion)
@@ -102,7 +102,9 @@ def test_without_similarities_nothing_is_decided(completion: Completion) -> None
 @given(st.text(), st.text())
 def test_texts_are_as_alike_as_for_rapidfuzz(one: str, other: str) -> None:
     made, expected = Call("stays", {"town": one}), Call("stays", {"town": other})
-    assert rapid(made, expected) == pytest.approx(fuzz.ratio(as_text(made), as_text(expected)) / 100)
+    assert rate_by_characters(made, expected) == pytest.approx(
+        fuzz.ratio(write_call(made), write_call(expected)) / 100
+    )
 
 
 @st.composite
@@ -116,7 +118,7 @@ def _matrices(draw: st.DrawFn, most: int = 4) -> Matrix:
 def test_an_assignment_is_as_good_as_that_of_scipy(matrix: Matrix) -> None:
     rows, columns = linear_sum_assignment(matrix, maximize=True)
     best = sum(matrix[row][column] for row, column in zip(rows.tolist(), columns.tolist(), strict=True))
-    assert sum(matrix[row][column] for row, column in assignment(matrix)) == pytest.approx(best, abs=1e-5)
+    assert sum(matrix[row][column] for row, column in assign_pairs(matrix)) == pytest.approx(best, abs=1e-5)
 
 
 @given(_matrices())
@@ -128,7 +130,7 @@ def test_no_assignment_is_better(matrix: Matrix) -> None:
         for chosen in itertools.combinations(rows, size)
         for order in itertools.permutations(columns, size)
     )
-    assert sum(matrix[row][column] for row, column in assignment(matrix)) == pytest.approx(best, abs=1e-5)
+    assert sum(matrix[row][column] for row, column in assign_pairs(matrix)) == pytest.approx(best, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -146,4 +148,4 @@ def test_no_assignment_is_better(matrix: Matrix) -> None:
     ],
 )
 def test_the_order_decides_where_all_are_alike(matrix: Matrix, pairs: Sequence[tuple[int, int]]) -> None:
-    assert assignment(matrix) == pairs
+    assert assign_pairs(matrix) == pairs

@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.domain.entry import PathCall
-from pytest_fcbench.domain.transcript import AskModel, Completion, Driven, Fault, Party
+from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party, PathSettings
 from pytest_fcbench.domain.verdict import CallVerdict, Profile
 from pytest_fcbench.matchers.golden_path.verdict import judge
 from tests.matchers.golden_path.cases import make_path_entry
 from tests.matchers.golden_path.talking import call, held
 
-GOLDEN = PathCall.replied("Search_Hotel_Destination", {"query": "Bergen"}, {"data": 1})
+GOLDEN = PathCall.with_reply("Search_Hotel_Destination", {"query": "Bergen"}, {"data": 1})
 ENTRY = make_path_entry([[GOLDEN]])
 
 
@@ -28,9 +28,9 @@ def _verdict(profile: Profile, replies: Mapping[str, Completion]) -> tuple[CallV
         made = json.loads(str(request.messages[0]["content"]))
         return replies[made["arguments"]["query"]]
 
-    driven = Driven(profile, live=True)
+    driven = PathSettings(profile, live=True)
     transcript = held(ENTRY, [[call(GOLDEN.name, query="a b")]], driven, aside=api)
-    score = judge(ENTRY, transcript).path_under(profile)
+    score = judge(ENTRY, transcript).select_path_score(profile)
     assert score is not None
     return score.verdicts[0], asked
 
@@ -74,7 +74,7 @@ def test_the_same_error_is_a_match_officially() -> None:
 def test_what_was_recorded_is_not_asked(profile: Profile) -> None:
     recorded = replace(GOLDEN, arguments={"query": "a b"})
     entry = make_path_entry([[GOLDEN]], recorded=[recorded])
-    transcript = held(entry, [[call(GOLDEN.name, query="a b")]], Driven(profile, live=True))
-    score = judge(entry, transcript).path_under(profile)
+    transcript = held(entry, [[call(GOLDEN.name, query="a b")]], PathSettings(profile, live=True))
+    score = judge(entry, transcript).select_path_score(profile)
     assert score is not None
     assert (score.verdicts[0].stage, score.verdicts[0].right) == ("response", True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.matchers.golden_path.call_format import format_error
+from pytest_fcbench.matchers.golden_path.call_format import find_format_error
 
 _KINDS = ("string", "number", "integer", "boolean", "array", "object")
 DOC = FunctionDoc(
@@ -46,7 +46,7 @@ BOTH = pytest.mark.parametrize("profile", Profile)
     ],
 )
 def test_a_wrong_form_is_named(call: Call, named: str, profile: Profile) -> None:
-    assert named in str(format_error(call, DOCS, profile))
+    assert named in str(find_format_error(call, DOCS, profile))
 
 
 @BOTH
@@ -54,7 +54,7 @@ def test_a_wrong_form_is_named(call: Call, named: str, profile: Profile) -> None
     "more", [{}, {"a_number": 2}, {"a_number": 2.5}, {"a_boolean": False}, {"a_array": []}, {"any": None}]
 )
 def test_a_right_form_is_not(more: dict[str, object], profile: Profile) -> None:
-    assert format_error(Call("book", {"id": "1", **more}), DOCS, profile) is None
+    assert find_format_error(Call("book", {"id": "1", **more}), DOCS, profile) is None
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_a_right_form_is_not(more: dict[str, object], profile: Profile) -> None:
 )
 def test_what_is_officially_not_looked_at(more: dict[str, object]) -> None:
     call = Call("book", {"id": "1", **more})
-    assert format_error(call, DOCS, Profile.OFFICIAL) is None
-    assert format_error(call, DOCS, Profile.CORRECTED)
+    assert find_format_error(call, DOCS, Profile.OFFICIAL) is None
+    assert find_format_error(call, DOCS, Profile.CORRECTED)
 
 
 _JSON = st.recursive(
@@ -79,5 +79,5 @@ def test_any_call_gets_an_answer_that_can_be_sent(
     profile: Profile, name: str, arguments: dict[str, object]
 ) -> None:
     for called in (name, "book"):
-        error = format_error(Call(called, arguments), DOCS, profile)
+        error = find_format_error(Call(called, arguments), DOCS, profile)
         json.dumps(error, ensure_ascii=False).encode()

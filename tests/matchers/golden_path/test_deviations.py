@@ -30,7 +30,7 @@ def _path(*steps: Sequence[tuple[str, Mapping[str, object]]]) -> Entry:
     return make_path_entry(
         [
             [
-                PathCall.replied(name, arguments, {"data": f"{name} {i}"})
+                PathCall.with_reply(name, arguments, {"data": f"{name} {i}"})
                 for i, (name, arguments) in enumerate(step)
             ]
             for step in steps
@@ -379,7 +379,7 @@ DEVIATIONS = [
         entry=_with(
             _path([PLACE]),
             recorded=(
-                PathCall.replied(
+                PathCall.with_reply(
                     PLACE[0], {"query": "The town of seven mountains"}, {"data": f"{PLACE[0]} 0"}
                 ),
             ),
@@ -391,8 +391,8 @@ DEVIATIONS = [
         End("passed", 1, 1, "r"),
         End("value_error", 0, 1, "g"),
         _with(
-            make_path_entry([[PathCall.replied("Search_Hotels", _STAY, {"status": False})]]),
-            recorded=(PathCall.replied("Search_Hotels", {**_STAY, "adults": 9}, {"status": False}),),
+            make_path_entry([[PathCall.with_reply("Search_Hotels", _STAY, {"status": False})]]),
+            recorded=(PathCall.with_reply("Search_Hotels", {**_STAY, "adults": 9}, {"status": False}),),
         ),
     ),
     # No end
@@ -420,7 +420,7 @@ def test_it_ends_as_the_rules_say(deviation: Deviation, driven: object) -> None:
     )
     transcript = held(deviation.entry, deviation.answers, OFFICIAL if driven is OFFICIAL else CORRECTED)
     judgement = judge(deviation.entry, transcript)
-    verdict, score = judgement.under(profile), judgement.path_under(profile)
+    verdict, score = judgement.select_profile(profile), judgement.select_path_score(profile)
     assert _code(verdict) == expected.code, verdict
     if expected.right is None:
         assert score is None
@@ -436,8 +436,10 @@ def test_the_other_profile_judges_what_it_would_have_shown(deviation: Deviation)
         (OFFICIAL, Profile.CORRECTED, CORRECTED),
         (CORRECTED, Profile.OFFICIAL, OFFICIAL),
     ):
-        there = judge(deviation.entry, held(deviation.entry, deviation.answers, driven)).under(other)
-        at_home = judge(deviation.entry, held(deviation.entry, deviation.answers, held_by_other)).under(other)
+        there = judge(deviation.entry, held(deviation.entry, deviation.answers, driven)).select_profile(other)
+        at_home = judge(
+            deviation.entry, held(deviation.entry, deviation.answers, held_by_other)
+        ).select_profile(other)
         assert there == at_home or (isinstance(there, NotScored) and there.cause == OTHER_RULES)
 
 
@@ -445,7 +447,7 @@ def test_it_says_nothing_of_what_was_answered_to_something_else() -> None:
     """Also where that would be the same verdict."""
     (ahead,) = (deviation for deviation in DEVIATIONS if deviation.name == "two steps at once")
     for driven, other in ((OFFICIAL, Profile.CORRECTED), (CORRECTED, Profile.OFFICIAL)):
-        verdict = judge(ahead.entry, held(ahead.entry, ahead.answers, driven)).under(other)
+        verdict = judge(ahead.entry, held(ahead.entry, ahead.answers, driven)).select_profile(other)
         assert isinstance(verdict, NotScored)
         assert verdict.cause == OTHER_RULES
         assert "after answer 1" in verdict.reason

@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import reply_text
+from pytest_fcbench.domain.entry import write_reply
 from pytest_fcbench.domain.transcript import Completion, Party, Transcript
-from pytest_fcbench.domain.verdict import Rated
+from pytest_fcbench.domain.verdict import JudgeRating
 from pytest_fcbench.matchers.golden_path import questions
 from pytest_fcbench.matchers.golden_path.questions import (
     CONTEXT,
     EVIDENCE,
     Equivalence,
-    completeness,
-    correctness,
-    equivalence,
-    fair,
+    ask_completeness,
+    ask_correctness,
+    ask_equivalence,
+    share_length,
 )
-from pytest_fcbench.matchers.judging.questions import Question, Unfit, fenced, put
+from pytest_fcbench.matchers.judging.questions import Question, Unfit, fence_material, put_question
 from tests.factories import make_doc, make_entry
 
 ENTRY = make_entry(functions=[make_doc(), make_doc("map.find"), make_doc("hotel.book")], query="Find Bergen.")
@@ -37,7 +37,7 @@ def dialogue(*steps: Sequence[tuple[str, object]]) -> list[Mapping[str, object]]
     for step in steps:
         calls = [{"name": name, "arguments": {}} for name, _ in step]
         turns.append({"role": "assistant", "function_call": calls})
-        turns.append({"role": "observation", "content": [reply_text(reply) for _, reply in step]})
+        turns.append({"role": "observation", "content": [write_reply(reply) for _, reply in step]})
     return turns
 
 
@@ -49,7 +49,7 @@ def said(question: Question[Any], reply: object) -> object:
 
 
 def test_what_is_asked_about_two_calls() -> None:
-    question = equivalence(ENTRY, MADE, EXPECTED, HISTORY)
+    question = ask_equivalence(ENTRY, MADE, EXPECTED, HISTORY)
     assert question.about is ENTRY
     assert list(question.material) == [
         *("functions", "request", "earlier steps", "call that was made", "call that was expected")
@@ -71,28 +71,40 @@ def test_what_is_asked_about_two_calls() -> None:
 
 
 def test_what_is_asked_about_an_answer() -> None:
-    complete, correct = completeness(ENTRY, "It rains."), correctness(ENTRY, HISTORY, "It rains.")
+    complete, correct = ask_completeness(ENTRY, "It rains."), ask_correctness(ENTRY, HISTORY, "It rains.")
     assert complete.material == {"request": "Find Bergen.", "answer": "It rains."}
     assert list(correct.material) == ["request", "calls and replies", "answer"]
     assert len(correct.material["calls and replies"]) == 3  # type: ignore[arg-type]
     for question in (complete, correct):
-        assert said(question, {"score": 2, "reason": "all"}) == Rated(2, "all")
+        assert said(question, {"score": 2, "reason": "all"}) == JudgeRating(2, "all")
     assert complete.task != correct.task
 
 
 @pytest.mark.parametrize(
     ("question", "reply", "says"),
     [
-        (equivalence(ENTRY, MADE, EXPECTED, ()), {"same": "yes", "reason": "x"}, "must have as same true or"),
-        (equivalence(ENTRY, MADE, EXPECTED, ()), {"same": 1, "reason": "x"}, "must have as same true or"),
-        (equivalence(ENTRY, MADE, EXPECTED, ()), {"same": True, "reason": ""}, "must have as reason a text"),
-        (equivalence(ENTRY, MADE, EXPECTED, ()), {"same": True}, "must have the keys same, reason and no"),
-        (completeness(ENTRY, ""), {"score": 3, "reason": "x"}, "must have as score 0, 1 or 2"),
-        (completeness(ENTRY, ""), {"score": 1.0, "reason": "x"}, "must have as score 0, 1 or 2"),
-        (completeness(ENTRY, ""), {"score": True, "reason": "x"}, "must have as score 0, 1 or 2"),
-        (completeness(ENTRY, ""), {"score": "2", "reason": "x"}, "must have as score 0, 1 or 2"),
-        (correctness(ENTRY, (), ""), {"score": [], "reason": "x"}, "must have as score 0, 1 or 2"),
-        (correctness(ENTRY, (), ""), {"score": 2, "reason": None}, "must have as reason a text"),
+        (
+            ask_equivalence(ENTRY, MADE, EXPECTED, ()),
+            {"same": "yes", "reason": "x"},
+            "must have as same true or",
+        ),
+        (ask_equivalence(ENTRY, MADE, EXPECTED, ()), {"same": 1, "reason": "x"}, "must have as same true or"),
+        (
+            ask_equivalence(ENTRY, MADE, EXPECTED, ()),
+            {"same": True, "reason": ""},
+            "must have as reason a text",
+        ),
+        (
+            ask_equivalence(ENTRY, MADE, EXPECTED, ()),
+            {"same": True},
+            "must have the keys same, reason and no",
+        ),
+        (ask_completeness(ENTRY, ""), {"score": 3, "reason": "x"}, "must have as score 0, 1 or 2"),
+        (ask_completeness(ENTRY, ""), {"score": 1.0, "reason": "x"}, "must have as score 0, 1 or 2"),
+        (ask_completeness(ENTRY, ""), {"score": True, "reason": "x"}, "must have as score 0, 1 or 2"),
+        (ask_completeness(ENTRY, ""), {"score": "2", "reason": "x"}, "must have as score 0, 1 or 2"),
+        (ask_correctness(ENTRY, (), ""), {"score": [], "reason": "x"}, "must have as score 0, 1 or 2"),
+        (ask_correctness(ENTRY, (), ""), {"score": 2, "reason": None}, "must have as reason a text"),
     ],
 )
 def test_what_is_no_answer(question: Question[Any], reply: object, says: str) -> None:
@@ -101,10 +113,10 @@ def test_what_is_no_answer(question: Question[Any], reply: object, says: str) ->
 
 
 def test_the_judge_is_asked_as_the_party_that_it_is() -> None:
-    question = completeness(ENTRY, "It rains.")
+    question = ask_completeness(ENTRY, "It rains.")
     for party, talk in (
-        (Party.JUDGE, put(question, "judge", Party.JUDGE)),
-        (Party.MODEL, put(question, "judge")),
+        (Party.JUDGE, put_question(question, "judge", Party.JUDGE)),
+        (Party.MODEL, put_question(question, "judge")),
     ):
         replies = ["Fine.", "Two.", '{"score": 2, "reason": "all"}']
         asked = [next(talk), *(talk.send(Completion(reply)) for reply in replies[:2])]
@@ -113,7 +125,7 @@ def test_the_judge_is_asked_as_the_party_that_it_is() -> None:
         transcript: Transcript = done.value.value
         assert [request.party for request in asked] == [party] * 3
         assert len(transcript.turns[0]) == 3
-        assert question.answer(transcript.last) == Rated(2, "all")
+        assert question.answer(transcript.last) == JudgeRating(2, "all")
 
 
 # Long and hostile material
@@ -122,20 +134,20 @@ def test_the_judge_is_asked_as_the_party_that_it_is() -> None:
 def test_long_replies_share_the_room() -> None:
     long = dialogue([("map.find", "x" * 500_000), ("map.find", "y")], [("map.find", "z" * 100_000)] * 3)
     for question, key, most in (
-        (equivalence(ENTRY, MADE, EXPECTED, long), "earlier steps", CONTEXT),
-        (correctness(ENTRY, long, "x"), "calls and replies", EVIDENCE),
+        (ask_equivalence(ENTRY, MADE, EXPECTED, long), "earlier steps", CONTEXT),
+        (ask_correctness(ENTRY, long, "x"), "calls and replies", EVIDENCE),
     ):
         steps: Any = question.material[key]
         replies = [step["reply"] for step in steps]
         assert replies[1] == '"y"'
         assert "more characters)" in replies[0]
         assert most * 0.9 < sum(len(step["reply"]) + len(step["call"]) for step in steps) < most + 500
-        assert len(fenced(question.material)) < most * 1.1 + 1_000
+        assert len(fence_material(question.material)) < most * 1.1 + 1_000
 
 
 def test_many_calls_do_not_make_a_question_endless() -> None:
     many = dialogue(*[[("x" * 10_000, "y" * 10_000)]] * 2_000)
-    assert len(fenced(equivalence(ENTRY, MADE, EXPECTED, many).material)) < 10 * CONTEXT
+    assert len(fence_material(ask_equivalence(ENTRY, MADE, EXPECTED, many).material)) < 10 * CONTEXT
 
 
 def test_what_json_cannot_hold_is_said_to_be_there() -> None:
@@ -143,7 +155,7 @@ def test_what_json_cannot_hold_is_said_to_be_there() -> None:
     for _ in range(100_000):
         deep = [deep]
     made = {"name": "map.find", "arguments": {"city": deep, "at": "\ud800"}}
-    shown = fenced(equivalence(ENTRY, made, EXPECTED, HISTORY).material)
+    shown = fence_material(ask_equivalence(ENTRY, made, EXPECTED, HISTORY).material)
     assert shown.count("(cannot be written as JSON)") == 1
     shown.encode()
 
@@ -151,7 +163,7 @@ def test_what_json_cannot_hold_is_said_to_be_there() -> None:
 @given(st.lists(st.integers(min_value=0, max_value=10_000), min_size=1), st.integers(0, 100_000))
 def test_room_is_shared_fairly(lengths: list[int], most: int) -> None:
     """Nothing is left over that somebody lacks, and whoever needs less than a share has it."""
-    longest = fair(lengths, most)
+    longest = share_length(lengths, most)
     used = sum(min(length, longest) for length in lengths)
     assert used <= most
     if any(length > longest for length in lengths):

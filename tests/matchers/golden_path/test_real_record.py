@@ -10,12 +10,12 @@ from pytest_fcbench.conversations.golden_path import converse
 from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Manner, Mode
-from pytest_fcbench.domain.transcript import AskModel, Completion, Driven, Transcript
+from pytest_fcbench.domain.transcript import AskModel, Completion, PathSettings, Transcript
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.matchers.golden_path.verdict import judge
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
-from pytest_fcbench.suites.complexfuncbench import read
+from pytest_fcbench.suites.complexfuncbench import read_golden_paths
 from tests.matchers.golden_path.talking import CORE, CORRECTED, FC, OFFICIAL, PROMPT, call, held, kinds
 
 DRIVEN = pytest.mark.parametrize("driven", [OFFICIAL, CORRECTED], ids=lambda driven: driven.profile)
@@ -23,11 +23,11 @@ DRIVEN = pytest.mark.parametrize("driven", [OFFICIAL, CORRECTED], ids=lambda dri
 
 @pytest.fixture(scope="module")
 def entry(complex_samples: Path) -> Entry:
-    (found,) = read((complex_samples / "Car-Rental-9.jsonl").read_bytes(), complex_samples)
+    (found,) = read_golden_paths((complex_samples / "Car-Rental-9.jsonl").read_bytes(), complex_samples)
     return found
 
 
-def _oracle(entry: Entry, driven: Driven, manner: Manner) -> Transcript:
+def _oracle(entry: Entry, driven: PathSettings, manner: Manner) -> Transcript:
     talk = converse(entry, Setting(manner, CORE, driven))
     model = OracleModel(manner.prompting)
 
@@ -45,7 +45,9 @@ def _oracle(entry: Entry, driven: Driven, manner: Manner) -> Transcript:
 
 @DRIVEN
 @pytest.mark.parametrize("manner", [FC, PROMPT], ids=list(Mode))
-def test_its_golden_path_succeeds_with_every_call_right(entry: Entry, driven: Driven, manner: Manner) -> None:
+def test_its_golden_path_succeeds_with_every_call_right(
+    entry: Entry, driven: PathSettings, manner: Manner
+) -> None:
     judgement = judge(entry, _oracle(entry, driven, manner))
     assert judgement.official == judgement.corrected == Passed()
     for score in (judgement.official_path, judgement.corrected_path):
@@ -69,11 +71,11 @@ _NEXT = {**_DAY, "pick_up_date": "2024-11-28", "drop_off_date": "2024-11-29"}
 
 
 @DRIVEN
-def test_the_lookup_can_be_left_out(entry: Entry, driven: Driven) -> None:
+def test_the_lookup_can_be_left_out(entry: Entry, driven: PathSettings) -> None:
     answers = [[call("Search_Car_Rentals", **_DAY), call("Search_Car_Rentals", **_NEXT)]]
     transcript = held(entry, answers, driven)
     assert kinds(transcript) == "rr"
-    assert judge(entry, transcript).under(driven.profile) == Passed()
+    assert judge(entry, transcript).select_profile(driven.profile) == Passed()
 
 
 @pytest.mark.parametrize("profile", Profile)
@@ -81,9 +83,9 @@ def test_a_day_too_many(entry: Entry, profile: Profile) -> None:
     """The second rental is for the wrong day: nothing else is called, so it is missing in the end."""
     wrong = {**_NEXT, "drop_off_date": "2024-11-30"}
     answers = [[call("Search_Car_Rentals", **_DAY), call("Search_Car_Rentals", **wrong)]]
-    transcript = held(entry, answers, Driven(profile))
+    transcript = held(entry, answers, PathSettings(profile))
     judgement = judge(entry, transcript)
-    verdict, score = judgement.under(profile), judgement.path_under(profile)
+    verdict, score = judgement.select_profile(profile), judgement.select_path_score(profile)
     assert isinstance(verdict, Failed)
     assert score is not None
     assert (verdict.code, kinds(transcript), score.right) == ("value_error", "rg", 1)
@@ -100,8 +102,8 @@ def test_the_coordinate_that_is_officially_overlooked(
     """Officially only a judge looks at the latitude; 38.85 is not 38.8496 for ours, in either profile."""
     moved = {**_DAY, "pick_up_latitude": 38.8496017456056}
     answers = [[call("Search_Car_Rentals", **moved), call("Search_Car_Rentals", **_NEXT)]]
-    judgement = judge(entry, held(entry, answers, Driven(profile)))
-    score = judgement.path_under(profile)
+    judgement = judge(entry, held(entry, answers, PathSettings(profile)))
+    score = judgement.select_path_score(profile)
     assert score is not None
     stages = [verdict.stage for verdict in score.verdicts if verdict.made["arguments"] == moved]
     assert stages == (["builtin"] if passes else ["value"])

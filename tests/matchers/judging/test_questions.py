@@ -16,18 +16,18 @@ from pytest_fcbench.matchers.judging.questions import (
     RULES,
     Question,
     Unfit,
-    answered,
-    fenced,
-    members,
-    noted,
-    put,
-    recalled,
+    ask_aside,
+    fence_material,
+    interpret_transcript,
+    put_question,
+    read_members,
+    recall_answer,
 )
 from tests.factories import make_entry
 
 
 def colour(reply: Mapping[str, object]) -> str:
-    (value,) = members(reply, "colour")
+    (value,) = read_members(reply, "colour")
     if value not in ("red", "blue"):
         raise Unfit("must have as colour red or blue")
     return str(value)
@@ -38,7 +38,7 @@ QUESTION = Question(make_entry(), "Name the colour.", {"sky": "blue"}, colour)
 
 def held(*replies: Completion | str) -> tuple[list[AskModel], Transcript]:
     """What the judge is asked when it replies so."""
-    talk = put(QUESTION, "judge")
+    talk = put_question(QUESTION, "judge")
     asked = [next(talk)]
     for reply in replies:
         try:
@@ -65,7 +65,7 @@ def contents(request: AskModel) -> list[tuple[object, str]]:
 )
 def test_an_answer(reply: str) -> None:
     asked, transcript = held(reply)
-    assert answered(QUESTION, transcript) == "blue"
+    assert interpret_transcript(QUESTION, transcript) == "blue"
     assert len(asked) == 1
     assert not asked[0].tools
 
@@ -74,7 +74,7 @@ def test_the_question_is_task_and_material() -> None:
     (asked,), _ = held('{"colour": "red"}')
     (system, user) = contents(asked)
     assert system == ("system", f"Name the colour.\n\n{RULES}")
-    assert user == ("user", fenced({"sky": "blue"}))
+    assert user == ("user", fence_material({"sky": "blue"}))
 
 
 UNFIT: Sequence[tuple[Completion | str, str]] = (
@@ -99,7 +99,7 @@ UNFIT: Sequence[tuple[Completion | str, str]] = (
 @pytest.mark.parametrize(("reply", "says"), UNFIT, ids=[says for _, says in UNFIT])
 def test_what_is_not_as_demanded_is_sent_back(reply: Completion | str, says: str) -> None:
     asked, transcript = held(reply, '{"colour": "blue"}')
-    assert answered(QUESTION, transcript) == "blue"
+    assert interpret_transcript(QUESTION, transcript) == "blue"
     first, second = map(contents, asked)
     assert second[:2] == first
     (role, said), (asker, demand) = second[2:]
@@ -109,7 +109,7 @@ def test_what_is_not_as_demanded_is_sent_back(reply: Completion | str, says: str
     assert demand.startswith(f"The reply {says}")
 
     _, again = held(reply, reply, reply)
-    outcome = answered(QUESTION, again)
+    outcome = interpret_transcript(QUESTION, again)
     assert isinstance(outcome, NotScored)
     assert outcome.cause == "judge_reply"
     assert outcome.reason.startswith(f"after 3 tries the reply {says}")
@@ -118,7 +118,7 @@ def test_what_is_not_as_demanded_is_sent_back(reply: Completion | str, says: str
 def test_an_overflow_is_not_sent_back() -> None:
     asked, transcript = held(Completion("too long", fault=Fault.OVERFLOW))
     assert len(asked) == 1
-    assert answered(QUESTION, transcript) == NotScored(Fault.OVERFLOW, "too long")
+    assert interpret_transcript(QUESTION, transcript) == NotScored(Fault.OVERFLOW, "too long")
 
 
 def test_a_reply_that_no_request_can_hold_is_written_out() -> None:
@@ -139,7 +139,7 @@ HOSTILE = (
 @pytest.mark.parametrize("text", HOSTILE, ids=["end", "tags", "characters", "long"])
 def test_no_text_leaves_its_place(text: str) -> None:
     check_fence(text)
-    check_fence(fenced({"a": text}))  # a text that has seen another fence
+    check_fence(fence_material({"a": text}))  # a text that has seen another fence
 
 
 @given(st.text(st.characters(codec=None) | st.sampled_from("\ud800\udfff")))
@@ -148,7 +148,7 @@ def test_no_text_at_all_leaves_its_place(text: str) -> None:
 
 
 def check_fence(text: str) -> None:
-    shown = fenced({"before": 1, "text": text, "after": [text]})
+    shown = fence_material({"before": 1, "text": text, "after": [text]})
     shown.encode()
     first, *lines, last = shown.split("\n")
     mark = first.split()[2]
@@ -160,8 +160,8 @@ def check_fence(text: str) -> None:
 
 
 def test_the_mark_is_that_of_the_material() -> None:
-    assert fenced({"a": 1}) == fenced({"a": 1})
-    assert fenced({"a": 1}).splitlines()[0] != fenced({"a": 2}).splitlines()[0]
+    assert fence_material({"a": 1}) == fence_material({"a": 1})
+    assert fence_material({"a": 1}).splitlines()[0] != fence_material({"a": 2}).splitlines()[0]
 
 
 def test_a_cut_text_tells_how_much_is_left_out() -> None:
@@ -174,7 +174,7 @@ def test_a_cut_text_tells_how_much_is_left_out() -> None:
 
 def kept(*replies: Completion | str) -> tuple[Aside, ...]:
     """What is kept of a judge who replies so."""
-    talk = noted(QUESTION, "judge")
+    talk = ask_aside(QUESTION, "judge")
     request = next(talk)
     for reply in replies:
         assert request.party is Party.JUDGE
@@ -200,14 +200,14 @@ def test_what_is_kept_gives_the_same_answer_again(replies: Sequence[Completion |
     assert [aside.completion for aside in asides] == [
         reply if isinstance(reply, Completion) else Completion(reply) for reply in replies
     ]
-    found: str | NotScored = recalled(QUESTION, asides)
+    found: str | NotScored = recall_answer(QUESTION, asides)
     assert (found.cause if isinstance(found, NotScored) else found) == answer
 
 
 def test_what_was_kept_of_another_question_is_no_answer() -> None:
     other = Question(make_entry(), "Name the colour.", {"sky": "red"}, colour)
-    found = recalled(other, kept('{"colour": "blue"}'))
+    found = recall_answer(other, kept('{"colour": "blue"}'))
     assert isinstance(found, NotScored)
     assert found.reason == "nobody was asked this"
-    nothing: str | NotScored = recalled(QUESTION, ())
+    nothing: str | NotScored = recall_answer(QUESTION, ())
     assert isinstance(nothing, NotScored)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import Table
-from pytest_fcbench.matchers.sql.database import carry_out, same_rows, same_state
+from pytest_fcbench.matchers.sql.database import carry_out, has_same_rows, has_same_state
 from pytest_fcbench.matchers.sql.statements import Keyword, NoStatement, Statement
 from tests.matchers.sql.shop import TABLES, done, statement
 
@@ -17,7 +17,7 @@ from tests.matchers.sql.shop import TABLES, done, statement
 def test_a_query_returns_rows_and_changes_nothing() -> None:
     found = done(columns=["name"], conditions=["price > 10"], order_by=["price DESC"])
     assert found.rows == (("plane",), ("saw",))
-    assert same_state(found, done())
+    assert has_same_state(found, done())
 
 
 def test_a_join() -> None:
@@ -47,19 +47,19 @@ def test_each_statement_has_a_database_of_its_own() -> None:
 
 def test_rows_are_compared_in_order_only_where_it_counts() -> None:
     up, down = done(order_by=["id"]), done(order_by=["id DESC"])
-    assert same_rows(up, down, ordered=False)
-    assert not same_rows(up, down, ordered=True)
-    assert not same_rows(done(columns=["shelf"]), done(columns=["DISTINCT shelf"]), ordered=False)
+    assert has_same_rows(up, down, ordered=False)
+    assert not has_same_rows(up, down, ordered=True)
+    assert not has_same_rows(done(columns=["shelf"]), done(columns=["DISTINCT shelf"]), ordered=False)
 
 
 def test_a_type_counts_where_one_is_expected() -> None:
     typed, other, bare = (done("CREATE", "t", columns=[c]) for c in ("a INTEGER", "a TEXT", "a"))
-    assert same_state(bare, typed)
-    assert not same_state(typed, bare)
-    assert not same_state(typed, other)
-    assert same_state(typed, done("CREATE", "T", columns=["A BIGINT PRIMARY KEY"]))
-    assert not same_state(bare, done("CREATE", "u", columns=["a"]))
-    assert not same_state(bare, done("CREATE", "t", columns=["b"]))
+    assert has_same_state(bare, typed)
+    assert not has_same_state(typed, bare)
+    assert not has_same_state(typed, other)
+    assert has_same_state(typed, done("CREATE", "T", columns=["A BIGINT PRIMARY KEY"]))
+    assert not has_same_state(bare, done("CREATE", "u", columns=["a"]))
+    assert not has_same_state(bare, done("CREATE", "t", columns=["b"]))
 
 
 CONTAINED = {

@@ -11,7 +11,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCalls
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.matchers import sql
 from pytest_fcbench.matchers.sql.database import carry_out
-from pytest_fcbench.matchers.sql.derivation import derived
+from pytest_fcbench.matchers.sql.derivation import derive_tables
 from pytest_fcbench.matchers.sql.statements import Keyword, translate
 from pytest_fcbench.suites.registry import open_suite
 from tests.factories import make_transcript, tool_calls
@@ -42,7 +42,7 @@ def test_every_condition_holds_in_some_rows_and_not_in_others(
     assert len(truths) == 94
     for entry, arguments in truths:
         statement = translate(arguments)
-        tables = derived(statement)
+        tables = derive_tables(statement)
         found = carry_out(statement, tables)
         after = found.state[next(iter(statement.tables))].rows
         before = {row: 1 for table in tables for row in table.rows}

@@ -22,8 +22,8 @@ from pytest_fcbench.suites.registry import open_suite
 from tests.factories import answer_of, make_doc, make_entry, make_golden_path, make_multi_turn
 from tests.models.outcomes import outcomes
 
-FC = LexicalModel(Prompting.usual(Mode.FC, Names.DOTTED))
-PROMPT = LexicalModel(Prompting.usual(Mode.PROMPT))
+FC = LexicalModel(Prompting.make_default(Mode.FC, Names.DOTTED))
+PROMPT = LexicalModel(Prompting.make_default(Mode.PROMPT))
 
 LAMP = make_doc("lamp.dim", {"room": {"type": "string"}, "percent": {"type": "integer"}}, ["room", "percent"])
 BLINDS = make_doc("blinds.lower", {"room": {"type": "string"}}, ["room"])
@@ -212,7 +212,7 @@ def test_each_turn_is_answered_by_its_own_words_once() -> None:
 
 def test_of_a_golden_path_it_tries_the_first_step_only() -> None:
     path = make_golden_path(query="lower the blinds in the Hall", functions=[BLINDS])
-    first = answer_of(LexicalModel(Prompting.usual(Mode.FC, Names.DOTTED)), path)
+    first = answer_of(LexicalModel(Prompting.make_default(Mode.FC, Names.DOTTED)), path)
     assert first == Completion(tool_calls=(ToolCall("blinds-lower", '{"room": "Hall"}', "call_0"),))
     assert answer_of(FC, path, step=1) == Completion(text="No function seems to fit.")
 
@@ -221,7 +221,7 @@ def test_names_are_shown_in_the_manner_of_the_run() -> None:
     entry = make_entry(
         query="lower the blinds in the Hall", functions=[BLINDS], expect=[{"blinds.lower": {}}]
     )
-    answer = answer_of(LexicalModel(Prompting.usual(Mode.PROMPT, Names.UNDERSCORED)), entry)
+    answer = answer_of(LexicalModel(Prompting.make_default(Mode.PROMPT, Names.UNDERSCORED)), entry)
     assert answer == Completion(text="[blinds_lower(room='Hall')]")
 
 
@@ -260,7 +260,7 @@ def _any_entry(query: str) -> Entry:
 @given(st.text(max_size=80) | st.lists(_WORDS, max_size=15).map(" ".join))
 def test_any_question_gets_the_same_answer_every_time(query: str) -> None:
     first = answer_of(FC, _any_entry(query))
-    assert first == answer_of(LexicalModel(Prompting.usual(Mode.FC, Names.DOTTED)), _any_entry(query))
+    assert first == answer_of(LexicalModel(Prompting.make_default(Mode.FC, Names.DOTTED)), _any_entry(query))
     assert (first.text is None) != (first.tool_calls is None)
 
 

@@ -44,7 +44,7 @@ def test_facts_are_kept_in_their_turn(category: str, call: Call) -> None:
 def _after(mode: Mode, *results: str, step: int = 1) -> AskModel:
     """The request after calls that returned this."""
     calls = [f"f{number}()" for number in range(len(results))]
-    made = presenting.results((), calls, results, 0, 0)
+    made = presenting.build_result_messages((), calls, results, 0, 0)
     if mode is Mode.FC:
         made = [{"role": "tool", "tool_call_id": "x", "content": text} for text in results]
     asked = {"role": "user", "content": "Where do I live?"}

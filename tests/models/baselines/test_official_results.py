@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall, Turns
-from pytest_fcbench.models.baselines.official_results import as_judged, path_of, row_of, turns_of
+from pytest_fcbench.models.baselines.official_results import (
+    find_result_path,
+    read_turns,
+    select_judged_text,
+    write_row,
+)
 from tests.factories import make_entry, make_multi_turn, make_transcript, tool_calls
 
 PLAIN = make_entry(entry_id="a")
@@ -22,7 +27,7 @@ TALK = make_multi_turn(("Go.", []), ("On.", []), entry_id="b")
 
 def completion_of(row: Mapping[str, object]) -> Completion:
     """The only completion of a row."""
-    ((completion,),) = turns_of(row)
+    ((completion,),) = read_turns(row)
     return completion
 
 
@@ -116,7 +121,7 @@ _JSON = st.recursive(
 
 @given(_JSON, _JSON, _JSON)
 def test_a_row_of_any_values_is_read(result: object, count: object, latency: object) -> None:
-    turns = turns_of({"id": "a", "result": result, "input_token_count": count, "latency": latency})
+    turns = read_turns({"id": "a", "result": result, "input_token_count": count, "latency": latency})
     assert turns
     for completion in (step for turn in turns for step in turn):
         assert completion.text is None or completion.tool_calls is None
@@ -138,7 +143,7 @@ _COMPLETIONS = st.builds(
 @given(_COMPLETIONS)
 def test_a_row_holds_a_completion(completion: Completion) -> None:
     """All but the text beside tool calls and the ids of these."""
-    assert completion_of(_written(row_of(PLAIN, ((completion,),)))) == _held(completion)
+    assert completion_of(_written(write_row(PLAIN, ((completion,),)))) == _held(completion)
 
 
 def _held(completion: Completion) -> Completion:
@@ -157,22 +162,22 @@ def _written(row: Mapping[str, object]) -> Mapping[str, object]:
 
 def test_a_row_is_written_in_the_official_order() -> None:
     completion = Completion(text="x", reasoning="hm", input_tokens=5, output_tokens=2, latency_s=0.5)
-    assert json.dumps(row_of(PLAIN, ((completion,),))) == (
+    assert json.dumps(write_row(PLAIN, ((completion,),))) == (
         '{"id": "a", "result": "x", "input_token_count": 5, "output_token_count": 2, '
         '"latency": 0.5, "reasoning_content": "hm"}'
     )
 
 
 def test_what_is_unknown_is_left_out() -> None:
-    assert row_of(PLAIN, ((Completion(tool_calls=()),),)) == {"id": "a", "result": []}
-    assert row_of(PLAIN, ((Completion(),),)) == {"id": "a", "result": None}
+    assert write_row(PLAIN, ((Completion(tool_calls=()),),)) == {"id": "a", "result": []}
+    assert write_row(PLAIN, ((Completion(),),)) == {"id": "a", "result": None}
 
 
 @pytest.mark.parametrize("text", [f"{ERROR}503", f"{ERROR}the maximum context is 8192"])
 def test_a_fault_that_the_text_tells_is_held(text: str) -> None:
     completion = completion_of(row(text))
     assert completion.fault is not None
-    assert completion_of(row_of(PLAIN, ((completion,),))) == completion
+    assert completion_of(write_row(PLAIN, ((completion,),))) == completion
 
 
 @pytest.mark.parametrize(
@@ -183,7 +188,7 @@ def test_a_fault_that_the_text_tells_is_held(text: str) -> None:
     ],
 )
 def test_a_fault_becomes_one_that_the_text_tells(fault: Fault, text: str) -> None:
-    written = row_of(PLAIN, ((Completion(text=text, fault=fault),),))
+    written = write_row(PLAIN, ((Completion(text=text, fault=fault),),))
     assert written["result"] == f"{ERROR}{text}"
     assert completion_of(written) == Completion(text=f"{ERROR}{text}", fault=fault)
 
@@ -208,14 +213,14 @@ ROW: Mapping[str, object] = {
 
 
 def test_a_row_of_several_turns_has_lists_of_lists() -> None:
-    assert row_of(TALK, TURNS) == ROW
-    assert list(row_of(TALK, TURNS)) == list(ROW)
-    assert turns_of(ROW) == TURNS
+    assert write_row(TALK, TURNS) == ROW
+    assert list(write_row(TALK, TURNS)) == list(ROW)
+    assert read_turns(ROW) == TURNS
 
 
 def test_of_several_turns_too_only_what_is_known_is_written() -> None:
     turns = ((Completion(text="x"),), (Completion(), Completion(text="y")))
-    assert row_of(TALK, turns) == {"id": "b", "result": [["x"], [None, "y"]]}
+    assert write_row(TALK, turns) == {"id": "b", "result": [["x"], [None, "y"]]}
 
 
 @pytest.mark.parametrize(
@@ -228,12 +233,12 @@ def test_of_several_turns_too_only_what_is_known_is_written() -> None:
     ],
 )
 def test_a_list_of_lists_is_turns(result: object, texts: list[list[str | None]]) -> None:
-    assert [[step.text for step in turn] for turn in turns_of(row(result))] == texts
+    assert [[step.text for step in turn] for turn in read_turns(row(result))] == texts
 
 
 @pytest.mark.parametrize("result", ["x", [], ["x", ["y"]], [{"f": "{}"}, ["y"]], {"f": [["y"]]}, None])
 def test_any_other_result_is_one_completion(result: object) -> None:
-    assert [len(turn) for turn in turns_of(row(result))] == [1]
+    assert [len(turn) for turn in read_turns(row(result))] == [1]
 
 
 @pytest.mark.parametrize(
@@ -250,7 +255,7 @@ def test_any_other_result_is_one_completion(result: object) -> None:
     ],
 )
 def test_counts_of_another_shape_are_unknown(counts: object, known: list[int | None]) -> None:
-    found = turns_of({**ROW, "input_token_count": counts, "latency": counts})
+    found = read_turns({**ROW, "input_token_count": counts, "latency": counts})
     steps = [step for turn in found for step in turn]
     assert [step.input_tokens for step in steps] == [step.latency_s for step in steps] == known
     assert [step.output_tokens for step in steps] == [2, None, 1]
@@ -262,8 +267,8 @@ def test_of_a_conversation_that_broke_off_the_fault_is_all_that_stays(fault: Fau
     text = f"{ERROR}maximum context" if fault is Fault.OVERFLOW else f"{ERROR}503"
     broken = Completion(text=text, fault=fault, input_tokens=20)
     told = {"id": "b", "result": text, "input_token_count": 20}
-    assert row_of(TALK, (*TURNS, (Completion(text="x"), broken))) == told
-    assert turns_of(told) == ((broken,),)
+    assert write_row(TALK, (*TURNS, (Completion(text="x"), broken))) == told
+    assert read_turns(told) == ((broken,),)
 
 
 _TURNS = st.lists(st.lists(_COMPLETIONS, min_size=1, max_size=3).map(tuple), min_size=1, max_size=3)
@@ -272,7 +277,7 @@ _TURNS = st.lists(st.lists(_COMPLETIONS, min_size=1, max_size=3).map(tuple), min
 @given(_TURNS.map(tuple))
 def test_a_row_holds_turns_of_completions(turns: Turns) -> None:
     held = tuple(tuple(map(_held, turn)) for turn in turns)
-    assert turns_of(_written(row_of(TALK, turns))) == held
+    assert read_turns(_written(write_row(TALK, turns))) == held
 
 
 _PART = st.dictionaries(st.text(max_size=5), _JSON, min_size=1, max_size=1) | st.text(max_size=5)
@@ -296,23 +301,27 @@ def test_a_row_of_several_turns_is_written_as_it_was_read(steps: list[list[dict[
         for key, value in given.items()
         if key == "result" or any(part is not None for turn in value for part in turn)
     }
-    assert _written(row_of(TALK, turns_of({"id": "b", **known}))) == {"id": "b", **known}
+    assert _written(write_row(TALK, read_turns({"id": "b", **known}))) == {"id": "b", **known}
 
 
 def test_of_an_answer_in_text_only_the_text_is_judged() -> None:
     both = Completion(text="[f()]", tool_calls=(ToolCall("f", "{}"),))
-    assert as_judged(make_transcript(both)) == ((both,),)
-    assert as_judged(make_transcript(both, syntax="python")) == ((Completion(text="[f()]"),),)
+    assert select_judged_text(make_transcript(both)) == ((both,),)
+    assert select_judged_text(make_transcript(both, syntax="python")) == ((Completion(text="[f()]"),),)
 
 
 # Files
 
 
 def test_where_results_and_scores_lie() -> None:
-    assert path_of(CATEGORIES["irrelevance"], "score") == Path("non_live/BFCL_v4_irrelevance_score.json")
-    assert path_of(CATEGORIES["multiple"]) == Path("non_live/BFCL_v4_multiple_result.json")
-    assert path_of(CATEGORIES["live_simple"]) == Path("live/BFCL_v4_live_simple_result.json")
-    assert path_of(CATEGORIES["multi_turn_base"]) == Path("multi_turn/BFCL_v4_multi_turn_base_result.json")
+    assert find_result_path(CATEGORIES["irrelevance"], "score") == Path(
+        "non_live/BFCL_v4_irrelevance_score.json"
+    )
+    assert find_result_path(CATEGORIES["multiple"]) == Path("non_live/BFCL_v4_multiple_result.json")
+    assert find_result_path(CATEGORIES["live_simple"]) == Path("live/BFCL_v4_live_simple_result.json")
+    assert find_result_path(CATEGORIES["multi_turn_base"]) == Path(
+        "multi_turn/BFCL_v4_multi_turn_base_result.json"
+    )
     memory = Path("agentic/memory/rec_sum/BFCL_v4_memory_rec_sum_score.json")
-    assert path_of(CATEGORIES["memory_rec_sum"], "score") == memory
-    assert path_of(CATEGORIES["web_search_base"]).parent == Path("agentic")
+    assert find_result_path(CATEGORIES["memory_rec_sum"], "score") == memory
+    assert find_result_path(CATEGORIES["web_search_base"]).parent == Path("agentic")

@@ -12,14 +12,14 @@ import pytest
 from pytest_fcbench.codecs.decoders.outcome import Calls
 from pytest_fcbench.codecs.decoders.registry import read_official
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, GoldenPath, Trajectory
-from pytest_fcbench.domain.prompt_format import FORMATS, Returned, told_by
+from pytest_fcbench.domain.prompt_format import FORMATS, Returned, parse_format_id
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.models.baselines.oracle import ABSTENTION, DONE, OracleModel
 from pytest_fcbench.suites import bfcl
-from pytest_fcbench.suites.formats.fields import yaml_value
+from pytest_fcbench.suites.formats.fields import read_yaml
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from tests.factories import answer_of, make_doc, make_entry, make_golden_path, make_multi_turn
@@ -42,7 +42,7 @@ DOC = make_doc(
 
 def _call(entry: Entry) -> tuple[str, object]:
     """Name and arguments of the oracle's only call."""
-    answer = answer_of(OracleModel(Prompting.usual(Mode.FC)), entry)
+    answer = answer_of(OracleModel(Prompting.make_default(Mode.FC)), entry)
     assert answer.text is None
     assert answer.tool_calls is not None
     (call,) = answer.tool_calls
@@ -78,7 +78,7 @@ def test_values_of_the_call(accepted: Mapping[str, object], given: object) -> No
 def test_in_prompting_mode_the_calls_are_text() -> None:
     calls: list[dict[str, object]] = [{"to": ["Ghent"], "weight": [2.5]}, {"to": ["Lille"]}]
     entry = make_entry("parallel", functions=[DOC], expect=[{"parcel.send": call} for call in calls])
-    assert answer_of(OracleModel(Prompting.usual(Mode.PROMPT)), entry) == Completion(
+    assert answer_of(OracleModel(Prompting.make_default(Mode.PROMPT)), entry) == Completion(
         text="[parcel.send(to='Ghent', weight=2.5), parcel.send(to='Lille')]"
     )
 
@@ -86,7 +86,7 @@ def test_in_prompting_mode_the_calls_are_text() -> None:
 @pytest.mark.parametrize("mode", Mode)
 def test_it_abstains_where_no_function_fits(mode: Mode) -> None:
     assert answer_of(
-        OracleModel(Prompting.usual(mode, Names.DOTTED)), make_entry("irrelevance")
+        OracleModel(Prompting.make_default(mode, Names.DOTTED)), make_entry("irrelevance")
     ) == Completion(text=ABSTENTION)
 
 
@@ -123,7 +123,7 @@ TALK = make_multi_turn(
 
 
 def test_all_calls_of_a_turn_are_made_at_once_under_the_names_of_their_parameters() -> None:
-    model = OracleModel(Prompting.usual(Mode.FC))
+    model = OracleModel(Prompting.make_default(Mode.FC))
     assert answer_of(model, TALK) == Completion(
         tool_calls=(
             ToolCall("parcel_send", '{"to": "Ghent", "weight": 2.5}', "call_0"),
@@ -133,7 +133,7 @@ def test_all_calls_of_a_turn_are_made_at_once_under_the_names_of_their_parameter
 
 
 def test_in_prompting_mode_the_calls_of_a_turn_are_text() -> None:
-    assert answer_of(OracleModel(Prompting.usual(Mode.PROMPT)), TALK) == Completion(
+    assert answer_of(OracleModel(Prompting.make_default(Mode.PROMPT)), TALK) == Completion(
         text="[parcel.send(to='Ghent', weight=2.5), parcel.send(weight=1, to='Lille')]"
     )
 
@@ -141,14 +141,14 @@ def test_in_prompting_mode_the_calls_of_a_turn_are_text() -> None:
 @pytest.mark.parametrize("mode", Mode)
 def test_after_the_calls_of_a_turn_it_says_that_it_is_done(mode: Mode) -> None:
     for step in (1, 2):
-        assert answer_of(OracleModel(Prompting.usual(mode, Names.DOTTED)), TALK, step=step) == Completion(
-            text=DONE
-        )
+        assert answer_of(
+            OracleModel(Prompting.make_default(mode, Names.DOTTED)), TALK, step=step
+        ) == Completion(text=DONE)
 
 
 @pytest.mark.parametrize("mode", Mode)
 def test_in_a_turn_in_which_nothing_can_be_called_it_abstains(mode: Mode) -> None:
-    assert answer_of(OracleModel(Prompting.usual(mode, Names.DOTTED)), TALK, turn=1) == Completion(
+    assert answer_of(OracleModel(Prompting.make_default(mode, Names.DOTTED)), TALK, turn=1) == Completion(
         text=ABSTENTION
     )
 
@@ -156,7 +156,9 @@ def test_in_a_turn_in_which_nothing_can_be_called_it_abstains(mode: Mode) -> Non
 @pytest.mark.parametrize("call", ["stamp(value=0.8)", "stamp(0.8)"])
 def test_functions_that_come_late_are_called_like_others(call: str) -> None:
     talk = replace(TALK, expectation=Trajectory(((), (), (call,))))
-    assert answer_of(OracleModel(Prompting.usual(Mode.PROMPT)), talk, turn=2).text == "[stamp(value=0.8)]"
+    assert (
+        answer_of(OracleModel(Prompting.make_default(Mode.PROMPT)), talk, turn=2).text == "[stamp(value=0.8)]"
+    )
 
 
 # A golden path
@@ -171,7 +173,7 @@ PATH = make_golden_path(
 
 
 def test_the_calls_of_a_step_are_made_at_once_under_names_that_interfaces_take() -> None:
-    assert answer_of(OracleModel(Prompting.usual(Mode.FC)), PATH) == Completion(
+    assert answer_of(OracleModel(Prompting.make_default(Mode.FC)), PATH) == Completion(
         tool_calls=(
             ToolCall("Get_Parcels-Sent-", '{"to": "Ghent"}', "call_0"),
             ToolCall("Get_Parcels-Sent-", '{"to": "Lille", "late": true, "note": null}', "call_1"),
@@ -180,7 +182,7 @@ def test_the_calls_of_a_step_are_made_at_once_under_names_that_interfaces_take()
 
 
 def test_in_prompting_mode_the_calls_of_a_step_are_text() -> None:
-    model = OracleModel(Prompting.usual(Mode.PROMPT))
+    model = OracleModel(Prompting.make_default(Mode.PROMPT))
     assert answer_of(model, PATH).text == (
         "[Get_Parcels_Sent_(to='Ghent'), Get_Parcels_Sent_(to='Lille', late=True, note=None)]"
     )
@@ -190,9 +192,9 @@ def test_in_prompting_mode_the_calls_of_a_step_are_text() -> None:
 @pytest.mark.parametrize("mode", Mode)
 def test_after_the_last_step_it_says_that_it_is_done(mode: Mode) -> None:
     for step in (2, 3):
-        assert answer_of(OracleModel(Prompting.usual(mode, Names.DOTTED)), PATH, step=step) == Completion(
-            text=DONE
-        )
+        assert answer_of(
+            OracleModel(Prompting.make_default(mode, Names.DOTTED)), PATH, step=step
+        ) == Completion(text=DONE)
 
 
 @pytest.mark.parametrize("mode", Mode)
@@ -203,11 +205,15 @@ def test_it_makes_the_calls_of_every_step_of_core(mode: Mode, tmp_path: Path) ->
     for entry in entries:
         assert isinstance(entry.expectation, GoldenPath)
         for number, step in enumerate(entry.expectation.steps):
-            answer = answer_of(OracleModel(Prompting.usual(mode, Names.UNDERSCORED)), entry, step=number)
+            answer = answer_of(
+                OracleModel(Prompting.make_default(mode, Names.UNDERSCORED)), entry, step=number
+            )
             made = read_official(answer, DEFAULT_SYNTAX[mode], entry.category.language)
             assert made == Calls(tuple(Call(call.name, call.arguments) for call in step))
         last = answer_of(
-            OracleModel(Prompting.usual(mode, Names.UNDERSCORED)), entry, step=len(entry.expectation.steps)
+            OracleModel(Prompting.make_default(mode, Names.UNDERSCORED)),
+            entry,
+            step=len(entry.expectation.steps),
         )
         assert last == Completion(text=DONE)
 
@@ -231,8 +237,8 @@ def _outcomes(suite: Suite, categories: Iterable[Category], mode: Mode, pool: Po
     """Every entry of these categories put to the oracle and judged."""
     names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
     return outcomes(
-        OracleModel(Prompting.usual(mode, names)),
-        Manner("oracle", Prompting.usual(mode, names)),
+        OracleModel(Prompting.make_default(mode, names)),
+        Manner("oracle", Prompting.make_default(mode, names)),
         suite,
         categories,
         pool,
@@ -263,7 +269,7 @@ def official(request: pytest.FixtureRequest, pack_cache: Path, pool: Pool) -> li
 
 
 def _ledger() -> Mapping[str, str]:
-    ledger = yaml_value(Path(bfcl.__file__).with_name("ledger.yaml"))
+    ledger = read_yaml(Path(bfcl.__file__).with_name("ledger.yaml"))
     assert isinstance(ledger, dict)
     return ledger
 
@@ -298,6 +304,6 @@ def test_in_every_prompt_format_only_a_list_of_objects_is_misread(pack_cache: Pa
     outcomes = list(_outcomes(suite, [CATEGORIES["format_sensitivity"]], Mode.PROMPT, pool))
     assert len(outcomes) == 5_200
     assert not [o.id for o in outcomes if not isinstance(o.judgement.corrected, Passed)]
-    failed = [told_by(o.id) for o in outcomes if isinstance(o.judgement.official, Failed)]
+    failed = [parse_format_id(o.id) for o in outcomes if isinstance(o.judgement.official, Failed)]
     as_json = [chosen for chosen in FORMATS if chosen.returned is Returned.JSON]
     assert failed == [(chosen, "simple_python_96") for chosen in as_json]

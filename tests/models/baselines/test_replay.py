@@ -15,7 +15,7 @@ from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Judgement, Passed
 from pytest_fcbench.models.baselines import replay
-from pytest_fcbench.scorecard.record import Record, record, to_json
+from pytest_fcbench.scorecard.record import Record, build_record, to_json
 from tests.factories import (
     answer_of,
     make_entry,
@@ -208,8 +208,8 @@ def test_mode_and_syntax_are_seen_from_all_results(
 
 # A scorecard of ours
 
-FC = Manner("gpt", Prompting.usual(Mode.FC))
-PROMPTED = Manner("gpt", Prompting.usual(Mode.PROMPT))
+FC = Manner("gpt", Prompting.make_default(Mode.FC))
+PROMPTED = Manner("gpt", Prompting.make_default(Mode.PROMPT))
 
 
 def _record(completion: Completion | None, manner: Manner = FC, number: int = 0) -> Record:
@@ -218,7 +218,7 @@ def _record(completion: Completion | None, manner: Manner = FC, number: int = 0)
     if completion is not None:
         turns = ((Step(completion),),)
         transcript = Transcript(entry.key, manner.model, manner.prompting, turns)
-    return record(entry, manner, Judgement.both(Passed()), transcript)
+    return build_record(entry, manner, Judgement.same_in_both(Passed()), transcript)
 
 
 _RECORD = {**to_json(_record(Completion(text="x")))}
@@ -272,7 +272,7 @@ def _talked(*turns: Sequence[Completion]) -> Record:
     """The Record of a conversation of several turns."""
     held = tuple(tuple(map(Step, turn)) for turn in turns)
     transcript = Transcript(TALK.key, FC.model, FC.prompting, held)
-    return record(TALK, FC, Judgement.both(Passed()), transcript)
+    return build_record(TALK, FC, Judgement.same_in_both(Passed()), transcript)
 
 
 def test_a_scorecard_gives_every_step_back(tmp_path: Path) -> None:

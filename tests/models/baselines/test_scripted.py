@@ -35,7 +35,7 @@ def _model(
 ) -> scripted.ScriptedModel:
     path = folder / "answers.yaml"
     path.write_text(text, encoding="utf-8")
-    return scripted.load(path, Prompting.usual(mode, names))
+    return scripted.load(path, Prompting.make_default(mode, names))
 
 
 @pytest.mark.parametrize("mode", Mode)

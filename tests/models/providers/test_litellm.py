@@ -16,7 +16,7 @@ from pytest_fcbench.codecs import presenting
 from pytest_fcbench.domain.errors import CallError, NotScoredError
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
-from pytest_fcbench.models.providers.litellm import LitellmModel, imported
+from pytest_fcbench.models.providers.litellm import LitellmModel, import_litellm
 from pytest_fcbench.suites import core
 from tests.factories import make_entry
 from tests.loopback import Answer, Endpoint, Reply, error, message, serving
@@ -45,8 +45,8 @@ def fail(answer: Answer) -> CallError:
 
 def test_smoke_with_tools() -> None:
     """litellm releases have failed on a plain install as soon as tools were passed."""
-    request = presenting.ask(
-        make_entry(), core.open_suite(Path()).wording, Prompting.usual(Mode.FC, Names.UNDERSCORED)
+    request = presenting.build_first_request(
+        make_entry(), core.open_suite(Path()).wording, Prompting.make_default(Mode.FC, Names.UNDERSCORED)
     )
     completion, endpoint = ask(lambda _: message(calls=[("weather_forecast", '{"city": "Bergen"}')]), request)
     assert completion.tool_calls == (ToolCall("weather_forecast", '{"city": "Bergen"}', "call_0"),)
@@ -225,10 +225,10 @@ def test_nothing_listens_there() -> None:
 
 
 def test_messages_are_sent_as_they_are() -> None:
-    request = presenting.ask(
+    request = presenting.build_first_request(
         make_entry(query="Wie wird das Wetter? 🌧"),
         core.open_suite(Path()).wording,
-        Prompting.usual(Mode.PROMPT),
+        Prompting.make_default(Mode.PROMPT),
     )
     _, endpoint = ask(lambda _: message("[f()]"), request)
     assert json.dumps(endpoint.requests[0]["messages"]) == json.dumps([dict(m) for m in request.messages])
@@ -237,7 +237,7 @@ def test_messages_are_sent_as_they_are() -> None:
 def test_a_provider_that_changes_messages_changes_no_later_request(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = [{"id": "t00s00c00", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
     request = AskModel(({"role": "assistant", "content": None, "tool_calls": calls},))
-    litellm = imported()
+    litellm = import_litellm()
     acompletion = litellm.acompletion
 
     async def changing(**asked: Any) -> object:

@@ -148,16 +148,16 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_it_is_chosen_by_module_and_function(agent: str) -> None:
-    model = registry.choose(loading.load({"model": f"python:{agent}:answer"}, None)).model
+    model = registry.choose_model(loading.build_settings({"model": f"python:{agent}:answer"}, None)).model
     assert isinstance(model, PythonModel)
     assert model.name == f"{agent}:answer"
     assert not model.immediate
 
 
 def test_its_answers_are_kept_under_its_code(agent: str, tmp_path: Path) -> None:
-    identity = registry.identity(loading.load({"model": f"python:{agent}:answer"}, None))
+    identity = registry.describe_identity(loading.build_settings({"model": f"python:{agent}:answer"}, None))
     assert identity["code"] == hashlib.sha256((tmp_path / f"{agent}.py").read_bytes()).hexdigest()
-    assert "code" not in registry.identity(loading.load({"model": "gpt-4o"}, None))
+    assert "code" not in registry.describe_identity(loading.build_settings({"model": "gpt-4o"}, None))
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_its_answers_are_kept_under_its_code(agent: str, tmp_path: Path) -> None
 def test_what_is_not_there_is_told(rest: str, says: str, agent: str) -> None:
     name = f"python:{rest.format(agent=agent)}"
     with pytest.raises(UsageError) as caught:
-        registry.choose(loading.load({"model": name}, None))
+        registry.choose_model(loading.build_settings({"model": name}, None))
     assert str(caught.value).startswith(f"--fcbench-model={name}: ")
     assert says.format(agent=agent) in str(caught.value)
 
@@ -180,4 +180,4 @@ def test_what_is_not_there_is_told(rest: str, says: str, agent: str) -> None:
 @pytest.mark.parametrize("name", ["python", "pyhton:m:f"])
 def test_a_slip_is_told(name: str) -> None:
     with pytest.raises(UsageError, match="Valid: oracle, lexical, scripted:FILE, python:MODULE"):
-        registry.choose(loading.load({"model": name}, None))
+        registry.choose_model(loading.build_settings({"model": name}, None))

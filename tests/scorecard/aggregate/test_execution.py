@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict, Verdicts
-from pytest_fcbench.scorecard.aggregate.execution import Sides, by_kind, parts, sides, table
-from pytest_fcbench.scorecard.aggregate.scores import aggregate
+from pytest_fcbench.scorecard.aggregate.execution import (
+    Sides,
+    average_by_kind,
+    count_sides,
+    count_sides_by_category,
+    tabulate_sides,
+)
+from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.record import Record
 from tests.factories import make_card, make_record
 
@@ -19,7 +25,7 @@ def executed(*verdicts: tuple[Verdict, Verdict], category: str = "exec_simple") 
     made = []
     for number, (written, verdict) in enumerate(verdicts):
         record = make_record(verdict, category=category, number=number)
-        made.append(replace(record, as_written=Verdicts.both(written)))
+        made.append(replace(record, as_written=Verdicts.same_in_both(written)))
     return made
 
 
@@ -29,27 +35,29 @@ RECORDS = executed(
 
 
 def test_entries_by_both_verdicts() -> None:
-    found = sides(RECORDS, Profile.OFFICIAL)
+    found = count_sides(RECORDS, Profile.OFFICIAL)
     assert found == Sides(both=2, ast_only=1, execution_only=1, neither=1)
     assert (found.n, found.shares, found.agreement) == (5, (0.6, 0.6), 0.6)
 
 
 def test_what_lacks_a_verdict_is_left_out() -> None:
     lacking = [*executed((Passed(), LIVE), (LIVE, Passed())), make_record(category="exec_simple", number=9)]
-    assert sides(lacking, Profile.OFFICIAL) == Sides(0, 0, 0, 0)
-    assert sides([], Profile.OFFICIAL).shares is None
-    assert parts(lacking, Profile.OFFICIAL) == {}
-    assert table([make_record()], Profile.OFFICIAL) is None
+    assert count_sides(lacking, Profile.OFFICIAL) == Sides(0, 0, 0, 0)
+    assert count_sides([], Profile.OFFICIAL).shares is None
+    assert count_sides_by_category(lacking, Profile.OFFICIAL) == {}
+    assert tabulate_sides([make_record()], Profile.OFFICIAL) is None
 
 
 def test_each_profile_has_its_own() -> None:
     (record,) = executed((Passed(), Passed()))
     both = replace(record.verdicts, corrected=WRONG)
-    assert sides([replace(record, verdicts=both)], Profile.CORRECTED) == Sides(0, 1, 0, 0)
+    assert count_sides([replace(record, verdicts=both)], Profile.CORRECTED) == Sides(0, 1, 0, 0)
 
 
 def test_a_row_for_each_category_and_for_all() -> None:
-    found = table([*RECORDS, *executed((WRONG, Passed()), category="exec_parallel")], Profile.OFFICIAL)
+    found = tabulate_sides(
+        [*RECORDS, *executed((WRONG, Passed()), category="exec_parallel")], Profile.OFFICIAL
+    )
     assert found
     assert found.rows == (
         ("exec_simple", "5", "2", "1", "1", "1", "60.00%", "60.00%", "60.00%"),
@@ -68,5 +76,5 @@ def test_kinds_are_those_of_which_both_were_scored() -> None:
             "parallel": [False],
         }
     )
-    assert by_kind(aggregate(card.records, Profile.OFFICIAL, lambda name: 0)) == (0.75, 0.5)
-    assert by_kind(make_card({"parallel": [True]}).scores(Profile.OFFICIAL)) is None
+    assert average_by_kind(aggregate_scores(card.records, Profile.OFFICIAL, lambda name: 0)) == (0.75, 0.5)
+    assert average_by_kind(make_card({"parallel": [True]}).scores(Profile.OFFICIAL)) is None

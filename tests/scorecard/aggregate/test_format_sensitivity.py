@@ -12,13 +12,13 @@ from pytest_fcbench.scorecard.aggregate.format_sensitivity import (
     Sensitivity,
     Spread,
     SpreadLimits,
-    by_format,
-    sensitivity,
-    spread,
+    group_by_format,
+    measure_sensitivity,
+    measure_spread,
 )
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render import format_tables
-from pytest_fcbench.scorecard.render.tables import text
+from pytest_fcbench.scorecard.render.tables import render_text
 from tests.factories import make_format_record, make_record
 
 WRONG = Failed("wrong_count", "2 calls came")
@@ -35,32 +35,32 @@ def records(right: Callable[[int, PromptFormat], bool], entries: int = 20) -> li
 
 
 def told(found: list[Record], profile: Profile = Profile.OFFICIAL) -> Sensitivity:
-    sensitive = sensitivity(found, profile)
+    sensitive = measure_sensitivity(found, profile)
     assert sensitive is not None
     return sensitive
 
 
 def test_the_spread_is_rounded_as_officially() -> None:
     """Sample deviation and variance, of points."""
-    assert spread([0.5, 0.25, 0.9]) == Spread(max_delta=65.0, std=32.79, variance=1075.0)
-    assert spread([1 / 3, 2 / 3]) == Spread(max_delta=33.33, std=23.57, variance=555.56)
+    assert measure_spread([0.5, 0.25, 0.9]) == Spread(max_delta=65.0, std=32.79, variance=1075.0)
+    assert measure_spread([1 / 3, 2 / 3]) == Spread(max_delta=33.33, std=23.57, variance=555.56)
 
 
 @pytest.mark.parametrize("accuracies", [[], [0.4]])
 def test_nothing_is_apart_of_a_single_format(accuracies: list[float]) -> None:
-    assert spread(accuracies) == Spread(0.0, 0.0, 0.0)
+    assert measure_spread(accuracies) == Spread(0.0, 0.0, 0.0)
 
 
 def test_records_by_format_come_in_the_official_order() -> None:
-    found = by_format([*reversed(records(lambda entry, chosen: True, entries=2)), make_record()])
+    found = group_by_format([*reversed(records(lambda entry, chosen: True, entries=2)), make_record()])
     assert list(found) == list(FORMATS)
     assert {len(part) for part in found.values()} == {2}
 
 
 def test_without_variations_nothing_is_told() -> None:
-    assert sensitivity([make_record()], Profile.OFFICIAL) is None
-    assert sensitivity([make_format_record(0, 0, LOST)], Profile.OFFICIAL) is None
-    assert list(format_tables.tables([make_record()], Profile.OFFICIAL)) == []
+    assert measure_sensitivity([make_record()], Profile.OFFICIAL) is None
+    assert measure_sensitivity([make_format_record(0, 0, LOST)], Profile.OFFICIAL) is None
+    assert list(format_tables.tabulate_formats([make_record()], Profile.OFFICIAL)) == []
 
 
 def test_a_model_that_cannot_write_json() -> None:
@@ -142,8 +142,8 @@ def test_profiles_are_told_apart() -> None:
 
 
 def _lines(made: list[Record]) -> Iterator[str]:
-    for table in format_tables.tables(made, Profile.CORRECTED):
-        yield from text(table)
+    for table in format_tables.tabulate_formats(made, Profile.CORRECTED):
+        yield from render_text(table)
         yield ""
 
 

@@ -7,7 +7,7 @@ import pytest
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, Weighing
-from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_scores
 from tests.factories import make_record
 
 SIZES = {"live_simple": 3, "live_multiple": 1, "live_parallel": 4, "live_parallel_multiple": 2}
@@ -20,7 +20,7 @@ def _scores(**counts: tuple[int, ...]) -> ProfileScores:
         kinds: list[Verdict] = [Passed(), Failed("code", "reason"), NotScored("timeout", "600 s")]
         verdicts = [verdict for verdict, count in zip(kinds, found, strict=False) for _ in range(count)]
         records += [make_record(v, category=category, number=n) for n, v in enumerate(verdicts)]
-    return aggregate(records, Profile.OFFICIAL, lambda name: SIZES.get(name, 99))
+    return aggregate_scores(records, Profile.OFFICIAL, lambda name: SIZES.get(name, 99))
 
 
 def test_the_official_weights_make_a_whole() -> None:
@@ -194,7 +194,7 @@ def test_entries_that_are_set_aside_count_in_the_official_profile_only() -> None
     aside = NotScored(SET_ASIDE, "bad data")
     records = [make_record(Failed("c", "r"), aside), make_record(Passed(), number=1)]
     official, corrected = (
-        aggregate(records, profile, lambda name: 0).categories["simple_python"] for profile in Profile
+        aggregate_scores(records, profile, lambda name: 0).categories["simple_python"] for profile in Profile
     )
     assert (official.accuracy, official.set_aside) == (0.5, 0)
     assert (corrected.accuracy, corrected.set_aside, corrected.not_scored) == (1.0, 1, 1)

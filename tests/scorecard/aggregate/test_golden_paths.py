@@ -26,8 +26,8 @@ from pytest_fcbench.domain.verdict import (
     Verdict,
 )
 from pytest_fcbench.scorecard.aggregate import golden_paths
-from pytest_fcbench.scorecard.aggregate.golden_paths import ROLES, Wrong, path_scores, role
-from pytest_fcbench.scorecard.aggregate.intervals import of_clusters, of_ratio
+from pytest_fcbench.scorecard.aggregate.golden_paths import ROLES, Wrong, guess_role, score_paths
+from pytest_fcbench.scorecard.aggregate.intervals import find_cluster_interval, find_ratio_interval
 from pytest_fcbench.scorecard.record import Record, to_json
 from tests.factories import make_call_verdict, make_path_record, make_path_score
 
@@ -98,7 +98,7 @@ _RECORDS = st.lists(
 @settings(deadline=None)
 @given(_RECORDS)
 def test_every_number_follows_from_the_json(records: list[Record]) -> None:
-    found = path_scores(records, OFFICIAL)
+    found = score_paths(records, OFFICIAL)
     told: list[Any] = json.loads(json.dumps([to_json(record) for record in records]))
     scored = [one for one in told if one["verdicts"]["official"]["status"] != "not_scored"]
     roll = {"param_hallucination": "hallucination", "func_hallucination": "hallucination"}
@@ -131,9 +131,9 @@ def test_every_number_follows_from_the_json(records: list[Record]) -> None:
             if call["expected"] is None:
                 continue
             for name, value in call["expected"]["arguments"].items():
-                compared[role(name)] += 1
+                compared[guess_role(name)] += 1
                 if call["code"] is not None and call["made"]["arguments"].get(name, "-") != value:
-                    wrong[role(name)] += 1
+                    wrong[guess_role(name)] += 1
     assert (found.scored, found.passed) == (len(scored), passed)
     assert (found.calls, found.right) == (calls, right)
     assert found.accuracy == (right / calls if calls else None)
@@ -155,7 +155,7 @@ def test_every_number_follows_from_the_json(records: list[Record]) -> None:
     _RECORDS.flatmap(lambda records: st.tuples(st.just(records), st.permutations(records))),
 )
 def test_the_order_of_records_does_not_matter(orders: tuple[list[Record], list[Record]]) -> None:
-    one, other = (golden_paths.parts(records, OFFICIAL) for records in orders)
+    one, other = (golden_paths.score_paths_by_category(records, OFFICIAL) for records in orders)
     assert list(one) == list(other)
     for name, found in one.items():
         again = other[name]
@@ -170,7 +170,7 @@ def test_the_order_of_records_does_not_matter(orders: tuple[list[Record], list[R
 @settings(deadline=None)
 @given(_RECORDS)
 def test_categories_add_up_to_all(records: list[Record]) -> None:
-    found = golden_paths.parts(records, OFFICIAL)
+    found = golden_paths.score_paths_by_category(records, OFFICIAL)
     if not records:
         assert found == {}
         return
@@ -200,7 +200,7 @@ def _run(*shares: tuple[int, int], cluster: str | None = None, category: str = "
 
 
 def test_call_accuracy_is_pooled_not_a_mean_of_shares() -> None:
-    found = path_scores(_run((1, 1), (0, 9)), OFFICIAL)
+    found = score_paths(_run((1, 1), (0, 9)), OFFICIAL)
     assert found.accuracy == 0.1
 
 
@@ -208,41 +208,41 @@ def test_each_profile_has_its_own_paths() -> None:
     record = make_path_record(
         path=make_path_score(calls=4, right=4), corrected_path=make_path_score(calls=4, right=1)
     )
-    assert [path_scores([record], profile).right for profile in Profile] == [4, 1]
+    assert [score_paths([record], profile).right for profile in Profile] == [4, 1]
 
 
 def test_each_profile_has_its_own_verdicts() -> None:
     record = make_path_record(Failed("stop_early", "r"), Passed(), path=make_path_score())
-    assert [path_scores([record], profile).passed for profile in Profile] == [0, 1]
+    assert [score_paths([record], profile).passed for profile in Profile] == [0, 1]
 
 
 def test_what_was_not_scored_is_absent_though_it_has_a_path() -> None:
     """Officially an entry without a result counts nowhere in call accuracy."""
     records = [*_run((2, 4)), make_path_record(TIMEOUT, number=9, path=make_path_score(calls=99, right=99))]
-    found = path_scores(records, OFFICIAL)
+    found = score_paths(records, OFFICIAL)
     assert (found.scored, found.calls, found.accuracy) == (1, 4, 0.5)
 
 
 def test_a_failure_without_a_path_counts_for_success_only() -> None:
-    found = path_scores([*_run((4, 4)), make_path_record(Failed("decode_error", "r"), number=9)], OFFICIAL)
+    found = score_paths([*_run((4, 4)), make_path_record(Failed("decode_error", "r"), number=9)], OFFICIAL)
     assert (found.success, found.accuracy) == (0.5, 1.0)
     assert found.failures == {"decode_error": 1}
 
 
 def test_entries_of_a_cluster_are_one_in_the_interval() -> None:
-    found = path_scores(_run((4, 4), (3, 4), (0, 4), (1, 4), cluster="c"), OFFICIAL)
-    assert found.interval == of_clusters([(7, 8), (1, 8)])
-    assert path_scores(_run((4, 4), (3, 4)), OFFICIAL).interval == of_clusters([(4, 4), (3, 4)])
+    found = score_paths(_run((4, 4), (3, 4), (0, 4), (1, 4), cluster="c"), OFFICIAL)
+    assert found.interval == find_cluster_interval([(7, 8), (1, 8)])
+    assert score_paths(_run((4, 4), (3, 4)), OFFICIAL).interval == find_cluster_interval([(4, 4), (3, 4)])
 
 
 def test_repeated_lookups_can_make_more_than_all_calls_right() -> None:
     """The official profile counts them each time."""
-    found = path_scores(_run((5, 2), (2, 2)), OFFICIAL)
+    found = score_paths(_run((5, 2), (2, 2)), OFFICIAL)
     assert found.accuracy == 7 / 4
     assert found.interval is not None
     reach = 1.959963984540054 * sqrt(2 * ((5 - 3.5) ** 2 + (2 - 3.5) ** 2)) / 4
     assert (found.interval.low, found.interval.high) == pytest.approx((max(0, 1.75 - reach), 1.75 + reach))
-    assert path_scores(_run((5, 2)), OFFICIAL).interval is None
+    assert score_paths(_run((5, 2)), OFFICIAL).interval is None
 
 
 def _coverage(concentration: float, repeated: float, rounds: int = 300) -> float:
@@ -256,7 +256,7 @@ def _coverage(concentration: float, repeated: float, rounds: int = 300) -> float
             right = sum(chance.random() < easy for n in calls for _ in range(n))
             more = sum(chance.random() < repeated for _ in calls)
             clusters.append((right + more, sum(calls)))
-        found = of_ratio(clusters)
+        found = find_ratio_interval(clusters)
         truth = 0.7 + repeated / 5.5
         covered += found is not None and found.low <= truth <= found.high
     return covered / rounds
@@ -271,7 +271,7 @@ def test_the_interval_holds_the_true_ratio_as_often_as_it_says(concentration: fl
 
 
 def _parameters(*calls: CallVerdict) -> dict[str, Wrong]:
-    return dict(path_scores([make_path_record(path=make_path_score(*calls))], OFFICIAL).parameters)
+    return dict(score_paths([make_path_record(path=make_path_score(*calls))], OFFICIAL).parameters)
 
 
 def test_arguments_are_counted_by_what_they_are_for() -> None:
@@ -340,7 +340,7 @@ def test_calls_of_another_shape_are_left_out(odd: Any) -> None:
     ],
 )
 def test_a_name_tells_what_a_parameter_is_for(name: str, expected: str) -> None:
-    assert role(name) == expected
+    assert guess_role(name) == expected
 
 
 def test_no_word_stands_for_two_roles() -> None:
@@ -365,12 +365,12 @@ def test_what_could_have_come_of_it(
     verdict: Verdict, path: PathScore | None, limits: tuple[float, float]
 ) -> None:
     records = [*_run((4, 4), (2, 4), (0, 2)), make_path_record(verdict, number=9, path=path)]
-    assert golden_paths.possible(records, OFFICIAL) == pytest.approx(limits)
+    assert golden_paths.find_possible_accuracy(records, OFFICIAL) == pytest.approx(limits)
 
 
 def test_nothing_scored_could_be_anything() -> None:
-    assert golden_paths.possible([make_path_record(TIMEOUT)], OFFICIAL) is None
-    assert golden_paths.possible([], OFFICIAL) is None
+    assert golden_paths.find_possible_accuracy([make_path_record(TIMEOUT)], OFFICIAL) is None
+    assert golden_paths.find_possible_accuracy([], OFFICIAL) is None
 
 
 # Parts
@@ -388,7 +388,7 @@ def test_a_part_of_the_official_entries_is_told() -> None:
     """So that nobody takes its share for one of 150, 400 or 1,000."""
     whole = _whole()
     assert len(whole) == 1_000
-    assert not golden_paths.partial(whole, OFFICIAL)
-    assert golden_paths.partial(whole[1:], OFFICIAL)
-    assert golden_paths.partial(whole[:150], OFFICIAL)
-    assert not golden_paths.partial(_whole("core")[:3], OFFICIAL)
+    assert not golden_paths.is_scored_in_part(whole, OFFICIAL)
+    assert golden_paths.is_scored_in_part(whole[1:], OFFICIAL)
+    assert golden_paths.is_scored_in_part(whole[:150], OFFICIAL)
+    assert not golden_paths.is_scored_in_part(_whole("core")[:3], OFFICIAL)

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.scorecard.aggregate.intervals import Interval, Part, of_clusters, of_mean, of_share
+from pytest_fcbench.scorecard.aggregate.intervals import (
+    Interval,
+    Part,
+    find_cluster_interval,
+    find_mean_interval,
+    find_share_interval,
+)
 
 COUNTS = st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -24,22 +30,22 @@ COUNTS = st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.
     ],
 )
 def test_published_values(passed: int, n: int, low: float, high: float) -> None:
-    found = of_share(passed, n)
+    found = find_share_interval(passed, n)
     assert found is not None
     assert (round(found.low, 4), round(found.high, 4), found.method) == (low, high, "wilson")
 
 
 def test_nothing_has_no_interval() -> None:
-    assert of_share(0, 0) is None
-    assert of_clusters([]) is None
-    assert of_clusters([(0, 0)]) is None
-    assert of_mean([]) is None
+    assert find_share_interval(0, 0) is None
+    assert find_cluster_interval([]) is None
+    assert find_cluster_interval([(0, 0)]) is None
+    assert find_mean_interval([]) is None
 
 
 @given(COUNTS)
 def test_a_share_lies_in_its_interval(counts: tuple[int, int]) -> None:
     passed, n = counts
-    found, mirrored = of_share(passed, n), of_share(n - passed, n)
+    found, mirrored = find_share_interval(passed, n), find_share_interval(n - passed, n)
     assert found is not None
     assert mirrored is not None
     assert 0 <= found.low <= passed / n <= found.high <= 1
@@ -50,7 +56,7 @@ def test_a_share_lies_in_its_interval(counts: tuple[int, int]) -> None:
 @given(COUNTS)
 def test_more_entries_make_it_narrower(counts: tuple[int, int]) -> None:
     passed, n = counts
-    few, many = of_share(passed, n), of_share(4 * passed, 4 * n)
+    few, many = find_share_interval(passed, n), find_share_interval(4 * passed, 4 * n)
     assert few is not None
     assert many is not None
     assert many.high - many.low < few.high - few.low
@@ -59,7 +65,7 @@ def test_more_entries_make_it_narrower(counts: tuple[int, int]) -> None:
 @given(st.lists(st.tuples(st.integers(0, 3), st.just(3)), min_size=1, max_size=60))
 def test_clusters_tell_no_more_than_as_many_independent_entries(clusters: list[tuple[int, int]]) -> None:
     passed, n = sum(c for c, _ in clusters), sum(size for _, size in clusters)
-    found, independent = of_clusters(clusters), of_share(passed, n)
+    found, independent = find_cluster_interval(clusters), find_share_interval(passed, n)
     assert found is not None
     assert independent is not None
     assert found.low <= independent.low + 1e-12
@@ -68,8 +74,8 @@ def test_clusters_tell_no_more_than_as_many_independent_entries(clusters: list[t
 
 def test_trials_that_always_agree_count_once() -> None:
     """Three trials of 40 entries, all alike, tell as much as 40 entries (but for 40 / 39)."""
-    agreeing = of_clusters([(3, 3)] * 30 + [(0, 3)] * 10)
-    once = of_share(30, 40)
+    agreeing = find_cluster_interval([(3, 3)] * 30 + [(0, 3)] * 10)
+    once = find_share_interval(30, 40)
     assert agreeing is not None
     assert once is not None
     assert agreeing.method == "wilson, cluster-robust"
@@ -79,23 +85,23 @@ def test_trials_that_always_agree_count_once() -> None:
 
 def test_few_clusters_count_one_less() -> None:
     """Four clusters that agree within are worth three entries: Wilson's limits for 1.5 of 3, by hand."""
-    found = of_clusters([(3, 3), (3, 3), (0, 3), (0, 3)])
+    found = find_cluster_interval([(3, 3), (3, 3), (0, 3), (0, 3)])
     assert found is not None
     assert (round(found.low, 3), round(found.high, 3)) == (0.125, 0.875)
 
 
 def test_all_passed_in_all_trials_still_leaves_doubt() -> None:
-    once = of_share(20, 20)
+    once = find_share_interval(20, 20)
     assert once is not None
-    assert of_clusters([(3, 3)] * 20) == Interval(once.low, once.high, "wilson, cluster-robust")
+    assert find_cluster_interval([(3, 3)] * 20) == Interval(once.low, once.high, "wilson, cluster-robust")
 
 
 @given(COUNTS)
 def test_a_mean_of_one_part_is_that_part(counts: tuple[int, int]) -> None:
     passed, n = counts
-    alone = of_share(passed, n)
+    alone = find_share_interval(passed, n)
     assert alone is not None
-    mean = of_mean([Part(1.0, passed / n, alone)])
+    mean = find_mean_interval([Part(1.0, passed / n, alone)])
     assert mean is not None
     assert mean.low == pytest.approx(alone.low)
     assert mean.high == pytest.approx(alone.high)
@@ -103,10 +109,10 @@ def test_a_mean_of_one_part_is_that_part(counts: tuple[int, int]) -> None:
 
 @given(st.lists(COUNTS, min_size=2, max_size=8))
 def test_a_mean_is_surer_than_its_parts_together(many: list[tuple[int, int]]) -> None:
-    intervals = [of_share(passed, n) for passed, n in many]
+    intervals = [find_share_interval(passed, n) for passed, n in many]
     weight = 1 / len(many)
     parts = [Part(weight, p / n, found) for (p, n), found in zip(many, intervals, strict=True) if found]
-    mean = of_mean(parts)
+    mean = find_mean_interval(parts)
     assert mean is not None
     assert sum(weight * part.interval.low for part in parts) <= mean.low + 1e-12
     assert mean.high <= sum(weight * part.interval.high for part in parts) + 1e-12
@@ -114,9 +120,9 @@ def test_a_mean_is_surer_than_its_parts_together(many: list[tuple[int, int]]) ->
 
 def test_what_was_not_run_adds_nothing_to_the_doubt() -> None:
     """A part that counts as 0 because it was not run is left out: its share of the weight is lost."""
-    half = of_share(50, 100)
+    half = find_share_interval(50, 100)
     assert half is not None
-    mean = of_mean([Part(0.3, 0.5, half)])
+    mean = find_mean_interval([Part(0.3, 0.5, half)])
     assert mean is not None
     assert mean.low == pytest.approx(0.3 * half.low)
     assert mean.high == pytest.approx(0.3 * half.high)
@@ -129,11 +135,11 @@ def test_it_holds_as_often_as_it_says(truth: float) -> None:
     shares = clusters = means = 0
     for _ in range(2000):
         first, second = (sum(random.random() < truth for _ in range(n)) for n in (80, 200))
-        one, two = of_share(first, 80), of_share(second, 200)
+        one, two = find_share_interval(first, 80), find_share_interval(second, 200)
         assert one is not None
         assert two is not None
-        mean = of_mean([Part(0.5, first / 80, one), Part(0.5, second / 200, two)])
-        alike = of_clusters([(3 * (random.random() < truth), 3) for _ in range(100)])
+        mean = find_mean_interval([Part(0.5, first / 80, one), Part(0.5, second / 200, two)])
+        alike = find_cluster_interval([(3 * (random.random() < truth), 3) for _ in range(100)])
         assert mean is not None
         assert alike is not None
         shares += one.low <= truth <= one.high

@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.scorecard.aggregate.intervals import Part, of_clusters, of_mean, of_share
-from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate, score_of
+from pytest_fcbench.scorecard.aggregate.intervals import (
+    Part,
+    find_cluster_interval,
+    find_mean_interval,
+    find_share_interval,
+)
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate_scores, score_metric
 from pytest_fcbench.scorecard.record import Record
 from tests.factories import make_path_record, make_record
 
@@ -35,7 +40,7 @@ def _records(category: str, *verdicts: Verdict) -> list[Record]:
 
 
 def _scores(*records: Sequence[Record], profile: Profile = Profile.OFFICIAL) -> ProfileScores:
-    return aggregate([record for group in records for record in group], profile, no_more)
+    return aggregate_scores([record for group in records for record in group], profile, no_more)
 
 
 # Examples
@@ -45,7 +50,13 @@ def test_a_category_counts_every_verdict_apart() -> None:
     scores = _scores(_records("multiple", PASSED, FAILED, TIMEOUT, PASSED, ASIDE, TIMEOUT))
     assert scores.categories == {
         "multiple": Score(
-            n=6, passed=2, failed=1, not_scored=3, set_aside=1, accuracy=2 / 3, interval=of_share(2, 3)
+            n=6,
+            passed=2,
+            failed=1,
+            not_scored=3,
+            set_aside=1,
+            accuracy=2 / 3,
+            interval=find_share_interval(2, 3),
         )
     }
     assert scores.categories["multiple"].scored == 3
@@ -56,7 +67,7 @@ def test_trials_of_an_entry_are_a_cluster() -> None:
     records = [make_record(v, number=n, trial=t) for n, v in enumerate(verdicts) for t in (1, 2, 3)]
     score = _scores(records).categories["simple_python"]
     assert (score.passed, score.failed) == (6, 3)
-    assert score.interval == of_clusters([(3, 3), (3, 3), (0, 3)])
+    assert score.interval == find_cluster_interval([(3, 3), (3, 3), (0, 3)])
 
 
 def test_entries_that_share_a_cluster_are_one() -> None:
@@ -67,20 +78,20 @@ def test_entries_that_share_a_cluster_are_one() -> None:
         for n in range(6)
     ]
     both = [(3, 3), (2, 3)]
-    assert _scores(records).categories["hotels"].interval == of_clusters(both)
-    marked = score_of("core", records, Profile.OFFICIAL, no_more)
+    assert _scores(records).categories["hotels"].interval == find_cluster_interval(both)
+    marked = score_metric("core", records, Profile.OFFICIAL, no_more)
     assert marked is not None
-    assert marked.interval == of_clusters([*both, *both])
+    assert marked.interval == find_cluster_interval([*both, *both])
     alone = [replace(record, cluster=f"{n}") for n, record in enumerate(records[:6])]
-    assert _scores(alone).categories["hotels"].interval == of_share(5, 6)
+    assert _scores(alone).categories["hotels"].interval == find_share_interval(5, 6)
 
 
 def test_a_group_is_as_sure_as_its_parts() -> None:
     """The one that was not run counts as 0 and adds no doubt."""
     groups = _scores(_records("irrelevance", PASSED, FAILED, PASSED)).groups
-    whole = of_share(2, 3)
+    whole = find_share_interval(2, 3)
     assert whole is not None
-    assert groups["irrelevance_all"].interval == of_mean([Part(0.5, 2 / 3, whole)])
+    assert groups["irrelevance_all"].interval == find_mean_interval([Part(0.5, 2 / 3, whole)])
 
 
 def test_overall_goes_by_the_weights_of_its_groups() -> None:
@@ -88,7 +99,7 @@ def test_overall_goes_by_the_weights_of_its_groups() -> None:
     group = scores.groups["irrelevance_all"]
     assert group.accuracy is not None
     assert group.interval is not None
-    assert scores.overall.interval == of_mean([Part(0.1, group.accuracy, group.interval)])
+    assert scores.overall.interval == find_mean_interval([Part(0.1, group.accuracy, group.interval)])
 
 
 def test_nothing_scored_has_no_accuracy() -> None:
@@ -132,11 +143,11 @@ def test_a_run_of_nothing_has_no_scores() -> None:
 def test_scores_are_found_by_name(name: str) -> None:
     scores = _scores(_records("multiple", PASSED))
     named = {**scores.categories, **scores.groups, "overall": scores.overall}
-    assert scores.named(name) is named[name]
+    assert scores.find_score(name) is named[name]
 
 
 def test_what_was_not_run_has_no_score() -> None:
-    assert _scores(_records("multiple", PASSED)).named("live") is None
+    assert _scores(_records("multiple", PASSED)).find_score("live") is None
 
 
 @pytest.mark.parametrize(("assumed", "passed", "failed"), [(PASSED, 3, 1), (FAILED, 1, 3)])
@@ -145,7 +156,7 @@ def test_entries_without_a_verdict_can_be_assumed_to_have_one(
 ) -> None:
     """Set-aside ones excepted: no answer to them counts."""
     records = _records("multiple", PASSED, FAILED, TIMEOUT, TIMEOUT, ASIDE)
-    score = aggregate(records, Profile.OFFICIAL, no_more, assumed).categories["multiple"]
+    score = aggregate_scores(records, Profile.OFFICIAL, no_more, assumed).categories["multiple"]
     assert (score.passed, score.failed, score.not_scored, score.set_aside) == (passed, failed, 1, 1)
 
 
@@ -156,7 +167,7 @@ def test_each_trial_counts() -> None:
         make_record(verdict, category="live_simple", number=index // 3, trial=index % 3 + 1)
         for index, verdict in enumerate(verdicts)
     ]
-    scores = aggregate(records, Profile.OFFICIAL, lambda name: 6 if name == "live_multiple" else 0)
+    scores = aggregate_scores(records, Profile.OFFICIAL, lambda name: 6 if name == "live_multiple" else 0)
     found = scores.categories["live_simple"]
     assert (found.n, found.passed, found.failed, found.not_scored) == (6, 3, 2, 1)
     assert scores.groups["live"].accuracy == 3 / 11
@@ -176,7 +187,7 @@ def _all(scores: ProfileScores) -> Mapping[str, Score]:
 @given(RECORDS)
 def test_counts_add_up_everywhere(records: list[Record]) -> None:
     for profile in Profile:
-        for name, score in _all(aggregate(records, profile, no_more)).items():
+        for name, score in _all(aggregate_scores(records, profile, no_more)).items():
             assert score.n == score.passed + score.failed + score.not_scored, name
             assert score.scored == score.passed + score.failed, name
             assert 0 <= score.set_aside <= score.not_scored, name
@@ -186,13 +197,13 @@ def test_counts_add_up_everywhere(records: list[Record]) -> None:
 @given(RECORDS)
 def test_overall_counts_every_record_once(records: list[Record]) -> None:
     for profile in Profile:
-        assert aggregate(records, profile, no_more).overall.n == len(records)
+        assert aggregate_scores(records, profile, no_more).overall.n == len(records)
 
 
 @given(RECORDS.flatmap(lambda records: st.tuples(st.just(records), st.permutations(records))))
 def test_the_order_of_records_does_not_matter(orders: tuple[list[Record], list[Record]]) -> None:
     for profile in Profile:
-        one, other = (aggregate(records, profile, lambda name: 7) for records in orders)
+        one, other = (aggregate_scores(records, profile, lambda name: 7) for records in orders)
         assert one == other
         assert list(_all(one)) == list(_all(other))
 
@@ -202,7 +213,8 @@ def test_what_could_come_lies_around_what_was_found(records: list[Record]) -> No
     """Of categories, whose accuracy is a plain share: assumed verdicts never turn worst and best around."""
     for profile in Profile:
         worst, found, best = (
-            aggregate(records, profile, no_more, assumed).categories for assumed in (FAILED, None, PASSED)
+            aggregate_scores(records, profile, no_more, assumed).categories
+            for assumed in (FAILED, None, PASSED)
         )
         for name, score in found.items():
             if score.accuracy is not None:
@@ -220,7 +232,7 @@ def test_in_suites_of_a_team_every_entry_counts_alike() -> None:
     more = [make_record(PASSED, suite="yours", category="chatable", number=n) for n in range(3)]
     scores = _scores(own, more)
     assert scores.overall == Score(
-        n=6, passed=4, failed=1, not_scored=1, set_aside=0, accuracy=4 / 5, interval=of_share(4, 5)
+        n=6, passed=4, failed=1, not_scored=1, set_aside=0, accuracy=4 / 5, interval=find_share_interval(4, 5)
     )
     assert scores.alike
     assert {name: group.accuracy for name, group in scores.groups.items()} == {"mine": 0.5, "yours": 1.0}

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.scorecard.aggregate.trials import TrialScores, trial_scores, trials_of
-from pytest_fcbench.scorecard.record import Record, by_category
+from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
+from pytest_fcbench.scorecard.record import Record, group_by_category
 from tests.factories import make_record
 
 PASSED, FAILED = Passed(), Failed("wrong_count", "2 calls")
@@ -35,7 +35,7 @@ def _records(*entries: str, category: str = "multiple") -> list[Record]:
 
 
 def test_four_entries_of_four_trials() -> None:
-    assert trial_scores(_records("++++", "+++-", "-+--", "----"), OFFICIAL, 4) == TrialScores(
+    assert score_trials(_records("++++", "+++-", "-+--", "----"), OFFICIAL, 4) == TrialScores(
         k=4,
         entries=4,
         left_out=(),
@@ -50,46 +50,46 @@ def test_four_entries_of_four_trials() -> None:
 
 def test_an_entry_with_a_trial_that_was_not_scored_is_left_out() -> None:
     records = _records("+++", "++?", "---", "xxx")
-    found = trial_scores(records, OFFICIAL, 3)
+    found = score_trials(records, OFFICIAL, 3)
     assert (found.entries, found.mean, found.flip) == (2, 0.5, 0.0)
     assert found.left_out == ("core:multiple_1", "core:multiple_3")
 
 
 def test_an_entry_whose_trials_were_not_all_run_is_left_out() -> None:
     records = _records("+++", "---")
-    found = trial_scores(records[:-1], OFFICIAL, 3)
+    found = score_trials(records[:-1], OFFICIAL, 3)
     assert (found.entries, found.mean, found.left_out) == (1, 1.0, ("core:multiple_1",))
 
 
 @pytest.mark.parametrize("records", [[], _records("?+", "-?")], ids=["no records", "none scored"])
 def test_where_no_entry_counts_nothing_is_known(records: Sequence[Record]) -> None:
-    found = trial_scores(records, OFFICIAL, 2)
+    found = score_trials(records, OFFICIAL, 2)
     assert (found.entries, found.mean, found.pass_at, found.pass_hat, found.flip) == (0, None, (), (), None)
 
 
 def test_of_one_trial_all_is_the_mean() -> None:
-    found = trial_scores(_records("+", "-", "-"), OFFICIAL, 1)
+    found = score_trials(_records("+", "-", "-"), OFFICIAL, 1)
     assert (found.mean, found.pass_at, found.pass_hat, found.flip) == (1 / 3, (1 / 3,), (1 / 3,), 0.0)
 
 
 def test_each_profile_has_its_own_verdicts() -> None:
     records = [make_record(PASSED, FAILED if trial == 2 else PASSED, trial=trial) for trial in (1, 2)]
-    assert trial_scores(records, Profile.OFFICIAL, 2).flip == 0
-    assert trial_scores(records, Profile.CORRECTED, 2).flip == 1
+    assert score_trials(records, Profile.OFFICIAL, 2).flip == 0
+    assert score_trials(records, Profile.CORRECTED, 2).flip == 1
 
 
 def test_entries_of_all_categories_weigh_the_same() -> None:
     records = _records("++") + _records("--", "--", "-+", category="parallel")
-    assert trial_scores(records, OFFICIAL, 2).mean == 3 / 8
-    means = {name: trial_scores(part, OFFICIAL, 2).mean for name, part in by_category(records).items()}
+    assert score_trials(records, OFFICIAL, 2).mean == 3 / 8
+    means = {name: score_trials(part, OFFICIAL, 2).mean for name, part in group_by_category(records).items()}
     assert means == {"multiple": 1.0, "parallel": 1 / 6}
 
 
 def test_trials_are_counted_over_the_run() -> None:
-    assert trials_of([]) == 1
-    assert trials_of([make_record()]) == 1
-    assert trials_of(_records("+-+")) == 3
-    assert trials_of(_records("+-+")[2:]) == 3
+    assert count_trials([]) == 1
+    assert count_trials([make_record()]) == 1
+    assert count_trials(_records("+-+")) == 3
+    assert count_trials(_records("+-+")[2:]) == 3
 
 
 def test_categories_are_in_the_order_of_the_tables() -> None:
@@ -98,7 +98,7 @@ def test_categories_are_in_the_order_of_the_tables() -> None:
         replace(make_record(), category="mine"),
         make_record(number=1),
     ]
-    assert list(by_category(records)) == ["simple_python", "live_simple", "mine"]
+    assert list(group_by_category(records)) == ["simple_python", "live_simple", "mine"]
 
 
 # Laws
@@ -114,7 +114,7 @@ _RUNS = st.integers(1, 6).flatmap(
 @given(_RUNS)
 def test_one_trial_is_the_mean_and_more_lie_around_it(run: tuple[int, list[Record]]) -> None:
     k, records = run
-    found = trial_scores(records, OFFICIAL, k)
+    found = score_trials(records, OFFICIAL, k)
     if found.mean is None or found.flip is None:
         assert found.entries == 0
         return
@@ -129,7 +129,7 @@ def test_one_trial_is_the_mean_and_more_lie_around_it(run: tuple[int, list[Recor
 @given(_RUNS)
 def test_the_estimators_are_shares_of_all_choices_of_trials(run: tuple[int, list[Record]]) -> None:
     k, records = run
-    found = trial_scores(records, OFFICIAL, k)
+    found = score_trials(records, OFFICIAL, k)
     by_entry: dict[str, list[Verdict]] = {}
     for record in records:
         by_entry.setdefault(record.entry, []).append(record.verdict(OFFICIAL))
@@ -144,5 +144,5 @@ def test_the_estimators_are_shares_of_all_choices_of_trials(run: tuple[int, list
 @given(_RUNS.flatmap(lambda run: st.tuples(st.just(run), st.permutations(run[1]))))
 def test_the_order_of_records_does_not_matter(orders: tuple[tuple[int, list[Record]], list[Record]]) -> None:
     (k, records), others = orders
-    assert trial_scores(records, OFFICIAL, k) == trial_scores(others, OFFICIAL, k)
-    assert trials_of(records) == trials_of(others)
+    assert score_trials(records, OFFICIAL, k) == score_trials(others, OFFICIAL, k)
+    assert count_trials(records) == count_trials(others)

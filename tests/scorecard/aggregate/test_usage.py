@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, cost_latency
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_usage
 from pytest_fcbench.scorecard.record import Record, Usage
 from tests.factories import make_record
 
@@ -18,7 +18,7 @@ NOTHING = CostLatency(0, 0, *[None] * 8)
 
 def _of(*steps: Usage) -> CostLatency:
     """Of one Record with these steps."""
-    return cost_latency([make_record(steps=steps)])
+    return measure_usage([make_record(steps=steps)])
 
 
 def _timed(*seconds: float | None) -> CostLatency:
@@ -30,7 +30,7 @@ def test_sums_and_means_of_a_run() -> None:
         make_record(steps=[Usage(1.0, 100, 10, 0.001), Usage(2.0, 300, 20, 0.003)]),
         make_record(number=1, steps=[Usage(6.0, 200, 30, 0.002)]),
     ]
-    assert asdict(cost_latency(records)) == {
+    assert asdict(measure_usage(records)) == {
         "steps": 3,
         "priced": 3,
         "input_tokens": 600,
@@ -54,7 +54,7 @@ def test_sums_and_means_of_a_run() -> None:
     ],
 )
 def test_where_nothing_is_known_all_is_none(records: list[Record]) -> None:
-    assert cost_latency(records) == NOTHING
+    assert measure_usage(records) == NOTHING
 
 
 def test_one_value_has_no_deviation() -> None:
@@ -116,7 +116,7 @@ _RECORDS = st.lists(
 @given(_RECORDS)
 def test_latencies_lie_in_their_range(records: list[Record]) -> None:
     seconds = [step.latency_s for record in records for step in record.steps if step.latency_s]
-    found = cost_latency(records)
+    found = measure_usage(records)
     for value in (found.latency_mean_s, found.latency_p50_s, found.latency_p95_s):
         assert (value is None) == (not seconds)
         if value is not None:
@@ -126,7 +126,7 @@ def test_latencies_lie_in_their_range(records: list[Record]) -> None:
 
 @given(_RECORDS, st.integers(0, 12))
 def test_the_parts_of_a_run_sum_up(records: list[Record], cut: int) -> None:
-    whole, one, other = (cost_latency(part) for part in (records, records[:cut], records[cut:]))
+    whole, one, other = (measure_usage(part) for part in (records, records[:cut], records[cut:]))
     assert whole.steps == one.steps + other.steps
     assert whole.priced == one.priced + other.priced
     assert (whole.input_tokens or 0) == (one.input_tokens or 0) + (other.input_tokens or 0)
@@ -136,4 +136,4 @@ def test_the_parts_of_a_run_sum_up(records: list[Record], cut: int) -> None:
 
 @given(_RECORDS.flatmap(lambda records: st.tuples(st.just(records), st.permutations(records))))
 def test_the_order_of_records_does_not_matter(orders: tuple[list[Record], list[Record]]) -> None:
-    assert cost_latency(orders[0]) == cost_latency(orders[1])
+    assert measure_usage(orders[0]) == measure_usage(orders[1])

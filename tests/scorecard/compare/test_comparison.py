@@ -10,25 +10,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.compare.comparison import (
     Comparison,
-    compare,
-    complex_calls,
-    conclusion,
-    flips,
-    heads,
-    holm,
-    joined_flips,
-    rated,
-    scores,
-    shown,
-    tables,
-    usage,
-    warnings,
+    compare_scorecards,
+    correct_by_holm,
+    decide_direction,
+    join_flips,
+    tabulate_all_flips,
+    tabulate_comparison,
+    tabulate_complex_calls,
+    tabulate_ratings,
+    tabulate_runs,
+    tabulate_scores,
+    tabulate_usage,
+    write_conclusion,
+    write_warnings,
 )
-from pytest_fcbench.scorecard.compare.comparison import executed as executed_calls
+from pytest_fcbench.scorecard.compare.comparison import tabulate_executed as executed_calls
 from pytest_fcbench.scorecard.compare.paired import Chance, Difference
 from pytest_fcbench.scorecard.record import Usage
 from pytest_fcbench.scorecard.render.tables import FORMATS, Table
@@ -48,7 +48,7 @@ def _flipped(better: int, worse: int, same: int, category: str = "parallel") -> 
 
 
 def _compared(before: Scorecard, after: Scorecard, metrics: Sequence[str] = ()) -> Comparison:
-    return compare(before, after, Profile.OFFICIAL, metrics)
+    return compare_scorecards(before, after, Profile.OFFICIAL, metrics)
 
 
 def _column(table: Table, name: str) -> dict[str, str]:
@@ -61,15 +61,15 @@ def _column(table: Table, name: str) -> dict[str, str]:
 
 def test_holm_as_by_hand() -> None:
     """Of four: 4 x .01, 3 x .02 (.06), 2 x .03 (.06, no less than the one before), 1 x .04 (.06)."""
-    assert holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
-    assert holm([0.5, 0.6]) == [1.0, 1.0]
-    assert holm([0.03]) == [0.03]
-    assert holm([]) == []
+    assert correct_by_holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
+    assert correct_by_holm([0.5, 0.6]) == [1.0, 1.0]
+    assert correct_by_holm([0.03]) == [0.03]
+    assert correct_by_holm([]) == []
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_a_corrected_p_is_no_smaller_and_no_larger_than_bonferronis(probabilities: list[float]) -> None:
-    corrected = holm(probabilities)
+    corrected = correct_by_holm(probabilities)
     for p, own in zip(probabilities, corrected, strict=True):
         assert p <= own <= min(1.0, p * len(probabilities)) + 1e-12
     assert [i for _, i in sorted(zip(probabilities, range(99), strict=False))] == [
@@ -90,12 +90,12 @@ def test_a_corrected_p_is_no_smaller_and_no_larger_than_bonferronis(probabilitie
 )
 def test_a_difference_is_shown_by_p_and_interval(low: float, high: float, p: float, says: int) -> None:
     found = Difference("overall", 9, 0.5, 0.6, 3, 2, Chance(low, high, p, p, "by hand"))
-    assert shown(found, p) == says
+    assert decide_direction(found, p) == says
 
 
 def test_rows_are_categories_groups_and_overall() -> None:
     verdicts = {"simple_python": [True, False], "parallel": [True, True], "live_relevance": [False]}
-    table = scores(_compared(make_card(verdicts, "a"), make_card(verdicts, "b")))
+    table = tabulate_scores(_compared(make_card(verdicts, "a"), make_card(verdicts, "b")))
     assert [row[0] for row in table.rows] == [
         "simple_python",
         "parallel",
@@ -111,7 +111,7 @@ def test_rows_are_categories_groups_and_overall() -> None:
 
 
 def test_a_row_says_all_of_a_change() -> None:
-    table = scores(_flipped(25, 8, 167))
+    table = tabulate_scores(_flipped(25, 8, 167))
     assert table.rows[0] == (
         "parallel",
         "200",
@@ -132,7 +132,10 @@ def test_categories_are_corrected_for_each_other_and_overall_is_not() -> None:
     before = dict.fromkeys(("parallel", "multiple", "simple_python", "irrelevance"), [True] * 40)
     after = {**before, "parallel": [False] * 7 + [True] * 33}
     cards = make_card(before, "a"), make_card(after, "b")
-    every, alone = scores(_compared(*cards)), scores(_compared(*cards, metrics=["parallel"]))
+    every, alone = (
+        tabulate_scores(_compared(*cards)),
+        tabulate_scores(_compared(*cards, metrics=["parallel"])),
+    )
     assert _column(every, "p")["parallel"] == "0.062"
     assert _column(every, "shown")["parallel"] == ""
     assert _column(every, "shown")["overall*"] == "worse"
@@ -141,7 +144,7 @@ def test_categories_are_corrected_for_each_other_and_overall_is_not() -> None:
 
 
 def test_where_nothing_changed_draws_give_no_interval() -> None:
-    table = scores(_flipped(0, 0, 30))
+    table = tabulate_scores(_flipped(0, 0, 30))
     assert _column(table, "low") == {"parallel": "-8.7", "non_live*": "-", "overall*": "-"}
 
 
@@ -166,26 +169,26 @@ def test_metrics_may_be_marks() -> None:
     ],
 )
 def test_the_conclusion_claims_what_is_shown(better: int, worse: int, same: int, says: str) -> None:
-    assert conclusion(_flipped(better, worse, same)).startswith(says)
+    assert write_conclusion(_flipped(better, worse, same)).startswith(says)
 
 
 def test_the_conclusion_is_about_overall_or_the_first_metric() -> None:
     verdicts = {"parallel": [True] * 4, "multiple": [True] * 4}
     cards = make_card(verdicts, "a"), make_card({**verdicts, "parallel": [False, True, True, True]}, "b")
-    assert " points in parallel " in conclusion(_compared(*cards, metrics=["parallel", "multiple"]))
-    assert " points overall " in conclusion(_compared(*cards, metrics=["parallel", "overall"]))
+    assert " points in parallel " in write_conclusion(_compared(*cards, metrics=["parallel", "multiple"]))
+    assert " points overall " in write_conclusion(_compared(*cards, metrics=["parallel", "overall"]))
 
 
 def test_the_same_model_is_told_apart() -> None:
     before, after = make_card({"parallel": [True]}, "a"), make_card({"parallel": [False]}, "a", mode="prompt")
-    assert "between a (fc) and a (prompt)" in conclusion(_compared(before, after))
+    assert "between a (fc) and a (prompt)" in write_conclusion(_compared(before, after))
 
 
 # What differs beside the model
 
 
 def test_equal_runs_are_compared_without_warnings() -> None:
-    assert list(warnings(_flipped(1, 1, 3))) == []
+    assert list(write_warnings(_flipped(1, 1, 3))) == []
 
 
 def test_every_difference_beside_the_model_is_told() -> None:
@@ -204,7 +207,7 @@ def test_every_difference_beside_the_model_is_told() -> None:
     )
     trial = tuple(replace(record, trial=2) for record in after.records)
     after = replace(after, records=after.records + trial)
-    assert list(warnings(_compared(before, after))) == [
+    assert list(write_warnings(_compared(before, after))) == [
         "suite core 1 before, core 2, content sha256 abababababab after; entries may have changed under the "
         "same name",
         "suite bfcl: only after",
@@ -219,23 +222,23 @@ def test_every_difference_beside_the_model_is_told() -> None:
 def test_what_is_left_out_is_told_with_its_reason() -> None:
     before = make_card({"parallel": [True, TIMEOUT, ASIDE, True], "multiple": [True] * 7}, "a")
     after = make_card({"parallel": [True, True, ASIDE, TIMEOUT, True]}, "b")
-    assert list(warnings(_compared(before, after))) == [
+    assert list(write_warnings(_compared(before, after))) == [
         "left out, only before: core:multiple_0, core:multiple_1, core:multiple_2, core:multiple_3, "
         "core:multiple_4 and 2 more",
         "left out, only after: core:parallel_4",
         "left out, set aside, their data are known to be bad: core:parallel_2",
         "left out, not scored in one of the two: core:parallel_1, core:parallel_3",
     ]
-    assert _column(heads(_compared(before, after)), "before")["not scored"] == "1, and 1 set aside"
+    assert _column(tabulate_runs(_compared(before, after)), "before")["not scored"] == "1, and 1 set aside"
 
 
 def test_the_date_is_that_of_the_run() -> None:
     found = _flipped(0, 0, 1)
     dated = replace(found, before=replace(found.before, created_s=1_780_000_000.5))
     odd = replace(found, before=replace(found.before, created_s=1e30))
-    assert _column(heads(found), "before")["ended"] == "-"
-    assert _column(heads(dated), "before")["ended"] == "2026-05-28 20:26 UTC"
-    assert _column(heads(odd), "before")["ended"] == "1e+30 s"
+    assert _column(tabulate_runs(found), "before")["ended"] == "-"
+    assert _column(tabulate_runs(dated), "before")["ended"] == "2026-05-28 20:26 UTC"
+    assert _column(tabulate_runs(odd), "before")["ended"] == "1e+30 s"
 
 
 # Cost and latency
@@ -246,7 +249,7 @@ def test_cost_and_latency_stand_side_by_side() -> None:
     after = make_card(
         {"parallel": [True, TIMEOUT]}, "b", steps=[Usage(2.0, 50, 10, None), Usage(1.0, 50, 10, 0.002)]
     )
-    table = usage(_compared(before, after))
+    table = tabulate_usage(_compared(before, after))
     assert {row[0]: row[1:] for row in table.rows} == {
         "calls": ("1", "2", "+100%"),
         "tokens in": ("100", "100", "+0%"),
@@ -262,7 +265,7 @@ def test_cost_and_latency_stand_side_by_side() -> None:
 
 def test_what_only_one_run_knows_has_no_change() -> None:
     known = make_card({"parallel": [True]}, "a", steps=[Usage(latency_s=1.0)])
-    table = usage(_compared(known, make_card({"parallel": [True]}, "b")))
+    table = tabulate_usage(_compared(known, make_card({"parallel": [True]}, "b")))
     assert table.rows[0] == ("calls", "1", "-", "-")
     assert [row[0] for row in table.rows if row[0].startswith(("tokens", "dollars"))] == []
 
@@ -287,23 +290,23 @@ def _complex(name: str, *rights: int, **facts: object) -> Scorecard:
 def test_calls_along_golden_paths_stand_side_by_side() -> None:
     """On the entries that both have."""
     found = _compared(_complex("a", 4, 2, 0, 0, 1), _complex("b", 4, 4, 4, 3))
-    table = complex_calls(found)
+    table = tabulate_complex_calls(found)
     assert [row[:4] for row in table.rows] == [
         ("hotels", "before", "6 of 16", "37.50%"),
         ("hotels", "after", "15 of 16", "93.75%"),
         ("all", "before", "6 of 16", "37.50%"),
         ("all", "after", "15 of 16", "93.75%"),
     ]
-    assert table in tables(found, 5)
-    assert " points in complex (95% " in conclusion(found)
-    assert complex_calls(_flipped(1, 0, 1)).rows == ()
+    assert table in tabulate_comparison(found, 5)
+    assert " points in complex (95% " in write_conclusion(found)
+    assert tabulate_complex_calls(_flipped(1, 0, 1)).rows == ()
 
 
 def test_a_baseline_knows_no_calls() -> None:
     after = _complex("b", 4, 4)
     kept = [replace(r, paths={}, cluster=None) for r in after.records]
     before = replace(after, records=tuple(kept))
-    assert complex_calls(_compared(before, after)).rows == ()
+    assert tabulate_complex_calls(_compared(before, after)).rows == ()
 
 
 def test_calls_as_written_and_ratings_stand_side_by_side() -> None:
@@ -319,28 +322,28 @@ def test_calls_as_written_and_ratings_stand_side_by_side() -> None:
         ("exec_simple", "before", "2", "1", "0", "0"),
         ("exec_simple", "after", "2", "1", "0", "1"),
     ]
-    assert [row[:5] for row in rated(found).rows] == [
+    assert [row[:5] for row in tabulate_ratings(found).rows] == [
         ("chatable", "before", "2", "0", "0.50"),
         ("chatable", "after", "2", "0", "2.00"),
     ]
-    assert "replies rated by: wise before, harsh after" in warnings(found)
-    assert executed_calls(_flipped(1, 0, 1)).rows == rated(_flipped(1, 0, 1)).rows == ()
+    assert "replies rated by: wise before, harsh after" in write_warnings(found)
+    assert executed_calls(_flipped(1, 0, 1)).rows == tabulate_ratings(_flipped(1, 0, 1)).rows == ()
 
 
 def test_other_rules_of_conversations_are_warned_of() -> None:
-    before, after = (_complex(name, 4, driven=Driven(name)) for name in Profile)
+    before, after = (_complex(name, 4, driven=PathSettings(name)) for name in Profile)
     means = "judge builtin, similarity structured, recorded replies"
     told = (
         f"complex conversations: by the official rules, {means} before, by the corrected rules, {means} after"
     )
-    assert told in warnings(_compared(before, after))
+    assert told in write_warnings(_compared(before, after))
 
 
 def test_flips_say_what_became_of_an_entry_and_why() -> None:
     wrong = Failed("value_error:string", "city is 'Oslo', accepted: ['Bergen']")
     before = make_card({"parallel": [wrong, True, True]}, "a")
     after = make_card({"parallel": [True, Failed("bare", ""), True]}, "b")
-    better, worse = flips(_compared(before, after), 20)
+    better, worse = tabulate_all_flips(_compared(before, after), 20)
     why = "value_error:string: city is 'Oslo', accepted: ['Bergen']"
     assert better.rows == (("core:parallel_0", "parallel", "failed", "passed", why),)
     assert worse.rows == (("core:parallel_1", "parallel", "passed", "failed", "bare"),)
@@ -349,14 +352,14 @@ def test_flips_say_what_became_of_an_entry_and_why() -> None:
 
 def test_flips_beyond_the_limit_are_counted() -> None:
     found = _flipped(5, 2, 1)
-    better, worse = flips(found, 3)
+    better, worse = tabulate_all_flips(found, 3)
     assert (len(better.rows), better.notes) == (3, ("and 2 more; --flips=N shows N",))
     assert (len(worse.rows), worse.notes) == (2, ())
-    assert len(joined_flips(found, None).rows) == 7
+    assert len(join_flips(found, None).rows) == 7
 
 
 def test_a_direction_without_flips_has_no_table() -> None:
-    assert [table.title for table in tables(_flipped(1, 0, 3), 20)][2:] == ["Better (1)"]
+    assert [table.title for table in tabulate_comparison(_flipped(1, 0, 3), 20)][2:] == ["Better (1)"]
 
 
 def test_trials_are_counted() -> None:
@@ -366,7 +369,7 @@ def test_trials_are_counted() -> None:
         return replace(make_card({}, name), records=tuple(records))
 
     found = _compared(trials("a", True, True, False), trials("b", True, False, False))
-    assert flips(found, 20)[1].rows == (
+    assert tabulate_all_flips(found, 20)[1].rows == (
         ("core:parallel_0", "parallel", "2 of 3", "1 of 3", "wrong_count: 2 calls"),
     )
 
@@ -429,8 +432,8 @@ def test_turned_around_everything_is_its_opposite(runs: list[tuple[str, bool, bo
         )
         if there.difference.chance.method == "McNemar, exact":
             assert there.shown == -back.shown
-    assert [len(table.rows) for table in flips(one, None)] == [
-        len(table.rows) for table in flips(other, None)[::-1]
+    assert [len(table.rows) for table in tabulate_all_flips(one, None)] == [
+        len(table.rows) for table in tabulate_all_flips(other, None)[::-1]
     ]
 
 
@@ -443,4 +446,4 @@ def test_what_is_claimed_has_the_numbers_on_its_side(runs: list[tuple[str, bool,
             assert one.p <= 0.05
             assert one.shown * one.difference.change > 0
             assert one.difference.better + one.difference.worse >= 6
-    assert all(line.isprintable() for line in FORMATS[form]("t", tables(found, 3)))
+    assert all(line.isprintable() for line in FORMATS[form]("t", tabulate_comparison(found, 3)))

@@ -13,19 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdicts
 from pytest_fcbench.scorecard.compare import comparison
 from pytest_fcbench.scorecard.compare.leaderboard import (
     Board,
-    boards,
-    correlations,
-    execution_charts,
-    joined,
-    release_chart,
-    tables,
+    draw_execution,
+    draw_releases,
+    join_boards,
+    rank_boards,
+    tabulate_board,
+    tabulate_correlations,
 )
-from pytest_fcbench.scorecard.compare.paired import pair
+from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.record import Usage
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import make_card, make_path_record, make_path_score
@@ -39,7 +39,7 @@ def _card(name: str, passed: int, **facts: object) -> Scorecard:
 
 
 def _only(*cards: Scorecard, metric: str = "overall") -> Board:
-    (board,) = boards(cards, Profile.OFFICIAL, metric)
+    (board,) = rank_boards(cards, Profile.OFFICIAL, metric)
     return board
 
 
@@ -54,7 +54,7 @@ def test_models_without_a_shown_difference_share_a_rank() -> None:
     board = _only(_card("low", 5), _card("high", 38), _card("other", 36), _card("mid", 20))
     assert _ranks(board) == {"high": (1, 2), "other": (1, 2), "mid": (3, 3), "low": (4, 4)}
     assert [row.name for row in board.rows] == ["high", "other", "mid", "low"]
-    assert [row[0] for row in tables(board)[0].rows] == ["1 to 2", "1 to 2", "3", "4"]
+    assert [row[0] for row in tabulate_board(board)[0].rows] == ["1 to 2", "1 to 2", "3", "4"]
 
 
 def test_one_in_the_middle_may_tie_with_both_neighbours() -> None:
@@ -92,8 +92,8 @@ def test_runs_without_a_common_entry_are_told() -> None:
         make_card({"parallel": [True, TIMEOUT]}, "one"),
         make_card({"parallel": [TIMEOUT, True]}, "two"),
     )
-    assert "not compared, no scored entry in common: one and two" in tables(_only(one, two))[0].notes
-    assert tables(_only(two, one)) == tables(_only(one, two))
+    assert "not compared, no scored entry in common: one and two" in tabulate_board(_only(one, two))[0].notes
+    assert tabulate_board(_only(two, one)) == tabulate_board(_only(one, two))
 
 
 _CARDS = st.lists(st.lists(st.booleans(), min_size=12, max_size=12), min_size=1, max_size=4)
@@ -115,9 +115,11 @@ def test_laws_of_ranks(runs: list[list[bool]], chance: object, metric: str) -> N
     assert places[0] == 1
     for one in cards:
         for other in cards:
-            difference = pair(one.records, other.records, Profile.OFFICIAL).difference("parallel")
+            difference = pair_runs(one.records, other.records, Profile.OFFICIAL).measure_difference(
+                "parallel"
+            )
             assert difference is not None
-            if metric == "parallel" and comparison.shown(difference, difference.chance.p) > 0:
+            if metric == "parallel" and comparison.decide_direction(difference, difference.chance.p) > 0:
                 better, worse = ranks[other.facts.model][0], ranks[one.facts.model][0]
                 assert better is not None
                 assert worse is not None
@@ -130,7 +132,7 @@ def test_laws_of_ranks(runs: list[list[bool]], chance: object, metric: str) -> N
 
 def test_other_data_stand_in_other_tables() -> None:
     newer = {"core": {"version": "2", "pack_hash": "ab" * 32}}
-    found = boards(
+    found = rank_boards(
         [
             _card("a", 30),
             _card("b", 20),
@@ -148,8 +150,8 @@ def test_other_data_stand_in_other_tables() -> None:
 
 
 def test_one_table_for_programs_says_of_each_row_what_it_was_put() -> None:
-    table = joined(
-        boards([_card("a", 30), _card("c", 10, suites={"core": {"version": "2"}})], Profile.OFFICIAL)
+    table = join_boards(
+        rank_boards([_card("a", 30), _card("c", 10, suites={"core": {"version": "2"}})], Profile.OFFICIAL)
     )
     assert table.columns[:5] == ("rank", "model", "mode", "overall", "95% interval")
     assert [(row[1], row[-1]) for row in table.rows] == [("a", "core 1; parallel"), ("c", "core 2; parallel")]
@@ -170,9 +172,9 @@ def _complex(name: str, right: int, **facts: object) -> Scorecard:
 
 
 def test_runs_of_complex_entries_are_ranked_by_these() -> None:
-    cards = [_complex("a", 2), _complex("b", 4, driven=Driven(Profile.OFFICIAL))]
-    (board,) = boards(cards, Profile.OFFICIAL)
-    scores, calls, _ = tables(board)
+    cards = [_complex("a", 2), _complex("b", 4, driven=PathSettings(Profile.OFFICIAL))]
+    (board,) = rank_boards(cards, Profile.OFFICIAL)
+    scores, calls, _ = tabulate_board(board)
     assert board.metric == "complex"
     assert scores.columns == ("rank", "model", "mode", "complex*", "95% interval", "hotels")
     assert calls.columns[:5] == ("rank", "model", "mode", "right calls", "call acc.")
@@ -189,13 +191,13 @@ def test_three_templates_show_no_difference() -> None:
 
 
 def test_other_rules_of_conversations_are_told() -> None:
-    cards = [_complex(name, 4, driven=Driven(name)) for name in Profile]
-    (board,) = boards(cards, Profile.OFFICIAL)
-    assert tables(board)[1].notes[1].startswith("conversations went on by different means: by the ")
+    cards = [_complex(name, 4, driven=PathSettings(name)) for name in Profile]
+    (board,) = rank_boards(cards, Profile.OFFICIAL)
+    assert tabulate_board(board)[1].notes[1].startswith("conversations went on by different means: by the ")
 
 
 def test_one_table_for_programs_has_the_columns_of_all() -> None:
-    table = joined(boards([_card("a", 30), _complex("b", 4)], Profile.OFFICIAL))
+    table = join_boards(rank_boards([_card("a", 30), _complex("b", 4)], Profile.OFFICIAL))
     assert table.columns[-1] == "data"
     assert {"overall", "complex", "hotels", "call acc."} <= set(table.columns)
     rows = {row[1]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
@@ -206,7 +208,7 @@ def test_one_table_for_programs_has_the_columns_of_all() -> None:
 def test_the_same_model_is_told_apart_by_mode_or_file() -> None:
     again = replace(_card("a", 3), path=Path("again.json"))
     board = _only(_card("a", 30), _card("a", 10, mode="prompt"), again)
-    assert [row[1:3] for row in tables(board)[0].rows] == [
+    assert [row[1:3] for row in tabulate_board(board)[0].rows] == [
         ("a (a.json)", "fc"),
         ("a", "prompt"),
         ("a (again.json)", "fc"),
@@ -215,14 +217,14 @@ def test_the_same_model_is_told_apart_by_mode_or_file() -> None:
 
 def test_versions_that_judged_are_told_where_they_differ() -> None:
     board = _only(_card("a", 30), _card("b", 10, fcbench="9.9"))
-    assert "judged by different versions of fcbench: 0.1.0, 9.9" in tables(board)[0].notes
+    assert "judged by different versions of fcbench: 0.1.0, 9.9" in tabulate_board(board)[0].notes
 
 
 # Columns
 
 
 def test_scores_are_those_of_the_formulas() -> None:
-    scores, _ = tables(_only(_card("a", 30), _card("b", 30)))
+    scores, _ = tabulate_board(_only(_card("a", 30), _card("b", 30)))
     assert scores.columns[3:] == (
         "overall*",
         "95% interval",
@@ -240,16 +242,16 @@ def test_scores_are_those_of_the_formulas() -> None:
 
 
 def test_other_columns_can_be_asked_for() -> None:
-    scores, _ = tables(_only(_card("a", 30), metric="parallel"), ["overall", "core", "parallel"])
+    scores, _ = tabulate_board(_only(_card("a", 30), metric="parallel"), ["overall", "core", "parallel"])
     assert scores.columns[3:] == ("parallel", "95% interval", "overall*", "core")
     with pytest.raises(UsageError, match=r"unknown metric 'ovrall'\. Did you mean 'overall'"):
-        tables(_only(_card("a", 30)), ["ovrall"])
+        tabulate_board(_only(_card("a", 30)), ["ovrall"])
 
 
 def test_cost_latency_and_release_stand_beside() -> None:
     card = make_card({"parallel": [True, True, False, TIMEOUT]}, "a", steps=[Usage(1.5, 10, 2, 0.25)])
-    (board,) = boards([card], Profile.OFFICIAL, released={"a": date(2024, 7, 18)})
-    _, rest = tables(board)
+    (board,) = rank_boards([card], Profile.OFFICIAL, released={"a": date(2024, 7, 18)})
+    _, rest = tabulate_board(board)
     found = dict(zip(rest.columns, rest.rows[0], strict=True))
     assert found["released"] == "2024-07-18"
     assert (found["scored"], found["not scored"], found["calls"]) == ("3", "25.0%", "4")
@@ -258,7 +260,7 @@ def test_cost_latency_and_release_stand_beside() -> None:
 
 
 def test_a_baseline_knows_no_cost() -> None:
-    _, rest = tables(_only(_card("a", 3)))
+    _, rest = tabulate_board(_only(_card("a", 3)))
     assert rest.rows[0][3:] == ("-", "40", "0.0%", "-", "-", "-", "-", "-", "-")
 
 
@@ -267,8 +269,8 @@ def test_a_baseline_knows_no_cost() -> None:
 
 def _chart(dates: Mapping[str, date], *undated: str) -> str | None:
     cards = [_card(name, 30 - 3 * n) for n, name in enumerate([*dates, *undated])]
-    (board,) = boards(cards, Profile.OFFICIAL, "parallel", dates)
-    return release_chart(board)
+    (board,) = rank_boards(cards, Profile.OFFICIAL, "parallel", dates)
+    return draw_releases(board)
 
 
 def _texts(svg: str) -> set[str | None]:
@@ -298,9 +300,9 @@ def test_a_hostile_name_is_text_in_the_chart() -> None:
 
 def test_a_metric_nobody_has_is_refused() -> None:
     with pytest.raises(UsageError, match=r"unknown metric 'paralell'\. Did you mean 'parallel'"):
-        boards([_card("a", 3)], Profile.OFFICIAL, "paralell")
+        rank_boards([_card("a", 3)], Profile.OFFICIAL, "paralell")
     with pytest.raises(UsageError, match="no scorecard has a scored entry of live"):
-        boards([_card("a", 3)], Profile.OFFICIAL, "live")
+        rank_boards([_card("a", 3)], Profile.OFFICIAL, "live")
 
 
 # AST and execution
@@ -310,7 +312,7 @@ def _both(name: str, written: int, executed: int) -> Scorecard:
     """A run in which the first of ten entries passed, as they are written and by what they return."""
     card = make_card({"exec_simple": [n < executed for n in range(10)]}, name)
     records = [
-        replace(r, as_written=Verdicts.both(Passed() if n < written else _WRONG))
+        replace(r, as_written=Verdicts.same_in_both(Passed() if n < written else _WRONG))
         for n, r in enumerate(card.records)
     ]
     return replace(card, records=tuple(records))
@@ -320,20 +322,20 @@ _WRONG = Failed("value_error:others", "")
 
 
 def test_ast_and_execution_of_each_model_and_over_all() -> None:
-    (board,) = boards([_both("a", 9, 10), _both("b", 5, 6), _both("c", 1, 4)], Profile.OFFICIAL)
+    (board,) = rank_boards([_both("a", 9, 10), _both("b", 5, 6), _both("c", 1, 4)], Profile.OFFICIAL)
     assert board.metric == "executable"
-    table = next(table for table in tables(board) if table.title == "AST and execution")
+    table = next(table for table in tabulate_board(board) if table.title == "AST and execution")
     assert table.columns[-2:] == ("AST", "execution")
     assert [row[-2:] for row in table.rows] == [
         ("90.00%", "100.00%"),
         ("50.00%", "60.00%"),
         ("10.00%", "40.00%"),
     ]
-    (over,) = correlations(board)
+    (over,) = tabulate_correlations(board)
     assert over.rows == (("the same answers", "3", "0.982", "1.000"),)
-    (chart,) = execution_charts(board)
+    (chart,) = draw_execution(board)
     assert "Execution over AST" in chart
-    assert joined([board]).rows[0][-2:] != ("-", "-")
+    assert join_boards([board]).rows[0][-2:] != ("-", "-")
 
 
 def test_categories_of_the_same_kind_are_compared_too() -> None:
@@ -344,14 +346,14 @@ def test_categories_of_the_same_kind_are_compared_too() -> None:
         )
         for k in range(3)
     ]
-    (board,) = boards(cards, Profile.OFFICIAL)
-    (over,) = correlations(board)
+    (board,) = rank_boards(cards, Profile.OFFICIAL)
+    (over,) = tabulate_correlations(board)
     assert over.rows == (("categories of the same kinds", "3", "1.000", "1.000"),)
 
 
 def test_two_models_do_not_make_a_correlation() -> None:
-    (board,) = boards([_both("a", 9, 10), _both("b", 5, 6)], Profile.OFFICIAL)
-    assert list(correlations(board)) == []
-    assert list(execution_charts(board)) == []
-    (plain,) = boards([_card("a", 1), _card("b", 2), _card("c", 3)], Profile.OFFICIAL)
-    assert not [table for table in tables(plain) if table.title == "AST and execution"]
+    (board,) = rank_boards([_both("a", 9, 10), _both("b", 5, 6)], Profile.OFFICIAL)
+    assert list(tabulate_correlations(board)) == []
+    assert list(draw_execution(board)) == []
+    (plain,) = rank_boards([_card("a", 1), _card("b", 2), _card("c", 3)], Profile.OFFICIAL)
+    assert not [table for table in tabulate_board(plain) if table.title == "AST and execution"]

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
-from pytest_fcbench.scorecard.compare.merging import Merged, merge
+from pytest_fcbench.scorecard.compare.merging import Merged, merge_scorecards
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import RunFacts
-from pytest_fcbench.scorecard.scorecard_files import Scorecard, baseline, load
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_scorecard, write_baseline
 from tests.factories import FACTS, make_record, make_scorecard
 
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")
@@ -37,11 +37,11 @@ def _part(
         test.setdefault("outcome", "passed")
     counts = {"total": len(tests), "collected": len(tests)}
     path.write_text(json.dumps({**told, "duration": 2.0, "summary": counts, **report}))
-    return load(path)
+    return load_scorecard(path)
 
 
 def _merged(parts: Sequence[Scorecard], *, replacing: bool = False) -> Merged:
-    return merge([part.path for part in parts], replacing=replacing)
+    return merge_scorecards([part.path for part in parts], replacing=replacing)
 
 
 def _record(number: int, *, passed: bool = True, category: str = "live_simple") -> Record:
@@ -150,9 +150,9 @@ def test_shards_of_different_runs_and_baselines_are_refused(
     with pytest.raises(UsageError, match=r"is shard 2/2, .*3\.json is shard 3/4: shards of one run"):
         _merged([*two, third])
     kept = tmp_path / "kept.json"
-    kept.write_text(baseline(two[0]))
+    kept.write_text(write_baseline(two[0]))
     with pytest.raises(UsageError, match=r"kept\.json: a baseline keeps verdicts only"):
-        _merged([two[1], load(kept)])
+        _merged([two[1], load_scorecard(kept)])
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, weights
-from pytest_fcbench.scorecard.aggregate.scores import aggregate
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, weigh_categories
+from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.compare.paired import (
     Difference,
     Paired,
     _estimate_from_counts,
     _estimate_from_draws,
-    pair,
+    pair_runs,
 )
 from pytest_fcbench.scorecard.record import Record
 from tests.factories import make_path_record, make_record
@@ -40,7 +40,7 @@ def _flips(better: int, worse: int, same: int, category: str = "parallel") -> Pa
     shares = [(False, True)] * better + [(True, False)] * worse
     shares += [(n % 2 == 0, n % 2 == 0) for n in range(same)]
     before, after = zip(*shares, strict=True)
-    return pair(
+    return pair_runs(
         _run([_pass(p) for p in before], category),
         _run([_pass(p) for p in after], category),
         Profile.OFFICIAL,
@@ -48,7 +48,7 @@ def _flips(better: int, worse: int, same: int, category: str = "parallel") -> Pa
 
 
 def _difference(paired: Paired, metric: str = "parallel") -> Difference:
-    found = paired.difference(metric)
+    found = paired.measure_difference(metric)
     assert found is not None
     return found
 
@@ -58,7 +58,7 @@ def _difference(paired: Paired, metric: str = "parallel") -> Difference:
 
 def test_entries_are_paired_by_name_whatever_their_order() -> None:
     before, after = _run([Passed(), WRONG, Passed()]), _run([Passed(), Passed(), WRONG])
-    paired = pair(before, after[::-1], Profile.OFFICIAL)
+    paired = pair_runs(before, after[::-1], Profile.OFFICIAL)
     assert [(p.entry, p.before, p.after) for p in paired.pairs] == [
         ("core:parallel_2", 1.0, 0.0),
         ("core:parallel_1", 0.0, 1.0),
@@ -72,7 +72,7 @@ def test_what_only_one_run_has_or_scored_is_named_and_does_not_count() -> None:
     aside = NotScored(SET_ASIDE, "bad data")
     before = _run([Passed(), TIMEOUT, Passed(), aside])
     after = _run([Passed(), Passed(), TIMEOUT, aside, Passed()])[:5]
-    paired = pair([*before, make_record(category="multiple")], after, Profile.OFFICIAL)
+    paired = pair_runs([*before, make_record(category="multiple")], after, Profile.OFFICIAL)
     assert [p.entry for p in paired.pairs] == ["core:parallel_0"]
     assert paired.only_before == ("core:multiple_0",)
     assert paired.only_after == ("core:parallel_4",)
@@ -81,7 +81,7 @@ def test_what_only_one_run_has_or_scored_is_named_and_does_not_count() -> None:
 
 def test_what_the_later_run_has_not_scored_may_be_assumed() -> None:
     before, after = _run([Passed(), Passed()]), _run([TIMEOUT, NotScored(SET_ASIDE, "bad")])
-    worst, best = (pair(before, after, Profile.OFFICIAL, assumed) for assumed in (WRONG, Passed()))
+    worst, best = (pair_runs(before, after, Profile.OFFICIAL, assumed) for assumed in (WRONG, Passed()))
     assert [p.after for p in worst.pairs] == [0.0]
     assert [p.after for p in best.pairs] == [1.0]
     assert worst.unscored == ("core:parallel_1",)
@@ -89,7 +89,7 @@ def test_what_the_later_run_has_not_scored_may_be_assumed() -> None:
 
 def test_the_profile_decides() -> None:
     before, after = [make_record(Passed(), Passed())], [make_record(WRONG, Passed())]
-    changes = {profile: pair(before, after, profile).pairs[0].change for profile in Profile}
+    changes = {profile: pair_runs(before, after, profile).pairs[0].change for profile in Profile}
     assert changes == {Profile.OFFICIAL: -1.0, Profile.CORRECTED: 0.0}
 
 
@@ -97,10 +97,10 @@ def test_trials_count_by_their_share() -> None:
     def trials(*passed: bool) -> list[Record]:
         return [make_record(_pass(p), category="parallel", trial=n) for n, p in enumerate(passed, 1)]
 
-    (one,) = pair(trials(True, True, False), trials(True, False), Profile.OFFICIAL).pairs
+    (one,) = pair_runs(trials(True, True, False), trials(True, False), Profile.OFFICIAL).pairs
     assert (one.before, one.after) == pytest.approx((2 / 3, 0.5))
     assert not one.once
-    (plain,) = pair([make_record()], [make_record(trial=1)], Profile.OFFICIAL).pairs
+    (plain,) = pair_runs([make_record()], [make_record(trial=1)], Profile.OFFICIAL).pairs
     assert plain.once
 
 
@@ -205,7 +205,7 @@ def _templates(*changes: tuple[int, int], size: int = 10) -> Paired:
             for run, passed in zip(runs, (n >= better, n < better or n >= better + worse), strict=True):
                 record = make_path_record(_pass(passed), number=cluster * size + n, cluster=str(cluster))
                 run.append(record)
-    return pair(*runs, Profile.OFFICIAL)
+    return pair_runs(*runs, Profile.OFFICIAL)
 
 
 def test_a_cluster_gets_one_sign() -> None:
@@ -250,7 +250,7 @@ def test_a_baseline_needs_no_clusters() -> None:
     within = [make_path_record(WRONG, number=n, cluster="0") for n in range(4)]
     without = [make_path_record(number=n) for n in range(4)]
     for before, after in ((without, within), (within, without)):
-        assert {one.unit for one in pair(before, after, Profile.OFFICIAL).pairs} == {"core:hotels:0"}
+        assert {one.unit for one in pair_runs(before, after, Profile.OFFICIAL).pairs} == {"core:hotels:0"}
 
 
 # Metrics
@@ -268,7 +268,7 @@ def test_a_group_takes_its_weights() -> None:
     """Two parts of three: the second, ten times as large, counts no more than the first."""
     before = _run([Passed()] * 4, "simple_python") + _run([Passed()] * 40, "simple_java")
     after = _run([WRONG, WRONG, Passed(), Passed()], "simple_python") + _run([Passed()] * 40, "simple_java")
-    found = _difference(pair(before, after, Profile.OFFICIAL), "simple")
+    found = _difference(pair_runs(before, after, Profile.OFFICIAL), "simple")
     assert found.change == pytest.approx(-0.5 / 3)
     assert found.chance.method.startswith("signs by lot")
 
@@ -276,13 +276,13 @@ def test_a_group_takes_its_weights() -> None:
 def test_a_mark_counts_every_entry_alike() -> None:
     before = _run([Passed()] * 4, "simple_python") + _run([Passed()] * 12, "live_simple")
     after = _run([WRONG] * 4, "simple_python") + _run([Passed()] * 12, "live_simple")
-    paired = pair(before, after, Profile.OFFICIAL)
+    paired = pair_runs(before, after, Profile.OFFICIAL)
     for mark in ("core", "single_turn", "python"):
         assert _difference(paired, mark).change == pytest.approx(-0.25)
         assert _difference(paired, mark).chance == _estimate_from_counts(0, 4, 16)
     assert _difference(paired, "live").change == 0
-    assert paired.difference("bfcl") is None
-    assert paired.difference("multi_turn") is None
+    assert paired.measure_difference("bfcl") is None
+    assert paired.measure_difference("multi_turn") is None
 
 
 def test_overall_of_one_category_is_no_share() -> None:
@@ -311,8 +311,10 @@ def test_scores_on_the_same_entries_are_those_of_the_runs(
     flips: list[tuple[str, bool, bool]], metric: str
 ) -> None:
     before, after = _both(flips)
-    found = pair(before, after, Profile.OFFICIAL).difference(metric, lambda name: 3)
-    scores = [aggregate(run, Profile.OFFICIAL, lambda name: 3).named(metric) for run in (before, after)]
+    found = pair_runs(before, after, Profile.OFFICIAL).measure_difference(metric, lambda name: 3)
+    scores = [
+        aggregate_scores(run, Profile.OFFICIAL, lambda name: 3).find_score(metric) for run in (before, after)
+    ]
     if metric == "core" or found is None:
         return
     assert [found.before, found.after] == pytest.approx([score.accuracy for score in scores if score])
@@ -322,8 +324,8 @@ def test_scores_on_the_same_entries_are_those_of_the_runs(
 @given(_RUNS, st.sampled_from(["overall", "non_live", "core"]))
 def test_turned_around_a_change_is_its_opposite(flips: list[tuple[str, bool, bool]], metric: str) -> None:
     before, after = _both(flips)
-    one = pair(before, after, Profile.OFFICIAL).difference(metric)
-    other = pair(after, before, Profile.OFFICIAL).difference(metric)
+    one = pair_runs(before, after, Profile.OFFICIAL).measure_difference(metric)
+    other = pair_runs(after, before, Profile.OFFICIAL).measure_difference(metric)
     assert (one is None) == (other is None)
     if one and other:
         assert one.change == pytest.approx(-other.change)
@@ -337,17 +339,17 @@ def test_turned_around_a_change_is_its_opposite(flips: list[tuple[str, bool, boo
 
 
 def test_weights_of_the_formulas() -> None:
-    assert weights("parallel", lambda name: 0) == {"parallel": 1.0}
-    assert weights("simple", lambda name: 0) == pytest.approx(
+    assert weigh_categories("parallel", lambda name: 0) == {"parallel": 1.0}
+    assert weigh_categories("simple", lambda name: 0) == pytest.approx(
         {"simple_python": 1 / 3, "simple_java": 1 / 3, "simple_javascript": 1 / 3}
     )
-    assert weights("live", lambda name: 3 if name == "live_simple" else 1)["live_simple"] == 0.5
-    assert weights("overall", lambda name: 1)["multi_turn_base"] == pytest.approx(0.3 / 4)
+    assert weigh_categories("live", lambda name: 3 if name == "live_simple" else 1)["live_simple"] == 0.5
+    assert weigh_categories("overall", lambda name: 1)["multi_turn_base"] == pytest.approx(0.3 / 4)
 
 
 def test_what_has_no_category_yet_has_no_weight() -> None:
     known = sum(share for name, share in OVERALL.items() if name in GROUPS)
-    assert sum(weights("overall", lambda name: 1).values()) == pytest.approx(known)
+    assert sum(weigh_categories("overall", lambda name: 1).values()) == pytest.approx(known)
 
 
 def test_in_suites_of_a_team_every_entry_counts_alike_in_overall() -> None:
@@ -359,6 +361,8 @@ def test_in_suites_of_a_team_every_entry_counts_alike_in_overall() -> None:
             for number, (category, well) in enumerate(zip(kinds, passed, strict=True))
         ]
 
-    found = _difference(pair(run(True, False, False), run(True, True, False), Profile.OFFICIAL), "overall")
+    found = _difference(
+        pair_runs(run(True, False, False), run(True, True, False), Profile.OFFICIAL), "overall"
+    )
     assert found.entries == 3
     assert (found.before, found.after) == pytest.approx((1 / 3, 2 / 3))

@@ -7,7 +7,7 @@ import pytest
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.gate.gate import Evidence
-from pytest_fcbench.scorecard.gate.rules import parse
+from pytest_fcbench.scorecard.gate.rules import parse_rule
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED, WORDS, Outcome
 from tests.factories import make_record
 
@@ -24,13 +24,13 @@ EVIDENCE = Evidence(
 
 @pytest.mark.parametrize("rule", ["multiple>=0.5", "multiple>=0.9"])
 def test_an_interrupted_run_cannot_be_told(rule: str) -> None:
-    (outcome,) = gate.check([parse(rule)], EVIDENCE, unfinished="the run was interrupted")
+    (outcome,) = gate.check_rules([parse_rule(rule)], EVIDENCE, unfinished="the run was interrupted")
     assert (outcome.code, outcome.sentence) == (UNDECIDED, "the run was interrupted; multiple is 50.00%")
 
 
 def test_every_rule_has_its_outcome_in_order() -> None:
-    rules = [parse(text) for text in ("multiple>=0.9", "multiple>=0.1")]
-    outcomes = gate.check(rules, EVIDENCE)
+    rules = [parse_rule(text) for text in ("multiple>=0.9", "multiple>=0.1")]
+    outcomes = gate.check_rules(rules, EVIDENCE)
     assert [(o.rule, o.code) for o in outcomes] == [("multiple>=0.9", BROKEN), ("multiple>=0.1", HELD)]
 
 
@@ -49,7 +49,7 @@ def test_every_rule_has_its_outcome_in_order() -> None:
     ],
 )
 def test_the_exit_code_of_several_rules(codes: list[int], exit_code: int) -> None:
-    assert gate.exit_code([Outcome("overall>=0", WORDS[code], "") for code in codes]) == exit_code
+    assert gate.choose_exit_code([Outcome("overall>=0", WORDS[code], "") for code in codes]) == exit_code
 
 
 @pytest.mark.parametrize(("code", "word"), [(HELD, "held"), (BROKEN, "broken"), (UNDECIDED, "cannot tell")])

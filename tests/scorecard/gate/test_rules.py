@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.gate.gate import Evidence, Finding
-from pytest_fcbench.scorecard.gate.rules import BaselineRule, Bound, NotWorse, ScoreRule, parse
+from pytest_fcbench.scorecard.gate.rules import BaselineRule, Bound, NotWorse, ScoreRule, parse_rule
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -34,7 +34,7 @@ def _baseline(records: Sequence[Record], version: str = "1") -> Scorecard:
 
 def _check(rule: str, *records: Record, baseline: Scorecard | None = None) -> Finding:
     evidence = Evidence(records, Profile.OFFICIAL, lambda name: 0, FACTS.suites, baseline)
-    return parse(rule, ("core", "bfcl")).check(evidence)
+    return parse_rule(rule, ("core", "bfcl")).check(evidence)
 
 
 # Reading a rule
@@ -55,7 +55,7 @@ def _check(rule: str, *records: Record, baseline: Scorecard | None = None) -> Fi
     ],
 )
 def test_a_rule_is_metric_operator_and_share(text: str, metric: str, operator: str, threshold: float) -> None:
-    assert parse(text) == ScoreRule(text, metric, Bound(operator, threshold))
+    assert parse_rule(text) == ScoreRule(text, metric, Bound(operator, threshold))
 
 
 FORM = (
@@ -92,7 +92,7 @@ FORM = (
 )
 def test_what_is_no_rule_is_told(text: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
-        parse(text)
+        parse_rule(text)
     assert str(caught.value) == f"gate rule {text!r}{says}"
 
 
@@ -112,7 +112,7 @@ def test_what_is_no_rule_is_told(text: str, says: str) -> None:
 )
 def test_an_unknown_metric_is_told_with_the_nearest(metric: str, guess: str) -> None:
     with pytest.raises(UsageError) as caught:
-        parse(f"{metric}>=0.5", ("core",))
+        parse_rule(f"{metric}>=0.5", ("core",))
     assert str(caught.value).startswith(f"gate rule '{metric}>=0.5': unknown metric {metric!r}. {guess}")
 
 
@@ -154,7 +154,7 @@ def test_a_rule_about_overall() -> None:
 
 def test_the_profile_decides() -> None:
     records = [make_record(PASSED, FAILED)]
-    rule = parse("simple_python>=0.5")
+    rule = parse_rule("simple_python>=0.5")
     codes = [rule.check(Evidence(records, profile, lambda name: 0, {})).code for profile in Profile]
     assert codes == [HELD, BROKEN]
 
@@ -266,7 +266,7 @@ def test_calls_that_were_not_scored_may_leave_it_undecided() -> None:
 def test_the_profile_of_the_run_decides_about_calls() -> None:
     right, wrong = make_path_score(calls=2, right=2), make_path_score(calls=2, right=0)
     records = [make_path_record(path=right, corrected_path=wrong)]
-    rule = parse("complex.calls>=0.5")
+    rule = parse_rule("complex.calls>=0.5")
     found = [rule.check(Evidence(records, profile, lambda name: 0, {})).code for profile in Profile]
     assert found == [HELD, BROKEN]
 
@@ -281,7 +281,7 @@ def test_the_profile_of_the_run_decides_about_calls() -> None:
 )
 def test_wrong_rules_about_calls(text: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
-        parse(text)
+        parse_rule(text)
     assert str(caught.value).startswith(f"gate rule {text!r}: {says}")
 
 
@@ -304,8 +304,8 @@ def test_what_another_profile_would_have_shown_is_no_failure_of_the_run() -> Non
     ],
 )
 def test_a_baseline_may_have_a_margin(text: str, margin: float) -> None:
-    assert parse(text) == BaselineRule(text, "parallel", ">=", margin)
-    assert parse(text).needs_baseline
+    assert parse_rule(text) == BaselineRule(text, "parallel", ">=", margin)
+    assert parse_rule(text).needs_baseline
 
 
 @pytest.mark.parametrize(
@@ -370,7 +370,7 @@ def test_without_shared_entries_nothing_can_be_told(rule: str) -> None:
     ],
 )
 def test_not_worse_names_a_confidence(text: str, metric: str, confidence: float) -> None:
-    assert parse(text) == NotWorse(text, metric, confidence)
+    assert parse_rule(text) == NotWorse(text, metric, confidence)
 
 
 def _changed(better: int, worse: int, same: int) -> tuple[list[Record], Scorecard]:
@@ -508,7 +508,7 @@ def test_entries_without_a_verdict(verdicts: list[Verdict], code: int, sentence:
 def test_any_text_is_a_rule_or_a_clear_error(text: str) -> None:
     told = None
     try:
-        rule = parse(text)
+        rule = parse_rule(text)
     except UsageError as error:
         told = str(error)
     if told is None:

@@ -38,7 +38,10 @@ def _run(*shares: tuple[int, int]) -> list[Record]:
     ],
 )
 def test_differences_in_words(kind: str, says: str) -> None:
-    assert call_tables.differing(Difference("city", kind, "string", "Bergen", "Oslo"), json.dumps) == says
+    assert (
+        call_tables.describe_difference(Difference("city", kind, "string", "Bergen", "Oslo"), json.dumps)
+        == says
+    )
 
 
 def test_a_row_for_each_category_and_all() -> None:
@@ -50,7 +53,7 @@ def test_a_row_for_each_category_and_all() -> None:
         ),
         make_record(category="parallel"),
     ]
-    table = call_tables.table(records, OFFICIAL)
+    table = call_tables.tabulate_calls(records, OFFICIAL)
     assert table is not None
     assert table.columns == (
         "",
@@ -75,14 +78,14 @@ def test_errors_are_told_in_the_papers_order() -> None:
     call = make_call_verdict(code="param_hallucination", differences=())
     records.append(make_path_record(Failed("func_hallucination", ""), number=5, path=make_path_score(call)))
     records.append(make_path_record(Failed("decode_error", ""), number=6))
-    (errors, arguments) = call_tables.details(records, OFFICIAL)
+    (errors, arguments) = call_tables.tabulate_call_details(records, OFFICIAL)
     assert errors.rows == (
         ("hallucination", "1", "25.0%", "1", "100.0%"),
         ("value_error", "2", "50.0%", "0", "0.0%"),
         ("decode_error", "1", "25.0%", "0", "0.0%"),
     )
     assert arguments.rows == (("location", "0", "1", "0.00%"),)
-    table = call_tables.table(records, OFFICIAL)
+    table = call_tables.tabulate_calls(records, OFFICIAL)
     assert table is not None
     assert table.notes[0] == (
         "failed entries: hallucination 1, value_error 2, decode_error 1; wrong calls: hallucination 1"
@@ -95,24 +98,24 @@ def test_steps_beyond_the_golden_path_by_category() -> None:
         make_path_record(number=n, path=make_path_score(steps=2, taken=steps))
         for n, steps in enumerate(taken)
     ]
-    (table,) = call_tables.details(records, OFFICIAL)
+    (table,) = call_tables.tabulate_call_details(records, OFFICIAL)
     assert table.columns == ("", "fewer", "0", "1", "2", "3+")
     assert table.rows == (("hotels", "1", "1", "1", "1", "2"), ("all", "1", "1", "1", "1", "2"))
 
 
 @pytest.mark.parametrize("records", [[], [make_record()], [make_path_record(TIMEOUT)]])
 def test_without_scored_paths_there_is_no_table(records: Sequence[Record]) -> None:
-    assert call_tables.table(records, OFFICIAL) is None
-    assert list(call_tables.details(records, OFFICIAL)) == []
-    assert call_tables.elsewhere(records, OFFICIAL) is None
+    assert call_tables.tabulate_calls(records, OFFICIAL) is None
+    assert list(call_tables.tabulate_call_details(records, OFFICIAL)) == []
+    assert call_tables.describe_other_rules(records, OFFICIAL) is None
 
 
 def test_what_a_profile_cannot_tell_is_no_failure() -> None:
     records = [make_path_record(Passed(), ELSEWHERE), make_path_record(number=1)]
-    assert call_tables.elsewhere(records, OFFICIAL) is None
-    assert call_tables.table(records, OFFICIAL) is not None
-    assert call_tables.table(records, Profile.CORRECTED) is None
-    assert call_tables.elsewhere(records, Profile.CORRECTED) == (
+    assert call_tables.describe_other_rules(records, OFFICIAL) is None
+    assert call_tables.tabulate_calls(records, OFFICIAL) is not None
+    assert call_tables.tabulate_calls(records, Profile.CORRECTED) is None
+    assert call_tables.describe_other_rules(records, Profile.CORRECTED) == (
         "corrected profile: 1 of 2 complex entries have no verdict, because by its rules the model would "
         "have been shown something else; so it has no score of them"
     )
@@ -120,6 +123,6 @@ def test_what_a_profile_cannot_tell_is_no_failure() -> None:
 
 @pytest.mark.parametrize(("suite", "told"), [("complexfuncbench", True), ("core", False)])
 def test_a_part_of_the_official_entries_is_told(suite: str, told: bool) -> None:
-    table = call_tables.table([make_path_record(suite=suite)], OFFICIAL)
+    table = call_tables.tabulate_calls([make_path_record(suite=suite)], OFFICIAL)
     assert table is not None
     assert any("in part" in note for note in table.notes) is told

@@ -12,12 +12,12 @@ import pytest
 
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompt_format import FORMATS
-from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Passed, Profile
-from pytest_fcbench.scorecard.aggregate.intervals import of_clusters
-from pytest_fcbench.scorecard.aggregate.usage import cost_latency
+from pytest_fcbench.scorecard.aggregate.intervals import find_cluster_interval
+from pytest_fcbench.scorecard.aggregate.usage import measure_usage
 from pytest_fcbench.scorecard.record import Record, Usage
-from pytest_fcbench.scorecard.render.document import json_schema, section
+from pytest_fcbench.scorecard.render.document import json_schema, write_section
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from tests.factories import (
     make_call_verdict,
@@ -55,7 +55,7 @@ TRIALS = [
 
 def _section(records: Sequence[Record], facts: RunFacts = FACTS) -> dict[str, object]:
     """The section as it is read from a file."""
-    found: dict[str, object] = json.loads(json.dumps(section(facts, records, lambda name: 0, [])))
+    found: dict[str, object] = json.loads(json.dumps(write_section(facts, records, lambda name: 0, [])))
     return found
 
 
@@ -75,7 +75,7 @@ def test_a_run_without_usage_and_trials_says_so() -> None:
     found = _section([make_record()], replace(FACTS, price=None, concurrency=None))
     _validate(found)
     assert (found["price"], found["concurrency"], found["trials"]) == (None, None, 1)
-    nothing = asdict(cost_latency([]))
+    nothing = asdict(measure_usage([]))
     assert found["usage"] == {"run": nothing, "categories": {"simple_python": nothing}}
     for profile in Profile:
         assert "trials" not in cast("dict[str, object]", _at(found, "profiles", profile))
@@ -130,7 +130,7 @@ def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
         make_path_record(Passed(), NotScored(OTHER_RULES, "r"), path=path),
         make_path_record(Failed("stop_early", "r"), category="cross", path=make_path_score(calls=2)),
     ]
-    found = _section(records, replace(FACTS, driven=Driven(Profile.OFFICIAL)))
+    found = _section(records, replace(FACTS, driven=PathSettings(Profile.OFFICIAL)))
     _validate(found)
     assert found["driven"] == {
         "profile": "official",
@@ -138,7 +138,7 @@ def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
         "similarity": "structured",
         "live": False,
     }
-    interval = of_clusters([(1, 2)])
+    interval = find_cluster_interval([(1, 2)])
     assert interval is not None
     assert _at(found, "profiles", "official", "complex", "hotels") == {
         "scored": 1,
@@ -176,7 +176,7 @@ def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
     ids=lambda value: "/".join(value) if isinstance(value, tuple) else repr(value),
 )
 def test_the_schema_can_refuse_what_is_told_of_calls(path: tuple[str, ...], value: object) -> None:
-    facts = replace(FACTS, driven=Driven(Profile.OFFICIAL))
+    facts = replace(FACTS, driven=PathSettings(Profile.OFFICIAL))
     found = _section([make_path_record(path=make_path_score())], facts)
     _validate(found)
     cast("dict[str, object]", _at(found, *path[:-1]))[path[-1]] = value

@@ -28,32 +28,32 @@ RULE = "multiple>=0.5"
     ],
 )
 def test_a_rule_that_does_not_hold_is_annotated(code: int, line: str) -> None:
-    assert list(github.workflow_commands([Outcome(RULE, WORDS[code], "multiple is 10.00%")])) == [line]
+    assert list(github.write_annotations([Outcome(RULE, WORDS[code], "multiple is 10.00%")])) == [line]
 
 
 def test_commas_and_colons_of_a_rule_end_no_property() -> None:
-    (line,) = github.workflow_commands([Outcome("not-worse(live, 99%)", "broken", "a: b, c")])
+    (line,) = github.write_annotations([Outcome("not-worse(live, 99%)", "broken", "a: b, c")])
     assert line == "::error title=gate not-worse(live%2C 99%25)%3A broken::a: b, c"
 
 
 def test_a_rule_that_holds_is_not() -> None:
-    assert list(github.workflow_commands([Outcome(RULE, "held", "multiple is 60.00%")])) == []
+    assert list(github.write_annotations([Outcome(RULE, "held", "multiple is 60.00%")])) == []
 
 
 @given(st.text(max_size=40))
 def test_no_sentence_begins_another_command(sentence: str) -> None:
-    (line,) = github.workflow_commands([Outcome(RULE, "broken", sentence)])
+    (line,) = github.write_annotations([Outcome(RULE, "broken", sentence)])
     assert "\n" not in line
     assert "\r" not in line
 
 
 def test_words_of_a_model_are_no_commands() -> None:
-    first, *between, last = github.without_commands(["::error::pwned", "x"])
+    first, *between, last = github.silence_commands(["::error::pwned", "x"])
     assert between == ["::error::pwned", "x"]
     token = first.removeprefix("::stop-commands::")
     assert len(token) == 32
     assert last == f"::{token}::"
-    assert next(github.without_commands([])) != first
+    assert next(github.silence_commands([])) != first
 
 
 def _evidence(records: list[Record], before: list[Record] | None = None) -> Evidence:
@@ -66,7 +66,7 @@ def test_the_summary_has_scores_gate_and_flips() -> None:
     before = [make_record(Passed(), category="multiple"), make_record(failed, category="multiple", number=1)]
     after = [make_record(failed, category="multiple"), make_record(Passed(), category="multiple", number=1)]
     outcome = Outcome(RULE, "held", "multiple is 50.00%")
-    lines = list(github.summary(FACTS, _evidence(after, before), [outcome]))
+    lines = list(github.write_step_summary(FACTS, _evidence(after, before), [outcome]))
     assert lines[0] == "### test (fc)"
     assert "| multiple | 2 | 1 | 1 | 0 | 50.00% | 50.00% | 9.5% to 90.5% |" in lines
     assert "| multiple\\>=0.5 | held | multiple is 50.00% |" in lines
@@ -77,7 +77,7 @@ def test_the_summary_has_scores_gate_and_flips() -> None:
 
 def test_calls_along_golden_paths_have_a_table() -> None:
     records = [make_path_record(path=make_path_score(make_call_verdict()))]
-    lines = list(github.summary(FACTS, _evidence(records), []))
+    lines = list(github.write_step_summary(FACTS, _evidence(records), []))
     assert "| overall | 1 | 1 | 0 | 0 |  |  |  |" in lines
     assert "Not run, counted as 0 in complex: flights, car\\_rental, attraction, cross." in lines
     assert "### complex calls (official profile)" in lines
@@ -90,20 +90,20 @@ def test_flips_since_another_suite_version_are_none() -> None:
     other = replace(FACTS, suites={"core": {"version": "0", "pack_hash": None}})
     baseline = Scorecard(Path("b.json"), other, (make_record(),), {})
     evidence = replace(_evidence([failed]), baseline=baseline)
-    assert not any(line.startswith("### Worse") for line in github.summary(FACTS, evidence, []))
+    assert not any(line.startswith("### Worse") for line in github.write_step_summary(FACTS, evidence, []))
     same = replace(evidence, baseline=replace(baseline, facts=FACTS))
-    assert any(line.startswith("### Worse") for line in github.summary(FACTS, same, []))
+    assert any(line.startswith("### Worse") for line in github.write_step_summary(FACTS, same, []))
 
 
 def test_many_flips_are_counted() -> None:
     before = [make_record(number=n) for n in range(30)]
     after = [make_record(Failed("wrong_count", "2 calls"), number=n) for n in range(30)]
-    lines = list(github.summary(FACTS, _evidence(after, before), []))
+    lines = list(github.write_step_summary(FACTS, _evidence(after, before), []))
     assert sum("100% | 0%" in line for line in lines) == 20
     assert lines[-1] == "and 10 more"
 
 
 def test_without_gate_and_baseline_there_are_scores_only() -> None:
-    lines = list(github.summary(FACTS, _evidence([make_record()]), []))
+    lines = list(github.write_step_summary(FACTS, _evidence([make_record()]), []))
     assert sum(line.startswith("###") for line in lines) == 1
     assert lines[-1].startswith("Not run, counted as 0 overall: ")

@@ -14,8 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.text import printable
-from pytest_fcbench.scorecard.render.tables import FORMATS, Table, comma_separated, markdown, page, text
+from pytest_fcbench.domain.text import make_printable
+from pytest_fcbench.scorecard.render.tables import (
+    FORMATS,
+    Table,
+    render_csv,
+    render_markdown,
+    render_page,
+    render_text,
+)
 
 TABLE = Table(
     "Scores",
@@ -27,7 +34,7 @@ TABLE = Table(
 
 
 def test_text_has_equal_columns() -> None:
-    assert list(text(TABLE)) == [
+    assert list(render_text(TABLE)) == [
         "Scores",
         "category         n  accuracy  note",
         "----------------------------------",
@@ -40,7 +47,7 @@ def test_text_has_equal_columns() -> None:
 def test_text_keeps_to_a_terminal_where_it_can() -> None:
     rows = (("core:parallel_1", "why " * 60), ("core:parallel_2", "short"))
     table = Table("title " * 30, ("entry", "reason"), rows, ("note " * 50,), frozenset({"reason"}))
-    lines = list(text(table))
+    lines = list(render_text(table))
     assert max(map(len, lines)) == 100
     assert [line for line in lines if line.endswith("…")] == [f"core:parallel_1  {('why ' * 60)[:82]}…"]
     assert " ".join(lines).count("note") == 50
@@ -48,16 +55,16 @@ def test_text_keeps_to_a_terminal_where_it_can() -> None:
 
 def test_a_last_column_of_text_keeps_some_characters() -> None:
     table = Table("", ("a" * 120, "reason"), (("x", "y" * 50),), left=frozenset({"reason"}))
-    assert list(text(table))[-1].endswith(f" {'y' * 19}…")
+    assert list(render_text(table))[-1].endswith(f" {'y' * 19}…")
 
 
 def test_a_page_may_have_figures() -> None:
-    lines = list(page("Scores", [TABLE], ["<svg></svg>"]))
+    lines = list(render_page("Scores", [TABLE], ["<svg></svg>"]))
     assert "<figure><svg></svg></figure>" in lines
 
 
 def test_markdown_is_githubs() -> None:
-    assert list(markdown(TABLE)) == [
+    assert list(render_markdown(TABLE)) == [
         "### Scores",
         "",
         "| category | n | accuracy | note |",
@@ -70,19 +77,19 @@ def test_markdown_is_githubs() -> None:
 
 
 def test_csv_has_only_cells() -> None:
-    lines = list(comma_separated(TABLE))
+    lines = list(render_csv(TABLE))
     assert lines == ["category,n,accuracy,note", "parallel,24,91.67%,few", "simple_python,400,7.00%,"]
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "+cmd", "-x", "@SUM(A1)"])
 def test_a_formula_is_text_in_a_spreadsheet(cell: str) -> None:
-    (_, line) = comma_separated(Table("", ("a",), ((cell,),)))
+    (_, line) = render_csv(Table("", ("a",), ((cell,),)))
     assert next(csv.reader([line]))[0] == f"'{cell}"
 
 
 @pytest.mark.parametrize("cell", ["-0.5", "+1.25%", "-3", "3", "-12.50%"])
 def test_a_number_stays_a_number(cell: str) -> None:
-    (_, line) = comma_separated(Table("", ("a",), ((cell,),)))
+    (_, line) = render_csv(Table("", ("a",), ((cell,),)))
     assert line == cell
 
 
@@ -93,7 +100,7 @@ def test_a_row_of_another_length_is_refused() -> None:
 
 def test_several_tables_stand_apart() -> None:
     lines = list(FORMATS["text"]("both", [TABLE, TABLE]))
-    assert lines == [*text(TABLE), "", *text(TABLE)]
+    assert lines == [*render_text(TABLE), "", *render_text(TABLE)]
 
 
 class _Reader(HTMLParser):
@@ -126,7 +133,7 @@ def _read(lines: Sequence[str]) -> _Reader:
 
 
 def test_a_page_loads_and_runs_nothing() -> None:
-    lines = list(page("Scores", [TABLE]))
+    lines = list(render_page("Scores", [TABLE]))
     assert not {"script", "img", "link", "iframe", "a"} & set(_read(lines).tags)
     (style,) = re.findall("<style>(.*)</style>", "\n".join(lines), re.DOTALL)
     sha256 = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -137,10 +144,10 @@ def test_a_page_loads_and_runs_nothing() -> None:
     "cell", ["<script>alert(1)</script>", "</td><img src=x>", "&lt;", "\u202egnp", "a|b"]
 )
 def test_hostile_cells_stay_text(cell: str) -> None:
-    reader = _read(list(page(cell, [Table(cell, (cell, "x"), ((cell, cell),), (cell,))])))
+    reader = _read(list(render_page(cell, [Table(cell, (cell, "x"), ((cell, cell),), (cell,))])))
     assert not {"script", "img"} & set(reader.tags)
     assert len(reader.cells) == 4
-    (_, _, row) = markdown(Table("", ("a", "b"), ((cell, "x"),)))
+    (_, _, row) = render_markdown(Table("", ("a", "b"), ((cell, "x"),)))
     assert row.replace("\\|", "").count("|") == 3
     assert "<" not in row.replace("\\<", "")
 
@@ -151,10 +158,10 @@ _CELLS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 @given(st.lists(st.tuples(_CELLS, _CELLS), max_size=5))
 def test_csv_and_html_give_every_cell_back(rows: list[tuple[str, str]]) -> None:
     table = Table("t", ("a", "b"), tuple(rows))
-    told = [tuple(" ".join(printable(cell).split("\n")) for cell in row) for row in rows]
-    read = [tuple(cell.removeprefix("'") for cell in row) for row in csv.reader(comma_separated(table))]
+    told = [tuple(" ".join(make_printable(cell).split("\n")) for cell in row) for row in rows]
+    read = [tuple(cell.removeprefix("'") for cell in row) for row in csv.reader(render_csv(table))]
     assert read == [("a", "b"), *(tuple(cell.removeprefix("'") for cell in row) for row in told)]
-    assert _read(list(page("t", [table]))).cells == ["a", "b", *(cell for row in told for cell in row)]
+    assert _read(list(render_page("t", [table]))).cells == ["a", "b", *(cell for row in told for cell in row)]
 
 
 @given(st.lists(st.tuples(_CELLS, _CELLS), max_size=5), st.sampled_from(sorted(FORMATS)))

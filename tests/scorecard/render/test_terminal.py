@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.transcript import Completion, Driven
+from pytest_fcbench.domain.transcript import Completion, PathSettings
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.matchers import ast, relevance
 from pytest_fcbench.scorecard.record import Record, Usage
@@ -48,7 +48,9 @@ SIZES = {"live_simple": 2, "live_multiple": 3}
 def _lines(
     records: Sequence[Record], *, facts: RunFacts = FACTS, width: int = 88, most: int = 60
 ) -> list[str]:
-    return list(terminal.summary(facts, records, lambda name: SIZES.get(name, 0), width=width, most=most))
+    return list(
+        terminal.write_summary(facts, records, lambda name: SIZES.get(name, 0), width=width, most=most)
+    )
 
 
 def _after(lines: list[str], start: str) -> list[str]:
@@ -355,7 +357,7 @@ def _complex() -> list[Record]:
 
 def test_complex_calls_alone() -> None:
     """Overall has no score, the profile that drove has the counts, the other one is no alarm."""
-    facts = replace(FACTS, profile=Profile.CORRECTED, driven=Driven(Profile.CORRECTED))
+    facts = replace(FACTS, profile=Profile.CORRECTED, driven=PathSettings(Profile.CORRECTED))
     assert (
         "\n".join(_lines(_complex(), facts=facts))
         == """\
@@ -400,7 +402,7 @@ not scored (1 of 4, 25.0%)
 
 def test_what_the_selected_profile_would_have_shown_otherwise_is_no_alarm() -> None:
     """A run that one profile drove, read in the other."""
-    lines = _lines(_complex(), facts=replace(FACTS, driven=Driven(Profile.CORRECTED)))
+    lines = _lines(_complex(), facts=replace(FACTS, driven=PathSettings(Profile.CORRECTED)))
     assert "counts are those of the corrected profile, intervals those of the official one" in lines
     assert _after(lines, "not scored") == [
         "not scored (1 of 4, 25.0%)",
@@ -492,7 +494,7 @@ def test_each_rule_has_its_line() -> None:
         Outcome("overall>=0.2", "held", "overall is 25.00%"),
         Outcome("parallel>50%", "broken", "parallel is 10.00%"),
     ]
-    assert list(terminal.gate_lines(outcomes)) == [
+    assert list(terminal.write_gate_lines(outcomes)) == [
         "gate overall>=0.2: held: overall is 25.00%",
         "gate parallel>50%: broken: parallel is 10.00%",
     ]
@@ -508,6 +510,6 @@ def test_no_name_reaches_a_terminal_as_it_is() -> None:
         for number, verdict in enumerate(verdicts)
     ]
     facts = replace(FACTS, model="\x1b[2J\n", notes=("\x9b0m",))
-    lines = list(terminal.summary(facts, records, lambda _: 0, width=80, most=5))
+    lines = list(terminal.write_summary(facts, records, lambda _: 0, width=80, most=5))
     assert all(line.isprintable() for line in lines)
     "\n".join(lines).encode()

@@ -5,10 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
-from pytest_fcbench.scorecard.render.wording import dollars, driven, limits, names, number, outermost, suites
+from pytest_fcbench.scorecard.render.wording import (
+    describe_path_settings,
+    format_dollars,
+    format_limits,
+    format_number,
+    name_scorecards,
+    name_suites,
+    select_outermost,
+)
 from tests.factories import make_card
 
 CARD = make_card({"parallel": [True]}, "m")
@@ -19,46 +27,46 @@ def test_a_model_is_told_apart_by_mode_then_by_file_then_by_folder() -> None:
     again = replace(CARD, path=Path("b.json"))
     below = replace(CARD, path=Path("old/b.json"))
     other = make_card({}, "n")
-    assert names([CARD, other]) == ["m", "n"]
-    assert names([CARD, prompt, other]) == ["m (fc)", "m (prompt)", "n"]
-    assert names([CARD, prompt, again]) == ["m (m.json)", "m (prompt)", "m (b.json)"]
-    assert names([again, below]) == ["m (b.json)", "m (old/b.json)"]
-    assert names([CARD, CARD]) == ["m (m.json)", "m (m.json)"]
+    assert name_scorecards([CARD, other]) == ["m", "n"]
+    assert name_scorecards([CARD, prompt, other]) == ["m (fc)", "m (prompt)", "n"]
+    assert name_scorecards([CARD, prompt, again]) == ["m (m.json)", "m (prompt)", "m (b.json)"]
+    assert name_scorecards([again, below]) == ["m (b.json)", "m (old/b.json)"]
+    assert name_scorecards([CARD, CARD]) == ["m (m.json)", "m (m.json)"]
 
 
 def test_how_conversations_went_on() -> None:
-    assert driven(None) == "-"
-    assert driven(Driven(Profile.OFFICIAL)) == (
+    assert describe_path_settings(None) == "-"
+    assert describe_path_settings(PathSettings(Profile.OFFICIAL)) == (
         "by the official rules, judge builtin, similarity structured, recorded replies"
     )
-    assert driven(Driven(Profile.CORRECTED, "m", "bge", live=True)) == (
+    assert describe_path_settings(PathSettings(Profile.CORRECTED, "m", "bge", live=True)) == (
         "by the corrected rules, judge m, similarity bge, live replies"
     )
 
 
 def test_intervals() -> None:
-    assert limits(Interval(0.25, 1.0, "wilson")) == "25.0-100.0%"
-    assert limits(None) == "-"
+    assert format_limits(Interval(0.25, 1.0, "wilson")) == "25.0-100.0%"
+    assert format_limits(None) == "-"
 
 
 def test_what_stands_beside_a_name_tells_apart_too() -> None:
     cards = [CARD, make_card({}, "m", mode="prompt")]
-    assert names(cards, lambda card: card.facts.mode) == ["m", "m"]
+    assert name_scorecards(cards, lambda card: card.facts.mode) == ["m", "m"]
 
 
 def test_suites_are_told_with_version_and_content() -> None:
-    assert suites(CARD) == "core 1"
+    assert name_suites(CARD) == "core 1"
     told = {
         "core": {"version": "2", "pack_hash": "0123456789abcdef"},
         "bfcl": {"version": "4", "pack_hash": None},
     }
-    assert suites(make_card({}, suites=told)) == "core 2, content sha256 0123456789ab; bfcl 4"
+    assert name_suites(make_card({}, suites=told)) == "core 2, content sha256 0123456789ab; bfcl 4"
 
 
 def test_parts_of_a_missing_group_are_not_named() -> None:
-    assert outermost(["live_simple", "live", "agentic", "live"]) == ["live", "agentic"]
+    assert select_outermost(["live_simple", "live", "agentic", "live"]) == ["live", "agentic"]
 
 
 def test_numbers() -> None:
-    assert (number(None), number(1200), number(0.5, ".1%")) == ("-", "1200", "50.0%")
-    assert (dollars(None), dollars(0.0123), dollars(12.349)) == ("-", "0.0123", "12.35")
+    assert (format_number(None), format_number(1200), format_number(0.5, ".1%")) == ("-", "1200", "50.0%")
+    assert (format_dollars(None), format_dollars(0.0123), format_dollars(12.349)) == ("-", "0.0123", "12.35")

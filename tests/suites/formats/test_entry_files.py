@@ -18,7 +18,7 @@ from pytest_fcbench.domain.entry import (
 )
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.suites.formats.entry_files import read
+from pytest_fcbench.suites.formats.entry_files import read_entries
 
 GOOD = """\
 category: multiple
@@ -95,7 +95,7 @@ def _file(folder: Path, text: str = GOOD, old: str = "", new: str = "") -> Path:
 
 
 def test_entries_are_read_whole_and_in_order(tmp_path: Path) -> None:
-    assert read(_file(tmp_path), "mine") == (
+    assert read_entries(_file(tmp_path), "mine") == (
         Entry(
             suite="mine",
             id="multiple_0",
@@ -146,13 +146,13 @@ entries:
 def test_categories_without_a_truth_take_no_expect(
     tmp_path: Path, category: str, expectation: NoCall | AnyCall
 ) -> None:
-    (entry,) = read(_file(tmp_path, SMALL.format(category=category)), "mine")
+    (entry,) = read_entries(_file(tmp_path, SMALL.format(category=category)), "mine")
     assert entry.expectation == expectation
 
 
 def test_parallel_takes_several_calls_also_of_one_function(tmp_path: Path) -> None:
     text = SMALL.format(category="parallel") + "    expect:\n      - lamp.off:\n      - lamp.off: {}\n"
-    (entry,) = read(_file(tmp_path, text), "mine")
+    (entry,) = read_entries(_file(tmp_path, text), "mine")
     assert entry.expectation == ExpectedCalls((ExpectedCall("lamp.off", {}), ExpectedCall("lamp.off", {})))
 
 
@@ -305,7 +305,7 @@ def test_a_broken_record_is_told_with_line_field_and_rule(
 ) -> None:
     path = _file(tmp_path, GOOD, *change)
     with pytest.raises(SuiteError) as caught:
-        read(path, "mine")
+        read_entries(path, "mine")
     assert str(caught.value).startswith(f"{path}:{says}")
 
 
@@ -345,7 +345,7 @@ def test_a_broken_record_is_told_with_line_field_and_rule(
 def test_a_wrong_file_is_told_with_line_field_and_rule(tmp_path: Path, text: str, says: str) -> None:
     path = _file(tmp_path, text)
     with pytest.raises(SuiteError) as caught:
-        read(path, "mine")
+        read_entries(path, "mine")
     assert str(caught.value) == f"{path}:{says}"
 
 
@@ -362,13 +362,13 @@ def test_a_wrong_file_is_told_with_line_field_and_rule(tmp_path: Path, text: str
 )
 def test_a_record_that_no_answer_can_match_is_refused(tmp_path: Path, old: str, new: str) -> None:
     with pytest.raises(SuiteError):
-        read(_file(tmp_path, GOOD, old, new), "mine")
+        read_entries(_file(tmp_path, GOOD, old, new), "mine")
 
 
 def test_relevance_without_a_function_is_refused(tmp_path: Path) -> None:
     path = _file(tmp_path, SMALL.format(category="live_relevance"), "functions: [lamp.off]", "functions: []")
     with pytest.raises(SuiteError):
-        read(path, "mine")
+        read_entries(path, "mine")
 
 
 CHAT = """\
@@ -404,24 +404,24 @@ entries:
 
 def test_where_words_are_the_answer_there_is_nothing_but_a_question(tmp_path: Path) -> None:
     (tmp_path / "chat.yaml").write_text(CHAT, encoding="utf-8")
-    (entry,) = read(tmp_path / "chat.yaml", "own")
+    (entry,) = read_entries(tmp_path / "chat.yaml", "own")
     assert (entry.functions, entry.expectation, entry.tables) == ((), NoCall(), ())
     (tmp_path / "more.yaml").write_text(CHAT + "    functions: []\n", encoding="utf-8")
     with pytest.raises(SuiteError, match="functions"):
-        read(tmp_path / "more.yaml", "own")
+        read_entries(tmp_path / "more.yaml", "own")
 
 
 def test_entries_of_sql_share_the_tables_of_their_file(tmp_path: Path) -> None:
     (tmp_path / "sql.yaml").write_text(SQL, encoding="utf-8")
-    (entry,) = read(tmp_path / "sql.yaml", "own")
+    (entry,) = read_entries(tmp_path / "sql.yaml", "own")
     assert entry.tables == (Table("boats", {"id": "INTEGER", "name": "TEXT"}, ((1, "Petrel"),)),)
     without = SQL[: SQL.index("tables:")] + SQL[SQL.index("entries:") :]
     (tmp_path / "without.yaml").write_text(without, encoding="utf-8")
     with pytest.raises(SuiteError, match="has no 'tables'"):
-        read(tmp_path / "without.yaml", "own")
+        read_entries(tmp_path / "without.yaml", "own")
 
 
 def test_others_have_no_tables(tmp_path: Path) -> None:
     (tmp_path / "odd.yaml").write_text(GOOD + "tables: {}\n", encoding="utf-8")
     with pytest.raises(SuiteError, match="unknown key 'tables'"):
-        read(tmp_path / "odd.yaml", "own")
+        read_entries(tmp_path / "odd.yaml", "own")

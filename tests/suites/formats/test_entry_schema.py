@@ -16,29 +16,29 @@ from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.custom import open_own
 from pytest_fcbench.suites.formats import entry_files
-from pytest_fcbench.suites.formats.entry_schema import entry_schema
-from pytest_fcbench.suites.formats.fields import yaml_value
+from pytest_fcbench.suites.formats.entry_schema import generate_entry_schema
+from pytest_fcbench.suites.formats.fields import read_yaml
 from tests.suites.test_custom import LINES
 
 FOLDER = Path(core.__file__).parent
 WRITTEN = sorted(path for path in FOLDER.glob("*.yaml") if b"\nentries:" in path.read_bytes())
-VALIDATOR = jsonschema.Draft202012Validator(entry_schema())
-LINE = jsonschema.Draft202012Validator(entry_schema(lines=True))
+VALIDATOR = jsonschema.Draft202012Validator(generate_entry_schema())
+LINE = jsonschema.Draft202012Validator(generate_entry_schema(lines=True))
 
 
 def test_it_is_a_schema() -> None:
-    VALIDATOR.check_schema(entry_schema())
-    LINE.check_schema(entry_schema(lines=True))
+    VALIDATOR.check_schema(generate_entry_schema())
+    LINE.check_schema(generate_entry_schema(lines=True))
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.stem)
 def test_everything_of_ours_is_valid(path: Path) -> None:
-    VALIDATOR.validate(yaml_value(path))
+    VALIDATOR.validate(read_yaml(path))
 
 
 def test_every_category_is_among_ours_or_made() -> None:
     def category(path: Path) -> str:
-        value = yaml_value(path)
+        value = read_yaml(path)
         assert isinstance(value, dict)
         return str(value["category"])
 
@@ -48,7 +48,7 @@ def test_every_category_is_among_ours_or_made() -> None:
 
 def entries_of(path: Path) -> dict[str, Any]:
     """The file with its first entries alone."""
-    value = yaml_value(path)
+    value = read_yaml(path)
     assert isinstance(value, dict)
     return {**value, "entries": value["entries"][:4]}
 
@@ -93,7 +93,7 @@ def _changed(value: Any, way: tuple[str | int, ...], draw: Random) -> object:
 def _read(value: object, folder: Path) -> None:
     path = folder / "changed.yaml"
     path.write_text(json.dumps(value))
-    entry_files.read(path, "mine", core.world())
+    entry_files.read_entries(path, "mine", core.make_world())
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.stem)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.errors import SuiteError
-from pytest_fcbench.suites.formats.fields import Field, Key, yaml_line, yaml_value
+from pytest_fcbench.suites.formats.fields import Field, Key, find_yaml_line, read_yaml
 
 TEXT = """\
 # a comment
@@ -32,11 +32,11 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def top(path: Path) -> Field:
-    return Field(yaml_value(path), path)
+    return Field(read_yaml(path), path)
 
 
 def test_yaml_is_read_as_plain_values(path: Path) -> None:
-    assert yaml_value(path) == {
+    assert read_yaml(path) == {
         "name": "garden",
         "beds": [{"plant": "leek", "rows": 4}, {"plant": "chard", "rows": [1, 2]}],
         "2024": "a year",
@@ -46,7 +46,7 @@ def test_yaml_is_read_as_plain_values(path: Path) -> None:
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     path = tmp_path / "none.yaml"
     with pytest.raises(SuiteError) as caught:
-        yaml_value(path)
+        read_yaml(path)
     assert str(caught.value) == f"{path}: cannot be read: No such file or directory"
 
 
@@ -66,7 +66,7 @@ def test_what_is_not_plain_yaml_is_refused(tmp_path: Path, content: bytes, says:
     path = tmp_path / "broken.yaml"
     path.write_bytes(content)
     with pytest.raises(SuiteError) as caught:
-        yaml_value(path)
+        read_yaml(path)
     assert str(caught.value).startswith(f"{path}: not valid YAML: ")
     assert says in str(caught.value)
 
@@ -74,7 +74,7 @@ def test_what_is_not_plain_yaml_is_refused(tmp_path: Path, content: bytes, says:
 def test_an_alias_inside_of_what_it_names_ends(tmp_path: Path) -> None:
     path = tmp_path / "endless.yaml"
     path.write_text("&a [*a]\n", encoding="utf-8")
-    field = Field(yaml_value(path), path)
+    field = Field(read_yaml(path), path)
     with pytest.raises(SuiteError, match="is nested too deep"):  # noqa: PT012 - it is found on the way
         while True:
             field = next(field.elements())
@@ -96,7 +96,7 @@ def test_an_alias_inside_of_what_it_names_ends(tmp_path: Path) -> None:
     ],
 )
 def test_line_of_a_value(path: Path, keys: tuple[Key, ...], line: int) -> None:
-    assert yaml_line(path, keys) == line
+    assert find_yaml_line(path, keys) == line
 
 
 def test_the_way_to_a_field_is_part_of_its_error(top: Field, path: Path) -> None:
@@ -167,7 +167,7 @@ def test_an_empty_value_is_called_empty(tmp_path: Path, act: Callable[[Field], o
     path = tmp_path / "empty.yaml"
     path.write_text("", encoding="utf-8")
     with pytest.raises(SuiteError) as caught:
-        act(Field(yaml_value(path), path))
+        act(Field(read_yaml(path), path))
     assert str(caught.value) == f"{path}:1: file: {says}"
 
 
@@ -175,27 +175,27 @@ def test_a_long_value_is_shown_short(tmp_path: Path) -> None:
     path = tmp_path / "long.yaml"
     path.write_text(f"a: {'x' * 500}\n", encoding="utf-8")
     with pytest.raises(SuiteError) as caught:
-        Field(yaml_value(path), path).members()["a"].elements()
+        Field(read_yaml(path), path).members()["a"].elements()
     assert str(caught.value) == f"{path}:1: a: must be a list, is str '{'x' * 39}"
 
 
 def test_a_key_keeps_the_word_it_was_written_with(tmp_path: Path) -> None:
     path = tmp_path / "lamp.yaml"
     path.write_text("room: hall\non: 1\n", encoding="utf-8")
-    assert list(Field(yaml_value(path), path).members()) == ["room", "on"]
+    assert list(Field(read_yaml(path), path).members()) == ["room", "on"]
 
 
 def test_a_key_written_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "twice.yaml"
     path.write_text("city: [Bergen]\ncity: [Oslo]\n", encoding="utf-8")
     with pytest.raises(SuiteError, match="city"):
-        yaml_value(path)
+        read_yaml(path)
 
 
 def test_what_can_be_read_has_a_line(tmp_path: Path) -> None:
     path = tmp_path / "question.yaml"
     path.write_text("ask: {query: Is it open?}\n", encoding="utf-8")
-    field = Field(yaml_value(path), path).members()["ask"]
+    field = Field(read_yaml(path), path).members()["ask"]
     assert str(field.error("is odd")) == f"{path}:1: ask: is odd"
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath, Group, Lookup, Message, PathCall
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.suites.formats.entry_files import read
+from pytest_fcbench.suites.formats.entry_files import read_entries
 from pytest_fcbench.suites.formats.listings import make_listing
 
 SHARED = """\
@@ -139,11 +139,11 @@ FIRST = Entry(
     expectation=GoldenPath(
         steps=(
             (
-                PathCall.replied("find_pond", {"query": "mill pond"}, PONDS),
-                PathCall.replied("find_pond", {"query": "mill lake", "kind": "lake"}, []),
+                PathCall.with_reply("find_pond", {"query": "mill pond"}, PONDS),
+                PathCall.with_reply("find_pond", {"query": "mill lake", "kind": "lake"}, []),
             ),
             (
-                PathCall.replied(
+                PathCall.with_reply(
                     "hire_boat",
                     {"pond_id": "po_7", "stops": [{"place": "east"}, {"place": "west", "minutes": 5}]},
                     {"boats": BOATS},
@@ -152,7 +152,7 @@ FIRST = Entry(
         ),
         lookups=(Lookup("find_pond"), Lookup("hire_boat", {"seats": 1}, forgiven=False)),
         judged=frozenset({"query", "seats"}),
-        recorded=(PathCall.replied("find_pond", {"query": "the mill pond"}, PONDS),),
+        recorded=(PathCall.with_reply("find_pond", {"query": "the mill pond"}, PONDS),),
     ),
     cluster="ponds",
 )
@@ -163,7 +163,7 @@ SECOND = Entry(
     turns=((Message("user", "Which lakes are there?"),),),
     functions=(FIND,),
     expectation=GoldenPath(
-        steps=((PathCall.replied("find_pond", {"query": "", "kind": "lake"}, "plenty"),),),
+        steps=((PathCall.with_reply("find_pond", {"query": "", "kind": "lake"}, "plenty"),),),
         lookups=(Lookup("find_pond"),),
         judged=frozenset({"query", "seats"}),
     ),
@@ -171,12 +171,14 @@ SECOND = Entry(
 
 
 def test_entries_are_read_whole_and_in_order(tmp_path: Path) -> None:
-    assert read(_write(tmp_path, GOOD), "mine") == (FIRST, SECOND)
+    assert read_entries(_write(tmp_path, GOOD), "mine") == (FIRST, SECOND)
 
 
 @pytest.mark.parametrize("category", [c.name for c in CATEGORIES.values() if c.group is Group.COMPLEX])
 def test_every_category_with_golden_paths_is_written_like_this(tmp_path: Path, category: str) -> None:
-    entries = read(_write(tmp_path, _changed(GOOD, "category: hotels", f"category: {category}")), "mine")
+    entries = read_entries(
+        _write(tmp_path, _changed(GOOD, "category: hotels", f"category: {category}")), "mine"
+    )
     assert [entry.category.name for entry in entries] == [category] * 2
 
 
@@ -186,12 +188,12 @@ def test_a_file_needs_no_other(tmp_path: Path) -> None:
         "uses: [ponds.yaml]\nfunctions:\n",
         SHARED.removesuffix("lookups: [find_pond]\njudged: [query]\n"),
     )
-    entries = read(_write(tmp_path, text, shared="- not used"), "mine")
+    entries = read_entries(_write(tmp_path, text, shared="- not used"), "mine")
     assert [entry.functions for entry in entries] == [(FIND, HIRE), (FIND,)]
 
 
 def test_what_a_path_holds_is_json(tmp_path: Path) -> None:
-    for entry in read(_write(tmp_path, GOOD), "mine"):
+    for entry in read_entries(_write(tmp_path, GOOD), "mine"):
         assert isinstance(entry.expectation, GoldenPath)
         for call in (*entry.expectation.calls, *entry.expectation.recorded):
             values = [dict(call.arguments), call.reply_value]
@@ -479,7 +481,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
 def test_errors_name_file_line_field_and_rule(tmp_path: Path, old: str, new: str, message: str) -> None:
     path = _write(tmp_path, _changed(GOOD, old, new))
     with pytest.raises(SuiteError, match=f"^{re.escape(str(path))}:{message}"):
-        read(path, "mine")
+        read_entries(path, "mine")
 
 
 BROKEN_SHARED: Mapping[str, tuple[str, str, str]] = {
@@ -507,7 +509,7 @@ BROKEN_SHARED: Mapping[str, tuple[str, str, str]] = {
 def test_errors_in_a_shared_file_name_that_file(tmp_path: Path, old: str, new: str, message: str) -> None:
     path = _write(tmp_path, GOOD, _changed(SHARED, old, new))
     with pytest.raises(SuiteError, match=f"^{re.escape(str(path.with_name('ponds.yaml')))}:{message}"):
-        read(path, "mine")
+        read_entries(path, "mine")
 
 
 @pytest.mark.parametrize(
@@ -521,13 +523,13 @@ def test_errors_in_a_shared_file_name_that_file(tmp_path: Path, old: str, new: s
 )
 def test_an_alias_inside_of_what_it_names_is_an_error(tmp_path: Path, old: str, new: str) -> None:
     with pytest.raises(SuiteError):
-        read(_write(tmp_path, _changed(GOOD, old, new)), "mine")
+        read_entries(_write(tmp_path, _changed(GOOD, old, new)), "mine")
 
 
 def _told(path: Path) -> str:
     """What the reader finds wrong with a file."""
     try:
-        read(path, "mine")
+        read_entries(path, "mine")
     except SuiteError as error:
         return str(error)
     return str(path)

@@ -11,7 +11,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Answers, Facts, 
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.formats import memory
-from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.formats.rows import read_row
 from pytest_fcbench.suites.suite import Suite
 from tests.factories import make_doc
@@ -34,7 +34,7 @@ entries:
 def _read(folder: Path, text: str = TEXT) -> memory.Scenario:
     path = folder / "places.yaml"
     path.write_text(text, encoding="utf-8")
-    file = Field(yaml_value(path), path)
+    file = Field(read_yaml(path), path)
     (row,) = read_row(file, memory.ScenarioFile).entries
     return memory.make_scenario(row, file.at("entries", 0))
 
@@ -131,13 +131,13 @@ def test_core_has_words_for_every_memory(ours: Suite) -> None:
 
 
 def test_a_right_answer_is_not_in_the_question(ours: Suite) -> None:
-    from pytest_fcbench.matchers.answer import says
+    from pytest_fcbench.matchers.answer import states_answer
 
     for entry in ours.load(CATEGORIES["memory_kv"]):
         assert isinstance(entry.expectation, Answers)
-        assert not any(says(entry.turns[0][0].content, answer) for answer in entry.expectation.texts), (
-            entry.id
-        )
+        assert not any(
+            states_answer(entry.turns[0][0].content, answer) for answer in entry.expectation.texts
+        ), entry.id
 
 
 def test_official_questions(official: Mapping[str, Suite]) -> None:

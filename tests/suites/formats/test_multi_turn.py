@@ -11,11 +11,11 @@ import pytest
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message, Scene, Trajectory
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.environments import DOMAINS
-from pytest_fcbench.environments.function_docs import documented
+from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.suites.derived_entries import Withheld
-from pytest_fcbench.suites.formats.entry_files import read, trajectories_of
-from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.entry_files import make_trajectories, read_entries
+from pytest_fcbench.suites.formats.fields import Field, read_yaml
 
 GOOD = """\
 category: multi_turn_base
@@ -60,7 +60,7 @@ FIRST = Entry(
     id="multi_turn_base_0",
     category=CATEGORIES["multi_turn_base"],
     turns=(said("Make a box."), said("Give it another name."), said("Chest. And what is 2 and 3?")),
-    functions=(*documented(DOMAINS["file_system"]), *documented(DOMAINS["math"])),
+    functions=(*document_domain(DOMAINS["file_system"]), *document_domain(DOMAINS["math"])),
     expectation=Trajectory(
         (("mkdir(dir_name='box')",), (), ("mv('box', destination='chest')", "add(a=2, b=3)"))
     ),
@@ -71,19 +71,19 @@ SECOND = Entry(
     id="multi_turn_base_1",
     category=CATEGORIES["multi_turn_base"],
     turns=(said("Which tickets are mine?"),),
-    functions=documented(DOMAINS["tickets"]),
+    functions=document_domain(DOMAINS["tickets"]),
     expectation=Trajectory((("get_user_tickets()",),)),
     scene=Scene(("tickets",), {"tickets": {"current_user": "ida", "ticket_queue": []}}),
 )
 
 
 def test_entries_are_read_whole_and_in_order(tmp_path: Path) -> None:
-    assert read(_file(tmp_path), "mine") == (FIRST, SECOND)
+    assert read_entries(_file(tmp_path), "mine") == (FIRST, SECOND)
 
 
 def test_what_can_be_withheld_is_read_beside_them(tmp_path: Path) -> None:
     path = _file(tmp_path)
-    found = trajectories_of(Field(yaml_value(path), path), "mine")
+    found = make_trajectories(Field(read_yaml(path), path), "mine")
     assert list(found) == [(FIRST, Withheld(2, ("mv", "cp"))), (SECOND, None)]
 
 
@@ -92,15 +92,15 @@ def test_what_can_be_withheld_is_read_beside_them(tmp_path: Path) -> None:
     ["multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context", "multi_turn_composite"],
 )
 def test_every_category_of_states_is_written_like_this(tmp_path: Path, category: str) -> None:
-    entries = read(_file(tmp_path, "category: multi_turn_base", f"category: {category}"), "mine")
+    entries = read_entries(_file(tmp_path, "category: multi_turn_base", f"category: {category}"), "mine")
     assert [entry.category.name for entry in entries] == [category] * 2
 
 
 def test_domains_come_in_the_order_of_the_file(tmp_path: Path) -> None:
-    (_, second) = read(_file(tmp_path, "{tickets: {current", "{math: {}, tickets: {current"), "mine")
+    (_, second) = read_entries(_file(tmp_path, "{tickets: {current", "{math: {}, tickets: {current"), "mine")
     assert second.scene is not None
     assert second.scene.domains == ("math", "tickets")
-    assert second.functions == (*documented(DOMAINS["math"]), *documented(DOMAINS["tickets"]))
+    assert second.functions == (*document_domain(DOMAINS["math"]), *document_domain(DOMAINS["tickets"]))
 
 
 BROKEN: Mapping[str, tuple[str, str, str]] = {
@@ -311,7 +311,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
 def test_errors_name_file_line_field_and_rule(tmp_path: Path, old: str, new: str, message: str) -> None:
     path = _file(tmp_path, old, new)
     with pytest.raises(SuiteError, match=f"^{re.escape(str(path))}:{message}"):
-        read(path, "mine")
+        read_entries(path, "mine")
 
 
 WORLD = World(defaults={"tickets": {"ticket_queue": [], "ticket_counter": 1, "current_user": None}})
@@ -328,6 +328,6 @@ MISTAKES: Mapping[str, tuple[str, str]] = {
 
 @pytest.mark.parametrize(("old", "new"), MISTAKES.values(), ids=MISTAKES)
 def test_what_could_not_be_used_is_told_when_it_is_read(tmp_path: Path, old: str, new: str) -> None:
-    read(_file(tmp_path), "mine", WORLD)
+    read_entries(_file(tmp_path), "mine", WORLD)
     with pytest.raises(SuiteError):
-        read(_file(tmp_path, old, new), "mine", WORLD)
+        read_entries(_file(tmp_path, old, new), "mine", WORLD)

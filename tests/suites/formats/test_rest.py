@@ -41,7 +41,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_an_entry(tmp_path: Path) -> None:
-    (entry,) = entry_files.read(written(tmp_path, GOOD), "core")
+    (entry,) = entry_files.read_entries(written(tmp_path, GOOD), "core")
     assert (entry.key, entry.category.name) == ("core:rest_0", "rest")
     (doc,) = entry.functions
     assert doc.name == "requests.get"
@@ -71,14 +71,14 @@ def test_an_entry(tmp_path: Path) -> None:
 def test_errors(tmp_path: Path, old: str, new: str, says: str) -> None:
     assert old in GOOD
     with pytest.raises(SuiteError, match=r"rest\.yaml:\d+:") as caught:
-        entry_files.read(written(tmp_path, GOOD.replace(old, new)), "core")
+        entry_files.read_entries(written(tmp_path, GOOD.replace(old, new)), "core")
     assert says in str(caught.value)
 
 
 def test_an_id_twice(tmp_path: Path) -> None:
     entry = GOOD[GOOD.index("  - id:") :]
     with pytest.raises(SuiteError, match="taken by an entry above"):
-        entry_files.read(written(tmp_path, GOOD + entry), "core")
+        entry_files.read_entries(written(tmp_path, GOOD + entry), "core")
 
 
 def test_the_services_answer_all_truths_of_core() -> None:

@@ -10,7 +10,7 @@ import pytest
 from pytest_fcbench.domain.entry import Table
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.suites.formats import tables
-from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.formats.rows import Row, read_row
 from pytest_fcbench.suites.formats.tables import TableRow
 
@@ -24,8 +24,8 @@ class File(Row):
 def _read(folder: Path, text: str) -> tuple[Table, ...]:
     path = folder / "tables.yaml"
     path.write_text("tables:\n" + indent(text, "  "), encoding="utf-8")
-    file = Field(yaml_value(path), path)
-    return tables.read(read_row(file, File).tables, file.at("tables"))
+    file = Field(read_yaml(path), path)
+    return tables.read_tables(read_row(file, File).tables, file.at("tables"))
 
 
 def test_tables_are_read(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ TOP = "host: a.example\nname: A & B\npages:\n"
 
 def written(tmp_path: Path, text: str) -> dict[str, Page]:
     (tmp_path / "a.yaml").write_text(TOP + text)
-    return dict(web_pages.of([tmp_path, None]))
+    return dict(web_pages.read_pages([tmp_path, None]))
 
 
 def test_a_page_is_html_with_links_and_every_text_escaped(tmp_path: Path) -> None:

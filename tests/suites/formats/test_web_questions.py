@@ -9,7 +9,7 @@ import pytest
 from pytest_fcbench.domain.entry import CATEGORIES, Answers
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.suites.formats import entry_files
-from pytest_fcbench.suites.formats.fields import Field, yaml_value
+from pytest_fcbench.suites.formats.fields import Field, read_yaml
 
 QUESTION = """category: web_search
 entries:
@@ -26,12 +26,12 @@ entries:
 def written(tmp_path: Path, text: str) -> Field:
     path = tmp_path / "web_search.yaml"
     path.write_text(text)
-    return Field(yaml_value(path), path)
+    return Field(read_yaml(path), path)
 
 
 @pytest.mark.parametrize(("name", "shown"), [("web_search_base", True), ("web_search_no_snippet", False)])
 def test_a_question_in_either_category(tmp_path: Path, name: str, shown: bool) -> None:
-    (entry,) = entry_files.entries(written(tmp_path, QUESTION), "own", CATEGORIES[name])
+    (entry,) = entry_files.make_entries(written(tmp_path, QUESTION), "own", CATEGORIES[name])
     assert (entry.key, entry.turns[0][0].content) == (f"own:{name}_7", "How tall is it?")
     trail = (
         ("search_engine_query(keywords='tall')",),
@@ -56,6 +56,6 @@ def test_a_question_in_either_category(tmp_path: Path, name: str, shown: bool) -
 )
 def test_what_is_broken_is_named(tmp_path: Path, old: str, new: str, told: str) -> None:
     with pytest.raises(SuiteError, match=told):
-        entry_files.entries(
+        entry_files.make_entries(
             written(tmp_path, QUESTION.replace(old, new)), "own", CATEGORIES["web_search_base"]
         )

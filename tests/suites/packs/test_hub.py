@@ -103,7 +103,7 @@ def test_the_newest_commit_is_found_got_and_recorded(hub: Hub, source: HubSource
         ("GET", commit(2)),
     ]
     assert _home(cache) == ["dataset"]
-    assert packs.installed(source, cache) == pack
+    assert packs.open_pack(source, cache) == pack
 
 
 def test_a_certain_revision_is_got(source: HubSource, cache: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_cut_download_goes_on_where_it_was(hub: Hub, source: HubSource, cache:
     )
     assert _partial(cache, NEW).read_bytes() == NEW[:20_000]
     with pytest.raises(PackMissing):
-        packs.installed(source, cache)
+        packs.open_pack(source, cache)
     hub.cut = 10_000
     assert "cut after 30000 of" in _refused(source, cache)
     hub.cut = None
@@ -210,7 +210,7 @@ def test_a_partial_file_of_other_content_is_found_out_and_dropped(
 ) -> None:
     _partial(cache, NEW).write_bytes(b"x" * 20_000)
     assert _refused(source, cache).startswith(f"refused: {FILE} has the sha256 ")
-    assert packs.installed(source, cache).read(FILE) == OLD
+    assert packs.open_pack(source, cache).read(FILE) == OLD
     assert packs.pull(source, cache).read(FILE) == NEW
     assert [request.range for request in hub.gets] == ["bytes=20000-", None]
 
@@ -237,7 +237,7 @@ def test_a_pull_that_is_killed_leaves_the_old_pack_and_what_has_come(
     hub.cut = None
     have = partial.stat().st_size
     assert 10_000 < have < len(NEW)
-    assert packs.installed(source, cache) == old
+    assert packs.open_pack(source, cache) == old
     assert old.read(FILE) == OLD
     assert packs.pull(source, cache).read(FILE) == NEW
     assert [request.range for request in hub.gets] == [None, f"bytes={have}-"]
@@ -269,12 +269,12 @@ def test_a_damaged_pack_is_got_anew(hub: Hub, source: HubSource, cache: Path, ol
 
 def test_a_pack_of_another_dataset_is_not_used(source: HubSource, cache: Path, old: Pack) -> None:
     with pytest.raises(PackError, match=r"^pack rides was made by another version of fcbench: run 'fcbench"):
-        packs.installed(replace(source, repo="acme/walks"), cache)
+        packs.open_pack(replace(source, repo="acme/walks"), cache)
 
 
 def test_a_missing_pack_names_the_commands_that_get_it(source: HubSource, cache: Path) -> None:
     with pytest.raises(PackMissing) as caught:
-        packs.installed(source, cache)
+        packs.open_pack(source, cache)
     assert str(caught.value) == (
         "suite 'rides' needs the pack acme/rides: run 'fcbench pull rides' "
         "(or 'fcbench pull rides --from PATH' without a network)"
@@ -306,7 +306,7 @@ def test_content_other_than_stated_is_refused(
 ) -> None:
     hub.sends = sends
     assert _refused(source, cache) == says
-    assert packs.installed(source, cache).read(FILE) == OLD
+    assert packs.open_pack(source, cache).read(FILE) == OLD
     assert _home(cache) == ["dataset"]
 
 
@@ -323,7 +323,7 @@ def test_what_is_not_the_format_is_refused(
     (tmp_path / "mine.html").write_bytes(b"<html>")
     with pytest.raises(PackError, match="not JSON"):
         packs.pull(source, cache, tmp_path / "mine.html")
-    assert packs.installed(source, cache).read(FILE) == OLD
+    assert packs.open_pack(source, cache).read(FILE) == OLD
 
 
 @pytest.mark.parametrize(
@@ -390,7 +390,7 @@ def test_a_refusal_says_what_to_do(
 ) -> None:
     hub.errors[method] = status, code
     assert _refused(source, cache) == says
-    assert packs.installed(source, cache) == old
+    assert packs.open_pack(source, cache) == old
 
 
 def test_an_unknown_revision_is_told(source: HubSource, cache: Path) -> None:
@@ -432,7 +432,7 @@ def test_a_full_disk_is_told(hub: Hub, source: HubSource, cache: Path, old: Pack
     _partial(cache, NEW).symlink_to("/dev/full")
     says = _refused(source, cache)
     assert says == f"{cache / 'packs' / 'rides'}: No space left on device; FCBENCH_CACHE names the cache"
-    assert packs.installed(source, cache) == old
+    assert packs.open_pack(source, cache) == old
 
 
 # The command

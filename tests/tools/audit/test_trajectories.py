@@ -12,13 +12,13 @@ import pytest
 from pytest_fcbench.domain.entry import Entry, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.environments import DOMAINS
-from pytest_fcbench.environments.function_docs import documented
+from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.suites import complexfuncbench
 from pytest_fcbench.tools.audit import trajectories
 from tests.factories import make_entry, make_golden_path, make_multi_turn
 from tests.tools.audit.made import found, make_facts
 
-DOCS = {doc.name: doc for doc in documented(DOMAINS["file_system"])}
+DOCS = {doc.name: doc for doc in document_domain(DOMAINS["file_system"])}
 
 
 def files(*turns: tuple[str, Sequence[str]], late: dict[int, Sequence[str]] | None = None) -> Entry:
@@ -157,7 +157,7 @@ def test_what_the_suite_sets_aside_is_found() -> None:
             }
         ],
     }
-    (entry,) = complexfuncbench.read(json.dumps(record).encode(), Path("records.jsonl"))
+    (entry,) = complexfuncbench.read_golden_paths(json.dumps(record).encode(), Path("records.jsonl"))
     ((_, severity, evidence),) = found(trajectories.find_calls_off_schema, make_facts(entry))
     assert severity == "certain"
     assert entry.set_aside

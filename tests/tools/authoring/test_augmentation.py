@@ -14,10 +14,10 @@ from pytest_fcbench.domain.verdict import Passed, Profile
 from pytest_fcbench.matchers import ast, relevance
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.suites import core
-from pytest_fcbench.suites.derived_entries import clustered
+from pytest_fcbench.suites.derived_entries import join_clusters
 from pytest_fcbench.suites.formats import entry_files
-from pytest_fcbench.tools.authoring.augmentation import KINDS, augmented
-from pytest_fcbench.tools.authoring.entry_writing import written
+from pytest_fcbench.tools.authoring.augmentation import KINDS, augment_entries
+from pytest_fcbench.tools.authoring.entry_writing import format_entries
 from tests.factories import answer_of, make_entry, make_transcript
 
 CORE = core.open_suite(Path())
@@ -27,20 +27,22 @@ GROWN = [entry for entry in ENTRIES if entry.parents and not entry.variation]
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, list[Entry]]:
-    return dict(augmented(ENTRIES, list(KINDS), 40, 7, "grown"))
+    return dict(augment_entries(ENTRIES, list(KINDS), 40, 7, "grown"))
 
 
 def _texts(seed: int, count: int) -> Mapping[str, str]:
     """The files that are made of what is written by hand in ``core``."""
     by_hand = [entry for entry in ENTRIES if not entry.parents]
-    return written([e for _, group in augmented(by_hand, list(KINDS), count, seed, "grown") for e in group])
+    return format_entries(
+        [e for _, group in augment_entries(by_hand, list(KINDS), count, seed, "grown") for e in group]
+    )
 
 
 def _passes(entry: Entry, mode: Mode, *, of: Entry | None = None) -> set[bool]:
     """Whether the right answer to an entry, or that ``of`` another, passes in each profile."""
     names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
     transcript = make_transcript(
-        answer_of(OracleModel(Prompting.usual(mode, names)), of or entry), mode=mode, names=names
+        answer_of(OracleModel(Prompting.make_default(mode, names)), of or entry), mode=mode, names=names
     )
     room = relevance if entry.rule.name == "irrelevance" else ast
     judgement = room.judge(entry, transcript)
@@ -95,7 +97,7 @@ def test_few_entries_of_a_kind_have_the_same_parents(made: dict[str, list[Entry]
 
 def test_the_same_calls_in_another_order_are_no_new_entry() -> None:
     two = [entry for entry in ENTRIES if entry.key in ("core:simple_python_0", "core:multiple_0")]
-    (_, parallel), *_ = augmented(two, ["parallel_multiple"], 20, 1, "grown")
+    (_, parallel), *_ = augment_entries(two, ["parallel_multiple"], 20, 1, "grown")
     asked = [frozenset(call.name for call in _calls(entry)) for entry in parallel]
     values = [frozenset(repr(call) for call in _calls(entry)) for entry in parallel]
     assert len(asked) > 1
@@ -139,18 +141,22 @@ def test_an_entry_is_in_the_cluster_that_is_named_after_it() -> None:
     parent, other = make_entry(entry_id="simple_python_0"), make_entry(entry_id="simple_python_1")
     variant = replace(other, id="simple_python_2", cluster="simple_python_0")
 
-    assert [entry.cluster for entry in clustered([parent, other, variant])] == [parent.id, None, parent.id]
+    assert [entry.cluster for entry in join_clusters([parent, other, variant])] == [
+        parent.id,
+        None,
+        parent.id,
+    ]
 
 
 def test_what_is_made_reads_back_as_it_was(made: dict[str, list[Entry]], tmp_path: Path) -> None:
     entries = [entry for group in made.values() for entry in group]
-    for name, text in written(entries).items():
+    for name, text in format_entries(entries).items():
         path = tmp_path / f"{name}.yaml"
         path.write_text(text, encoding="utf-8")
 
-        assert entry_files.read(path, "grown") == tuple(e for e in entries if e.category.name == name)
+        assert entry_files.read_entries(path, "grown") == tuple(e for e in entries if e.category.name == name)
 
 
 def test_nothing_comes_of_entries_that_cannot_be_used() -> None:
     with pytest.raises(ValueError, match="no entry asks one question"):
-        list(augmented([make_entry("irrelevance")], ["multiple"], 1, 1, "grown"))
+        list(augment_entries([make_entry("irrelevance")], ["multiple"], 1, 1, "grown"))

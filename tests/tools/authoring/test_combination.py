@@ -79,7 +79,7 @@ def test_multiple_takes_near_functions_that_are_no_solutions() -> None:
     assert made is not None
     assert made.category.name == "multiple"
     assert {doc.name for doc in made.functions} <= {"weather.forecast", "weather.history", "loan.payment"}
-    assert made.function("weather.forecast") == _WEATHER
+    assert made.find_function("weather.forecast") == _WEATHER
     assert (made.expectation, made.turns) == (_OSLO.expectation, _OSLO.turns)
     assert made.parents == ("own:simple_python_0",)
     assert combination.build_multiple(_OSLO, [_WEATHER, _SAME, _HISTORY], Random(1), 2) is None

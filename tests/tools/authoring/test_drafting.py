@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.tools.authoring.drafting import Example, drafted, examples
+from pytest_fcbench.tools.authoring.drafting import Example, draft_entries, find_examples
 
 PRICE = FunctionDoc(
     "shop.price",
@@ -33,7 +33,7 @@ STOCK = FunctionDoc(
 
 
 def _entries(text: str) -> list[Entry]:
-    return list(drafted(examples(text, "README.md"), (PRICE, STOCK), "mine"))
+    return list(draft_entries(find_examples(text, "README.md"), (PRICE, STOCK), "mine"))
 
 
 def _accepted(entry: Entry) -> list[Mapping[str, Mapping[str, object]]]:
@@ -53,20 +53,20 @@ def _accepted(entry: Entry) -> list[Mapping[str, Mapping[str, object]]]:
     ],
 )
 def test_the_question_is_the_line_above(text: str, question: str) -> None:
-    (found,) = examples(text, "README.md")
+    (found,) = find_examples(text, "README.md")
     assert found.question == question
     assert [call for _, call in found.calls] == [text[text.index("price") :].partition("\n")[0]]
 
 
 def test_calls_without_a_question_are_no_example() -> None:
-    assert not list(examples(">>> price('salt')\n0.8\n\n>>> price('tea')\n", "README.md"))
-    assert not list(examples("How much is salt?\n", "README.md"))
-    (only,) = examples("How much is salt?\n>>> price('salt')\n0.8\n\n>>> price('tea')\n", "README.md")
+    assert not list(find_examples(">>> price('salt')\n0.8\n\n>>> price('tea')\n", "README.md"))
+    assert not list(find_examples("How much is salt?\n", "README.md"))
+    (only,) = find_examples("How much is salt?\n>>> price('salt')\n0.8\n\n>>> price('tea')\n", "README.md")
     assert only.calls == (("README.md:2", "price('salt')"),)
 
 
 def test_places_are_told() -> None:
-    (found,) = examples("a text\n\nHow much?\n>>> price('salt')\n>>> price('tea')", "docs/use.md")
+    (found,) = find_examples("a text\n\nHow much?\n>>> price('salt')\n>>> price('tea')", "docs/use.md")
     assert found == Example(
         "How much?", (("docs/use.md:4", "price('salt')"), ("docs/use.md:5", "price('tea')"))
     )
@@ -111,6 +111,6 @@ def test_a_call_that_cannot_be_right_is_told(call: str, rule: str) -> None:
 
 @given(st.text())
 def test_any_text_can_be_read(text: str) -> None:
-    for example in examples(text, "x"):
+    for example in find_examples(text, "x"):
         assert example.question
         assert example.calls

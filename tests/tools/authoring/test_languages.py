@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.tools.authoring.languages import UNKNOWN, language
+from pytest_fcbench.tools.authoring.languages import UNKNOWN, guess_language
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ from pytest_fcbench.tools.authoring.languages import UNKNOWN, language
     ],
 )
 def test_languages(text: str, spoken: str) -> None:
-    assert language(text) == spoken
+    assert guess_language(text) == spoken

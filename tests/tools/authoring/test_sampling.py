@@ -12,8 +12,8 @@ from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.formats import entry_files
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.tools.authoring.entry_writing import drafted
-from pytest_fcbench.tools.authoring.sampling import Walk, walks
+from pytest_fcbench.tools.authoring.entry_writing import write_walks
+from pytest_fcbench.tools.authoring.sampling import Walk, draw_walks
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +28,12 @@ def desk(suite: Suite) -> Entry:
 
 
 def _opened(suite: Suite, entry: Entry) -> Environments:
-    return environments.opened(entry, suite.world)
+    return environments.open_environments(entry, suite.world)
 
 
 @pytest.fixture(scope="module")
 def found(suite: Suite, desk: Entry) -> list[Walk]:
-    return list(walks(_opened(suite, desk), desk.functions, Random(1), 8))
+    return list(draw_walks(_opened(suite, desk), desk.functions, Random(1), 8))
 
 
 def test_a_walk_can_be_carried_out_and_returns_what_it_says(
@@ -43,7 +43,7 @@ def test_a_walk_can_be_carried_out_and_returns_what_it_says(
     for walk in found:
         here = _opened(suite, desk)
         for call in (call for calls in walk.turns for call in calls):
-            assert here.perform([call.text]) == (call.result,)
+            assert here.perform_calls([call.text]) == (call.result,)
             assert "error" not in call.result.lower()
 
 
@@ -56,12 +56,12 @@ def test_each_walk_has_calls_that_need_each_other(suite: Suite, desk: Entry, fou
                 assert source in [earlier.name for earlier in calls[:at]]
                 instead = call.text.replace(repr(call.arguments[name]), repr("nothing of the kind"))
                 here = _opened(suite, desk)
-                here.perform([earlier.text for earlier in calls[:at]])
-                assert here.perform([instead]) != (call.result,)
+                here.perform_calls([earlier.text for earlier in calls[:at]])
+                assert here.perform_calls([instead]) != (call.result,)
 
 
 def test_the_edges_are_those_that_a_person_would_draw(suite: Suite, desk: Entry) -> None:
-    many = walks(_opened(suite, desk), desk.functions, Random(2), 25)
+    many = draw_walks(_opened(suite, desk), desk.functions, Random(2), 25)
 
     edges = frozenset[tuple[str, str]]().union(*(walk.edges for walk in many))
 
@@ -74,23 +74,23 @@ def test_the_edges_are_those_that_a_person_would_draw(suite: Suite, desk: Entry)
 def test_no_two_walks_are_alike_and_the_seed_decides(suite: Suite, desk: Entry, found: list[Walk]) -> None:
     names = [tuple(call.name for calls in walk.turns for call in calls) for walk in found]
     assert len(set(names)) == len(names)
-    assert list(walks(_opened(suite, desk), desk.functions, Random(1), 8)) == found
-    assert list(walks(_opened(suite, desk), desk.functions, Random(9), 8)) != found
+    assert list(draw_walks(_opened(suite, desk), desk.functions, Random(1), 8)) == found
+    assert list(draw_walks(_opened(suite, desk), desk.functions, Random(9), 8)) != found
 
 
 def test_the_environments_that_it_starts_from_stay_as_they_are(suite: Suite, desk: Entry) -> None:
     start = _opened(suite, desk)
 
-    list(walks(start, desk.functions, Random(3), 3))
+    list(draw_walks(start, desk.functions, Random(3), 3))
 
-    assert start.snapshot() == _opened(suite, desk).snapshot()
+    assert start.copy_state() == _opened(suite, desk).copy_state()
 
 
 def test_what_was_said_or_returned_need_not_be_mentioned_again(found: list[Walk]) -> None:
     for walk in found:
         said: list[object] = []
         for turn in range(len(walk.turns)):
-            mention = walk.mention(turn)
+            mention = walk.list_mentions(turn)
             assert not any(value in said for value in mention)
             said += mention
 
@@ -102,13 +102,13 @@ def test_functions_that_need_what_nobody_describes_are_left_out(found: list[Walk
 def test_a_draft_is_read_only_when_it_is_worded(desk: Entry, found: list[Walk], tmp_path: Path) -> None:
     assert desk.scene is not None
     path = tmp_path / "draft.yaml"
-    path.write_text(drafted(desk.scene, found, desk.key, 3, {}), encoding="utf-8")
+    path.write_text(write_walks(desk.scene, found, desk.key, 3, {}), encoding="utf-8")
     with pytest.raises(SuiteError, match=r"draft\.yaml:\d+: entries\.0\.turns\.0\.user: is not worded yet"):
-        entry_files.read(path, "mine")
+        entry_files.read_entries(path, "mine")
 
     questions = {(at, turn): "Please." for at, walk in enumerate(found) for turn in range(len(walk.turns))}
-    path.write_text(drafted(desk.scene, found, desk.key, 3, questions), encoding="utf-8")
-    entries = entry_files.read(path, "mine")
+    path.write_text(write_walks(desk.scene, found, desk.key, 3, questions), encoding="utf-8")
+    entries = entry_files.read_entries(path, "mine")
 
     assert [entry.id for entry in entries] == [f"multi_turn_base_{3 + at}" for at in range(8)]
     assert {entry.parents for entry in entries} == {(desk.key,)}

@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pytest_fcbench.tools.contamination.comparison import Comparison, Summary, compare, finding, rank_test
+from pytest_fcbench.tools.contamination.comparison import (
+    Comparison,
+    Summary,
+    compare_sets,
+    describe_finding,
+    rank_test,
+)
 from pytest_fcbench.tools.contamination.measures import Measure
 
 VALUES = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=30)
@@ -44,7 +50,7 @@ def texts(mean: float, number: int = 80, seed: int = 0, characters: int = 4) -> 
 
 
 def by_measure(a: Sequence[Measure], b: Sequence[Measure]) -> tuple[Comparison, Comparison]:
-    perplexity, characters = compare(a, b)
+    perplexity, characters = compare_sets(a, b)
     assert (perplexity.measure, characters.measure) == ("perplexity", "nats per character")
     return perplexity, characters
 
@@ -110,18 +116,22 @@ def test_the_interval_is_about_that_of_the_normal_distribution() -> None:
 
 def test_the_order_of_texts_does_not_matter() -> None:
     a, b = texts(2.0, 20), texts(2.2, 20, 1)
-    assert compare(a[::-1], [*b[7:], *b[:7]]) == compare(a, b)
+    assert compare_sets(a[::-1], [*b[7:], *b[:7]]) == compare_sets(a, b)
 
 
 def test_what_is_found_in_words() -> None:
     low, high = texts(2.0), texts(2.5, seed=1)
-    assert finding(compare(low, high), "A", "B") == (
+    assert describe_finding(compare_sets(low, high), "A", "B") == (
         "A surprises the model less than B does, by both measures and by more than chance "
         "(by ranks, perplexity p < 0.0001, nats per character p < 0.0001). "
         "A model that was trained on A would show this; others may, too."
     )
-    assert finding(compare(high, low), "A", "B").startswith("B surprises the model less than A does")
-    assert "no sign that the model knows one of them better" in finding(compare(low, low), "A", "B")
+    assert describe_finding(compare_sets(high, low), "A", "B").startswith(
+        "B surprises the model less than A does"
+    )
+    assert "no sign that the model knows one of them better" in describe_finding(
+        compare_sets(low, low), "A", "B"
+    )
     # More nats a token, but so long tokens that it is less a character.
-    mixed = finding(compare(texts(2.5, characters=9), low), "A", "B")
+    mixed = describe_finding(compare_sets(texts(2.5, characters=9), low), "A", "B")
     assert mixed.startswith("The measures do not agree (by ranks, perplexity p < 0.0001, ")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.tools.contamination.endpoint import Endpoint, body, logprobs_of
+from pytest_fcbench.tools.contamination.endpoint import Endpoint, build_body, read_logprobs
 from tests.loopback import Body
 from tests.tools.contamination.probable import completion, echoed, listed, vllm
 
@@ -19,7 +19,7 @@ TEXT = "a bc def"
 
 
 def test_an_echo_is_asked_for() -> None:
-    assert body(COMPLETIONS, "m", TEXT) == {
+    assert build_body(COMPLETIONS, "m", TEXT) == {
         "model": "m",
         "prompt": TEXT,
         "temperature": 1,
@@ -30,7 +30,7 @@ def test_an_echo_is_asked_for() -> None:
 
 
 def test_prompt_logprobs_are_asked_for() -> None:
-    assert body(VLLM, "m", TEXT) == {
+    assert build_body(VLLM, "m", TEXT) == {
         "model": "m",
         "prompt": TEXT,
         "temperature": 1,
@@ -49,7 +49,7 @@ def bits(logprobs: tuple[float | None, ...]) -> list[float | None]:
 def test_an_echo_is_read(generated: int, usage: bool) -> None:
     """What was generated all the same is left out; without usage nothing was, as it was asked for."""
     reply = echoed(generated=generated if usage else 0, usage=usage)({"prompt": TEXT})
-    assert bits(logprobs_of(reply.body, COMPLETIONS)) == [None, 2, 3]
+    assert bits(read_logprobs(reply.body, COMPLETIONS)) == [None, 2, 3]
 
 
 def test_a_token_that_is_counted_but_not_echoed() -> None:
@@ -57,23 +57,23 @@ def test_a_token_that_is_counted_but_not_echoed() -> None:
     reply = listed([None, -1.0, -2.0], 3).body
     assert isinstance(reply, dict)
     reply["usage"] = {"prompt_tokens": 3, "completion_tokens": 1}
-    assert logprobs_of(reply, COMPLETIONS) == (None, -1.0, -2.0)
+    assert read_logprobs(reply, COMPLETIONS) == (None, -1.0, -2.0)
 
 
 def test_prompt_logprobs_are_read() -> None:
-    assert bits(logprobs_of(vllm()({"prompt": TEXT}).body, VLLM)) == [None, 1, 2, 3]
+    assert bits(read_logprobs(vllm()({"prompt": TEXT}).body, VLLM)) == [None, 1, 2, 3]
 
 
 @pytest.mark.parametrize("endpoint", Endpoint)
 def test_a_text_of_one_token_has_no_probability(endpoint: Endpoint) -> None:
     reply = completion({"logprobs": {"token_logprobs": [None]}, "prompt_logprobs": [None]}, 1).body
-    assert logprobs_of(reply, endpoint) == (None,)
+    assert read_logprobs(reply, endpoint) == (None,)
 
 
 def test_numbers_that_are_none_are_left_to_the_measure() -> None:
     """They are numbers to JSON's usual readers, and the endpoint is the right one."""
     reply = json.loads('{"choices": [{"logprobs": {"token_logprobs": [null, NaN, -Infinity, 1e999, -3]}}]}')
-    _, nan, low, high, whole = logprobs_of(reply, COMPLETIONS)
+    _, nan, low, high, whole = read_logprobs(reply, COMPLETIONS)
     assert nan is not None
     assert math.isnan(nan)
     assert (low, high, whole) == (-math.inf, math.inf, -3.0)
@@ -96,7 +96,7 @@ def test_numbers_that_are_none_are_left_to_the_measure() -> None:
 )
 def test_an_endpoint_without_them(reply: object, endpoint: Endpoint, missing: str, other: str) -> None:
     with pytest.raises(CallError) as caught:
-        logprobs_of(reply, endpoint)
+        read_logprobs(reply, endpoint)
     assert caught.value.cause == "no_logprobs"
     assert not caught.value.transient
     assert f"the reply has no {missing}: " in caught.value.reason
@@ -129,7 +129,7 @@ def test_an_endpoint_without_them(reply: object, endpoint: Endpoint, missing: st
 )
 def test_an_answer_that_cannot_be_right(reply: Body, endpoint: Endpoint, says: str) -> None:
     with pytest.raises(CallError) as caught:
-        logprobs_of(reply, endpoint)
+        read_logprobs(reply, endpoint)
     assert caught.value.cause == "garbled"
     assert says in caught.value.reason
 
@@ -158,7 +158,7 @@ def test_any_reply_is_read_or_refused(reply: object, endpoint: Endpoint) -> None
         {"choices": [{"logprobs": reply, "prompt_logprobs": reply}]},
     ):
         try:
-            found = logprobs_of(wrapped, endpoint)
+            found = read_logprobs(wrapped, endpoint)
         except CallError:
             continue
         assert all(value is None or isinstance(value, float) for value in found)

@@ -14,7 +14,7 @@ from pytest_fcbench.domain.errors import CallError, NotScoredError, UsageError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.providers import http
 from pytest_fcbench.tools.contamination.endpoint import Endpoint
-from pytest_fcbench.tools.contamination.probabilities import PromptModel, ask
+from pytest_fcbench.tools.contamination.probabilities import PromptModel, ask_for_logprobs
 from tests.factories import make_entry
 from tests.loopback import Answer, Body, Reply, error, serving
 from tests.tools.contamination.probable import echoed, listed, vllm
@@ -169,7 +169,7 @@ def test_many_at_once_and_never_more() -> None:
     done: list[bool] = []
     with serving(answer) as server:
         model = PromptModel("m", Endpoint.COMPLETIONS, server.api_base)
-        found = asyncio.run(ask(model, texts, 4, done))
+        found = asyncio.run(ask_for_logprobs(model, texts, 4, done))
     assert list(found) == [text for text, _ in texts]
     assert all(isinstance(logprobs, tuple) for logprobs in found.values())
     assert done == [True] * 20
@@ -184,7 +184,7 @@ def test_a_failure_is_that_of_one_text() -> None:
     done: list[bool] = []
     with serving(answer) as server:
         model = PromptModel("m", Endpoint.COMPLETIONS, server.api_base)
-        found = asyncio.run(ask(LimitedModel(model, Limits(retries=0)), texts, 1, done))
+        found = asyncio.run(ask_for_logprobs(LimitedModel(model, Limits(retries=0)), texts, 1, done))
     assert isinstance(found["bad one"], NotScoredError)
     assert isinstance(found["good one"], tuple)
     assert found["good one"][1] == pytest.approx(3 * math.log(0.5))

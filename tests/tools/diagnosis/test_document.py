@@ -9,16 +9,22 @@ import pytest
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
-from pytest_fcbench.tools.diagnosis.document import SCHEMA, Finding, Labels, document, labels
+from pytest_fcbench.tools.diagnosis.document import (
+    SCHEMA,
+    DiagnosedFailure,
+    Labels,
+    build_document,
+    read_labels,
+)
 from pytest_fcbench.tools.diagnosis.failure_classes import Divergence, FailureClass
 from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, RootCause
 
 FAILED = Failed("multi_turn:x", "turn 1: no")
 AT = Divergence(FailureClass.WRONG_ARGUMENT, 1, "f(a=1)", "f(a=2)", "a")
 FINDINGS = [
-    Finding("core:a", "multi_turn_base", FAILED, AT, Diagnosis(RootCause.OTHER, 1, "So.")),
-    Finding("core:b", "multi_turn_base", FAILED, AT, NotScored("timeout", "no answer")),
-    Finding("core:c-t2", "multi_turn_base", FAILED, Divergence(FailureClass.UNEXPLAINED)),
+    DiagnosedFailure("core:a", "multi_turn_base", FAILED, AT, Diagnosis(RootCause.OTHER, 1, "So.")),
+    DiagnosedFailure("core:b", "multi_turn_base", FAILED, AT, NotScored("timeout", "no answer")),
+    DiagnosedFailure("core:c-t2", "multi_turn_base", FAILED, Divergence(FailureClass.UNEXPLAINED)),
 ]
 
 
@@ -28,7 +34,7 @@ def written(path: Path, value: object) -> Path:
 
 
 def test_what_is_written_of_a_finding() -> None:
-    told = document(FINDINGS, model="m", profile=Profile.OFFICIAL, judge="openai/j")
+    told = build_document(FINDINGS, model="m", profile=Profile.OFFICIAL, judge="openai/j")
     entries = told["entries"]
     assert isinstance(entries, list)
     assert {key: told[key] for key in ("schema", "model", "profile", "judge")} == {
@@ -52,15 +58,15 @@ def test_what_is_written_of_a_finding() -> None:
 
 
 def test_labels_are_those_of_the_judge(tmp_path: Path) -> None:
-    told = document(FINDINGS, model="m", profile=Profile.OFFICIAL, judge="openai/j")
+    told = build_document(FINDINGS, model="m", profile=Profile.OFFICIAL, judge="openai/j")
     path = written(tmp_path / "d.json", told)
-    assert labels(path) == Labels(path, "m", {"core:a": "other"})
+    assert read_labels(path) == Labels(path, "m", {"core:a": "other"})
 
 
 def test_a_person_needs_to_write_little(tmp_path: Path) -> None:
     rows = [{"entry": "core:a", "root_cause": {"class": "implicit_action"}}, {"entry": "core:b"}]
     path = written(tmp_path / "mine.json", {"schema": SCHEMA, "entries": rows})
-    assert labels(path) == Labels(path, None, {"core:a": "implicit_action"})
+    assert read_labels(path) == Labels(path, None, {"core:a": "implicit_action"})
 
 
 ROW = {"entry": "core:a", "root_cause": {"class": "other"}}
@@ -89,10 +95,10 @@ ROW = {"entry": "core:a", "root_cause": {"class": "other"}}
 def test_a_file_that_is_none(tmp_path: Path, content: object, says: str) -> None:
     path = written(tmp_path / "d.json", content)
     with pytest.raises(UsageError) as caught:
-        labels(path)
+        read_labels(path)
     assert str(caught.value).startswith(f"{path}: {says}")
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read: No such file"):
-        labels(tmp_path / "none.json")
+        read_labels(tmp_path / "none.json")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.matchers.state import judge
-from pytest_fcbench.tools.diagnosis.failure_classes import Divergence, FailureClass, classify
+from pytest_fcbench.tools.diagnosis.failure_classes import Divergence, FailureClass, classify_failure
 from tests.factories import make_entry, make_transcript
 from tests.matchers.test_state import (
     APART,
@@ -42,9 +42,9 @@ def divergence(
     withheld: Mapping[int, Sequence[str]] | None = None,
 ) -> Divergence:
     entry = entry_of(truth, withheld=withheld)
-    verdict = judge(entry, transcript, fresh).under(profile)
+    verdict = judge(entry, transcript, fresh).select_profile(profile)
     assert isinstance(verdict, Failed)
-    return classify(entry, transcript, verdict, fresh)
+    return classify_failure(entry, transcript, verdict, fresh)
 
 
 OLD, BAD = "mkdir(dir_name='old')", "mkdir(dir_name='a/b')"
@@ -211,13 +211,13 @@ def test_what_only_the_official_executor_makes_different_is_unexplained() -> Non
 def test_a_verdict_that_names_no_turn_is_looked_for_from_the_start() -> None:
     entry, talk = entry_of([[LS], [MKDIR], [TOUCH]]), held([[LS], [], []])
     for details in ({}, {"turn": "2"}, {"turn": 7}):
-        at = classify(entry, talk, Failed("code", "reason", details), fresh)
+        at = classify_failure(entry, talk, Failed("code", "reason", details), fresh)
         assert (at.failure, at.turn) == (C.NO_CALL, 2)
 
 
 def test_an_entry_without_a_trajectory_is_a_mistake() -> None:
     with pytest.raises(TypeError, match="has no trajectory"):
-        classify(make_entry(), make_transcript("[]"), Failed("code", "reason"), fresh)
+        classify_failure(make_entry(), make_transcript("[]"), Failed("code", "reason"), fresh)
 
 
 # As a sentence
@@ -267,10 +267,10 @@ def talks(calls: st.SearchStrategy[str]) -> st.SearchStrategy[list[list[str]]]:
 def test_every_failure_has_one_class_and_always_the_same(truth: Turns, made: Turns) -> None:
     entry, talk = entry_of(truth), held(made[: len(truth)])
     for profile in Profile:
-        verdict = judge(entry, talk, fresh).under(profile)
+        verdict = judge(entry, talk, fresh).select_profile(profile)
         if isinstance(verdict, Failed):
-            found = classify(entry, talk, verdict, fresh)
-            assert found == classify(entry, talk, verdict, fresh)
+            found = classify_failure(entry, talk, verdict, fresh)
+            assert found == classify_failure(entry, talk, verdict, fresh)
             assert str(found) or found.failure is C.UNEXPLAINED
 
 
@@ -288,7 +288,7 @@ def test_what_the_matcher_fails_has_a_class_of_its_own(truth: Turns, made: Turns
     judged = judge(entry, talk, fresh)
     for verdict in (judged.official, judged.corrected):
         if isinstance(verdict, Failed) and len(made) <= len(truth):
-            found = classify(entry, talk, verdict, fresh)
+            found = classify_failure(entry, talk, verdict, fresh)
             assert (found.failure is C.UNEXPLAINED) is (truth == made and "(" in truth[0][0][6:-1])
 
 
@@ -298,4 +298,4 @@ def test_the_model_is_not_blamed_for_the_same_call_under_another_entry() -> None
     talk = held([["ls(a=False)"]])
     verdict = judge(entry, talk, fresh).official
     assert isinstance(verdict, Failed)
-    assert classify(entry, talk, verdict, fresh).failure in C
+    assert classify_failure(entry, talk, verdict, fresh).failure in C

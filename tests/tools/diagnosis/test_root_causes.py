@@ -10,7 +10,7 @@ import pytest
 from pytest_fcbench.domain.transcript import Completion, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.matchers.judging.questions import Question, Unfit
-from pytest_fcbench.tools.diagnosis.root_causes import LONGEST, TASK, Diagnosis, RootCause, question
+from pytest_fcbench.tools.diagnosis.root_causes import LONGEST, TASK, Diagnosis, RootCause, build_question
 from tests.matchers.test_state import LS, MKDIR, TOUCH, entry_of, fresh, step, transcript_of
 
 FAILED = Failed("code", "turn 2: 'new' is missing", {"turn": 2})
@@ -19,7 +19,7 @@ FAILED = Failed("code", "turn 2: 'new' is missing", {"turn": 2})
 def asked(transcript: Transcript, **withheld: list[str]) -> Question[Diagnosis]:
     late = {int(turn.removeprefix("turn_")): names for turn, names in withheld.items()}
     entry = entry_of([[LS], [MKDIR], [TOUCH]], withheld=late)
-    return question(entry, transcript, FAILED, fresh(entry))
+    return build_question(entry, transcript, FAILED, fresh(entry))
 
 
 TALK = transcript_of(

@@ -13,11 +13,17 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import Comparison, Entry, ExpectedResults
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, Transcript
-from pytest_fcbench.environments import opened
+from pytest_fcbench.environments import open_environments
 from pytest_fcbench.environments.api.file_system import Directory, File
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.tools.official_export.scores import Answered, Header, line, listed, wrong
+from pytest_fcbench.tools.official_export.scores import (
+    AnsweredEntry,
+    Header,
+    build_score_row,
+    render_folder,
+    write_line,
+)
 from tests.factories import make_doc, make_entry, make_multi_turn, make_transcript, tool_calls
 
 WORLD = World(defaults={"file_system": {"root": {"lib": {"type": "directory", "contents": {}}}}})
@@ -29,15 +35,15 @@ def lined(
 ) -> dict[str, object] | None:
     """The line on an answer, as it comes back from the file."""
     transcript = answer if isinstance(answer, Transcript) else make_transcript(answer)
-    answered = Answered(entry, transcript, result, QUESTION, truth)
+    answered = AnsweredEntry(entry, transcript, result, QUESTION, truth)
     with closing(Pool()) as execute:  # whose processes start when there is something to carry out
-        row = wrong(answered, "my_model", lambda entry: opened(entry, WORLD), execute)
-    read: dict[str, object] | None = None if row is None else json.loads(line(row))
+        row = build_score_row(answered, "my_model", lambda entry: open_environments(entry, WORLD), execute)
+    read: dict[str, object] | None = None if row is None else json.loads(write_line(row))
     return read
 
 
 def test_the_first_line() -> None:
-    assert line(Header(3, 4).row) == '{"accuracy": 0.75, "correct_count": 3, "total_count": 4}'
+    assert write_line(Header(3, 4).row) == '{"accuracy": 0.75, "correct_count": 3, "total_count": 4}'
 
 
 def test_the_first_line_of_prompt_formats() -> None:
@@ -300,7 +306,7 @@ def test_a_conversation_that_was_cut(transcript: Transcript, code: str) -> None:
 def test_a_folder_as_text() -> None:
     root = Directory("/")
     root.contents = {"a": Directory("a", root, {"b.txt": File("b.txt", "B's")})}
-    assert listed(root) == (
+    assert render_folder(root) == (
         "<Directory: /, Parent: None, Contents: {'a': <Directory: a, Parent: /, "
         "Contents: {'b.txt': <<File: b.txt, Content: B's>>}>}>"
     )
@@ -309,7 +315,7 @@ def test_a_folder_as_text() -> None:
 def test_a_folder_that_lies_in_itself_comes_to_an_end() -> None:
     root = Directory("/")
     root.contents = {"again": root}
-    assert listed(root) == repr(root)
+    assert render_folder(root) == repr(root)
 
 
 @pytest.mark.parametrize(
@@ -323,7 +329,7 @@ def test_a_folder_that_lies_in_itself_comes_to_an_end() -> None:
     ],
 )
 def test_any_value_is_written(value: object, written: object) -> None:
-    text = line({"value": value})
+    text = write_line({"value": value})
     assert text.isascii()
     assert "\n" not in text
     assert json.loads(text) == {"value": written}
@@ -333,7 +339,7 @@ def test_a_value_that_is_nested_too_deeply() -> None:
     deep: object = []
     for _ in range(100_000):
         deep = [deep]
-    assert line({"id": "a", "deep": deep}) == '{"id": "a", "deep": "(nested too deeply)"}'
+    assert write_line({"id": "a", "deep": deep}) == '{"id": "a", "deep": "(nested too deeply)"}'
 
 
 @given(
@@ -344,4 +350,4 @@ def test_a_value_that_is_nested_too_deeply() -> None:
     )
 )
 def test_what_json_has_a_form_for_is_written_as_it_is(value: object) -> None:
-    assert json.loads(line({"value": value})) == {"value": value}
+    assert json.loads(write_line({"value": value})) == {"value": value}

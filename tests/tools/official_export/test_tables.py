@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.domain.prompt_format import FORMATS
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, cost_latency
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_usage
 from pytest_fcbench.tools.official_export.scores import Header
-from pytest_fcbench.tools.official_export.tables import TABLES, Model, table
+from pytest_fcbench.tools.official_export.tables import TABLES, ModelRow, write_table
 
-NOTHING = cost_latency([])
+NOTHING = measure_usage([])
 USED = CostLatency(2, 2, 10, 20, 0.104, 52.0, 2.0, None, 1.9, 6.2449)
 NON_LIVE = ("simple_python", "simple_java", "simple_javascript", "multiple", "parallel", "parallel_multiple")
 LIVE = ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple")
@@ -21,14 +21,14 @@ MULTI_TURN = tuple(f"multi_turn_{name}" for name in ("base", "miss_func", "miss_
 REST = ("irrelevance", "live_irrelevance", "live_relevance")
 
 
-def model(scores: Mapping[str, tuple[int, int]], name: str = "m", usage: CostLatency = NOTHING) -> Model:
+def model(scores: Mapping[str, tuple[int, int]], name: str = "m", usage: CostLatency = NOTHING) -> ModelRow:
     """A model with right answers and answers by category."""
-    return Model(name, {category: Header(*counts) for category, counts in scores.items()}, usage)
+    return ModelRow(name, {category: Header(*counts) for category, counts in scores.items()}, usage)
 
 
-def rows(name: str, *models: Model, size: int = 100) -> list[dict[str, str]]:
+def rows(name: str, *models: ModelRow, size: int = 100) -> list[dict[str, str]]:
     """The rows of a table."""
-    text = table(TABLES[name], models, lambda category: size)
+    text = write_table(TABLES[name], models, lambda category: size)
     assert not text.endswith("\n")
     return list(csv.DictReader(text.splitlines()))
 
@@ -131,10 +131,10 @@ def test_names_are_kept_whole() -> None:
     ]
 
 
-def in_formats(*right: int, of: int = 8, name: str = "m") -> Model:
+def in_formats(*right: int, of: int = 8, name: str = "m") -> ModelRow:
     """A model with so many right answers in each of the first prompt formats."""
     told = {chosen.name: Header(count, of) for chosen, count in zip(FORMATS, right, strict=False)}
-    return Model(name, {"format_sensitivity": Header(sum(right), of * len(right), told)}, NOTHING)
+    return ModelRow(name, {"format_sensitivity": Header(sum(right), of * len(right), told)}, NOTHING)
 
 
 def test_prompt_formats_have_a_table_of_their_own() -> None:

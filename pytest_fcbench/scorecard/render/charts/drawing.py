@@ -19,7 +19,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
 
 INK, FAINT, PAPER = "#010101", "#010102", "#010103"
@@ -54,7 +54,7 @@ _STYLE: Mapping[Any, object] = {
 
 
 @contextmanager
-def drawing(height: float, width: float = _WIDTH) -> Iterator[Figure]:
+def open_figure(height: float, width: float = _WIDTH) -> Iterator[Figure]:
     """Open a figure without pyplot's shared state, ``width`` by ``height`` units."""
     with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()  # the same drawing whatever the user's own style is
@@ -68,13 +68,13 @@ _REFERENCE = re.compile(r"#([\w-]+)")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
-def inline(figure: Figure, says: str) -> str:
+def render_inline(figure: Figure, says: str) -> str:
     """Render the drawing as an element of a page; ``says`` tells its ids from those of other drawings."""
-    says = printable(says)
+    says = make_printable(says)
     mpl.rcParams["svg.hashsalt"] = f"fcbench {says}"
     for text in figure.findobj(Text):
         assert isinstance(text, Text)
-        text.set_text(printable(text.get_text()))
+        text.set_text(make_printable(text.get_text()))
     drawn = io.BytesIO()
     figure.savefig(drawn, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     svg = fromstring(drawn.getvalue())  # noqa: S314 - written just now by matplotlib

@@ -12,17 +12,17 @@ MOST_SERIES = 8
 
 
 @cache
-def colours() -> str:
+def read_colours() -> str:
     """Read the style sheet of drawings; its variables are the colours of pages, too."""
     return Path(__file__).with_name("colours.css").read_text(encoding="utf-8")
 
 
-def policy(style: str, *also: str) -> str:
+def write_policy(style: str, *also: str) -> str:
     """Write a Content-Security-Policy: this style sheet by its hash, what else is named, nothing more."""
-    only = ("default-src 'none'", f"style-src {digest(style)}", *also)
+    only = ("default-src 'none'", f"style-src {hash_block(style)}", *also)
     return "; ".join((*only, "base-uri 'none'", "form-action 'none'"))
 
 
-def digest(block: str) -> str:
+def hash_block(block: str) -> str:
     """Hash a block of a page as a policy names it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(block.encode()).digest()).decode()}'"

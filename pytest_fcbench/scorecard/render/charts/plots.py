@@ -22,8 +22,8 @@ from pytest_fcbench.scorecard.render.charts.drawing import (
     MARKERS,
     PAPER,
     SERIES,
-    drawing,
-    inline,
+    open_figure,
+    render_inline,
 )
 
 _WIDE = 640
@@ -61,9 +61,9 @@ class Pair:
     name: str
 
 
-def wheel(axes: Sequence[str], series: Sequence[Sequence[float]], says: str) -> str:
+def draw_wheel(axes: Sequence[str], series: Sequence[Sequence[float]], says: str) -> str:
     """Draw a wagon wheel: the fractions of each series on three axes or more."""
-    with drawing(370) as figure:
+    with open_figure(370) as figure:
         plot = figure.add_axes((0.217, 0.148, 0.566, 0.704), projection="polar")
         assert isinstance(plot, PolarAxes)
         angles = [2 * pi * number / len(axes) for number in range(len(axes))]
@@ -83,15 +83,15 @@ def wheel(axes: Sequence[str], series: Sequence[Sequence[float]], says: str) -> 
                 line.set_dashes(DASHES[number])
             if len(series) == 1:
                 plot.fill([*angles, 2 * pi], closed, color=colour, alpha=0.12)
-        return inline(figure, says)
+        return render_inline(figure, says)
 
 
-def bars(rows: Sequence[tuple[str, Sequence[int]]], says: str, *, shares: bool = False) -> str:
+def draw_bars(rows: Sequence[tuple[str, Sequence[int]]], says: str, *, shares: bool = False) -> str:
     """Draw a stacked bar for each row, its label above; the parts are lettered as in the table.
 
     Bars are as long as their sums, or all alike where they show shares.
     """
-    with drawing(8 + 40 * len(rows)) as figure:
+    with open_figure(8 + 40 * len(rows)) as figure:
         plot = figure.add_axes((0, 0, 1, 1))
         most = max(sum(counts) for _, counts in rows) or 1
         plot.set(xlim=(0, most * 1.005), ylim=(len(rows) - 0.7, -0.7))
@@ -104,13 +104,15 @@ def bars(rows: Sequence[tuple[str, Sequence[int]]], says: str, *, shares: bool =
                 if count:
                     plot.barh(row, wide, 0.42, left=left, color=SERIES[part], edgecolor=PAPER, lw=1.5)
                 if wide > most * 0.04:
-                    plot.text(left + wide / 2, row + 0.1, letter(part), color=PAPER, fontsize=11, ha="center")
-        return inline(figure, says)
+                    plot.text(
+                        left + wide / 2, row + 0.1, name_part(part), color=PAPER, fontsize=11, ha="center"
+                    )
+        return render_inline(figure, says)
 
 
-def scatter(points: Sequence[Point], label: str, says: str) -> str:
+def draw_scatter(points: Sequence[Point], label: str, says: str) -> str:
     """Accuracy, with its limits, against what it took; a marker is that of its model."""
-    with drawing(300) as figure:
+    with open_figure(300) as figure:
         plot = figure.add_axes((0.12, 0.16, 0.85, 0.8))
         for point in points:
             reach = [[point.y - point.low], [point.high - point.y]]
@@ -119,7 +121,7 @@ def scatter(points: Sequence[Point], label: str, says: str) -> str:
         _set_scale(plot, "x", [point.x for point in points])
         _label_accuracies(plot)
         plot.set_xlabel(label)
-        return inline(figure, says)
+        return render_inline(figure, says)
 
 
 def _set_scale(plot: Axes, name: str, values: Sequence[float]) -> None:
@@ -139,14 +141,14 @@ def _label_accuracies(plot: Axes) -> None:
     plot.grid(axis="y")
 
 
-def releases(found: Iterable[Release], metric: str, says: str) -> str:
+def draw_releases(found: Iterable[Release], metric: str, says: str) -> str:
     """Accuracy over release date, the best so far as a line (BFCL paper, Patil et al. 2025, Figure 8)."""
     dated = sorted(found)
     days = [float(date2num(one.day)) for one in dated]  # type: ignore[no-untyped-call]
     accuracies = [one.accuracy for one in dated]
     reach = [[one.accuracy - one.low for one in dated], [one.high - one.accuracy for one in dated]]
     best = list(accumulate(accuracies, max))
-    with drawing(370, _WIDE) as figure:
+    with open_figure(370, _WIDE) as figure:
         plot = figure.add_axes((0.11, 0.13, 0.87, 0.84))
         plot.step(days, best, where="post", color=INK, lw=1, label="best so far")
         plot.errorbar(days, accuracies, reach, fmt="o", color=SERIES[0], capsize=3, label="95% interval")
@@ -166,15 +168,15 @@ def releases(found: Iterable[Release], metric: str, says: str) -> str:
         _label_accuracies(plot)
         plot.set(xlabel="release date", ylabel=metric)
         plot.legend()
-        return inline(figure, says)
+        return render_inline(figure, says)
 
 
-def pairs(found: Iterable[Pair], across: str, up: str, says: str) -> str:
+def draw_pairs(found: Iterable[Pair], across: str, up: str, says: str) -> str:
     """One accuracy over another, with a line where both are the same (BFCL paper, Figure 3)."""
     models = sorted(found, key=lambda one: -one.y)
     values = [value for one in models for value in (one.x, one.y)]
     low, high = max(0.0, min(values) - 0.05), min(1.03, max(values) + 0.05)
-    with drawing(400, _WIDE) as figure:
+    with open_figure(400, _WIDE) as figure:
         plot = figure.add_axes((0.11, 0.12, 0.54, 0.86))
         plot.plot([low, high], [low, high], color=INK, lw=0.8, ls=":")
         plot.plot([one.x for one in models], [one.y for one in models], "o", color=SERIES[0])
@@ -196,7 +198,7 @@ def pairs(found: Iterable[Pair], across: str, up: str, says: str) -> str:
         for axis in (plot.xaxis, plot.yaxis):
             axis.set_major_formatter(lambda value, _: f"{value:.0%}")
         plot.grid()
-        return inline(figure, says)
+        return render_inline(figure, says)
 
 
 def _spread_places(heights: Sequence[float]) -> list[float]:
@@ -210,9 +212,9 @@ def _spread_places(heights: Sequence[float]) -> list[float]:
     return places
 
 
-def perplexities(sets: Mapping[str, Sequence[tuple[float, float]]], says: str) -> str:
+def draw_perplexities(sets: Mapping[str, Sequence[tuple[float, float]]], says: str) -> str:
     """Nats per character across, perplexity up, a mark for each text of one set or two."""
-    with drawing(400, _WIDE) as figure:
+    with open_figure(400, _WIDE) as figure:
         plot = figure.add_axes((0.11, 0.12, 0.87, 0.86))
         for (name, texts), colour, marker in zip(sets.items(), SERIES, ("o", "^"), strict=False):
             across, up = zip(*texts, strict=True)
@@ -222,20 +224,20 @@ def perplexities(sets: Mapping[str, Sequence[tuple[float, float]]], says: str) -
         plot.set(xlabel="nats per character", ylabel="perplexity")
         plot.grid()
         plot.legend(loc="upper left")
-        return inline(figure, says)
+        return render_inline(figure, says)
 
 
 @cache
-def swatch(series: int) -> str:
+def draw_swatch(series: int) -> str:
     """Draw the marker of a series, for a legend."""
-    with drawing(14, 14) as figure:
+    with open_figure(14, 14) as figure:
         marker = MarkerStyle(MARKERS[series])
         shape = marker.get_path().transformed(marker.get_transform() + Affine2D().scale(5.5).translate(7, 7))
         figure.add_artist(PathPatch(shape, color=SERIES[series], transform=IdentityTransform()))
-        return inline(figure, "")
+        return render_inline(figure, "")
 
 
-def letter(part: int) -> str:
+def name_part(part: int) -> str:
     """Return the letter of a part of a bar."""
     return chr(ord("A") + part)
 

@@ -31,10 +31,10 @@ from pytest_fcbench.domain.entry import (
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import BUILTIN, Completion, ToolCall, completion_from_json
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Profile, Verdict
-from pytest_fcbench.scorecard.aggregate.trials import trials_of
+from pytest_fcbench.scorecard.aggregate.trials import count_trials
 from pytest_fcbench.scorecard.record import Record, Usage
-from pytest_fcbench.scorecard.render.call_tables import differing
-from pytest_fcbench.scorecard.scorecard_files import Scorecard, word
+from pytest_fcbench.scorecard.render.call_tables import describe_difference
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, name_verdict
 
 Done: TypeAlias = Sequence[Sequence[Sequence[tuple[str, str]]]]
 """What was carried out in a conversation: by turn and step, each call as text and what it returned."""
@@ -69,21 +69,25 @@ class Islands:
     entries: str
 
 
-def islands(scorecards: Sequence[Scorecard], labels: Sequence[str], told: Told, profile: Profile) -> Islands:
+def build_islands(
+    scorecards: Sequence[Scorecard], labels: Sequence[str], told: Told, profile: Profile
+) -> Islands:
     """Write the islands of these scorecards, which go by ``labels``; a reader begins with one profile."""
     items: dict[str, list[tuple[int, Record]]] = {}
     for place, scorecard in enumerate(scorecards):
         for record in scorecard.records:
             items.setdefault(record.entry, []).append((place, record))
     shared = _Shared()
-    longest = fair(
+    longest = find_fair_length(
         map(len, _iterate_texts(record for found in items.values() for _, record in found)), LONGEST, _ALL
     )
     rows, lines = [], []
     for key, found in items.items():
         verdicts: list[list[int]] = [[] for _ in scorecards]
         for place, record in found:
-            verdicts[place] += (_number(shared.words, word(record.verdict(profile))) for profile in Profile)
+            verdicts[place] += (
+                _number(shared.words, name_verdict(record.verdict(profile))) for profile in Profile
+            )
         rows.append([_number(shared.categories, found[0][1].category), *verdicts])
         answers = [
             _describe_answer(
@@ -103,7 +107,7 @@ def islands(scorecards: Sequence[Scorecard], labels: Sequence[str], told: Told, 
         "functions": [_describe_function(doc) for doc in shared.docs.values()],
         "rows": rows,
     }
-    return Islands(inert(index), "[\n" + ",\n".join(map(inert, lines)) + "\n]")
+    return Islands(write_inert_json(index), "[\n" + ",\n".join(map(write_inert_json, lines)) + "\n]")
 
 
 _UNSAFE = re.compile(
@@ -112,13 +116,13 @@ _UNSAFE = re.compile(
 """What could end the script, or would be read otherwise than it is written."""
 
 
-def inert(value: object) -> str:
+def write_inert_json(value: object) -> str:
     """Write a value as JSON on one line that can stand in a script element of a page."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def fair(lengths: Iterable[int], longest: int, budget: int) -> int:
+def find_fair_length(lengths: Iterable[int], longest: int, budget: int) -> int:
     """Find the length, at most ``longest``, to which texts are cut so that all keep to the budget."""
     ordered = sorted(lengths)
     for place, length in enumerate(ordered):
@@ -155,7 +159,7 @@ def _write_options(scorecard: Scorecard) -> str:
 
     Along golden paths also those by which conversations go on.
     """
-    facts, trials = scorecard.facts, trials_of(scorecard.records)
+    facts, trials = scorecard.facts, count_trials(scorecard.records)
     options = [f"--fcbench-model={facts.model}", f"--fcbench-mode={facts.mode}"]
     options += [f"--fcbench-suite={suite}" for suite in facts.suites]
     options += [f"--fcbench-trials={trials}"] if trials > 1 else []
@@ -176,7 +180,7 @@ def _describe_entry(entry: Entry | None, shared: _Shared) -> Json:
     withheld = entry.scene.withheld if entry.scene else {}
     turns = []
     for number, said in enumerate(entry.turns):
-        turn: Json = {"said": [[message.role, cut(message.content, LONGEST)] for message in said]}
+        turn: Json = {"said": [[message.role, cut_text(message.content, LONGEST)] for message in said]}
         if number in withheld:
             turn["new"] = [shared.function(doc) for doc in withheld[number]]
         if truth:
@@ -193,10 +197,10 @@ def _describe_entry(entry: Entry | None, shared: _Shared) -> Json:
         case AnyCall():
             asked["rule"] = "at least one call"
         case Answers(texts=texts):
-            asked["rule"] = f"an answer that says {cut(' or '.join(texts), _RESULT)}"
+            asked["rule"] = f"an answer that says {cut_text(' or '.join(texts), _RESULT)}"
         case GoldenPath(steps=steps):
             asked["steps"] = [
-                [cut(f"{call.name} {written(dict(call.arguments))}", _RESULT) for call in step]
+                [cut_text(f"{call.name} {write_value(dict(call.arguments))}", _RESULT) for call in step]
                 for step in steps
             ]
     return asked | ({"aside": entry.set_aside} if entry.set_aside else {})
@@ -218,7 +222,7 @@ def _list_accepted(parameter: tuple[str, object]) -> list[object]:
     """List a parameter, the values that are accepted, and whether it may be left out."""
     name, values = parameter
     options = list(values) if isinstance(values, (list, tuple)) else [values]
-    shown = [cut(written(option), _RESULT) for option in options if option != ""]
+    shown = [cut_text(write_value(option), _RESULT) for option in options if option != ""]
     return [name, shown, "" in [option for option in options if isinstance(option, str)]]
 
 
@@ -228,17 +232,17 @@ def _describe_function(doc: FunctionDoc) -> list[object]:
         [
             name,
             _describe_type(schema, required=name in doc.required),
-            cut(str(schema.get("description", "")), _DESCRIPTION),
+            cut_text(str(schema.get("description", "")), _DESCRIPTION),
         ]
         for name, schema in doc.properties.items()
     ]
-    return [doc.name, cut(doc.description, _RESULT), parameters]
+    return [doc.name, cut_text(doc.description, _RESULT), parameters]
 
 
 def _describe_type(schema: Mapping[str, object], *, required: bool) -> str:
-    kind = written(schema["enum"]) if "enum" in schema else str(schema.get("type", "any"))
-    default = f", default {written(schema['default'])}" if "default" in schema else ""
-    return cut(f"{kind}{default}{'' if required else ', optional'}", _DESCRIPTION)
+    kind = write_value(schema["enum"]) if "enum" in schema else str(schema.get("type", "any"))
+    default = f", default {write_value(schema['default'])}" if "default" in schema else ""
+    return cut_text(f"{kind}{default}{'' if required else ', optional'}", _DESCRIPTION)
 
 
 def _describe_answer(
@@ -260,7 +264,7 @@ def _describe_answer(
         "trial": record.trial,
         "paths": _list_paths(record),
         "turns": turns,
-        "took": took(record.usage),
+        "took": format_usage(record.usage),
         "test": _number(shared.tests, name) if rest == f"{record.item_id}]" else None,
     }
     return answer | {key: value for key, value in optional.items() if value not in (None, "", [])}
@@ -277,18 +281,21 @@ def _list_paths(record: Record) -> list[object]:
 def _describe_call_verdict(verdict: CallVerdict) -> list[str]:
     """Step, outcome, call, the expected one, what is not as expected and why it counts or not."""
     outcome = "right" if verdict.right else verdict.code or "wrong"
-    why = [differing(one, lambda value: cut(written(value), _RESULT)) for one in verdict.differences]
+    why = [
+        describe_difference(one, lambda value: cut_text(write_value(value), _RESULT))
+        for one in verdict.differences
+    ]
     return [
         str(verdict.step),
         f"{outcome} ({verdict.stage})",
         _format_call(verdict.made),
         "" if verdict.expected is None else _format_call(verdict.expected),
-        "\n".join([*why, *([cut(verdict.reason, _RESULT)] if verdict.reason else [])]),
+        "\n".join([*why, *([cut_text(verdict.reason, _RESULT)] if verdict.reason else [])]),
     ]
 
 
 def _format_call(call: Mapping[str, object]) -> str:
-    return cut(f"{call.get('name')} {written(call.get('arguments'))}", _RESULT)
+    return cut_text(f"{call.get('name')} {write_value(call.get('arguments'))}", _RESULT)
 
 
 def _list_verdicts(record: Record) -> list[object]:
@@ -334,32 +341,32 @@ def _tabulate_details(details: Mapping[str, object]) -> Iterator[object]:
 
 
 def _format_cell(value: object) -> str:
-    return "" if value is None else cut(value if isinstance(value, str) else written(value), _RESULT)
+    return "" if value is None else cut_text(value if isinstance(value, str) else write_value(value), _RESULT)
 
 
 def _describe_step(
     completion: Completion, usage: Usage, done: Sequence[tuple[str, str]], longest: int
 ) -> Json:
     calls = [
-        ["", cut(part, longest)]
+        ["", cut_text(part, longest)]
         if isinstance(part, str)
-        else [cut(part.name, longest), cut(_format_arguments(part), longest)]
+        else [cut_text(part.name, longest), cut_text(_format_arguments(part), longest)]
         for part in completion.tool_calls or ()
     ]
     step: Json = {
         "fault": completion.fault,
-        "reasoning": cut(completion.reasoning or "", longest),
-        "text": cut(completion.text or "", longest),
+        "reasoning": cut_text(completion.reasoning or "", longest),
+        "text": cut_text(completion.text or "", longest),
         # What was carried out says the same as the tool calls, and what came of it.
         "calls": [] if done else calls,
-        "done": [[cut(call, longest), cut(result, min(longest, _RESULT))] for call, result in done],
-        "took": took(usage),
+        "done": [[cut_text(call, longest), cut_text(result, min(longest, _RESULT))] for call, result in done],
+        "took": format_usage(usage),
     }
     return {key: value for key, value in step.items() if value}
 
 
 def _format_arguments(call: ToolCall) -> str:
-    return call.arguments if isinstance(call.arguments, str) else written(call.arguments)
+    return call.arguments if isinstance(call.arguments, str) else write_value(call.arguments)
 
 
 def _iterate_texts(records: Iterable[Record]) -> Iterator[str]:
@@ -373,7 +380,7 @@ def _iterate_texts(records: Iterable[Record]) -> Iterator[str]:
                     yield part if isinstance(part, str) else _format_arguments(part)
 
 
-def took(usage: Usage) -> str:
+def format_usage(usage: Usage) -> str:
     """Write what a step or a conversation took, as far as it is known."""
     parts = (
         None if usage.latency_s is None else f"{usage.latency_s:.2f} s",
@@ -384,12 +391,12 @@ def took(usage: Usage) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def cut(text: str, longest: int) -> str:
+def cut_text(text: str, longest: int) -> str:
     """Shorten a text to its beginning and how long it was."""
     return text if len(text) <= longest else f"{text[:longest]}… (cut: {len(text):,} characters)"
 
 
-def written(value: object) -> str:
+def write_value(value: object) -> str:
     """Write a value as JSON, or as Python does where JSON cannot."""
     try:
         return json.dumps(value, ensure_ascii=False)

@@ -15,25 +15,25 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.scores import Score
-from pytest_fcbench.scorecard.render.charts.pages import colours, digest, policy
-from pytest_fcbench.scorecard.render.charts.plots import letter
+from pytest_fcbench.scorecard.render.charts.pages import hash_block, read_colours, write_policy
+from pytest_fcbench.scorecard.render.charts.plots import name_part
 from pytest_fcbench.scorecard.render.html import sections
-from pytest_fcbench.scorecard.render.html.island import Told, islands
-from pytest_fcbench.scorecard.render.wording import outermost
+from pytest_fcbench.scorecard.render.html.island import Told, build_islands
+from pytest_fcbench.scorecard.render.wording import select_outermost
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 _FOLDER = Path(__file__).parent
 
 
-def page(scorecards: Sequence[Scorecard], told: Told, profile: Profile) -> str:
+def render_report(scorecards: Sequence[Scorecard], told: Told, profile: Profile) -> str:
     """Render the report about one to ``MOST_SERIES`` scorecards; charts and verdicts follow the profile."""
-    shown = sections.models(scorecards)
-    rows, groups = sections.category_rows(shown), sections.group_rows(shown)
-    found = islands(scorecards, [model.label for model in shown], told, profile)
-    style, script = f"{colours()}{_read_file('page.css')}", _read_file("page.js")
+    shown = sections.prepare_models(scorecards)
+    rows, groups = sections.make_category_rows(shown), sections.make_group_rows(shown)
+    found = build_islands(scorecards, [model.label for model in shown], told, profile)
+    style, script = f"{read_colours()}{_read_file('page.css')}", _read_file("page.js")
     return (
         _make_environment()
         .get_template("page.html")
@@ -43,24 +43,26 @@ def page(scorecards: Sequence[Scorecard], told: Told, profile: Profile) -> str:
             alike=all(model.scores[profile].alike for model in shown),
             categories=rows,
             groups=groups,
-            overall=next(row for row in (*groups, *rows) if row.name == sections.main(shown, profile)),
-            formats=list(sections.formats(shown, groups, profile)),
-            executed=sections.executed(rows),
-            beside_scores=list(sections.beside_scores(shown, profile)),
-            wheel=sections.wheel(shown, rows, profile),
-            costs=list(sections.costs(shown, profile)),
-            errors=sections.errors(shown, profile),
-            causes=sections.causes(shown, profile),
-            complex_totals=sections.complex_totals(shown, profile),
-            complex_calls=list(sections.complex_calls(shown, profile)),
-            sensitivity=list(sections.sensitivity(shown, profile)),
-            usage=sections.usage(shown),
-            usage_by_category=sections.usage_by_category(shown),
+            overall=next(
+                row for row in (*groups, *rows) if row.name == sections.choose_main_score(shown, profile)
+            ),
+            formats=list(sections.compare_formats(shown, groups, profile)),
+            executed=sections.pair_executed(rows),
+            beside_scores=list(sections.tabulate_beside_scores(shown, profile)),
+            wheel=sections.draw_wheel(shown, rows, profile),
+            costs=list(sections.draw_costs(shown, profile)),
+            errors=sections.count_errors(shown, profile),
+            causes=sections.count_causes(shown, profile),
+            complex_totals=sections.tabulate_complex_totals(shown, profile),
+            complex_calls=list(sections.describe_complex_calls(shown, profile)),
+            sensitivity=list(sections.tabulate_sensitivity(shown, profile)),
+            usage=sections.list_usage(shown),
+            usage_by_category=sections.list_usage_by_category(shown),
             notes=told.notes,
             islands=found,
             style=Markup(style),  # noqa: S704 - a file of this package
             script=Markup(script),  # noqa: S704 - a file of this package
-            policy=policy(style, f"script-src {digest(script)}", "img-src data:"),
+            policy=write_policy(style, f"script-src {hash_block(script)}", "img-src data:"),
         )
     )
 
@@ -82,18 +84,18 @@ def _make_environment() -> Environment:
         "limits": _format_limits,
         "number": _format_number,
         "dollars": _format_dollars,
-        "plain": printable,
+        "plain": make_printable,
         "quoted": partial(quote, safe="", errors="replace"),
         "breakable": _allow_breaks,
         "drawn": Markup,
     }
     environment.globals |= {
-        "facts": sections.facts,
-        "gist": sections.gist,
-        "outermost": outermost,
-        "error_bars": sections.error_bars,
-        "trial_rows": sections.trial_rows,
-        "letter": letter,
+        "facts": sections.list_facts,
+        "gist": sections.summarise_run,
+        "outermost": select_outermost,
+        "error_bars": sections.draw_error_bars,
+        "trial_rows": sections.score_trial_rows,
+        "letter": name_part,
         "Profile": Profile,
     }
     return environment
@@ -101,7 +103,7 @@ def _make_environment() -> Environment:
 
 def _allow_breaks(name: str) -> Markup:
     """Let a narrow column break a name behind its signs."""
-    return Markup(re.sub("[_:/]", r"\g<0><wbr>", str(escape(printable(name)))))  # noqa: S704 - escaped just now
+    return Markup(re.sub("[_:/]", r"\g<0><wbr>", str(escape(make_printable(name)))))  # noqa: S704 - escaped just now
 
 
 def _format_percent(share: float | None) -> str:

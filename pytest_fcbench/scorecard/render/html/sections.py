@@ -10,19 +10,19 @@ from pathlib import PurePath
 from statistics import stdev
 
 from pytest_fcbench.domain.entry import AS_WRITTEN
-from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score
-from pytest_fcbench.scorecard.aggregate.trials import TrialScores, trial_scores, trials_of
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, cost_latency
-from pytest_fcbench.scorecard.record import Record, by_category
+from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_usage
+from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.render import call_tables, format_tables
 from pytest_fcbench.scorecard.render.charts import plots
 from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
 from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.scorecard.render.wording import driven
+from pytest_fcbench.scorecard.render.wording import describe_path_settings
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
@@ -47,10 +47,10 @@ class Model:
     @property
     def swatch(self) -> str:
         """Its marker as SVG."""
-        return plots.swatch(self.series)
+        return plots.draw_swatch(self.series)
 
 
-def models(scorecards: Sequence[Scorecard]) -> tuple[Model, ...]:
+def prepare_models(scorecards: Sequence[Scorecard]) -> tuple[Model, ...]:
     """Prepare the scorecards for the page, in the order given."""
     return tuple(
         Model(
@@ -58,11 +58,11 @@ def models(scorecards: Sequence[Scorecard]) -> tuple[Model, ...]:
             label,
             scorecard,
             {profile: scorecard.scores(profile) for profile in Profile},
-            by_category(scorecard.records),
-            cost_latency(scorecard.records),
-            trials_of(scorecard.records),
+            group_by_category(scorecard.records),
+            measure_usage(scorecard.records),
+            count_trials(scorecard.records),
         )
-        for series, (label, scorecard) in enumerate(zip(labels(scorecards), scorecards, strict=True))
+        for series, (label, scorecard) in enumerate(zip(name_models(scorecards), scorecards, strict=True))
     )
 
 
@@ -74,12 +74,12 @@ _MORE: tuple[Callable[[int, Scorecard], str], ...] = (
 """What tells scorecards about the same model apart."""
 
 
-def labels(scorecards: Sequence[Scorecard]) -> tuple[str, ...]:
+def name_models(scorecards: Sequence[Scorecard]) -> tuple[str, ...]:
     """Shorten the name of each: the model's, with the mode or the file where that is not enough."""
     names = [_shorten_name(card.facts.model) for card in scorecards]
     for more in _MORE:
         told = [
-            (name, printable(more(n, card)))
+            (name, make_printable(more(n, card)))
             for n, (name, card) in enumerate(zip(names, scorecards, strict=True))
         ]
         kinds = Counter(name for name, _ in set(told))
@@ -89,20 +89,22 @@ def labels(scorecards: Sequence[Scorecard]) -> tuple[str, ...]:
 
 def _shorten_name(model: str) -> str:
     kind, _, path = model.partition(":")
-    return printable(f"{kind}:{PurePath(path).name}" if kind in ("replay", "scripted") and path else model)
+    return make_printable(
+        f"{kind}:{PurePath(path).name}" if kind in ("replay", "scripted") and path else model
+    )
 
 
-def gist(model: Model) -> str:
+def summarise_run(model: Model) -> str:
     """Summarise a run on one line."""
     told, card = model.scorecard.facts, model.scorecard
     suites = ", ".join(f"{name} {suite['version']}" for name, suite in told.suites.items())
     when = [] if card.created_s is None else [f"{datetime.fromtimestamp(card.created_s, UTC):%Y-%m-%d}"]
-    return printable(
+    return make_printable(
         " · ".join((f"{told.mode}, {told.names} names", suites, f"fcbench {told.fcbench}", *when))
     )
 
 
-def facts(model: Model) -> Iterator[tuple[str, str]]:
+def list_facts(model: Model) -> Iterator[tuple[str, str]]:
     """List the facts that are stated with every score."""
     told, card = model.scorecard.facts, model.scorecard
     yield "model", told.model
@@ -118,7 +120,7 @@ def facts(model: Model) -> Iterator[tuple[str, str]]:
         yield "trials", f"{model.trials} of each entry"
     yield "tests judged by", f"the {told.profile} profile"
     if told.driven:
-        yield "complex conversations", driven(told.driven)
+        yield "complex conversations", describe_path_settings(told.driven)
     if told.search:
         yield "web", told.search
     if told.price and told.price.hour is not None:
@@ -156,30 +158,32 @@ class Row:
     scores: tuple[Both | None, ...]
 
 
-def category_rows(shown: Sequence[Model]) -> list[Row]:
+def make_category_rows(shown: Sequence[Model]) -> list[Row]:
     """Every category of any model."""
-    return [_make_row(name, shown) for name in by_category(r for m in shown for r in m.scorecard.records)]
+    return [
+        _make_row(name, shown) for name in group_by_category(r for m in shown for r in m.scorecard.records)
+    ]
 
 
-def group_rows(shown: Sequence[Model]) -> list[Row]:
+def make_group_rows(shown: Sequence[Model]) -> list[Row]:
     """Every group of which anything was run, and overall."""
     own = {name for model in shown for name in model.scores[Profile.OFFICIAL].groups} - GROUPS.keys()
     rows = [_make_row(name, shown) for name in (*GROUPS, *sorted(own), "overall")]
     return [row for row in rows if any(row.scores)]
 
 
-def main(shown: Sequence[Model], profile: Profile) -> str:
+def choose_main_score(shown: Sequence[Model], profile: Profile) -> str:
     """Choose the score that speaks for these runs."""
     names = {model.scores[profile].main for model in shown}
     return names.pop() if len(names) == 1 else "overall"
 
 
 def _make_row(name: str, shown: Sequence[Model]) -> Row:
-    found = [[model.scores[profile].named(name) for profile in Profile] for model in shown]
+    found = [[model.scores[profile].find_score(name) for profile in Profile] for model in shown]
     return Row(name, tuple(Both(*both) if all(both) else None for both in found))  # type: ignore[arg-type]
 
 
-def executed(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
+def pair_executed(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
     """Categories that are judged by reading beside those judged by execution; none before there are such."""
     by_name = {row.name: row for row in rows}
     return [(by_name[a], by_name[b]) for b, a in AS_WRITTEN.items() if a in by_name and b in by_name]
@@ -210,7 +214,7 @@ class Formats:
         return zip(*(accuracies for _, accuracies in self.rows), strict=True)
 
 
-def formats(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> Iterator[Formats]:
+def compare_formats(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> Iterator[Formats]:
     """Of each model that was asked in two manners or more; ``rows`` are those of groups and overall."""
     manners: dict[str, dict[str, Model]] = {}
     for model in shown:
@@ -233,7 +237,7 @@ def formats(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> It
             yield Formats(name, metrics, tuple(zip(asked, accuracies, strict=True)))
 
 
-def wheel(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> tuple[str, list[str]] | None:
+def draw_wheel(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> tuple[str, list[str]] | None:
     """Draw the wagon wheel over the categories that all models have a score in, and list those left out."""
     spokes: dict[str, list[float]] = {}
     for row in rows:
@@ -246,19 +250,19 @@ def wheel(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> tupl
     says = f"Wagon wheel: accuracy in {len(spokes)} categories, {profile} profile; the table has the numbers."
     series = list(zip(*spokes.values(), strict=True))
     left_out = [row.name for row in rows if row.name not in spokes]
-    return plots.wheel(list(spokes), series, says), left_out
+    return plots.draw_wheel(list(spokes), series, says), left_out
 
 
-def costs(shown: Sequence[Model], profile: Profile) -> Iterator[str]:
+def draw_costs(shown: Sequence[Model], profile: Profile) -> Iterator[str]:
     """Draw the main score against dollars and against seconds, where two models or more have them."""
-    name = main(shown, profile)
+    name = choose_main_score(shown, profile)
     dollars = {m.series: m.usage.usd_per_1000_calls for m in shown}
     seconds = {m.series: m.usage.latency_mean_s for m in shown}
     for label, found in (("dollars per 1,000 calls", dollars), ("seconds per call (mean)", seconds)):
         points = [
             plots.Point(model.series, x, score.accuracy, score.interval.low, score.interval.high)
             for model in shown
-            if (score := model.scores[profile].named(name))
+            if (score := model.scores[profile].find_score(name))
             and score.accuracy is not None
             and score.interval
             and (x := found[model.series]) is not None
@@ -266,19 +270,19 @@ def costs(shown: Sequence[Model], profile: Profile) -> Iterator[str]:
         if len(points) > 1:
             score_of = f"{name.capitalize()} accuracy ({profile} profile)"
             says = f"{score_of} against {label}; the tables have the numbers."
-            yield plots.scatter(points, label, says)
+            yield plots.draw_scatter(points, label, says)
 
 
-def usage(shown: Sequence[Model]) -> list[tuple[str, CostLatency]]:
+def list_usage(shown: Sequence[Model]) -> list[tuple[str, CostLatency]]:
     """List what all calls of each model took; empty where nothing is known of any."""
     return [(model.label, model.usage) for model in shown if any(model.usage.steps for model in shown)]
 
 
-def usage_by_category(shown: Sequence[Model]) -> Iterator[tuple[Model, list[tuple[str, CostLatency]]]]:
+def list_usage_by_category(shown: Sequence[Model]) -> Iterator[tuple[Model, list[tuple[str, CostLatency]]]]:
     """List the same by category, of the models of which anything is known."""
     for model in shown:
         if model.usage.steps:
-            rows = [(name, cost_latency(part)) for name, part in model.categories.items()]
+            rows = [(name, measure_usage(part)) for name, part in model.categories.items()]
             yield model, [*rows, ("all", model.usage)]
 
 
@@ -298,7 +302,7 @@ class Errors:
     """How many codes have a part of their own; the others share the last one."""
 
 
-def errors(shown: Sequence[Model], profile: Profile) -> Errors:
+def count_errors(shown: Sequence[Model], profile: Profile) -> Errors:
     """Count the codes of all failures under one profile."""
     found = [
         {name: Counter(_list_codes(part, profile)) for name, part in model.categories.items()}
@@ -329,7 +333,7 @@ def _list_codes(records: Iterable[Record], profile: Profile) -> Iterator[str]:
     return (v.code for record in records if isinstance(v := record.verdict(profile), Failed))
 
 
-def causes(shown: Sequence[Model], profile: Profile) -> list[tuple[str, list[int]]]:
+def count_causes(shown: Sequence[Model], profile: Profile) -> list[tuple[str, list[int]]]:
     """Why entries were not scored, with how often for each model."""
     found = [
         Counter(
@@ -342,20 +346,20 @@ def causes(shown: Sequence[Model], profile: Profile) -> list[tuple[str, list[int
     return [(cause, [counts[cause] for counts in found]) for cause in sorted(set().union(*found))]
 
 
-def error_bars(rows: Mapping[str, Sequence[int]], of: str, *, shares: bool = False) -> str:
+def draw_error_bars(rows: Mapping[str, Sequence[int]], of: str, *, shares: bool = False) -> str:
     """Stacked bars of codes for each of several rows."""
-    said = [(f"{printable(row):.48} · {sum(counts):,}", counts) for row, counts in rows.items()]
+    said = [(f"{make_printable(row):.48} · {sum(counts):,}", counts) for row, counts in rows.items()]
     says = f"Codes of the failures of {of}; the table has the numbers."
-    return plots.bars(said, says, shares=shares)
+    return plots.draw_bars(said, says, shares=shares)
 
 
-def beside_scores(shown: Sequence[Model], profile: Profile) -> Iterator[tuple[Model, Table]]:
+def tabulate_beside_scores(shown: Sequence[Model], profile: Profile) -> Iterator[tuple[Model, Table]]:
     """Tabulate each model's executable entries and its replies in words."""
     for model in shown:
         card = model.scorecard
         for table in (
-            execution.table(card.records, profile),
-            ratings.table(card.records, card.facts.rated_by),
+            execution.tabulate_sides(card.records, profile),
+            ratings.tabulate_ratings(card.records, card.facts.rated_by),
         ):
             if table:
                 yield model, table
@@ -377,31 +381,40 @@ class Complex:
     notes: Sequence[str]
 
 
-def complex_totals(shown: Sequence[Model], profile: Profile) -> Table | None:
+def tabulate_complex_totals(shown: Sequence[Model], profile: Profile) -> Table | None:
     """Several models side by side, as far as they have such conversations."""
-    found = {model.label: golden_paths.parts(model.scorecard.records, profile).get("all") for model in shown}
-    rows = [(label, *call_tables.row(every)) for label, every in found.items() if every and every.scored]
+    found = {
+        model.label: golden_paths.score_paths_by_category(model.scorecard.records, profile).get("all")
+        for model in shown
+    }
+    rows = [
+        (label, *call_tables.format_path_scores(every))
+        for label, every in found.items()
+        if every and every.scored
+    ]
     title, columns = f"complex calls of each model ({profile} profile)", ("model", *call_tables.COLUMNS)
     return Table(title, columns, tuple(rows)) if len(rows) > 1 else None
 
 
-def complex_calls(shown: Sequence[Model], profile: Profile) -> Iterator[Complex]:
+def describe_complex_calls(shown: Sequence[Model], profile: Profile) -> Iterator[Complex]:
     """Of each model that has such conversations."""
     for model in shown:
         records = model.scorecard.records
-        table = call_tables.table(records, profile)
-        apart = [sentence for each in Profile if (sentence := call_tables.elsewhere(records, each))]
+        table = call_tables.tabulate_calls(records, profile)
+        apart = [
+            sentence for each in Profile if (sentence := call_tables.describe_other_rules(records, each))
+        ]
         if table is None:
             if apart:
                 yield Complex(model, (), None, (), apart)
             continue
-        *categories, (_, every) = golden_paths.parts(records, profile).items()
+        *categories, (_, every) = golden_paths.score_paths_by_category(records, profile).items()
         classes = list(every.errors)[:MOST_SERIES]
         wrong = {name: [of.errors.get(code, 0) for code in classes] for name, of in categories if of.errors}
         yield Complex(
             model,
-            (table, *call_tables.details(records, profile)),
-            error_bars(wrong, f"the calls of {model.label}") if wrong else None,
+            (table, *call_tables.tabulate_call_details(records, profile)),
+            draw_error_bars(wrong, f"the calls of {model.label}") if wrong else None,
             classes,
             (*table.notes, *apart),
         )
@@ -415,14 +428,14 @@ class Sensitivity:
     tables: Sequence[Table]
 
 
-def sensitivity(shown: Sequence[Model], profile: Profile) -> Iterator[Sensitivity]:
+def tabulate_sensitivity(shown: Sequence[Model], profile: Profile) -> Iterator[Sensitivity]:
     """Of each model that has such entries."""
     for model in shown:
-        if tables := tuple(format_tables.tables(model.scorecard.records, profile)):
+        if tables := tuple(format_tables.tabulate_formats(model.scorecard.records, profile)):
             yield Sensitivity(model, tables)
 
 
-def trial_rows(model: Model, profile: Profile) -> list[tuple[str, TrialScores]]:
+def score_trial_rows(model: Model, profile: Profile) -> list[tuple[str, TrialScores]]:
     """Score the trials of each entry, by category and of all."""
     parts = {**model.categories, "all": model.scorecard.records}
-    return [(name, trial_scores(part, profile, model.trials)) for name, part in parts.items()]
+    return [(name, score_trials(part, profile, model.trials)) for name, part in parts.items()]

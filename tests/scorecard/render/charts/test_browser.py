@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_fcbench.scorecard.render.tables import Table, page
+from pytest_fcbench.scorecard.render.tables import Table, render_page
 from tests.scorecard.render.charts.test_plots import PERPLEXITIES, RELEASES
 from tests.scorecard.render.html.browser import open_page, opened
 
@@ -16,7 +16,9 @@ _COLOURS = """
 
 def test_a_page_by_day_by_night_and_on_paper(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
-    path.write_text("\n".join(page("t", [Table("", ("a",), ())], [RELEASES, PERPLEXITIES])), encoding="utf-8")
+    path.write_text(
+        "\n".join(render_page("t", [Table("", ("a",), ())], [RELEASES, PERPLEXITIES])), encoding="utf-8"
+    )
     seen = []
     with opened() as chrome:
         for media, scheme in (("screen", "light"), ("screen", "dark"), ("print", "dark")):

@@ -8,29 +8,29 @@ import re
 
 import pytest
 
-from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES, colours, digest, policy
+from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES, hash_block, read_colours, write_policy
 
 
 def test_a_policy_names_what_it_allows() -> None:
     sha256 = base64.b64encode(hashlib.sha256("a{}é".encode()).digest()).decode()
     assert (
-        policy("a{}é")
+        write_policy("a{}é")
         == f"default-src 'none'; style-src 'sha256-{sha256}'; base-uri 'none'; form-action 'none'"
     )
-    assert f"; script-src {digest('x')}; img-src data:; " in policy(
-        "", f"script-src {digest('x')}", "img-src data:"
+    assert f"; script-src {hash_block('x')}; img-src data:; " in write_policy(
+        "", f"script-src {hash_block('x')}", "img-src data:"
     )
 
 
 def test_paper_is_lit_by_day() -> None:
-    assert re.findall(r"@media ([^{]*) \{", colours()) == ["screen and (prefers-color-scheme: dark)"]
+    assert re.findall(r"@media ([^{]*) \{", read_colours()) == ["screen and (prefers-color-scheme: dark)"]
 
 
 def themes() -> list[dict[str, str]]:
     """The variables of the light and of the dark page."""
     return [
         dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block))
-        for block in re.findall(r":root \{(.*?)\}", colours(), re.DOTALL)
+        for block in re.findall(r":root \{(.*?)\}", read_colours(), re.DOTALL)
     ]
 
 

@@ -11,26 +11,28 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 import pytest
 
-from pytest_fcbench.domain.text import printable
+from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.scorecard.render.charts import plots
-from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES, colours
+from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES, read_colours
 from pytest_fcbench.scorecard.render.charts.plots import Pair, Point, Release
 
 AXES = ("simple_python", "parallel_multiple", "multi_turn_long_context", "irrelevance")
-WHEEL = plots.wheel(AXES, [(0.1, 0.2, 0.3, 1.0), (0.5, 0.0, 1.0, 0.4)], "Two models.")
-BARS = plots.bars([("parallel · 4", (3, 1, 0)), ("multiple · 0", (0, 0, 0))], "Codes.")
-SCATTER = plots.scatter([Point(0, 0.5, 0.4, 0.3, 0.5), Point(7, 400, 0.8, 0.7, 0.9)], "dollars", "Cost.")
-SWATCHES = [plots.swatch(series) for series in range(MOST_SERIES)]
+WHEEL = plots.draw_wheel(AXES, [(0.1, 0.2, 0.3, 1.0), (0.5, 0.0, 1.0, 0.4)], "Two models.")
+BARS = plots.draw_bars([("parallel · 4", (3, 1, 0)), ("multiple · 0", (0, 0, 0))], "Codes.")
+SCATTER = plots.draw_scatter([Point(0, 0.5, 0.4, 0.3, 0.5), Point(7, 400, 0.8, 0.7, 0.9)], "dollars", "Cost.")
+SWATCHES = [plots.draw_swatch(series) for series in range(MOST_SERIES)]
 DATED = [
     Release(date(2024, 3, 4), 0.5, 0.4, 0.6, "worse"),
     Release(date(2024, 3, 4), 0.6, 0.5, 0.7, "better"),
     Release(date(2023, 6, 13), 0.3, 0.2, 0.4, "old"),
     Release(date(2025, 2, 1), 0.55, 0.45, 0.65, "new"),
 ]
-RELEASES = plots.releases(DATED, "overall", "Over release date.")
+RELEASES = plots.draw_releases(DATED, "overall", "Over release date.")
 SETS = {"bfcl:live": [(0.5, 3.0), (0.7, 40.0), (1.5, 400.0)], "core:live": [(0.6, 2.5)]}
-PERPLEXITIES = plots.perplexities(SETS, "Perplexity.")
-PAIRS = plots.pairs([Pair(0.9, 0.8, "a"), Pair(0.9, 0.8, "b"), Pair(0, 0, "c")], "AST", "execution", "Two.")
+PERPLEXITIES = plots.draw_perplexities(SETS, "Perplexity.")
+PAIRS = plots.draw_pairs(
+    [Pair(0.9, 0.8, "a"), Pair(0.9, 0.8, "b"), Pair(0, 0, "c")], "AST", "execution", "Two."
+)
 CHARTS = (WHEEL, BARS, SCATTER, RELEASES, PERPLEXITIES, PAIRS)
 ALL = pytest.mark.parametrize("svg", [*CHARTS, *SWATCHES])
 
@@ -50,7 +52,7 @@ def test_every_colour_is_a_class(svg: str) -> None:
         for name in ("fill", "stroke", "color"):
             assert element.get(name, "none") == "none"
         for name in element.get("class", "").split():
-            assert re.search(rf"\.{name} \{{", colours()) or name == "swatch"
+            assert re.search(rf"\.{name} \{{", read_colours()) or name == "swatch"
 
 
 def test_ids_are_unique_in_a_page_with_all_of_them() -> None:
@@ -69,17 +71,17 @@ def test_a_chart_says_what_it_is_and_a_swatch_does_not() -> None:
 
 def test_the_same_values_give_the_same_bytes_whatever_the_users_style() -> None:
     with mpl.rc_context({"font.size": 30, "grid.linestyle": ":", "lines.markeredgewidth": 9}):
-        assert plots.wheel(AXES, [(0.1, 0.2, 0.3, 1.0), (0.5, 0.0, 1.0, 0.4)], "Two models.") == WHEEL
-    assert plots.bars([("parallel · 4", (3, 1, 0)), ("multiple · 0", (0, 0, 0))], "Codes.") == BARS
-    assert plots.releases(DATED[::-1], "overall", "Over release date.") == RELEASES
-    assert plots.perplexities(SETS, "Perplexity.") == PERPLEXITIES
+        assert plots.draw_wheel(AXES, [(0.1, 0.2, 0.3, 1.0), (0.5, 0.0, 1.0, 0.4)], "Two models.") == WHEEL
+    assert plots.draw_bars([("parallel · 4", (3, 1, 0)), ("multiple · 0", (0, 0, 0))], "Codes.") == BARS
+    assert plots.draw_releases(DATED[::-1], "overall", "Over release date.") == RELEASES
+    assert plots.draw_perplexities(SETS, "Perplexity.") == PERPLEXITIES
     assert mpl.rcParams["svg.fonttype"] == "path", "the settings of others are left as they were"
 
 
 def test_series_differ_in_more_than_colour() -> None:
     shapes = {path.get("d") for svg in SWATCHES for path in ElementTree.fromstring(svg).iter("path")}
     assert len(shapes) == MOST_SERIES + 1, "a frame, and a shape for each"
-    lines = plots.wheel(AXES, [[0.5] * 4 for _ in SWATCHES], "")
+    lines = plots.draw_wheel(AXES, [[0.5] * 4 for _ in SWATCHES], "")
     dashes = [
         e.get("stroke-dasharray")
         for e in ElementTree.fromstring(lines).iter()
@@ -89,11 +91,13 @@ def test_series_differ_in_more_than_colour() -> None:
 
 
 WITH_TEXT: dict[str, Callable[[str], str]] = {
-    "wheel": lambda name: plots.wheel([name, "b", "c"], [[0.5, 0.5, 0.5]], name),
-    "bars": lambda name: plots.bars([(name, (1,))], name),
-    "pairs": lambda name: plots.pairs([Pair(0.5, 0.6, name), Pair(0.4, 0.5, "b")], name, name, name),
-    "releases": lambda name: plots.releases([*DATED, Release(date(2024, 1, 1), 0.5, 0, 1, name)], name, name),
-    "perplexities": lambda name: plots.perplexities({name: [(1.0, 2.0)]}, name),
+    "wheel": lambda name: plots.draw_wheel([name, "b", "c"], [[0.5, 0.5, 0.5]], name),
+    "bars": lambda name: plots.draw_bars([(name, (1,))], name),
+    "pairs": lambda name: plots.draw_pairs([Pair(0.5, 0.6, name), Pair(0.4, 0.5, "b")], name, name, name),
+    "releases": lambda name: plots.draw_releases(
+        [*DATED, Release(date(2024, 1, 1), 0.5, 0, 1, name)], name, name
+    ),
+    "perplexities": lambda name: plots.draw_perplexities({name: [(1.0, 2.0)]}, name),
 }
 
 
@@ -111,7 +115,7 @@ def test_labels_are_text(draw: Callable[[str], str], name: str) -> None:
 def test_signs_that_a_page_cannot_hold_are_told(draw: Callable[[str], str]) -> None:
     name = "\x00\u202e\ud800"
     svg = draw(name)
-    assert f">{printable(name)}" in svg
+    assert f">{make_printable(name)}" in svg
     assert svg.replace("\n", "").isprintable()
 
 
@@ -123,14 +127,14 @@ def test_parts_are_as_long_as_their_counts_and_lettered() -> None:
 
 def test_shares_are_all_of_one_length() -> None:
     rows = [("a", (1, 1)), ("b", (50, 50))]
-    shares = plots.bars(rows, "", shares=True)
-    counts = plots.bars(rows, "")
+    shares = plots.draw_bars(rows, "", shares=True)
+    counts = plots.draw_bars(rows, "")
     assert [svg.count(">A<") for svg in (shares, counts)] == [2, 1], "a short part has no letter"
 
 
 @pytest.mark.parametrize("points", [[Point(0, 0, 0, 0, 0)], [Point(0, 0, 1, 1, 1), Point(1, 0, 1, 1, 1)]])
 def test_points_at_the_edges_can_be_drawn(points: list[Point]) -> None:
-    assert "fill-s0" in plots.scatter(points, "dollars", "")
+    assert "fill-s0" in plots.draw_scatter(points, "dollars", "")
 
 
 def marks(svg: str) -> list[list[ElementTree.Element]]:
@@ -160,7 +164,7 @@ def test_a_mark_for_each_text() -> None:
 
 
 def test_perplexities_far_apart_go_by_powers_of_ten() -> None:
-    close = plots.perplexities({"a": [(1.0, 2.0), (1.1, 3.0)]}, "")
+    close = plots.draw_perplexities({"a": [(1.0, 2.0), (1.1, 3.0)]}, "")
     assert [">100<" in svg for svg in (PERPLEXITIES, close)] == [True, False]
 
 

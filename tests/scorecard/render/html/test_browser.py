@@ -21,7 +21,7 @@ from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.html.island import Told
-from pytest_fcbench.scorecard.render.html.page import page
+from pytest_fcbench.scorecard.render.html.page import render_report
 from tests.factories import FACTS, make_entry, make_record, write_scorecard
 from tests.scorecard.render.html.browser import open_page, opened
 
@@ -54,8 +54,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
     facts = replace(FACTS, model=f"model {EVIL}", notes=(EVIL,))
     better = [replace(record, verdicts=make_record().verdicts) for record in records()]
     cards = [
-        scorecard_files.load(write_scorecard(folder / "one.json", records(), facts)),
-        scorecard_files.load(write_scorecard(folder / "two.json", better)),
+        scorecard_files.load_scorecard(write_scorecard(folder / "one.json", records(), facts)),
+        scorecard_files.load_scorecard(write_scorecard(folder / "two.json", better)),
     ]
     entries = [
         make_entry("parallel", query=EVIL, entry_id=f"parallel_{HOSTILE}"),
@@ -64,7 +64,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
     told = Told({entry.key: entry for entry in entries}, notes=(EVIL,))
     paths = [folder / "one.html", folder / "two.html"]
     for path, shown in zip(paths, (cards[:1], cards), strict=True):
-        path.write_text(page(shown, told, Profile.OFFICIAL), encoding="utf-8", newline="\n")
+        path.write_text(render_report(shown, told, Profile.OFFICIAL), encoding="utf-8", newline="\n")
     return paths
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import Comparison, ExpectedResponse, ExpectedResults, GoldenPath, PathCall
-from pytest_fcbench.domain.transcript import Completion, Driven, Fault, completion_to_json
+from pytest_fcbench.domain.transcript import Completion, Fault, PathSettings, completion_to_json
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, Usage
@@ -22,12 +22,12 @@ from pytest_fcbench.scorecard.render.html.island import (
     LONGEST,
     Done,
     Told,
-    cut,
-    fair,
-    inert,
-    islands,
-    took,
-    written,
+    build_islands,
+    cut_text,
+    find_fair_length,
+    format_usage,
+    write_inert_json,
+    write_value,
 )
 from tests.factories import (
     make_call_verdict,
@@ -55,7 +55,7 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_what_goes_in_comes_out(value: object) -> None:
-    text = inert(value)
+    text = write_inert_json(value)
     assert json.loads(text) == value
     assert not re.search("[<>&\n\r\u2028\u2029\u202e\ud800-\udfff]", text)
     text.encode()
@@ -65,7 +65,7 @@ def test_what_goes_in_comes_out(value: object) -> None:
 def test_texts_keep_to_the_budget_and_no_shorter_than_needed(
     lengths: list[int], longest: int, budget: int
 ) -> None:
-    found = fair(lengths, longest, budget)
+    found = find_fair_length(lengths, longest, budget)
     assert 0 <= found <= longest
     assert sum(min(length, found) for length in lengths) <= max(budget, 0)
     if found < longest and any(length > found for length in lengths):
@@ -76,8 +76,8 @@ def told_of(
     tmp_path: Path, records: Sequence[Record], told: Told | None = None, cards: int = 1
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Index and entries of one scorecard, or of several that are alike."""
-    card = scorecard_files.load(write_scorecard(tmp_path / "card.json", records))
-    made = islands([card] * cards, [f"m{n}" for n in range(cards)], told or Told(), Profile.OFFICIAL)
+    card = scorecard_files.load_scorecard(write_scorecard(tmp_path / "card.json", records))
+    made = build_islands([card] * cards, [f"m{n}" for n in range(cards)], told or Told(), Profile.OFFICIAL)
     entries = json.loads(made.entries)
     assert [json.loads(line) for line in made.entries[2:-2].split(",\n") if line] == entries, (
         "an entry a line"
@@ -108,12 +108,12 @@ def test_the_index_has_category_and_verdicts_of_each_entry(tmp_path: Path) -> No
 
 def test_an_entry_that_only_one_of_two_has(tmp_path: Path) -> None:
     cards = [
-        scorecard_files.load(
+        scorecard_files.load_scorecard(
             write_scorecard(tmp_path / f"{n}.json", [make_record(number=n), make_record(number=5)])
         )
         for n in (0, 1)
     ]
-    made = islands(cards, ["a", "b"], Told(), Profile.OFFICIAL)
+    made = build_islands(cards, ["a", "b"], Told(), Profile.OFFICIAL)
     assert json.loads(made.index)["rows"] == [[0, [0, 0], []], [0, [0, 0], [0, 0]], [0, [], [0, 0]]]
     assert [entry["id"][-1] for entry in json.loads(made.entries)] == ["0", "5", "1"]
 
@@ -157,7 +157,7 @@ def test_calls_along_a_golden_path_are_rows(tmp_path: Path) -> None:
 
 
 def test_a_golden_path_is_told_by_steps(tmp_path: Path) -> None:
-    find, buy = PathCall.replied("find", {"a": 1}, {}), PathCall.replied("buy", {}, {})
+    find, buy = PathCall.with_reply("find", {"a": 1}, {}), PathCall.with_reply("buy", {}, {})
     golden = GoldenPath(((find, buy), (buy,)))
     entry = replace(make_entry(entry_id="hotels_0"), expectation=golden)
     _, entries = told_of(tmp_path, [make_path_record()], Told({entry.key: entry}))
@@ -299,7 +299,7 @@ def test_a_step_with_everything(tmp_path: Path) -> None:
             }
         ]
     ]
-    assert answer["took"] == took(record.usage)
+    assert answer["took"] == format_usage(record.usage)
 
 
 def test_long_texts_are_cut_and_say_how_long_they_were(tmp_path: Path) -> None:
@@ -309,12 +309,14 @@ def test_long_texts_are_cut_and_say_how_long_they_were(tmp_path: Path) -> None:
     text, call = (step.get("text") or step["calls"][0] for step in told["answers"][0]["turns"][0])
     assert text == "x" * LONGEST + "… (cut: 1,000,000 characters)"
     assert all(len(part) < LONGEST + 40 for part in call)
-    assert cut("abc", 3) == "abc"
+    assert cut_text("abc", 3) == "abc"
 
 
 def test_hostile_texts_survive_as_they_are(tmp_path: Path) -> None:
-    card = scorecard_files.load(write_scorecard(tmp_path / "card.json", [answered(Completion(HOSTILE))]))
-    made = islands([card], [HOSTILE], Told(), Profile.OFFICIAL)
+    card = scorecard_files.load_scorecard(
+        write_scorecard(tmp_path / "card.json", [answered(Completion(HOSTILE))])
+    )
+    made = build_islands([card], [HOSTILE], Told(), Profile.OFFICIAL)
     assert json.loads(made.index)["labels"] == [HOSTILE]
     assert json.loads(made.entries)[0]["answers"][0]["turns"][0][0]["text"] == HOSTILE
     assert "</script" not in made.entries + made.index
@@ -329,29 +331,29 @@ def test_the_test_of_an_entry_can_be_named(tmp_path: Path) -> None:
 
 def test_the_command_has_the_means_of_conversations_along_golden_paths(tmp_path: Path) -> None:
     path = write_scorecard(tmp_path / "card.json", [make_record()])
-    card = scorecard_files.load(path)
+    card = scorecard_files.load_scorecard(path)
     for driven, options in (
-        (Driven(Profile.CORRECTED), " --fcbench-profile=corrected"),
+        (PathSettings(Profile.CORRECTED), " --fcbench-profile=corrected"),
         (
-            Driven(Profile.OFFICIAL, "openai/j", "rapidfuzz", live=True),
+            PathSettings(Profile.OFFICIAL, "openai/j", "rapidfuzz", live=True),
             " --fcbench-profile=official --fcbench-judge=openai/j --fcbench-similarity=rapidfuzz "
             "--fcbench-responses=live",
         ),
     ):
         told = replace(card, facts=replace(card.facts, driven=driven))
-        index = json.loads(islands([told], ["x"], Told(), Profile.OFFICIAL).index)
+        index = json.loads(build_islands([told], ["x"], Told(), Profile.OFFICIAL).index)
         assert index["options"][0].endswith(f"--fcbench-suite=core{options}")
 
 
 def test_words_of_a_file_cannot_leave_their_place_in_a_command(tmp_path: Path) -> None:
-    card = scorecard_files.load(write_scorecard(tmp_path / "a b;c.json", [make_record()]))
+    card = scorecard_files.load_scorecard(write_scorecard(tmp_path / "a b;c.json", [make_record()]))
     evil = replace(card, facts=replace(card.facts, model="x'; rm -rf ~ #"))
-    index = json.loads(islands([evil], ["x"], Told(), Profile.OFFICIAL).index)
+    index = json.loads(build_islands([evil], ["x"], Told(), Profile.OFFICIAL).index)
     assert index["options"][0].startswith("'--fcbench-model=x'\"'\"'; rm -rf ~ #' ")
     assert index["files"] == [f"'{tmp_path}/a b;c.json'"]
 
 
 def test_values_that_json_cannot_write() -> None:
-    assert written({1, 2}) == "{1, 2}"
-    assert written("å") == '"å"'
-    assert written(10**30) == str(10**30)
+    assert write_value({1, 2}) == "{1, 2}"
+    assert write_value("å") == '"å"'
+    assert write_value(10**30) == str(10**30)

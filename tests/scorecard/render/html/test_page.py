@@ -17,7 +17,7 @@ from pytest_fcbench.domain.verdict import CallVerdict, Difference, Failed, NotSc
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render.html.island import Told
-from pytest_fcbench.scorecard.render.html.page import page
+from pytest_fcbench.scorecard.render.html.page import render_report
 from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import (
@@ -58,7 +58,7 @@ def card(
     folder: Path, name: str = "card", records: Sequence[Record] = (), facts: RunFacts = FACTS
 ) -> Scorecard:
     path = write_scorecard(folder / f"{name}.json", records or some_records(), facts)
-    return replace(scorecard_files.load(path), gate=(Outcome("overall>=0.05", "held", HOSTILE),))
+    return replace(scorecard_files.load_scorecard(path), gate=(Outcome("overall>=0.05", "held", HOSTILE),))
 
 
 def hostile(folder: Path, name: str) -> Scorecard:
@@ -73,7 +73,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("cards")
     cards = [hostile(folder, f"card{n}") for n in range(request.param)]
     entry = make_entry(query=HOSTILE)
-    return page(cards, Told({entry.key: entry}, notes=(HOSTILE,)), Profile.OFFICIAL)
+    return render_report(cards, Told({entry.key: entry}, notes=(HOSTILE,)), Profile.OFFICIAL)
 
 
 def policy(parsed: Parsed) -> str:
@@ -150,13 +150,13 @@ def test_the_islands_are_json(made: str) -> None:
 
 
 def test_the_same_scorecards_give_the_same_bytes(tmp_path: Path) -> None:
-    one, two = (page([card(tmp_path)], Told(), Profile.OFFICIAL) for _ in range(2))
+    one, two = (render_report([card(tmp_path)], Told(), Profile.OFFICIAL) for _ in range(2))
     assert one == two
 
 
 def test_both_profiles_are_in_the_headline(tmp_path: Path) -> None:
     records = [make_record(Failed("a", "b"), Passed()), make_record(number=1)]
-    parsed = Parsed(page([card(tmp_path, records=records)], Told(), Profile.CORRECTED))
+    parsed = Parsed(render_report([card(tmp_path, records=records)], Told(), Profile.CORRECTED))
     assert parsed.texts("dt")[:2] == ["official", "corrected"]
     figures = [e.text for e in parsed.all("span") if e.attributes.get("class") == "figure"]
     # simple_python is a third of simple, which is a quarter of non_live, which is a tenth of overall.
@@ -165,37 +165,41 @@ def test_both_profiles_are_in_the_headline(tmp_path: Path) -> None:
 
 def test_a_run_of_complex_entries_is_headed_by_their_score(tmp_path: Path) -> None:
     records = [make_path_record(), make_path_record(Failed("stop_early", "r"), number=1, category="cross")]
-    text = page([card(tmp_path, records=records)], Told(), Profile.OFFICIAL)
+    text = render_report([card(tmp_path, records=records)], Told(), Profile.OFFICIAL)
     parsed = Parsed(text)
     assert parsed.texts("h2")[:2] == ["Complex", "Scores"]
     assert [e.text for e in parsed.all("span") if e.attributes.get("class") == "figure"] == ["50.00%"] * 2
     assert "Nothing was scored of flights, car_rental, attraction," in text
     assert 'href="#complex"' in text
-    assert 'id="complex"' not in page([card(tmp_path, records=[make_record()])], Told(), Profile.OFFICIAL)
+    assert 'id="complex"' not in render_report(
+        [card(tmp_path, records=[make_record()])], Told(), Profile.OFFICIAL
+    )
 
 
 @pytest.mark.parametrize("section", ["trials", "gate"])
 def test_sections_are_there_only_when_there_is_something_to_say(tmp_path: Path, section: str) -> None:
     plain = replace(card(tmp_path, records=[make_record()]), gate=())
     full = card(tmp_path, records=[make_record(trial=1), make_record(trial=2)])
-    there = [f'id="{section}"' in page([run], Told(), Profile.OFFICIAL) for run in (plain, full)]
+    there = [f'id="{section}"' in render_report([run], Told(), Profile.OFFICIAL) for run in (plain, full)]
     assert there == [False, True]
 
 
 def test_suites_of_a_team_are_groups_and_their_entries_count_alike(tmp_path: Path) -> None:
     own = [make_record(suite=suite, number=number) for number, suite in enumerate(("mine", "yours"))]
-    text = page([card(tmp_path, records=own)], Told(), Profile.OFFICIAL)
+    text = render_report([card(tmp_path, records=own)], Told(), Profile.OFFICIAL)
     assert "overall counts every entry alike" in text
     assert "official formula" not in text
     assert {"mine", "yours", "overall"} <= set(Parsed(text).texts("th"))
-    assert "overall counts every entry alike" not in page([card(tmp_path)], Told(), Profile.OFFICIAL)
+    assert "overall counts every entry alike" not in render_report([card(tmp_path)], Told(), Profile.OFFICIAL)
 
 
 def test_a_run_in_which_nothing_was_scored_has_a_page(tmp_path: Path) -> None:
-    text = page([card(tmp_path, records=[make_record(NotScored("timeout", ""))])], Told(), Profile.OFFICIAL)
+    text = render_report(
+        [card(tmp_path, records=[make_record(NotScored("timeout", ""))])], Told(), Profile.OFFICIAL
+    )
     assert "Nothing failed." in text
 
 
 def test_a_page_of_no_entries_at_all(tmp_path: Path) -> None:
     path = write_scorecard(tmp_path / "none.json", [])
-    assert "<h1>" in page([scorecard_files.load(path)], Told(), Profile.OFFICIAL)
+    assert "<h1>" in render_report([scorecard_files.load_scorecard(path)], Told(), Profile.OFFICIAL)

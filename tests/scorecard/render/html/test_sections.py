@@ -10,13 +10,13 @@ import pytest
 
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompt_format import PLAIN
-from pytest_fcbench.domain.transcript import Driven
+from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render.html import sections
 from pytest_fcbench.scorecard.render.html.sections import Model
-from pytest_fcbench.scorecard.render.wording import outermost
+from pytest_fcbench.scorecard.render.wording import select_outermost
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import make_call_verdict, make_path_record, make_path_score, make_record, write_scorecard
 from tests.scorecard.aggregate.test_execution import executed
@@ -26,12 +26,12 @@ WRONG = Failed("wrong_count", "2 calls came, 1 expected")
 
 
 def card(folder: Path, records: Sequence[Record], name: str = "card", **facts: object) -> Scorecard:
-    loaded = scorecard_files.load(write_scorecard(folder / f"{name}.json", records))
+    loaded = scorecard_files.load_scorecard(write_scorecard(folder / f"{name}.json", records))
     return replace(loaded, facts=replace(loaded.facts, **facts))  # type: ignore[arg-type]
 
 
 def shown(folder: Path, *runs: Sequence[Record]) -> tuple[Model, ...]:
-    return sections.models([card(folder, records, f"card{n}") for n, records in enumerate(runs)])
+    return sections.prepare_models([card(folder, records, f"card{n}") for n, records in enumerate(runs)])
 
 
 # Names
@@ -54,17 +54,17 @@ def test_labels_are_short_and_tell_models_apart(
         card(tmp_path, [make_record()], f"card{n}", model=model, mode=mode)
         for n, (model, mode) in enumerate(zip(models, modes, strict=True))
     ]
-    assert sections.labels(cards) == labels
+    assert sections.name_models(cards) == labels
 
 
 def test_one_file_twice_has_two_labels(tmp_path: Path) -> None:
-    assert sections.labels([card(tmp_path, [make_record()])] * 2) == ("test (#1)", "test (#2)")
+    assert sections.name_models([card(tmp_path, [make_record()])] * 2) == ("test (#1)", "test (#2)")
 
 
 def test_facts_say_what_was_run(tmp_path: Path) -> None:
     records = [make_record(trial=1), make_record(trial=2)]
     run = card(tmp_path, records, price=Price(hour=2.5), concurrency=8, notes=("a note",))
-    told = dict(sections.facts(sections.models([run])[0]))
+    told = dict(sections.list_facts(sections.prepare_models([run])[0]))
     assert told["asked by"] == "tool calls (fc)"
     assert told["suite core"] == "1"
     assert told["entries"] == "1"
@@ -72,9 +72,12 @@ def test_facts_say_what_was_run(tmp_path: Path) -> None:
     assert told["price"] == "$2.5 an hour, 8 calls at once"
     assert told["ended"] == "2026-05-28 20:26 UTC"
     assert told["note"] == "a note"
-    assert "core 1 · fcbench 0.1.0 · 2026-05-28" in sections.gist(sections.models([run])[0])
+    assert "core 1 · fcbench 0.1.0 · 2026-05-28" in sections.summarise_run(sections.prepare_models([run])[0])
     run = card(tmp_path, records, price=Price(input=1, output=4))
-    assert dict(sections.facts(sections.models([run])[0]))["price"] == "$1 in, $4 out, per million tokens"
+    assert (
+        dict(sections.list_facts(sections.prepare_models([run])[0]))["price"]
+        == "$1 in, $4 out, per million tokens"
+    )
 
 
 # Scores
@@ -82,17 +85,17 @@ def test_facts_say_what_was_run(tmp_path: Path) -> None:
 
 def test_rows_have_a_place_for_each_model(tmp_path: Path) -> None:
     models = shown(tmp_path, [make_record()], [make_record(category="parallel"), make_record(WRONG)])
-    first, second = sections.category_rows(models)
+    first, second = sections.make_category_rows(models)
     assert (first.name, second.name) == ("simple_python", "parallel")
     assert [both and both.official.passed for both in first.scores] == [1, 0]
     assert second.scores[0] is None
-    groups = [row.name for row in sections.group_rows(models)]
+    groups = [row.name for row in sections.make_group_rows(models)]
     assert groups == ["simple", "non_live", "overall"]
 
 
 def test_only_the_largest_missing_parts_are_named(tmp_path: Path) -> None:
     (model,) = shown(tmp_path, [make_record()])
-    missing = outermost(model.scores[Profile.OFFICIAL].overall.missing)
+    missing = select_outermost(model.scores[Profile.OFFICIAL].overall.missing)
     assert "multi_turn" in missing
     assert "multi_turn_base" not in missing
     assert "agentic" in missing
@@ -106,21 +109,21 @@ def test_the_wheel_needs_three_categories_that_all_models_have(tmp_path: Path) -
         make_record(NotScored("timeout", ""), category="irrelevance"),
     ]
     models = shown(tmp_path, three, more)
-    drawn = sections.wheel(models, sections.category_rows(models), Profile.OFFICIAL)
+    drawn = sections.draw_wheel(models, sections.make_category_rows(models), Profile.OFFICIAL)
     assert drawn is not None
     svg, left_out = drawn
     assert left_out == ["irrelevance", "live_simple"]
     assert ">multiple<" in svg
     models = shown(tmp_path, three[:2])
-    assert sections.wheel(models, sections.category_rows(models), Profile.OFFICIAL) is None
+    assert sections.draw_wheel(models, sections.make_category_rows(models), Profile.OFFICIAL) is None
 
 
 def test_reading_and_execution_are_compared_where_there_are_both(tmp_path: Path) -> None:
     read = make_record(category="parallel")
     run = replace(read, category="exec_parallel", entry="core:exec_parallel_0", group="executable")
-    (found,) = sections.executed(sections.category_rows(shown(tmp_path, [read, run])))
+    (found,) = sections.pair_executed(sections.make_category_rows(shown(tmp_path, [read, run])))
     assert [row.name for row in found] == ["parallel", "exec_parallel"]
-    assert sections.executed(sections.category_rows(shown(tmp_path, [read]))) == []
+    assert sections.pair_executed(sections.make_category_rows(shown(tmp_path, [read]))) == []
 
 
 # Cost
@@ -129,19 +132,19 @@ def test_reading_and_execution_are_compared_where_there_are_both(tmp_path: Path)
 def test_scatters_need_two_models_with_known_values(tmp_path: Path) -> None:
     cheap, dear = (make_record(steps=[Usage(latency_s=1.0, usd=usd)]) for usd in (0.001, 0.1))
     slow = make_record(steps=[Usage(latency_s=9.0)])
-    assert len(list(sections.costs(shown(tmp_path, [cheap], [dear]), Profile.OFFICIAL))) == 2
-    (latency,) = sections.costs(shown(tmp_path, [cheap], [slow]), Profile.OFFICIAL)
+    assert len(list(sections.draw_costs(shown(tmp_path, [cheap], [dear]), Profile.OFFICIAL))) == 2
+    (latency,) = sections.draw_costs(shown(tmp_path, [cheap], [slow]), Profile.OFFICIAL)
     assert "seconds per call" in latency
-    assert list(sections.costs(shown(tmp_path, [cheap]), Profile.OFFICIAL)) == []
+    assert list(sections.draw_costs(shown(tmp_path, [cheap]), Profile.OFFICIAL)) == []
 
 
 def test_usage_is_told_where_anything_is_known(tmp_path: Path) -> None:
     models = shown(tmp_path, [make_record()], [make_record(steps=[Usage(latency_s=2.0)])])
-    assert [row.latency_mean_s for _, row in sections.usage(models)] == [None, 2.0]
-    ((model, rows),) = sections.usage_by_category(models)
+    assert [row.latency_mean_s for _, row in sections.list_usage(models)] == [None, 2.0]
+    ((model, rows),) = sections.list_usage_by_category(models)
     assert model is models[1]
     assert [name for name, _ in rows] == ["simple_python", "all"]
-    assert sections.usage(models[:1]) == []
+    assert sections.list_usage(models[:1]) == []
 
 
 # Errors
@@ -154,10 +157,10 @@ def test_codes_are_counted_by_model_and_category(tmp_path: Path) -> None:
         [make_record(WRONG), make_record(WRONG, number=1), make_record(other, category="parallel")],
         [make_record(Passed(), other)],
     )
-    found = sections.errors(models, Profile.OFFICIAL)
+    found = sections.count_errors(models, Profile.OFFICIAL)
     assert found.codes == [("wrong_count", [2, 0]), ("no_match", [1, 0])]
     assert found.by_category == [(models[0], {"simple_python": [2, 0], "parallel": [0, 1]})]
-    assert [code for code, _ in sections.errors(models, Profile.CORRECTED).codes] == [
+    assert [code for code, _ in sections.count_errors(models, Profile.CORRECTED).codes] == [
         "no_match",
         "wrong_count",
     ]
@@ -166,7 +169,7 @@ def test_codes_are_counted_by_model_and_category(tmp_path: Path) -> None:
 def test_rare_codes_share_the_last_part(tmp_path: Path) -> None:
     codes = [f"code{n}" for n in range(12)]
     (model,) = shown(tmp_path, [make_record(Failed(code, ""), number=n) for n, code in enumerate(codes)])
-    found = sections.errors([model], Profile.OFFICIAL)
+    found = sections.count_errors([model], Profile.OFFICIAL)
     assert len(found.codes) == 12
     assert found.parts == 7
     assert found.by_category[0][1]["simple_python"] == [1] * 7 + [5]
@@ -175,13 +178,13 @@ def test_rare_codes_share_the_last_part(tmp_path: Path) -> None:
 def test_causes_of_what_was_not_scored(tmp_path: Path) -> None:
     record = make_record(NotScored("timeout", ""), NotScored(SET_ASIDE, ""))
     models = shown(tmp_path, [record], [make_record()])
-    assert sections.causes(models, Profile.OFFICIAL) == [("timeout", [1, 0])]
-    assert sections.causes(models, Profile.CORRECTED) == [(SET_ASIDE, [1, 0])]
+    assert sections.count_causes(models, Profile.OFFICIAL) == [("timeout", [1, 0])]
+    assert sections.count_causes(models, Profile.CORRECTED) == [(SET_ASIDE, [1, 0])]
 
 
 def test_trials_by_category_and_of_all(tmp_path: Path) -> None:
     (model,) = shown(tmp_path, [make_record(trial=1), make_record(WRONG, trial=2)])
-    rows = dict(sections.trial_rows(model, Profile.OFFICIAL))
+    rows = dict(sections.score_trial_rows(model, Profile.OFFICIAL))
     assert rows["simple_python"].pass_at == (0.5, 1.0)
     assert rows["all"].flip == 1.0
 
@@ -203,7 +206,7 @@ def _complex(right: bool = True) -> list[Record]:
 
 def test_complex_calls_have_tables_chart_and_notes(tmp_path: Path) -> None:
     models = shown(tmp_path, _complex(right=False), [make_record()])
-    (told,) = sections.complex_calls(models, Profile.OFFICIAL)
+    (told,) = sections.describe_complex_calls(models, Profile.OFFICIAL)
     assert told.model is models[0]
     assert [table.title.split(" (")[0] for table in told.tables] == [
         "complex calls",
@@ -217,50 +220,50 @@ def test_complex_calls_have_tables_chart_and_notes(tmp_path: Path) -> None:
     assert "cross ·" not in told.chart
     assert told.notes[0] == "failed entries: value_error 1; wrong calls: value_error 2"
     assert told.notes[-1].startswith("corrected profile: 1 of 2 complex entries have no verdict")
-    assert list(sections.complex_calls(models[1:], Profile.OFFICIAL)) == []
+    assert list(sections.describe_complex_calls(models[1:], Profile.OFFICIAL)) == []
 
 
 def test_a_profile_that_can_tell_nothing_says_so(tmp_path: Path) -> None:
     models = shown(tmp_path, _complex()[:1])
-    (told,) = sections.complex_calls(models, Profile.CORRECTED)
+    (told,) = sections.describe_complex_calls(models, Profile.CORRECTED)
     assert (told.tables, told.chart) == ((), None)
     assert told.notes[0].startswith("corrected profile: 1 of 1")
 
 
 def test_calls_without_an_error_have_no_chart(tmp_path: Path) -> None:
-    (told,) = sections.complex_calls(shown(tmp_path, _complex()), Profile.OFFICIAL)
+    (told,) = sections.describe_complex_calls(shown(tmp_path, _complex()), Profile.OFFICIAL)
     assert told.chart is None
 
 
 def test_several_models_stand_side_by_side(tmp_path: Path) -> None:
     models = shown(tmp_path, _complex(), _complex(right=False), [make_record()])
-    table = sections.complex_totals(models, Profile.OFFICIAL)
+    table = sections.tabulate_complex_totals(models, Profile.OFFICIAL)
     assert table is not None
     assert [row[:4] for row in table.rows] == [
         (models[0].label, "2", "100.00%", "2 of 2"),
         (models[1].label, "2", "50.00%", "2 of 4"),
     ]
-    assert sections.complex_totals(models[1:], Profile.OFFICIAL) is None
+    assert sections.tabulate_complex_totals(models[1:], Profile.OFFICIAL) is None
 
 
 def test_other_rules_are_no_cause_to_worry(tmp_path: Path) -> None:
     models = shown(tmp_path, _complex())
-    assert sections.causes(models, Profile.CORRECTED) == []
+    assert sections.count_causes(models, Profile.CORRECTED) == []
 
 
 def test_the_profile_that_drove_has_the_counts(tmp_path: Path) -> None:
-    run = card(tmp_path, _complex(), driven=Driven(Profile.CORRECTED))
-    (model,) = sections.models([run])
+    run = card(tmp_path, _complex(), driven=PathSettings(Profile.CORRECTED))
+    (model,) = sections.prepare_models([run])
     assert model.counts is Profile.CORRECTED
     assert shown(tmp_path, _complex())[0].counts is Profile.OFFICIAL
-    assert dict(sections.facts(model))["complex conversations"].startswith("by the corrected rules")
+    assert dict(sections.list_facts(model))["complex conversations"].startswith("by the corrected rules")
 
 
 def test_the_score_that_speaks_for_the_runs(tmp_path: Path) -> None:
     alone, beside = shown(tmp_path, _complex(), [*_complex(), make_record()])
-    assert sections.main([alone], Profile.OFFICIAL) == "complex"
-    assert sections.main([beside], Profile.OFFICIAL) == "overall"
-    assert sections.main([alone, beside], Profile.OFFICIAL) == "overall"
+    assert sections.choose_main_score([alone], Profile.OFFICIAL) == "complex"
+    assert sections.choose_main_score([beside], Profile.OFFICIAL) == "overall"
+    assert sections.choose_main_score([alone, beside], Profile.OFFICIAL) == "overall"
 
 
 # Format sensitivity
@@ -272,8 +275,8 @@ def _asked(folder: Path, *runs: tuple[str, str, Sequence[Record]]) -> list[secti
         card(folder, records, f"card{n}", model=model, mode=mode)
         for n, (model, mode, records) in enumerate(runs)
     ]
-    models = sections.models(cards)
-    return list(sections.formats(models, sections.group_rows(models), Profile.OFFICIAL))
+    models = sections.prepare_models(cards)
+    return list(sections.compare_formats(models, sections.make_group_rows(models), Profile.OFFICIAL))
 
 
 def _irrelevance(*passed: bool) -> list[Record]:
@@ -317,7 +320,7 @@ def test_only_what_all_manners_have_scored_in_full_is_compared(tmp_path: Path) -
 def test_verdicts_as_written_and_ratings_stand_beside_the_scores(tmp_path: Path) -> None:
     told = [*executed((Passed(), Passed())), *chats(2)]
     one, other = shown(tmp_path, told, [make_record()])
-    found = list(sections.beside_scores([one, other], Profile.OFFICIAL))
+    found = list(sections.tabulate_beside_scores([one, other], Profile.OFFICIAL))
     assert [(model, table.title) for model, table in found] == [
         (one, "calls as written (AST) and carried out (official profile)"),
         (one, "replies rated by a judge (0 to 2)"),
@@ -330,8 +333,8 @@ def test_prompt_formats_have_their_tables(tmp_path: Path) -> None:
         entry=f"core:format_sensitivity_5:{PLAIN.name}:parallel_1",
     )
     models = shown(tmp_path, [asked], [make_record()])
-    (told,) = sections.sensitivity(models, Profile.OFFICIAL)
+    (told,) = sections.tabulate_sensitivity(models, Profile.OFFICIAL)
     assert told.model is models[0]
     assert [table.columns[0] for table in told.tables] == ["calls as", "measure"]
     assert told.tables[0].rows[0][:3] == ("python, JSON docs", "1", "1")
-    assert sections.main(models[:1], Profile.OFFICIAL) == "format_sensitivity"
+    assert sections.choose_main_score(models[:1], Profile.OFFICIAL) == "format_sensitivity"
