@@ -408,8 +408,8 @@ def test_a_plain_value_is_read_back_by_grammar_and_by_pattern(
     items = schema.get("items")
     element = str(items["type"]) if isinstance(items, Mapping) else None
     module = java if language is J else javascript
-    assert module.value(text) == value
-    assert module.official_value(text, str(schema["type"]), element) == value
+    assert module.parse_literal(text) == value
+    assert module.parse_official_literal(text, str(schema["type"]), element) == value
 
 
 @given(

@@ -98,7 +98,7 @@ sys.modules[module.__name__] = module
 exec(source[:place] + line + source[place:], module.__dict__)
 
 from _pytest.config.argparsing import Parser
-from pytest_fcbench.config.loading import load
+from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.plugin import pytest_addoption
 sys.path.insert(0, "docs/_ext")
 from generated import options
@@ -108,11 +108,11 @@ pytest_addoption(parser)
 given = parser.parse(["--fcbench-patience=5"]).fcbench_patience
 file = Path(sys.argv[2])
 file.write_text("patience: 7\\nmodels: {mine: {model: x/y, patience: 9}}\\n", encoding="utf-8")
-print(load({}, None).patience, load({"patience": given}, file).patience, load({}, file).patience)
-print(load({"model": "mine"}, file).patience)
+print(build_settings({}, None).patience, load({"patience": given}, file).patience, load({}, file).patience)
+print(build_settings({"model": "mine"}, file).patience)
 print(*(row for row in options() if "patience" in row))
 file.write_text("patience: 0\\n", encoding="utf-8")
-load({}, file)
+build_settings({}, file)
 """
 
 

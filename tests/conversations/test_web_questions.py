@@ -163,7 +163,7 @@ class Engine:
 def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     """The one that ``serpapi`` stands for."""
     engine = Engine()
-    monkeypatch.setattr(search, "serpapi", lambda: engine)
+    monkeypatch.setattr(search, "open_serpapi", lambda: engine)
     return engine
 
 

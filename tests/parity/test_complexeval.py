@@ -54,7 +54,7 @@ def outcomes(cases: list[Case]) -> list[dict[str, Any]]:
 def test_verdict_counts_and_replies_are_the_official_ones(
     cases: list[Case], outcomes: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(builtin, "compare", _judged)
+    monkeypatch.setattr(builtin, "compare_arguments", _judged)
     seen: Counter[str] = Counter()
     wrong = []
     for seed, (case, official) in enumerate(zip(cases, outcomes, strict=True)):
