@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
+from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 
 TYPES: Mapping[Language, Mapping[str, type]] = {
@@ -139,3 +141,15 @@ def _is_a(value: object, expected: type) -> bool:
     if expected is list:
         return isinstance(value, (list, tuple))
     return isinstance(value, Mapping if expected is dict else expected)
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+    __getattr__ = find_former_names(
+        __name__,
+        {
+            "conforms": "conforms_to_schema",
+            "misfit": "describe_misfit",
+            "element_type": "find_element_type",
+            "json_type": "name_json_type",
+        },
+    )

@@ -16,6 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from pytest_fcbench.domain.former_names import find_former_names
 
 
 class FcbenchError(Exception):
@@ -79,3 +82,7 @@ def describe_unknown_name(kind: str, value: str, valid: Iterable[str]) -> str:
     guess = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     known = f"Valid: {', '.join(names)}." if len(names) <= _MOST_NAMES else f"There are {len(names):,}."
     return f"unknown {kind} {value!r}.{guess} {known}"
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+    __getattr__ = find_former_names(__name__, {"unknown": "describe_unknown_name"})

@@ -7,9 +7,10 @@ import json
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_fcbench.domain.entry import Message
+from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.json_values import DESCRIBED
 from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.verdict import Profile
@@ -235,3 +236,9 @@ CallingConversation: TypeAlias = Generator[AskModel | CallFunctions, Completion 
 
 Conversation: TypeAlias = Generator[AskModel, Completion, Transcript]
 """A conversation whose calls somebody else carries out."""
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+    __getattr__ = find_former_names(
+        __name__, {"Asking": "Conversation", "as_wire": "to_wire_message", "Driven": "PathSettings"}
+    )

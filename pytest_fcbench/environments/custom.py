@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
+from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.world import World
 
@@ -34,3 +36,7 @@ def adapt_class(owner: type) -> type[Environment]:
 
     members = {"__doc__": owner.__doc__, "__init__": set_up, **functions}
     return type(owner.__name__, (Environment, owner), members)
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+    __getattr__ = find_former_names(__name__, {"adapted": "adapt_class"})

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Party
 from pytest_fcbench.matchers.golden_path.assignment import MEASURES
@@ -144,3 +145,16 @@ def check_judge(settings: Settings) -> None:
             settings,
             "answers entries, not questions about them; give a litellm id, a model profile or scripted:FILE",
         )
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+    __getattr__ = find_former_names(
+        __name__,
+        {
+            "identity": "describe_identity",
+            "named": "find_named_parties",
+            "others": "open_auxiliary_models",
+            "choose": "choose_model",
+            "web": "open_web_model",
+        },
+    )

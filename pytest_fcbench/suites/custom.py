@@ -16,9 +16,11 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 from pytest_fcbench.domain.errors import SuiteError, UsageError
+from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.derived_entries import MADE_OF, derive_multi_turn, join_clusters
 from pytest_fcbench.suites.formats import entry_files
@@ -153,3 +155,7 @@ def _read_entries(part: Field, suite: str, category: Category) -> Iterator[Entry
     if category in entry_files.read_categories(part):
         return iter(entry_files.make_entries(part, suite, category, core.make_world()))
     return derive_multi_turn(category.name, entry_files.make_trajectories(part, suite, core.make_world()))
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+    __getattr__ = find_former_names(__name__, {"files_of": "find_entry_files"})

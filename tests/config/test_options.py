@@ -108,7 +108,7 @@ pytest_addoption(parser)
 given = parser.parse(["--fcbench-patience=5"]).fcbench_patience
 file = Path(sys.argv[2])
 file.write_text("patience: 7\\nmodels: {mine: {model: x/y, patience: 9}}\\n", encoding="utf-8")
-print(build_settings({}, None).patience, build_settings({"patience": given}, file).patience, build_settings({}, file).patience)
+print(*(build_settings(*each).patience for each in (({}, None), ({"patience": given}, file), ({}, file))))
 print(build_settings({"model": "mine"}, file).patience)
 print(*(row for row in options() if "patience" in row))
 file.write_text("patience: 0\\n", encoding="utf-8")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.scorecard.aggregate.scores import Score, score_metric
 from pytest_fcbench.scorecard.record import Record
@@ -88,3 +89,7 @@ def choose_exit_code(outcomes: Sequence[Outcome]) -> int:
     """0 if all rules held, 1 if one is broken, else 2. An interrupted run is never told to be broken."""
     codes = {outcome.code for outcome in outcomes}
     return BROKEN if BROKEN in codes else UNDECIDED if UNDECIDED in codes else HELD
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+    __getattr__ = find_former_names(__name__, {"check": "check_rules", "exit_code": "choose_exit_code"})
