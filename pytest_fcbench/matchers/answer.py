@@ -30,7 +30,7 @@ from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
 from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.entry import Answers, Entry
-from pytest_fcbench.domain.transcript import WEBS, Completion, Fault, Transcript, completion_to_json
+from pytest_fcbench.domain.transcript import WEBS, Fault, Transcript, completion_to_json
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
 from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
 
@@ -45,25 +45,20 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge the final answer of a conversation. ``entry`` must have right answers."""
     if not isinstance(entry.expectation, Answers):
         raise TypeError(f"{entry.key} has no answers")
-    if unasked := _find_missing_search(transcript):
-        return Judgement.same_in_both(unasked)
-    right = entry.expectation.texts
-    return Judgement(_judge_officially(transcript, right), _judge_corrected(entry, transcript, right))
-
-
-def _find_missing_search(transcript: Transcript) -> NotScored | None:
-    """Return why nothing can be judged where web search failed; officially the model is told and judged."""
     for aside in transcript.asides:
+        # Officially the model is told that its search failed, and is judged all the same.
         if aside.party in WEBS and aside.completion.fault:
             cause, _, reason = (aside.completion.text or "").partition(": ")
-            return NotScored(cause, reason)
-    return None
+            return Judgement.same_in_both(NotScored(cause, reason))
+    right = entry.expectation.texts
+    return Judgement(_judge_officially(transcript, right), _judge_corrected(entry, transcript, right))
 
 
 # Officially
 
 
 def _judge_officially(transcript: Transcript, right: Sequence[str]) -> Verdict:
+    # Official: an inference error is a result of another shape than one turn of steps, hence the same code.
     if transcript.last.fault:
         return Failed(INFERENCE_ERROR, f"the model's call failed: {transcript.last.text}")
     if len(transcript.turns) != 1:
@@ -77,12 +72,11 @@ def _judge_officially(transcript: Transcript, right: Sequence[str]) -> Verdict:
 def last_message(transcript: Transcript) -> object:
     """Return the last step without calls as a result file holds it: a text, or a list of calls or texts."""
     last = [step.completion for step in transcript.turns[0] if not step.calls][-1:]
-    return _as_in_result_file(last[0], transcript.prompting.syntax) if last else None
-
-
-def _as_in_result_file(completion: Completion, syntax: str) -> object:
-    calls = completion_to_json(completion)["tool_calls"]
-    return completion.text if syntax != "tool_calls" or calls is None else calls
+    if not last:
+        return None
+    # Tool calls that could not be carried out stand in a result file in place of the text.
+    calls = completion_to_json(last[0])["tool_calls"] if transcript.prompting.syntax == "tool_calls" else None
+    return last[0].text if calls is None else calls
 
 
 def match_answer(message: object, right: Sequence[str]) -> Passed | Failed:
@@ -169,37 +163,31 @@ def read_stated_answer(text: str) -> str | None:
     end = found[-1].end()
     start = text.rfind("{", 0, end)
     value = _read_answer(text[start:]) if start >= 0 else None
-    return _cut_value(text[end:]) if value is None else value
+    if value is not None:
+        return value
+    # No object: the value reaches to the next key or the end, as quotes in it may lack a backslash.
+    opening = text[end : end + 1] if text[end : end + 1] in "\"'“‘" else ""
+    closing = {"“": "”", "‘": "’"}.get(opening, opening)
+    rest = text[end + len(opening) :]
+    stop = re.search(rf"{closing}\s*{_END}", rest)
+    return re.sub(r"\\(['\"])", r"\1", rest[: stop.start() if stop else None])
 
 
 def _read_answer(text: str) -> str | None:
     """Return the answer in an object that a text begins with, or None."""
-    value = _read_object(text)
+    value: object = None
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        # Models also write a Python dict, with single quotes and None.
+        end = text.rfind("}") + 1
+        with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            value = read_literal(text[:end]) if end <= LONGEST_LITERAL else None
     named = {str(key).lower(): member for key, member in value.items()} if isinstance(value, dict) else {}
     said = named.get("answer")
     if isinstance(said, list | tuple):
         return ", ".join(map(str, said))
     return None if said is None else str(said)
-
-
-def _read_object(text: str) -> object:
-    found: object = None
-    try:
-        found, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        end = text.rfind("}") + 1
-        with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            found = read_literal(text[:end]) if end <= LONGEST_LITERAL else None
-    return found
-
-
-def _cut_value(text: str) -> str:
-    """Return a value up to where the object goes on or ends; quotes within it need no backslash."""
-    opening = text[:1] if text[:1] in "\"'“‘" else ""
-    closing = {"“": "”", "‘": "’"}.get(opening, opening)
-    end = re.search(rf"{closing}\s*{_END}", text[len(opening) :])
-    value = text[len(opening) :][: end.start() if end else None]
-    return re.sub(r"\\(['\"])", r"\1", value)
 
 
 _TOKEN = re.compile(
@@ -225,6 +213,7 @@ def states_answer(text: str, answer: str) -> bool:
     """Return whether a text has the words and numbers of an answer in order, and does not deny them."""
     wanted, meant = _split_words(answer)
     found, given = _split_words(text)
+    # Currencies clash only where both sides name one: 49.99 is right for $49.99.
     if not wanted or (meant and given and not meant & given):
         return False
     joined = "".join(word.text for word in wanted)
@@ -233,6 +222,7 @@ def states_answer(text: str, answer: str) -> bool:
 
 def _stands_at(wanted: str, words: Sequence[_Word], at: int) -> bool:
     """Return whether the words from a place on are the wanted ones, however joined."""
+    # A word glued to its neighbour is a part of another one: 7 is not in 7th.
     if words[at].glued or (at and words[at - 1].text in _DENIALS):
         return False
     joined = ""

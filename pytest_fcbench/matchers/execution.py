@@ -78,9 +78,17 @@ def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
     for call, kind, outcome in zip(
         truth.calls, truth.kinds, execute(truth.calls, truth.recorded, truth.own), strict=True
     ):
-        if not isinstance(outcome, Returned):
-            return Judgement.same_in_both(_explain_missing_truth(entry, call, outcome))
-        expected.append(_Expected(call, kind, outcome.value))
+        if isinstance(outcome, Returned):
+            expected.append(_Expected(call, kind, outcome.value))
+            continue
+        reason = f"a call of the truth cannot be carried out: {call:.200}: {outcome}"
+        cause = "truth_failed"
+        if isinstance(outcome, Unanswered):
+            reason = f"nobody recorded what {outcome.function} returned for {call:.200}"
+            cause = LIVE_ONLY
+            if entry.set_aside:
+                cause, reason = SET_ASIDE, entry.set_aside
+        return Judgement.same_in_both(NotScored(cause, reason))
     if transcript.last.fault is Fault.OVERFLOW:
         return Judgement(OVERFLOW, unscored or OVERFLOW)
     judged = _Judged(entry, expected, lambda calls: execute(calls, truth.recorded, truth.own))
@@ -141,13 +149,6 @@ class _Made:
 
 
 Misfit: TypeAlias = Failed | None
-
-
-def _explain_missing_truth(entry: Entry, call: str, outcome: Outcome) -> NotScored:
-    if isinstance(outcome, Unanswered):
-        reason = f"nobody recorded what {outcome.function} returned for {call:.200}"
-        return NotScored(SET_ASIDE, entry.set_aside) if entry.set_aside else NotScored(LIVE_ONLY, reason)
-    return NotScored("truth_failed", f"a call of the truth cannot be carried out: {call:.200}: {outcome}")
 
 
 def read_official_calls(transcript: Transcript) -> Sequence[str]:
@@ -285,7 +286,12 @@ def _find_misfit(wanted: _Expected, made: _Made, profile: Profile, *, supposed: 
                 code = _COMPARED[profile][wanted.kind](wanted.value, value)
             except (OverflowError, RecursionError):  # a whole number beyond all floats; a nest too deep
                 code = "wrong_result"
-            return None if code is None else _fail_result(code, wanted, value)
+            if code is None:
+                return None
+            expected, found = _show(wanted.value), _show(value)
+            details = {"call": wanted.call[:500], "expected": expected, "found": found}
+            reason = f"it returns {found:.200}, the truth {expected:.200} ({wanted.kind})"
+            return Failed(f"{_CHECKER}:{code}", reason, details)
         case Unanswered(function=function):
             if supposed and function == wanted.function:
                 return None
@@ -294,13 +300,6 @@ def _find_misfit(wanted: _Expected, made: _Made, profile: Profile, *, supposed: 
             return Failed(f"{_CHECKER}:{limit}_limit", reason)
         case Stopped(reason=reason) | Raised(reason=reason):
             return Failed(f"{_CHECKER}:execution_error", reason)
-
-
-def _fail_result(code: str, wanted: _Expected, value: object) -> Failed:
-    expected, found = _show(wanted.value), _show(value)
-    details = {"call": wanted.call[:500], "expected": expected, "found": found}
-    reason = f"it returns {found:.200}, the truth {expected:.200} ({wanted.kind})"
-    return Failed(f"{_CHECKER}:{code}", reason, details)
 
 
 def _show(value: object) -> str:
@@ -326,6 +325,7 @@ def _compare_real_time(expected: object, found: object) -> str | None:
 
 
 def _compare_structure(expected: object, found: object) -> str | None:
+    # Official: the types themselves, so 1 and 1.0 differ in structure.
     if type(found) is not type(expected):
         return "wrong_result_type"
     if isinstance(expected, dict) and isinstance(found, dict):

@@ -28,14 +28,18 @@ from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge whether the last answer calls a function. ``entry`` expects no call, or any."""
+    unscored = find_unscored_cause(entry, transcript)
     if transcript.last.fault is Fault.OVERFLOW:
-        return Judgement(OVERFLOW, find_unscored_cause(entry, transcript) or OVERFLOW)
+        return Judgement(OVERFLOW, unscored or OVERFLOW)
     forbidden = isinstance(entry.expectation, NoCall)
     # Official: decode_ast reads every answer as Python here, whatever the language of the docs.
-    reading = read_official(transcript.last, transcript.prompting.syntax, Language.PYTHON)
-    return Judgement(
-        judge_reading(reading, forbidden=forbidden), _judge_corrected(entry, transcript, forbidden=forbidden)
-    )
+    strict = read_official(transcript.last, transcript.prompting.syntax, Language.PYTHON)
+    official = judge_reading(strict, forbidden=forbidden)
+    if unscored:
+        return Judgement(official, unscored)
+    offer = Offer(entry.functions, transcript.prompting.names)
+    lenient = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
+    return Judgement(official, _judge_abstention(lenient) if forbidden else _judge_calls(entry, lenient))
 
 
 def judge_reading(reading: Calls | Unreadable, *, forbidden: bool) -> Verdict:
@@ -54,16 +58,9 @@ def _fail_call(code: str, call: Call) -> Failed:
     return Failed(code, f"{call.name} was called, though no function fits", {"found": call.name})
 
 
-def _judge_corrected(entry: Entry, transcript: Transcript, *, forbidden: bool) -> Verdict:
-    if unscored := find_unscored_cause(entry, transcript):
-        return unscored
-    offer = Offer(entry.functions, transcript.prompting.names)
-    reading = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
-    return _judge_abstention(reading) if forbidden else _judge_calls(entry, reading)
-
-
 def _judge_abstention(reading: Reading) -> Verdict:
     match reading:
+        # Officially this passes, so a model that always writes broken calls scores all irrelevance.
         case Unreadable(reason=reason):
             return Failed("irrelevance:unreadable_call", f"the answer tries to call: {reason}")
         case Calls(calls=[first, *_]):

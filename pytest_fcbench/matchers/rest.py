@@ -34,6 +34,7 @@ from __future__ import annotations
 import builtins
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -96,17 +97,11 @@ def _explain_missing_truth(truth: ExpectedResponse, response: Response) -> NotSc
         case Unreached(reason=reason):
             return NotScored("unreached", f"{told}{reason}")
         case Responded(status=status, body=body):
-            if status != _GOOD or not _is_json(body):
-                return NotScored("truth_failed", f"{told}HTTP {status}: {body:.200}")
-    return None
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+            with suppress(ValueError, RecursionError):
+                json.loads(body)
+                if status == _GOOD:
+                    return None
+            return NotScored("truth_failed", f"{told}HTTP {status}: {body:.200}")
 
 
 def _judge_officially(transcript: Transcript, truth: _Truth, perform: Perform) -> Verdict:
@@ -153,6 +148,7 @@ def _restore_values(call: Call) -> Call:
     for name in ("allow_redirects", "stream", "verify"):
         if isinstance(value := given.get(name), str) and value in _WORDS:
             given[name] = _WORDS[value]
+    # requests takes pairs of user and password, or of two timeouts, only as tuples.
     for name in ("auth", "timeout"):
         if isinstance(value := given.get(name), list):
             given[name] = tuple(value)
@@ -168,6 +164,7 @@ def _compare_responses(call: str, response: Response, truth: _Truth, profile: Pr
     corrected = profile is Profile.CORRECTED
     match response:
         case Unanswered(function=host, reason=reason):
+            # Whatever another API would answer, it is not what the truth's answers.
             if host != truth.response.host:
                 return _fail("wrong_key", f"it asks {host}, the truth {truth.response.host}")
             return NotScored(LIVE_ONLY, f"{asked}{reason}")

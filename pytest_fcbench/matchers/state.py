@@ -108,9 +108,11 @@ def match_calls(
         if len(steps) < 2 and not any(steps):
             reason = f"turn {number}: no call was made; the truth makes {_list_calls(expected)}"
             return Failed("multi_turn:empty_turn_model_response", reason, {"turn": number})
+        # Official order: state_checker before response_checker; the first failure gives the code.
         if failure := _find_difference(number, turn.model, turn.right, corrected=corrected):
             return failure
         missing = Counter(map(_normalize_result if corrected else str, turn.returned)) - results
+        # Extra results are no mistake: looking around is allowed as long as the state agrees.
         if missing:
             return _fail_response(number, missing, expected, turn.returned, corrected=corrected)
     return Passed()
@@ -224,6 +226,7 @@ def _normalize_result(text: str) -> object:
 
 
 def _make_hashable(value: object) -> object:
+    # Marked by their kind, because True == 1, and an object of pairs could equal a list of them.
     if isinstance(value, dict):
         return "dict", frozenset((key, _make_hashable(member)) for key, member in value.items())
     if isinstance(value, list):

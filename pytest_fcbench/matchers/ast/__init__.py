@@ -10,7 +10,7 @@ from __future__ import annotations
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls
 from pytest_fcbench.domain.transcript import Fault, Transcript
-from pytest_fcbench.domain.verdict import Judgement, Verdict
+from pytest_fcbench.domain.verdict import Judgement
 from pytest_fcbench.matchers.ast import corrected, official
 from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
 
@@ -19,20 +19,14 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge the calls of the last answer as written. ``entry`` must expect calls."""
     if not isinstance(entry.expectation, ExpectedCalls):
         raise TypeError(f"{entry.key} has no expected calls")
+    unscored = find_unscored_cause(entry, transcript)
     # Both profiles count a context that overflows as the model's failure.
     if transcript.last.fault is Fault.OVERFLOW:
-        return Judgement(OVERFLOW, find_unscored_cause(entry, transcript) or OVERFLOW)
-    language = entry.category.language
-    reading = read_official(transcript.last, transcript.prompting.syntax, language)
-    return Judgement(
-        official.match_calls(entry, entry.expectation, reading, transcript.prompting.names),
-        _judge_corrected(entry, entry.expectation, transcript),
-    )
-
-
-def _judge_corrected(entry: Entry, expectation: ExpectedCalls, transcript: Transcript) -> Verdict:
-    if unscored := find_unscored_cause(entry, transcript):
-        return unscored
-    offer = Offer(entry.functions, transcript.prompting.names)
-    reading = read_corrected(transcript.last, transcript.prompting.syntax, entry.category.language, offer)
-    return corrected.match_calls(entry, expectation, reading)
+        return Judgement(OVERFLOW, unscored or OVERFLOW)
+    syntax, names, language = transcript.prompting.syntax, transcript.prompting.names, entry.category.language
+    strict = read_official(transcript.last, syntax, language)
+    verdict = official.match_calls(entry, entry.expectation, strict, names)
+    if unscored:
+        return Judgement(verdict, unscored)
+    lenient = read_corrected(transcript.last, syntax, language, Offer(entry.functions, names))
+    return Judgement(verdict, corrected.match_calls(entry, entry.expectation, lenient))

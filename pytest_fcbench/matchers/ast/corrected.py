@@ -51,6 +51,7 @@ def match_calls(entry: Entry, expectation: ExpectedCalls, reading: Reading) -> V
     if unmatched is None:
         return Passed()
     misses = {n: verdict for n, verdict in enumerate(verdicts[unmatched]) if isinstance(verdict, Failed)}
+    # With one call on each side the failure itself says more than that nothing matches.
     if len(expected) == 1:
         return misses[0]
     return fail_unmatched("cannot_find_match", unmatched, expected[unmatched], misses)
@@ -124,7 +125,9 @@ def _match_value(
         candidates = _list_source_readings(language, doc.properties[name], value)
     if any(values_agree(option, candidate) for option in options for candidate in candidates):
         return None
-    return fail_wrong_value(_choose_code(options, candidates), doc, name, value, options)
+    shared = set(map(_name_kind, options)) & set(map(_name_kind, candidates))
+    code = f"value_error:{shared.pop()}" if len(shared) == 1 else "type_error:simple"
+    return fail_wrong_value(code, doc, name, value, options)
 
 
 def _list_source_readings(language: Language, schema: Schema, text: str) -> list[object]:
@@ -142,12 +145,8 @@ def _list_source_readings(language: Language, schema: Schema, text: str) -> list
     return [reading for t in texts for reading in (t, read(t), by_pattern(t, kind, element))]
 
 
-def _choose_code(options: Sequence[object], readings: Sequence[object]) -> str:
-    shared = {_name_kind(option) for option in options} & {_name_kind(reading) for reading in readings}
-    return f"value_error:{shared.pop()}" if len(shared) == 1 else "type_error:simple"
-
-
 def _name_kind(value: object) -> str:
+    # First, because a boolean is an int.
     if isinstance(value, bool):
         return "boolean"
     kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (

@@ -31,7 +31,7 @@ from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.decoders.outcome import Calls, Unreadable
 from pytest_fcbench.domain.conformance import TYPES, find_element_type
 from pytest_fcbench.domain.entry import Entry, ExpectedCall, ExpectedCalls
-from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Call
@@ -48,6 +48,7 @@ def match_calls(
     # Official: ast_checker, which looks for these words in the name of the category.
     if entry.rule.parallel:
         return _match_greedily(entry, expectation.calls, reading.calls, names)
+    # Official: multiple wants as many calls as the ground truth, which in its entries is one as well.
     kind = "multiple" if entry.rule.several_functions else "simple"
     if len(reading.calls) != 1:
         return fail_wrong_count(f"{kind}_function_checker:wrong_count", expectation.calls, reading.calls)
@@ -202,7 +203,6 @@ def _list_accepted(wanted: ExpectedCall, name: str) -> _Accepted:
 class _Typing:
     """The types a value is held against."""
 
-    declared: str
     outer: type
     element: type | None
 
@@ -210,8 +210,9 @@ class _Typing:
 def _match_value(
     language: Language, doc: FunctionDoc, name: str, value: object, accepted: _Accepted
 ) -> Failed | None:
-    schema = doc.properties[name]
-    typing = _read_types(language, schema)
+    schema, types = doc.properties[name], TYPES[language]
+    declared, inner = str(schema.get("type", "string")), find_element_type(language, schema)
+    typing = _Typing(types.get(declared, str), types.get(inner, str) if inner else None)
     if language is not Language.PYTHON:
         if not isinstance(value, str):
             code = "type_error:java" if language is Language.JAVA else "type_error:js"
@@ -219,9 +220,9 @@ def _match_value(
         reader = (
             java.parse_official_literal if language is Language.JAVA else javascript.parse_official_literal
         )
-        value = reader(value, typing.declared, find_element_type(language, schema))
+        value = reader(value, declared, inner)
     # Only a declared tuple may be one; for an array it is a type error.
-    elif typing.declared == "tuple" and type(value) is tuple:
+    elif declared == "tuple" and type(value) is tuple:
         value = list(value)
     elif typing.outer is float and type(value) is int:
         # Nothing nested is converted, so [1, 2] is not [1.0, 2.0] (ast_checker.py:132).
@@ -231,13 +232,6 @@ def _match_value(
     variable, wrong_type = _check_type(value, accepted, typing.outer, typing.element)
     wrong = wrong_type or _check_value(value, accepted, typing, variable=variable)
     return fail_wrong_value(wrong, doc, name, value, accepted) if wrong else None
-
-
-def _read_types(language: Language, schema: Schema) -> _Typing:
-    declared = str(schema.get("type", "string"))
-    types = TYPES[language]
-    element = find_element_type(language, schema)
-    return _Typing(declared, types.get(declared, str), types.get(element, str) if element else None)
 
 
 def _check_type(
@@ -274,7 +268,16 @@ def _check_value(value: object, accepted: _Accepted, typing: _Typing, *, variabl
         if typing.outer is dict and isinstance(value, dict):
             return _check_dict(value, accepted)
         if typing.outer is list and isinstance(value, list):
-            return _check_dicts(value, accepted) if typing.element is dict else _check_list(value, accepted)
+            if typing.element is dict:
+                return _check_dicts(value, accepted)
+            # "" among the accepted values becomes [], so an empty list passes for an optional array.
+            answers = [
+                [_standardize_value(item) for item in answer]
+                for answer in accepted
+                if isinstance(answer, (list, str))
+            ]
+            same = [_standardize_value(item) for item in value] in answers
+            return None if same else "value_error:list/tuple"
         if isinstance(value, str):
             # "" standardizes to "", so an optional text may also be given as "" or " .".
             texts = [standardize(answer) for answer in accepted if isinstance(answer, str)]
@@ -286,16 +289,6 @@ def _check_value(value: object, accepted: _Accepted, typing: _Typing, *, variabl
 
 def _standardize_value(value: object) -> object:
     return standardize(value) if isinstance(value, str) else value
-
-
-def _check_list(value: list[object], accepted: _Accepted) -> str | None:
-    # "" among the accepted values becomes [], so an empty list passes for an optional array.
-    answers = [
-        [_standardize_value(item) for item in answer]
-        for answer in accepted
-        if isinstance(answer, (list, str))
-    ]
-    return None if [_standardize_value(item) for item in value] in answers else "value_error:list/tuple"
 
 
 def _check_dict(value: Mapping[object, object], accepted: _Accepted) -> str | None:
@@ -317,6 +310,7 @@ def _check_against_dict(value: Mapping[object, object], answer: Mapping[object, 
             code = "value_error:dict_key"
             break
         options = answer[key]
+        # Nested values are compared as they are: only texts right under the key are standardized.
         if not isinstance(options, (list, str)) or _standardize_value(item) not in [
             _standardize_value(option) for option in options
         ]:
@@ -330,6 +324,7 @@ def _check_against_dict(value: Mapping[object, object], answer: Mapping[object, 
 
 
 def _check_dicts(value: list[object], accepted: _Accepted) -> str | None:
+    # Official: list_dict_checker; the code of the last candidate is the one that is told.
     code: str | None = "list_dict_checker:unclear"
     for answer in accepted:
         if not isinstance(answer, (list, str)) or len(value) != len(answer):

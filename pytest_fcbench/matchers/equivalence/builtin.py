@@ -121,9 +121,19 @@ def _find_differences(
 
 
 def _get_or_default(value: object, schema: Schema, needed: bool) -> object:
-    """Return a value, or the default where none is given; None where nothing is said."""
+    """Return a value, or the default that a schema or its description states; None where nothing is said."""
     blank = value is None or (isinstance(value, str) and not value.strip())
-    return _read_default(schema) if blank and not needed else value
+    if needed or not blank:
+        return value
+    if schema.get("default") is not None:
+        return schema["default"]
+    description = schema.get("description")
+    # Markdown's stars stand around words, and also around the default.
+    plain = description[:5_000].replace("*", "") if isinstance(description, str) else ""
+    stated = {found[str(found.lastgroup)] for found in _DEFAULT.finditer(plain)}
+    # Of several stated defaults none is taken: each may hold under a condition.
+    default = stated.pop() if len(stated) == 1 else ""
+    return default if default.casefold() not in ("", "none", "null", "empty") else None
 
 
 _DEFAULT = re.compile(
@@ -135,17 +145,6 @@ _DEFAULT = re.compile(
 )
 """A default in a description, at the end of a sentence or of what stands in brackets: what goes on there may
 say when it holds."""
-
-
-def _read_default(schema: Schema) -> object:
-    """Return the default that a schema or its description states; None where there is none, or several."""
-    if schema.get("default") is not None:
-        return schema["default"]
-    description = schema.get("description")
-    plain = description[:5_000].replace("*", "") if isinstance(description, str) else ""
-    stated = {found[str(found.lastgroup)] for found in _DEFAULT.finditer(plain)}
-    default = stated.pop() if len(stated) == 1 else ""
-    return default if default.casefold() not in ("", "none", "null", "empty") else None
 
 
 # Values
@@ -174,7 +173,7 @@ def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int
     if (amount := read_quantity(one)) or read_quantity(other):
         return amount == read_quantity(other)
     if isinstance(one, str) and isinstance(other, str):
-        return _are_same_text(one, other, _is_place(name, schema))
+        return _are_same_text(name, schema, one, other)
     return _are_equal(one, other)
 
 
@@ -252,18 +251,18 @@ def _split_name(name: str) -> list[str]:
 
 def _spell(value: object) -> object:
     """Return an identifier as text, whatever type it was sent as."""
+    # An id can come as a number of either kind: 123.0 is the id 123.
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value) if isinstance(value, int) and abs(value) < 10**30 else value
 
 
-def _are_same_text(one: str, other: str, place: bool) -> bool:
+def _are_same_text(name: str, schema: Schema, one: str, other: str) -> bool:
     if max(len(one), len(other)) > LONGEST or is_code(one) or is_code(other):
         return one.split() == other.split()
-    return split_words(one) == split_words(other) or (place and is_same_place(one, other))
-
-
-def _is_place(name: str, schema: Schema) -> bool:
+    if split_words(one) == split_words(other):
+        return True
     description = schema.get("description")
     said = description[:1_000].casefold() if isinstance(description, str) else ""
-    return not _PLACES.isdisjoint(_split_name(name)) or not _PLACES.isdisjoint(re.findall("[a-z]+", said))
+    about_places = not _PLACES.isdisjoint((*_split_name(name), *re.findall("[a-z]+", said)))
+    return about_places and is_same_place(one, other)

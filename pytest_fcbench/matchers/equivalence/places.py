@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from pytest_fcbench.matchers.equivalence.gazetteer import (
     Known,
@@ -83,7 +84,13 @@ def is_same_place(one: str, other: str) -> bool:
         return False
     if a.name == b.name:
         return a.region == b.region or not _GENERAL.issuperset(a.name)
-    return _differ_in_order(a.name, b.name)
+    # The same must be left of both without the only city that they name.
+    places, others = list(_find_cities(a.name)), list(_find_cities(b.name))
+    if len(places) != 1 or places != others:
+        return False
+    ((_, rest),) = places
+    # "Boston South" and "South Boston" are two places, though the same is left of both.
+    return bool(rest) and _BEARINGS.isdisjoint(rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +107,9 @@ def _read_place(text: str) -> _Place:
         parts.pop()
     known = _find_known(parts)
     if known is None:
-        return _Place(tuple(word for part in parts for word in _normalize_part(part)), told)
+        cities = read_cities()
+        named = (cities[words].name if words in cities else words for words in map(_expand_words, parts))
+        return _Place(tuple(chain.from_iterable(named)), told)
     region = known.region
     return _Place(known.name, told if told and not told.holds(region) else region)
 
@@ -128,6 +137,7 @@ def _find_known(parts: Sequence[str]) -> Known | None:
     found = [word for part in parts for word in _expand_words(part)]
     if (known := read_cities().get(tuple(found))) or not found:
         return known
+    # Only capitals are a code; the same letters in lower case are a word.
     code, *more = parts[0].split()
     if len(parts) == 1 and code.isupper() and [word.casefold() for word in more] in ([], ["airport"]):
         known = read_airport_codes().get(code)
@@ -136,12 +146,6 @@ def _find_known(parts: Sequence[str]) -> Known | None:
     if known is None and len(countries := read_regions().get(tuple(found), ())) == 1:
         known = Known(("region", str(countries[0])), countries[0])
     return known
-
-
-def _normalize_part(text: str) -> Words:
-    found = _expand_words(text)
-    known = read_cities().get(found)
-    return known.name if known else found
 
 
 def _expand_words(text: str) -> Words:
@@ -154,19 +158,11 @@ def _expand_abbreviation(found: Words, at: int) -> str:
     word, before, behind = found[at], found[:at][-1:], found[at + 1 : at + 2]
     if word in _ABBREVIATIONS:
         return _ABBREVIATIONS[word]
+    # St and Dr mean one thing in front of a name and another behind it.
     if behind and behind[0].isalpha() and behind[0] != "and":
         feet = word == "ft" and before and before[0].isdigit()
         return word if feet else _BEFORE_A_NAME.get(word, word)
     return _BEHIND_A_NAME.get(word, word) if before else word
-
-
-def _differ_in_order(one: Words, other: Words) -> bool:
-    """Return whether the same is left of both without the only city that they name."""
-    places, others = list(_find_cities(one)), list(_find_cities(other))
-    if len(places) != 1 or places != others:
-        return False
-    ((_, rest),) = places
-    return bool(rest) and _BEARINGS.isdisjoint(rest)
 
 
 def _find_cities(name: Words) -> Iterator[tuple[Words, Words]]:

@@ -32,6 +32,7 @@ def read_quantity(value: object) -> Quantity | None:
     if isinstance(value, int):
         return Quantity("number", Fraction(value))
     if isinstance(value, float):
+        # By repr, because 0.1 as a fraction of its bits is not the 0.1 of a text.
         return Quantity("number", Fraction(repr(value))) if math.isfinite(value) else None
     if not isinstance(value, str) or len(value) > _LONGEST:
         return None
@@ -126,13 +127,10 @@ def _read_measure(text: str) -> Quantity | None:
     unit = word.casefold() if len(word) > 1 else word
     if unit in _MONEY:
         return Quantity(f"money {_MONEY[unit]}", number)
-    if found["before"] or unit not in _UNITS:
-        return _read_degrees(unit, number)
-    measured, factor = _UNITS[unit]
-    return Quantity(measured, number * factor)
-
-
-def _read_degrees(unit: str, number: Fraction) -> Quantity | None:
+    # A unit stands behind its number; only currencies and degrees are read in front, too.
+    if not found["before"] and unit in _UNITS:
+        measured, factor = _UNITS[unit]
+        return Quantity(measured, number * factor)
     if unit in ("°c", "celsius", "degrees celsius"):
         return Quantity("temperature", number)
     if unit in ("°f", "fahrenheit", "degrees fahrenheit"):
@@ -187,6 +185,7 @@ def _normalize_moment(moment: datetime) -> datetime | str:
     """Return the moment in UTC where a zone is given, else what the clock shows."""
     if moment.tzinfo is None:
         return moment.isoformat()
+    # Near the years 1 and 9999 the moment in UTC can be no datetime.
     try:
         return moment.astimezone(UTC)
     except OverflowError:
@@ -218,13 +217,15 @@ def _read_date(text: str) -> _Day | None:
 
 def _make_date(year: str | None, month: int, day: str | int) -> date | tuple[int, int] | None:
     try:
-        whole = date(int(year or 2024), month, int(day))  # any leap year
+        # Any leap year will do where none is given, so that there is a 29 February.
+        whole = date(int(year or 2024), month, int(day))
     except ValueError:
         return None
     return whole if year else (month, int(day))
 
 
 def _read_time(text: str) -> time | None:
+    # An hour alone is a number, not a time.
     found = _TIME.fullmatch(text)
     if not found or not (found["minute"] or found["half"]):
         return None

@@ -29,7 +29,14 @@ class Answer:
     @property
     def texts(self) -> tuple[str, ...]:
         """The calls as Python text, for people and for messages without tool calls."""
-        return tuple(_write_call(call) if isinstance(call, Call) else "(unreadable)" for call in self.calls)
+        texts = []
+        for call in self.calls:
+            if isinstance(call, Call):
+                arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+                texts.append(f"{sanitise_name(call.name, Mode.PROMPT)}({arguments})")
+            else:
+                texts.append("(unreadable)")
+        return tuple(texts)
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,7 @@ class Reader:
 
     @cached_property
     def _own(self) -> Mapping[str, str]:
+        # Reversed, so that of two names that become one the first wins.
         return {sanitise_name(doc.name, self._mode): doc.name for doc in reversed(self.functions)}
 
     @cached_property
@@ -114,8 +122,3 @@ def _decode_arguments(call: ToolCall) -> object:
 
 def _as_mapping(value: object) -> Mapping[str, object]:
     return {str(key): member for key, member in value.items()} if isinstance(value, Mapping) else {}
-
-
-def _write_call(call: Call) -> str:
-    arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
-    return f"{sanitise_name(call.name, Mode.PROMPT)}({arguments})"

@@ -59,7 +59,10 @@ class Comparer:
         stage, same, reason = yield from self._ask_judge(made, expected, history)
         if same:
             return verdict(stage)
-        code, first = _describe_first_difference(made, expected)
+        # Official: get_error_message names the first difference of a call that no stage took.
+        name, code = next(_find_differing_arguments(made, expected))
+        words = {"param_missing": "is missing", "value_error": "has another value"}
+        first = f"{name} {words.get(code, 'is not asked for')}"
         return verdict(stage, code, reason if stage == BUILTIN else f"{first}; the judge: {reason}")
 
     def _find_wrong_value(self, made: Call, expected: PathCall) -> tuple[str, str] | None:
@@ -88,6 +91,7 @@ class Comparer:
             return False
         replies: list[object] = []
         for call in (made, Call(expected.name, expected.arguments)):
+            # The provider is a party like any other, so its replies are kept and a run can be judged again.
             asked = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
             completion = yield AskModel(({"role": "call", "content": asked},), party=Party.PROVIDER)
             if completion.fault:
@@ -157,13 +161,6 @@ def _are_equal(name: str, one: object, other: object) -> bool:
 
 def _split_codes(text: str) -> set[str]:
     return {code.strip() for code in text.split(",")}
-
-
-def _describe_first_difference(made: Call, expected: PathCall) -> tuple[str, str]:
-    """Describe the first difference of a call that no stage took. Official: ``get_error_message``."""
-    name, kind = next(_find_differing_arguments(made, expected))
-    words = {"param_missing": "is missing", "value_error": "has another value"}
-    return kind, f"{name} {words.get(kind, 'is not asked for')}"
 
 
 def _find_differing_arguments(made: Call, expected: PathCall) -> Iterator[tuple[str, str]]:

@@ -78,6 +78,7 @@ class _State:
             self.opened += 1
 
     def _is_made(self, call: PathCall) -> bool:
+        # By identity, because a path can hold equal calls, and each counts.
         return any(call is other for other in self.made)
 
     def open_past_lookups(self) -> None:
@@ -145,8 +146,10 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
         except Undecided as undecided:
             return Outcome(undecided.verdict, None)
         # Once all is done a repeated call is fine, and a new one ends the conversation.
-        if state.complete and (extra := _goes_beyond(state)):
-            return Outcome(extra, state.score())
+        last = state.verdicts[-1]
+        if state.complete and last.step == state.taken and last.code == "func_hallucination":
+            reason = f"every expected call was made, but the model calls {last.made['name']}"
+            return Outcome(Failed(last.code, reason), state.score())
         held = [
             (call, reply) for call, reply in zip(answer.calls, replies, strict=True) if isinstance(call, Call)
         ]
@@ -240,14 +243,6 @@ def _find_exact(state: _State, call: Call) -> tuple[PathCall, str] | None:
 def _fail_form(step: int, call: Call | None, reason: str) -> CallVerdict:
     made = call_to_json(call) if call else {}
     return CallVerdict(step, made, None, "format", False, "format_error", reason)
-
-
-def _goes_beyond(state: _State) -> Failed | None:
-    """Return whether the model called something new after everything was done."""
-    last = state.verdicts[-1]
-    if last.step == state.taken and last.code == "func_hallucination":
-        return Failed(last.code, f"every expected call was made, but the model calls {last.made['name']}")
-    return None
 
 
 def _judge_end(state: _State) -> Passed | Failed:

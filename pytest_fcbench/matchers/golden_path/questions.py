@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.verdict import JudgeRating
 from pytest_fcbench.matchers.judging.prompts import read_prompt
@@ -54,7 +53,11 @@ def ask_equivalence(
     """
     names = {call.get("name") for call in (made, expected)}
     material = {
-        "functions": {doc.name: _write_json(_show_doc(doc)) for doc in entry.functions if doc.name in names},
+        "functions": {
+            doc.name: _write_json({"description": doc.description, "parameters": doc.parameters})
+            for doc in entry.functions
+            if doc.name in names
+        },
         "request": join_requests(entry),
         "earlier steps": _list_steps(history, CONTEXT),
         "call that was made": _write_json(made),
@@ -92,10 +95,6 @@ def _read_equivalence(reply: Mapping[str, object]) -> Equivalence:
 
 
 # Material
-
-
-def _show_doc(doc: FunctionDoc) -> Mapping[str, object]:
-    return {"description": doc.description, "parameters": doc.parameters}
 
 
 def _write_json(value: object) -> str:

@@ -65,7 +65,17 @@ class Question(Generic[T]):
 
     def answer(self, completion: Completion) -> T:
         """Read a reply. Raises ``Unfit``."""
-        return self.read(_find_object(completion.text or ""))
+        text = completion.text or ""
+        if not text.strip():
+            raise Unfit("is empty")
+        try:
+            value: object = json.loads(strip_fence(text))
+        except (ValueError, RecursionError) as error:
+            why = make_printable(str(error) or type(error).__name__)
+            raise Unfit(f"is not one JSON object: {why}") from None
+        if not isinstance(value, dict):
+            raise Unfit("is JSON, but not an object")
+        return self.read(value)
 
 
 def put_question(question: Question[T], judge: str, party: Party = Party.MODEL) -> Conversation:
@@ -141,16 +151,3 @@ def read_members(reply: Mapping[str, object], *names: str) -> tuple[object, ...]
     if set(reply) != set(names):
         raise Unfit(f"must have the keys {', '.join(names)} and no others")
     return tuple(reply[name] for name in names)
-
-
-def _find_object(text: str) -> Mapping[str, object]:
-    """Find the only JSON object in a text, with or without a code fence."""
-    if not text.strip():
-        raise Unfit("is empty")
-    try:
-        value: object = json.loads(strip_fence(text))
-    except (ValueError, RecursionError) as error:
-        raise Unfit(f"is not one JSON object: {make_printable(str(error) or type(error).__name__)}") from None
-    if not isinstance(value, dict):
-        raise Unfit("is JSON, but not an object")
-    return value

@@ -53,8 +53,18 @@ def match_call(entry: Entry, wanted: ExpectedCall, call: Call, as_written: Verdi
         shown["found"] = trial.answer.sql[:_LONGEST_DETAIL]
     if isinstance(trial.found, NoStatement):
         return Failed(trial.found.code, f"{call.name}: {trial.found}", shown)
-    failures = [_find_failure(*truth, trial.found, shown) for truth in trial.expected]
-    return Passed() if None in failures else failures[0] or Passed()
+    failures = []
+    for truth, expected in trial.expected:
+        # The state first: a statement that changes tables returns no rows.
+        if not has_same_state(expected, trial.found):
+            failures.append(Failed(WRONG_STATE, f"the tables are not as after {truth.sql}", shown))
+        elif not has_same_rows(expected, trial.found, ordered=truth.ordered):
+            numbers = f"{len(trial.found.rows)} for {len(expected.rows)}"
+            failures.append(Failed(WRONG_RESULT, f"the rows ({numbers}) are not those of {truth.sql}", shown))
+        else:
+            return Passed()
+    # The details show the first accepted call, so its failure is the one that is told.
+    return failures[0]
 
 
 def try_calls(entry: Entry, wanted: ExpectedCall, call: Call | None = None) -> Trial:
@@ -80,17 +90,6 @@ def _attempt(make: Callable[[], R]) -> R | NoStatement:
         return make()
     except NoStatement as error:
         return error
-
-
-def _find_failure(
-    truth: Statement, expected: Outcome, found: Outcome, shown: Mapping[str, object]
-) -> Failed | None:
-    if not has_same_state(expected, found):
-        return Failed(WRONG_STATE, f"the tables are not as after {truth.sql}", shown)
-    if not has_same_rows(expected, found, ordered=truth.ordered):
-        numbers = f"{len(found.rows)} for {len(expected.rows)}"
-        return Failed(WRONG_RESULT, f"the rows ({numbers}) are not those of {truth.sql}", shown)
-    return None
 
 
 def _make_possible(items: Iterable[T], make: Callable[[T], R]) -> Sequence[R]:

@@ -65,7 +65,11 @@ def carry_out(statement: Statement, tables: Collection[Table]) -> Outcome:
     """Carry out a statement on tables. Raises ``NoStatement``."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         for table in tables:
-            _fill_table(connection, table)
+            columns = ", ".join(f"{_quote(name)} {kind}" for name, kind in table.columns.items())
+            connection.execute(f"CREATE TABLE {_quote(table.name)} ({columns})")
+            marks = ", ".join("?" * len(table.columns))
+            connection.executemany(f"INSERT INTO {_quote(table.name)} VALUES ({marks})", table.rows)  # noqa: S608
+        # Limits and authorizer come after the tables are filled, which is our own work.
         for limit, most in _LIMITS.items():
             connection.setlimit(limit, most)
         connection.set_authorizer(_make_authorizer(statement))
@@ -86,13 +90,6 @@ def carry_out(statement: Statement, tables: Collection[Table]) -> Outcome:
 
 
 _CODES = {"SQLITE_AUTH": REFUSED, "SQLITE_INTERRUPT": TOO_MUCH, "SQLITE_TOOBIG": TOO_MUCH}
-
-
-def _fill_table(connection: sqlite3.Connection, table: Table) -> None:
-    columns = ", ".join(f"{_quote(name)} {kind}" for name, kind in table.columns.items())
-    connection.execute(f"CREATE TABLE {_quote(table.name)} ({columns})")
-    marks = ", ".join("?" * len(table.columns))
-    connection.executemany(f"INSERT INTO {_quote(table.name)} VALUES ({marks})", table.rows)  # noqa: S608
 
 
 def _quote(name: str) -> str:
@@ -161,6 +158,7 @@ def has_same_rows(expected: Outcome, found: Outcome, *, ordered: bool) -> bool:
     """Return whether the same rows were returned; in the same order where it counts."""
     if ordered:
         return expected.rows == found.rows
+    # SQL promises no order without ORDER BY, but how often a row comes.
     return Counter(expected.rows) == Counter(found.rows)
 
 

@@ -40,6 +40,7 @@ def derive_tables(truth: Statement, *others: Statement) -> tuple[Table, ...]:
         for column in columns
         if (found := [value for one in statements for value in one.compared.get(column.lower(), ())])
     }
+    # All combinations would be too many rows for many columns, so each column takes fewer values.
     most = max(2, int(_MOST_ROWS ** (1 / max(1, len(values)))))
     choices = islice(product(*(near[:most] for near in values.values())), _MOST_ROWS)
     rows = []

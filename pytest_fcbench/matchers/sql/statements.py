@@ -155,7 +155,13 @@ class _Translator:
     def __init__(self, arguments: Mapping[str, object], schema: Schema | None) -> None:
         self.left = _MOST_TEXT
         """Characters that its texts may still have."""
-        self.keyword = self._read_keyword(arguments.get("sql_keyword"))
+        given = arguments.get("sql_keyword")
+        words = given.upper().split() if isinstance(given, str) else []
+        # The whole beginning of a statement means the same: INSERT INTO, DELETE FROM, CREATE TABLE.
+        further = " ".join(words[1:])
+        if not words or words[0] not in Keyword.__members__ or further not in ("", "INTO", "FROM", "TABLE"):
+            raise NoStatement(CANNOT_TRANSLATE, f"sql_keyword is none of {', '.join(Keyword)}")
+        self.keyword = Keyword(words[0])
         self.given = {name: value for name, value in arguments.items() if value not in (None, "", [], ())}
         for name in self.given:
             if name not in ("sql_keyword", "table_name", *_PARAMETERS[self.keyword]):
@@ -167,8 +173,11 @@ class _Translator:
         listed = self._get_parts("columns")
         columns = [text for text in listed if text.strip() != "*"]
         conditions = [self._build_condition(text) for text in self._get_texts("conditions")]
+        # Without tables the call's own words must do: columns that it lists, and left sides of comparisons.
         if self.schema is None:
-            self.known = {name.lower() for name in columns} | set(_list_left_sides(conditions))
+            compared = (node for tree in conditions for node in tree.find_all(*_COMPARISONS, exp.Is))
+            left_sides = (column.name for node in compared for column in node.this.find_all(exp.Column))
+            self.known = {name.lower() for name in (*columns, *left_sides)}
         match self.keyword:
             case Keyword.SELECT:
                 tree = self._build_select(listed or ["*"], conditions)
@@ -181,8 +190,13 @@ class _Translator:
             case Keyword.CREATE:
                 tree = self._build_create(columns)
         self._check_tree(tree)
+        # What is carried out is written from the checked tree, never the model's own text.
+        try:
+            sql = tree.sql(dialect="sqlite", identify=True, comments=False)
+        except (SqlglotError, AttributeError, TypeError, ValueError):
+            raise NoStatement(CANNOT_TRANSLATE, "the call makes no statement") from None
         return Statement(
-            sql=_write_sql(tree),
+            sql=sql,
             keyword=self.keyword,
             tables=frozenset(table.name.lower() for table in tree.find_all(exp.Table)),
             columns=tuple(text.strip() for text in columns if re.fullmatch(r"\s*\w+\s*", text)),
@@ -190,12 +204,6 @@ class _Translator:
             compared=_find_compared_values(tree),
             ordered=isinstance(tree, exp.Select) and "order" in tree.args,
         )
-
-    def _read_keyword(self, given: object) -> Keyword:
-        words = given.upper().split() if isinstance(given, str) else []
-        if words and words[0] in Keyword.__members__ and words[1:] in ([], ["INTO"], ["FROM"], ["TABLE"]):
-            return Keyword(words[0])
-        raise NoStatement(CANNOT_TRANSLATE, f"sql_keyword is none of {', '.join(Keyword)}")
 
     def _build_select(self, columns: list[str], conditions: Sequence[exp.Expr]) -> exp.Expr:
         distinct = re.match(r"\s*DISTINCT\b", columns[0], re.IGNORECASE)
@@ -215,14 +223,11 @@ class _Translator:
         if order := [self._parse(text, exp.Ordered) for text in self._get_parts("order_by")]:
             query.set("order", exp.Order(expressions=order))
         if "limit" in self.given:
-            query.set("limit", exp.Limit(expression=self._read_limit()))
+            limit = str(self.given["limit"])
+            if not re.fullmatch(r"\d{1,9}(\.0)?", limit):
+                raise NoStatement(CANNOT_TRANSLATE, "limit is no number of rows")
+            query.set("limit", exp.Limit(expression=exp.Literal.number(limit.removesuffix(".0"))))
         return query
-
-    def _read_limit(self) -> exp.Expr:
-        limit = self.given["limit"]
-        if isinstance(limit, bool) or not re.fullmatch(r"\d{1,9}(\.0)?", str(limit)):
-            raise NoStatement(CANNOT_TRANSLATE, "limit is no number of rows")
-        return exp.Literal.number(str(limit).removesuffix(".0"))
 
     def _build_insert(self, columns: Sequence[str]) -> exp.Expr:
         given = self.given.get("insert_values")
@@ -277,6 +282,7 @@ class _Translator:
     def _build_value(self, value: object) -> exp.Expr:
         if value is None:
             return exp.Null()
+        # SQLite has no larger integers and no booleans.
         if isinstance(value, (bool, int)) and abs(value) < 2**63:
             return exp.Literal.number(int(value))
         if isinstance(value, float) and math.isfinite(value):
@@ -312,6 +318,7 @@ class _Translator:
         self.left -= len(text)
         if self.left < 0:
             raise NoStatement(REFUSED, f"the call is longer than {_MOST_TEXT:,} characters")
+        # SQLite ends a statement at a zero byte, and lone surrogates are no UTF-8.
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
             raise NoStatement(REFUSED, "the call has characters that no statement can have")
         return text
@@ -337,16 +344,14 @@ class _Translator:
             if isinstance(node, exp.Literal) and not node.is_string and not _NUMBER.fullmatch(node.name):
                 raise NoStatement(REFUSED, f"{node.name:.40} is no number")
             if isinstance(node, exp.Table):
-                self._check_table(node)
+                # With a database in front a name could reach beyond the entry's tables.
+                if not isinstance(node.this, exp.Identifier) or node.db or node.catalog:
+                    raise NoStatement(REFUSED, "a table must be named by its name alone")
+                created = self.keyword is Keyword.CREATE
+                if self.schema is not None and not created and node.name.lower() not in self.schema:
+                    raise NoStatement(UNKNOWN_NAME, f"there is no table {node.name:.80}")
             elif isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
                 self._check_column(node, aliases)
-
-    def _check_table(self, table: exp.Table) -> None:
-        if not isinstance(table.this, exp.Identifier) or table.db or table.catalog:
-            raise NoStatement(REFUSED, "a table must be named by its name alone")
-        created = self.keyword is Keyword.CREATE
-        if self.schema is not None and not created and table.name.lower() not in self.schema:
-            raise NoStatement(UNKNOWN_NAME, f"there is no table {table.name:.80}")
 
     def _check_column(self, column: exp.Column, aliases: Collection[str]) -> None:
         name = column.name.lower()
@@ -374,6 +379,7 @@ def _flatten(name: str, value: object) -> Iterator[str]:
 
 def _split_at_commas(text: str) -> Iterator[str]:
     """Split a text at its commas, but not at those in parentheses and quotes."""
+    # sqlglot's tokens know where quotes end, also doubled ones.
     try:
         tokens = sqlglot.tokenize(text, read="sqlite")
     except SqlglotError:
@@ -390,12 +396,6 @@ def _split_at_commas(text: str) -> Iterator[str]:
 
 def _make_where(conditions: Sequence[exp.Expr]) -> exp.Where | None:
     return exp.Where(this=exp.and_(*conditions)) if conditions else None
-
-
-def _list_left_sides(conditions: Sequence[exp.Expr]) -> Iterator[str]:
-    for condition in conditions:
-        for node in condition.find_all(*_COMPARISONS, exp.Is):
-            yield from (column.name.lower() for column in node.this.find_all(exp.Column))
 
 
 def _find_compared_values(tree: exp.Expr) -> Mapping[str, tuple[Value, ...]]:
@@ -419,12 +419,6 @@ def _read_constant(node: object) -> Iterator[Value]:
         yield node.name
     elif isinstance(node, exp.Literal):
         number = float(node.name)
+        # Beyond 2**53 not every whole number is a float.
         whole = "." not in node.name and abs(number) < 2**53
         yield int(number) if whole else number
-
-
-def _write_sql(tree: exp.Expr) -> str:
-    try:
-        return tree.sql(dialect="sqlite", identify=True, comments=False)
-    except (SqlglotError, AttributeError, TypeError, ValueError):
-        raise NoStatement(CANNOT_TRANSLATE, "the call makes no statement") from None
