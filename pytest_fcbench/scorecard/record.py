@@ -165,6 +165,7 @@ class Record:
 
     def __post_init__(self) -> None:
         for name in _SUMS:
+            # A step without a figure does not hide those of the others.
             known = [value for step in self.steps if (value := getattr(step, name)) is not None]
             object.__setattr__(self, name, sum(known) if known else None)
 
@@ -178,13 +179,18 @@ class Record:
 
     def replace_judgement(self, judgement: Judgement) -> Record:
         """Return the Record with another judgement of the same answers."""
-        as_written = judgement.as_written
+        as_written, rating = judgement.as_written, None
+        match judgement.rating:
+            case JudgeRating(score=score, reason=reason):
+                rating = Rating(score, None, reason)
+            case NotScored(cause=cause, reason=reason):
+                rating = Rating(None, cause, reason)
         return replace(
             self,
             verdicts=Verdicts(judgement.official, judgement.corrected),
             paths={profile: path for profile in Profile if (path := judgement.select_path_score(profile))},
             as_written=as_written and Verdicts(as_written.official, as_written.corrected),
-            rating=_make_rating(judgement.rating),
+            rating=rating,
         )
 
     @property
@@ -201,15 +207,6 @@ class Record:
     def usage(self) -> Usage:
         """Sums over the steps."""
         return Usage(self.latency_s, self.input_tokens, self.output_tokens, self.usd)
-
-
-def _make_rating(found: JudgeRating | NotScored | None) -> Rating | None:
-    match found:
-        case JudgeRating(score=score, reason=reason):
-            return Rating(score, None, reason)
-        case NotScored(cause=cause, reason=reason):
-            return Rating(None, cause, reason)
-    return None
 
 
 _SUMS = tuple(each.name for each in fields(Usage))
@@ -260,11 +257,13 @@ def group_by_category(records: Iterable[Record]) -> dict[str, list[Record]]:
     found: dict[str, list[Record]] = {}
     for item in records:
         found.setdefault(item.category, []).append(item)
+    # Files may come from a newer version or a plugin, with categories that are not known here.
     return {name: found[name] for name in (*CATEGORIES, *sorted(found.keys() - CATEGORIES)) if name in found}
 
 
 def sort_records(records: Iterable[Record]) -> list[Record]:
     """By category and entry, whatever order they came in."""
+    # xdist and shards finish in any order; equal runs give equal files.
     place = {name: index for index, name in enumerate(CATEGORIES)}
     return sorted(
         records,
@@ -280,10 +279,12 @@ def _make_natural_key(key: str) -> list[tuple[int, str]]:
     ]
 
 
+# CPython's int() refuses texts of more than 4,300 digits (CVE-2020-10735), and ids come from files.
 _LONGEST_NUMBER = 4000
-"""Digits that Python makes a number of; it refuses a few more."""
+"""Digits that Python makes a number of."""
 
 
+# Built on first use, not on import: pydantic compiles a validator for all nested classes.
 @cache
 def _adapter() -> TypeAdapter[Record]:
     return TypeAdapter(Record)
@@ -297,11 +298,13 @@ def to_json(record: Record) -> dict[str, object]:
 
 def from_json(value: Mapping[str, object]) -> Record:
     """Read a Record from a JSON object of ``to_json``. Raises KeyError or TypeError on any other."""
+    # Some fields have defaults, so pydantic would accept their absence.
     if missing := [key for key in _REQUIRED if key not in value]:
         raise KeyError(missing[0])
     try:
         return read_json(_adapter(), value)
     except TypeError as error:
+        # A scorecard holds thousands of records, so the message names the one.
         raise TypeError(f"the record of {value['entry']!r}: {error}") from None
 
 

@@ -72,9 +72,11 @@ def read_scorecard(path: Path, found: object) -> Scorecard:
             raise UsageError(f"{path}: not a scorecard: it has no section 'fcbench'")
         section = found["fcbench"]
         nodeids: dict[str, str] = {}
+        # The section of a baseline has no schema of its own; that of the file tells what it is.
         if found.get("schema") == BASELINE:
             records = list(_read_baseline(section, found["entries"]))
         elif section.get("schema") == SCHEMA:
+            # Tests of the user's own stand in the same report and carry no record.
             carried = [(test, test.get("metadata", {}).get("fcbench")) for test in found["tests"]]
             tests = [(test, from_json(told)) for test, told in carried if told is not None]
             records = [record for _, record in tests]
@@ -88,12 +90,14 @@ def read_scorecard(path: Path, found: object) -> Scorecard:
         return Scorecard(
             path,
             read_json(make_facts_adapter(), section),
+            # Records are looked up by item id later on, so each id stands once.
             tuple(sort_records({record.item_id: record for record in records}.values())),
             _read_sizes(section.get("sizes", {})),
             nodeids,
             float(created) if isinstance(created, (int, float)) else None,
             tuple(read_json(_outcome_adapter(), told) for told in section.get("gate", [])),
         )
+    # Any file can be given by mistake. What broken ones raise was found by fuzzing.
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise UsageError(f"{path}: a broken scorecard: {what}") from None
@@ -105,6 +109,7 @@ def parse_file(path: Path) -> object:
         found: object = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+    # Deep nesting ends json's recursion; texts that are not UTF-8 and numbers too long are ValueErrors.
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}: not JSON: {error}") from None
     return found
@@ -134,6 +139,7 @@ def write_baseline(scorecard: Scorecard) -> str:
         "fcbench": facts | {"trials": count_trials(scorecard.records), "sizes": dict(scorecard.sizes)},
         "entries": entries,
     }
+    # json cannot indent only the outer levels, and a diff should show one entry a line.
     return _PAIR.sub(r"[\1, \2]", json.dumps(written, indent=1)) + "\n"
 
 
@@ -160,6 +166,7 @@ def _read_baseline(
     for category, verdicts in entries.items():
         group = CATEGORIES[category].group.value if category in CATEGORIES else category
         for item_id, words in verdicts.items():
+            # Without trials an id may well end in "-t2" by itself.
             entry, _, trial = item_id.rpartition("-t") if several else (item_id, "", "")
             official, corrected = words if isinstance(words, list) else (words, words)
             yield Record(

@@ -78,7 +78,7 @@ def test_older_files_do_not_tell_how(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("told", "says"),
     [
-        ([], "driven: Input should be a dictionary or an instance of Driven, found \\[\\]"),
+        ([], "driven: Input should be a dictionary or an instance of PathSettings, found \\[\\]"),
         (
             {"profile": "fixed", "judge": "", "similarity": "", "live": False},
             "driven.profile: Input should be 'official' or 'corrected', found 'fixed'",

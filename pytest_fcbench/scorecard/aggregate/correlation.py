@@ -34,15 +34,19 @@ def _correlate_values(one: Sequence[float], other: Sequence[float]) -> float | N
     if len(one) < LEAST:
         return None
     mean_one, mean_other = fsum(one) / len(one), fsum(other) / len(other)
+    # fsum rounds once, so that no version of Python gives other digits.
     together = fsum((a - mean_one) * (b - mean_other) for a, b in zip(one, other, strict=True))
     spread = sqrt(fsum((a - mean_one) ** 2 for a in one) * fsum((b - mean_other) ** 2 for b in other))
-    if not spread:  # one of them is constant
+    # One of them is constant: Pearson's r is 0 / 0.
+    if not spread:
         return None
+    # Rounding of the root can put points on a line just beyond 1.
     return max(-1.0, min(1.0, together / spread))
 
 
 def rank_values(values: Sequence[float]) -> list[float]:
     """Rank values from 1 on; equal ones share the mean of their ranks."""
+    # By hand: ranked correlation of statistics needs Python 3.12.
     return [
         sum(other < value for other in values) + (sum(other == value for other in values) + 1) / 2
         for value in values

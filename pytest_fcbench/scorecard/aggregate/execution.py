@@ -107,6 +107,7 @@ def tabulate_sides(records: Sequence[Record], profile: Profile) -> Table | None:
 def average_by_kind(scores: ProfileScores) -> tuple[float, float] | None:
     """Mean accuracies of the categories whose calls are read, and of those of the same kind whose calls are
     carried out, over the kinds of which both were scored; None of none."""
+    # Only kinds scored in both ways: else the difference would be that of the categories.
     pairs = [
         (read.accuracy, run.accuracy)
         for executable, written in AS_WRITTEN.items()

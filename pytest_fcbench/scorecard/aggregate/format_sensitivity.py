@@ -40,6 +40,7 @@ class Spread:
 
 def measure_spread(accuracies: Sequence[float]) -> Spread:
     """Measure how far accuracies are apart, rounded as officially; 0 for a single one."""
+    # statistics.stdev refuses a single value.
     if len(accuracies) < 2:
         return Spread(0.0, 0.0, 0.0)
     return Spread(
@@ -155,7 +156,16 @@ def _compare_values(verdicts: Sequence[_Verdicts]) -> Iterator[Cost]:
         for value in dict.fromkeys(getattr(chosen, dimension) for chosen in FORMATS):
             chosen = [each for each in FORMATS if getattr(each, dimension) == value != usual]
             pairs = [(each, replace(each, **{dimension: usual})) for each in chosen]
-            clusters = [list(_subtract_usual(of_entry, pairs)) for of_entry in verdicts]
+            # 1 for a gain, -1 for a loss. The pairs of one entry are alike, so they are one cluster.
+            clusters = [
+                [
+                    of_entry[each][trial] - of_entry[plain][trial]
+                    for each, plain in pairs
+                    if each in of_entry and plain in of_entry
+                    for trial in of_entry[each].keys() & of_entry[plain].keys()
+                ]
+                for of_entry in verdicts
+            ]
             told = [difference for cluster in clusters for difference in cluster]
             if told:
                 interval = intervals.find_difference_interval([(sum(c), len(c)) for c in clusters if c])
@@ -163,18 +173,12 @@ def _compare_values(verdicts: Sequence[_Verdicts]) -> Iterator[Cost]:
                 yield Cost(dimension, str(value), str(usual), *counts, interval)
 
 
-def _subtract_usual(of_entry: _Verdicts, pairs: Sequence[tuple[PromptFormat, PromptFormat]]) -> Iterator[int]:
-    """1 for a gain, -1 for a loss, of each trial that was scored in both formats of a pair."""
-    for chosen, usual in pairs:
-        right, right_usually = of_entry.get(chosen, {}), of_entry.get(usual, {})
-        yield from (right[trial] - right_usually[trial] for trial in right.keys() & right_usually.keys())
-
-
 def _estimate_by_draws(
     verdicts: Sequence[_Verdicts], scored: Sequence[PromptFormat]
 ) -> tuple[Limits | None, Limits | None, float | None]:
     """Limits of the largest difference and of the deviation, and the largest difference by chance, of the
     entries that were scored in every format; None of each where two of them or two formats are missing."""
+    # An entry that lacks a format cannot be dealt out anew among all of them.
     complete = [
         [sum(of_entry[chosen].values()) / len(of_entry[chosen]) for chosen in scored]
         for of_entry in verdicts
@@ -183,10 +187,12 @@ def _estimate_by_draws(
     n = len(complete)
     if n < 2 or len(scored) < 2:
         return None, None, None
+    # Here, because most runs have no such entries and numpy takes long to import.
     import numpy
 
     # Always the same seed, so that the same Records give the same limits.
     chance, shares = numpy.random.default_rng(0), 100 * numpy.array(complete)
+    # How often each entry is drawn says all of a draw, and takes less memory than the entries drawn.
     resampled = chance.multinomial(n, [1 / n] * n, _DRAWS) @ shares / n
     dealt = numpy.array([chance.permuted(shares, axis=1).mean(axis=0) for _ in range(_DRAWS)])
 

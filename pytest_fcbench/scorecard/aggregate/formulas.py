@@ -38,6 +38,7 @@ GROUPS: Mapping[str, Formula] = {
     "live": Formula(
         ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple"), Weighing.BY_COUNT
     ),
+    # The mean of two, not by count, although live has far more; it is no part of live or non_live since v4.
     "irrelevance_all": Formula(("irrelevance", "live_irrelevance")),
     "multi_turn": Formula(
         ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context")
@@ -70,6 +71,7 @@ def weigh_categories(metric: str, size_of: Callable[[str], float]) -> Mapping[st
 
     ``size_of`` gives the number of entries by which the categories of some groups count.
     """
+    # Groups hold groups, so this calls itself; categories end it.
     if metric == "overall":
         shares: Mapping[str, float] = {name: share for name, share in OVERALL.items() if name in GROUPS}
     elif metric in GROUPS:

@@ -23,7 +23,7 @@ from pydantic import Field
 
 from pytest_fcbench.domain.entry import Group
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
-from pytest_fcbench.domain.verdict import SET_ASIDE, CallVerdict, Failed, NotScored, PathScore, Profile
+from pytest_fcbench.domain.verdict import SET_ASIDE, CallVerdict, Failed, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate.intervals import Interval, Share, find_ratio_interval, within
 from pytest_fcbench.scorecard.record import Record, group_by_category
 
@@ -150,12 +150,17 @@ def score_paths(records: Iterable[Record], profile: Profile) -> PathScores:
     """Score these Records together."""
     # An entry that was not scored is absent here, as in ComplexFuncBench's own evaluation.
     scored = [(r, verdict) for r in records if not isinstance(verdict := r.verdict(profile), NotScored)]
+    # A verdict may come without a path: baselines keep verdicts only.
     told = [(record, path) for record, _ in scored if (path := record.path(profile))]
     beyond = [
         path.taken - path.steps
         for record, verdict in scored
         if verdict.passed and (path := record.path(profile))
     ]
+    by_unit: dict[str, tuple[int, int]] = {}
+    for record, path in told:
+        before = by_unit.get(record.unit, (0, 0))
+        by_unit[record.unit] = before[0] + path.right, before[1] + path.calls
     verdicts = [verdict for _, path in told for verdict in path.verdicts]
     passed = sum(verdict.passed for _, verdict in scored)
     calls, right = sum(path.calls for _, path in told), sum(path.right for _, path in told)
@@ -166,24 +171,15 @@ def score_paths(records: Iterable[Record], profile: Profile) -> PathScores:
         calls=calls,
         right=right,
         accuracy=right / calls if calls else None,
-        interval=find_ratio_interval(list(_sum_by_unit(told).values())),
+        interval=find_ratio_interval(list(by_unit.values())),
         completeness=_average_ratings(path.completeness for _, path in told),
         correctness=_average_ratings(path.correctness for _, path in told),
         failures=_count_classes(verdict.code for _, verdict in scored if isinstance(verdict, Failed)),
         errors=_count_classes(verdict.code or verdict.stage for verdict in verdicts if not verdict.right),
         parameters=_count_wrong_parameters(verdicts),
-        beyond=dict(Counter(map(_name_excess, beyond))),
+        beyond=dict(Counter("fewer" if n < 0 else "3+" if n > 2 else str(n) for n in beyond)),
         beyond_mean=fmean(beyond) if beyond else None,
     )
-
-
-def _sum_by_unit(told: Iterable[tuple[Record, PathScore]]) -> Mapping[str, tuple[int, int]]:
-    """Right calls and calls of each cluster."""
-    found: dict[str, tuple[int, int]] = {}
-    for record, path in told:
-        right, calls = found.get(record.unit, (0, 0))
-        found[record.unit] = right + path.right, calls + path.calls
-    return found
 
 
 def _average_ratings(values: Iterable[int | None]) -> MeanRating:
@@ -202,6 +198,8 @@ def _count_wrong_parameters(calls: Iterable[CallVerdict]) -> Mapping[str, Wrong]
     for call in calls:
         expected = call.expected or {}
         arguments = expected.get("arguments")
+        # Officially calls are paired by similarity without regard to the name; arguments of another function
+        # say nothing of these.
         if expected.get("name") != call.made.get("name") or not isinstance(arguments, Mapping):
             continue
         differ = () if call.right else {difference.parameter for difference in call.differences}
@@ -216,10 +214,6 @@ def guess_role(parameter: str) -> str:
     return next((name for name, known in ROLES.items() if words & known), OTHER)
 
 
-def _name_excess(steps: int) -> str:
-    return "fewer" if steps < 0 else "3+" if steps > 2 else str(steps)
-
-
 def find_possible_accuracy(records: Iterable[Record], profile: Profile) -> tuple[float, float] | None:
     """From where to where call accuracy could lie, whatever the entries that were not scored would have been.
 
@@ -228,7 +222,9 @@ def find_possible_accuracy(records: Iterable[Record], profile: Profile) -> tuple
     """
     chosen = select_golden_paths(records)
     found = score_paths(chosen, profile)
+    # What is set aside has no verdict whatever the model answers.
     missing = [r for r in chosen if isinstance(v := r.verdict(profile), NotScored) and v.cause != SET_ASIDE]
+    # The number of calls is the golden path's own, so either profile or another trial may tell it.
     known = {record.entry: path.calls for record in chosen for each in Profile if (path := record.path(each))}
     longest = max(known.values(), default=0)
     open_calls = sum(known.get(record.entry, longest) for record in missing)

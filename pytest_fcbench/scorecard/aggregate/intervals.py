@@ -75,6 +75,7 @@ def find_cluster_interval(clusters: Sequence[tuple[int, int]]) -> Interval | Non
     share = sum(passed for passed, _ in clusters) / n
     spread = add_in_order((passed - share * size) ** 2 for passed, size in clusters)
     number = len(clusters)
+    # The variance below divides by 0 for one cluster, and the share by it where all clusters are alike.
     effective = float(number)
     if number > 1 and spread:
         variance = spread / n**2 * number / (number - 1)
@@ -90,6 +91,7 @@ def find_ratio_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     more can be right than there is (officially a lookup is right each time it is made) R is no share: its
     limits are R -/+ 1.96 standard errors, and None where the clusters tell no variance.
     """
+    # Wilson's formula takes the root of R (1 - R), so it is for shares only.
     if all(part <= whole for part, whole in clusters):
         return find_cluster_interval(clusters)
     if len(clusters) < 2 or not any(whole for _, whole in clusters):
@@ -121,6 +123,7 @@ def find_mean_interval(parts: Sequence[Part]) -> Interval | None:
     if not parts:
         return None
     mean = add_in_order(part.weight * part.share for part in parts)
+    # Wilson's limits are not symmetrical, so either side has its own distances.
     below = sqrt(add_in_order((part.weight * (part.share - part.interval.low)) ** 2 for part in parts))
     above = sqrt(add_in_order((part.weight * (part.interval.high - part.share)) ** 2 for part in parts))
     return Interval(max(0.0, mean - below), min(1.0, mean + above), "mover of its parts")

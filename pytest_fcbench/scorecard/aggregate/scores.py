@@ -97,14 +97,19 @@ def aggregate_scores(
         own = {suite: tally_records(select_marked(records, suite), profile, assumed) for suite in suites}
         return ProfileScores(categories, own, tally_records(records, profile, assumed), alike=True)
     groups: dict[str, Score] = {}
+    # In the order of GROUPS: a group stands behind those that are parts of it.
     for name, formula in GROUPS.items():
         parts = {part: categories.get(part) or groups.get(part) for part in formula.parts}
         if any(parts.values()):
             groups[name] = _combine_scores(parts, _weigh_parts(parts, formula, size_of))
     overall = _combine_scores({name: groups.get(name) for name in OVERALL}, OVERALL)
     if overall.accuracy is None and any(name in groups or name in categories for name in _ALONE):
-        overall = replace(overall, missing=())  # a run of something else lacks nothing of this
-    return ProfileScores(categories, groups, _count_all_categories(overall, categories))
+        # A run of something else lacks nothing of this.
+        overall = replace(overall, missing=())
+    # The formula leaves out categories without a weight, but overall's counts are those of all entries.
+    counts = _combine_scores(dict(categories), dict.fromkeys(categories, 0.0))
+    whole = replace(counts, accuracy=overall.accuracy, missing=overall.missing, interval=overall.interval)
+    return ProfileScores(categories, groups, whole)
 
 
 def list_sized_categories(categories: Iterable[str]) -> list[str]:
@@ -180,6 +185,7 @@ def tally_records(
         set_aside=sum(verdict.cause == SET_ASIDE for verdict in unscored),
         unknown=sum(verdict.cause == OTHER_RULES for verdict in unscored),
     )
+    # Entries on which both profiles would have gone on alike are no fair sample of all.
     if counts.unknown or not scored:
         return counts
     alone = scored == len(clusters)
@@ -198,6 +204,7 @@ def _weigh_parts(
     """Weigh each part of a formula; what was not run has a weight, too."""
     if formula.weighing is Weighing.EQUAL:
         return dict.fromkeys(parts, 1 / len(parts))
+    # Officially a category that was not run counts as 0 with the size of its data set.
     sizes = {name: score.scored if score and score.scored else size_of(name) for name, score in parts.items()}
     return {name: size / max(1, sum(sizes.values())) for name, size in sizes.items()}
 
@@ -212,6 +219,7 @@ def _combine_scores(parts: Mapping[str, Score | None], weights: Mapping[str, flo
     missing = [
         name for name, score in parts.items() if not score or (score.accuracy is None and not score.unknown)
     ]
+    # A nested group counts its own missing parts as 0, so the whole lacks them, too.
     nested = [name for score in present for name in score.missing]
     unknown = sum(score.unknown for score in present)
     return Score(
@@ -225,9 +233,3 @@ def _combine_scores(parts: Mapping[str, Score | None], weights: Mapping[str, flo
         interval=None if unknown else intervals.find_mean_interval(known),
         unknown=unknown,
     )
-
-
-def _count_all_categories(overall: Score, categories: Mapping[str, Score]) -> Score:
-    """Return the overall score with the counts of all categories, also of those without a weight."""
-    counts = _combine_scores(dict(categories), dict.fromkeys(categories, 0.0))
-    return replace(counts, accuracy=overall.accuracy, missing=overall.missing, interval=overall.interval)

@@ -52,6 +52,7 @@ def score_trials(records: Iterable[Record], profile: Profile, k: int) -> TrialSc
         by_entry.setdefault(record.entry, []).append(record.verdict(profile))
     passed: list[int] = []
     left_out: list[str] = []
+    # The estimators need k trials of each: an error in one of them says nothing about the model.
     for entry, verdicts in by_entry.items():
         if len(verdicts) == k and not any(isinstance(verdict, NotScored) for verdict in verdicts):
             passed.append(sum(isinstance(verdict, Passed) for verdict in verdicts))

@@ -47,7 +47,8 @@ def measure_usage(records: Iterable[Record]) -> CostLatency:
     asked = [step.input_tokens for step in steps if step.input_tokens is not None]
     answered = [step.output_tokens for step in steps if step.output_tokens is not None]
     usd = [step.usd for step in steps if step.usd is not None]
-    seconds = [step.latency_s for step in steps if step.latency_s]  # without zeros, as officially
+    # Zeros are dropped, as in bfcl-eval's eval_runner_helper.
+    seconds = [step.latency_s for step in steps if step.latency_s]
     return CostLatency(
         steps=sum(
             bool(step.latency_s) or (step.input_tokens, step.output_tokens, step.usd) != (None, None, None)
@@ -59,6 +60,7 @@ def measure_usage(records: Iterable[Record]) -> CostLatency:
         usd=fsum(usd) if usd else None,
         usd_per_1000_calls=1000 * fmean(usd) if usd else None,
         latency_mean_s=fmean(seconds) if seconds else None,
+        # stdev() raises for a single value; bfcl-eval ends with that error (eval_runner_helper.py:224).
         latency_std_s=stdev(seconds) if len(seconds) > 1 else None,
         latency_p50_s=_find_percentile(seconds, 50),
         latency_p95_s=_find_percentile(seconds, 95),
@@ -66,6 +68,7 @@ def measure_usage(records: Iterable[Record]) -> CostLatency:
 
 
 def _find_percentile(values: Sequence[float], percent: int) -> float | None:
-    if len(values) < 2:  # which quantiles() refuses
+    # quantiles() refuses a single value before Python 3.13.
+    if len(values) < 2:
         return values[0] if values else None
     return quantiles(values, n=100, method="inclusive")[percent - 1]

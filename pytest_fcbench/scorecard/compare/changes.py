@@ -54,6 +54,7 @@ def classify_change(old: Verdict, new: Verdict) -> Kind | None:
     if _name_outcome(old) == _name_outcome(new):
         return None
     if isinstance(new, NotScored):
+        # These two causes have kinds of their own, whatever the verdict was before.
         special = {NO_ENTRY: Kind.GONE, SET_ASIDE: Kind.SET_ASIDE}.get(new.cause)
         return special or (Kind.CAUSE if isinstance(old, NotScored) else Kind.LOST)
     if isinstance(old, NotScored):
@@ -75,6 +76,7 @@ def list_changed_scores(old: ProfileScores, new: ProfileScores) -> Iterator[tupl
     names = (*old.categories, *old.groups, "overall")
     for name in names:
         before, after = old.find_score(name), new.find_score(name)
+        # An interval follows from the counts, so it is no change of its own.
         if before and after and _list_counts(before) != _list_counts(after):
             yield name, before, after
 

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import shorten_text
-from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Profile
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
@@ -67,6 +67,7 @@ def decide_direction(difference: Difference, p: float) -> int:
 
 def correct_by_holm(probabilities: Sequence[float]) -> list[float]:
     """Each p value as it counts among all of these: the least one times their number, and so on."""
+    # Never less than the one before, and never above 1: Holm's method as adjusted p values.
     n, least = len(probabilities), 0.0
     corrected = [0.0] * n
     for rank, index in enumerate(sorted(range(n), key=probabilities.__getitem__)):
@@ -121,6 +122,7 @@ def compare_scorecards(
             f"same name ({name_suites(before)} and {name_suites(after)})"
         )
     compared = {one.entry for one in paired.pairs}
+    # Only for the names of the metrics and of what is missing; the values come from the pairs.
     scores = aggregate_scores((r for r in after.records if r.entry in compared), profile, after.size_of)
     found = []
     for metric in asked or (*scores.categories, *scores.groups, "overall"):
@@ -139,17 +141,15 @@ def _count_entries(card: Scorecard) -> int:
 def _correct_probabilities(differences: Sequence[Difference]) -> Iterator[Tested]:
     kinds: dict[str, dict[str, float]] = {}
     for one in differences:
-        kinds.setdefault(_find_family(one.metric), {})[one.metric] = one.chance.p
+        # Corrected within its kind only: the flips of a group are those of its categories.
+        family = "category" if one.metric in CATEGORIES else "overall" if one.metric == "overall" else "group"
+        kinds.setdefault(family, {})[one.metric] = one.chance.p
     corrected = {
         metric: p
         for kind in kinds.values()
         for metric, p in zip(kind, correct_by_holm(list(kind.values())), strict=True)
     }
     return (Tested(one, corrected[one.metric]) for one in differences)
-
-
-def _find_family(metric: str) -> str:
-    return "overall" if metric == "overall" else "category" if metric in CATEGORIES else "group"
 
 
 # In words and tables
@@ -192,39 +192,37 @@ def tabulate_comparison(comparison: Comparison, most: int) -> list[Table]:
 
 def tabulate_runs(comparison: Comparison) -> Table:
     """Tabulate what the two runs were, with notes on what makes them less comparable."""
-    cards = (comparison.before, comparison.after)
-    rows: Mapping[str, Callable[[Scorecard], str]] = {
-        "file": lambda card: str(card.path),
-        "model": lambda card: card.facts.model,
-        "mode": lambda card: f"{card.facts.mode}, {card.facts.names} names, {card.facts.syntax}",
-        "suites": name_suites,
-        "ended": _format_end,
-        "entries": lambda card: f"{_count_entries(card)}",
-        "trials": lambda card: f"{count_trials(card.records)}",
-        "not scored": lambda card: _describe_unscored(card, comparison.profile),
-    }
+    before, after = (
+        _describe_run(card, comparison.profile) for card in (comparison.before, comparison.after)
+    )
     return Table(
         write_conclusion(comparison),
         ("", "before", "after"),
-        tuple((name, *(cell(card) for card in cards)) for name, cell in rows.items()),
+        tuple((name, cell, after[name]) for name, cell in before.items()),
         tuple(write_warnings(comparison)),
         left=frozenset({"before", "after"}),
     )
 
 
-def _format_end(card: Scorecard) -> str:
-    if card.created_s is None:
-        return "-"
-    try:
-        return f"{datetime.fromtimestamp(card.created_s, UTC):%Y-%m-%d %H:%M} UTC"
-    except (OverflowError, ValueError, OSError):  # a year that the platform's clock does not have
-        return f"{card.created_s:g} s"
-
-
-def _describe_unscored(card: Scorecard, profile: Profile) -> str:
-    score = card.scores(profile).overall
+def _describe_run(card: Scorecard, profile: Profile) -> Mapping[str, str]:
+    facts, score, ended = card.facts, card.scores(profile).overall, "-"
+    if card.created_s is not None:
+        try:
+            ended = f"{datetime.fromtimestamp(card.created_s, UTC):%Y-%m-%d %H:%M} UTC"
+        # A file can state a year that the platform's clock does not have.
+        except (OverflowError, ValueError, OSError):
+            ended = f"{card.created_s:g} s"
     aside = f", and {score.set_aside} set aside" if score.set_aside else ""
-    return f"{score.not_scored - score.set_aside}{aside}"
+    return {
+        "file": str(card.path),
+        "model": facts.model,
+        "mode": f"{facts.mode}, {facts.names} names, {facts.syntax}",
+        "suites": name_suites(card),
+        "ended": ended,
+        "entries": f"{_count_entries(card)}",
+        "trials": f"{count_trials(card.records)}",
+        "not scored": f"{score.not_scored - score.set_aside}{aside}",
+    }
 
 
 def write_warnings(comparison: Comparison) -> Iterator[str]:
@@ -314,6 +312,7 @@ def _explain_methods(comparison: Comparison) -> Iterator[str]:
     methods: dict[str, list[str]] = {}
     for one in comparison.tested:
         methods.setdefault(one.difference.chance.method, []).append(one.difference.metric)
+    # Most metrics share a method as a rule, so only the others are named.
     *few, most = sorted(methods, key=lambda method: len(methods[method]))
     told = [f"{method}: {', '.join(methods[method])}" for method in few]
     yield "; ".join([*told, f"{most}: all others" if told else most])
@@ -401,7 +400,8 @@ def tabulate_usage(comparison: Comparison) -> Table:
     for name, (value, form) in _TOOK.items():
         first, second = map(value, took)
         if (first, second) != (None, None):
-            rows.append((name, form(first), form(second), _format_ratio(first, second)))
+            change = f"{second / first - 1:+.0%}" if first and second is not None else "-"
+            rows.append((name, form(first), form(second), change))
     return Table(
         "Cost and latency of the entries compared",
         ("", "before", "after", "change"),
@@ -414,12 +414,9 @@ def tabulate_usage(comparison: Comparison) -> Table:
     )
 
 
-def _format_ratio(before: float | None, after: float | None) -> str:
-    return f"{after / before - 1:+.0%}" if before and after is not None else "-"
-
-
 def _format_points(change: float | None) -> str:
-    """Points of a hundred, with a sign; what is rounded to nothing has none of its own."""
+    """Write a change in points of a hundred, with a sign."""
+    # Adding 0.0 makes -0.0, which would be written with a minus, a plain 0.
     return format_number(None if change is None else round(100 * change, 1) + 0.0, "+.1f")
 
 
@@ -439,11 +436,7 @@ def _tabulate_flips(title: str, pairs: Sequence[Pair], comparison: Comparison, m
     kept = pairs[:most]
     flipped = {one.entry for one in kept}
     before, after = (
-        {
-            entry: _sum_up_entry(records, comparison.profile)
-            for entry, records in _group_by_entry(card, flipped).items()
-        }
-        for card in (comparison.before, comparison.after)
+        _sum_up_entries(card, flipped, comparison.profile) for card in (comparison.before, comparison.after)
     )
     return Table(
         f"{title} ({len(pairs):,})",
@@ -463,14 +456,6 @@ def _tabulate_flips(title: str, pairs: Sequence[Pair], comparison: Comparison, m
     )
 
 
-def _group_by_entry(card: Scorecard, entries: set[str]) -> Mapping[str, list[Record]]:
-    found: dict[str, list[Record]] = {}
-    for record in card.records:
-        if record.entry in entries:
-            found.setdefault(record.entry, []).append(record)
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class _Outcome:
     """What became of an entry, in all its trials."""
@@ -480,8 +465,17 @@ class _Outcome:
     """Why it failed, where it did."""
 
 
-def _sum_up_entry(records: Sequence[Record], profile: Profile) -> _Outcome:
-    verdicts = [v for record in records if not isinstance(v := record.verdict(profile), NotScored)]
-    passed = sum(verdict.passed for verdict in verdicts)
-    reason = next((str(v) if v.reason else v.code for v in verdicts if isinstance(v, Failed)), "")
-    return _Outcome(verdicts[0].status if len(verdicts) == 1 else f"{passed} of {len(verdicts)}", reason)
+def _sum_up_entries(card: Scorecard, entries: set[str], profile: Profile) -> Mapping[str, _Outcome]:
+    by_entry: dict[str, list[Passed | Failed]] = {}
+    for record in card.records:
+        verdict = record.verdict(profile)
+        if record.entry in entries and not isinstance(verdict, NotScored):
+            by_entry.setdefault(record.entry, []).append(verdict)
+    found = {}
+    for entry, verdicts in by_entry.items():
+        passed = sum(verdict.passed for verdict in verdicts)
+        # A baseline keeps the code of a failure without its reason.
+        reason = next((str(v) if v.reason else v.code for v in verdicts if isinstance(v, Failed)), "")
+        word = verdicts[0].status if len(verdicts) == 1 else f"{passed} of {len(verdicts)}"
+        found[entry] = _Outcome(word, reason)
+    return found

@@ -125,6 +125,7 @@ def _rank_board(
     rows = []
     for n, (card, score) in enumerate(zip(cards, scores, strict=True)):
         rank = None if score is None or score.accuracy is None else 1 + len(better[n])
+        # The other end of the tie: whoever is not shown to be worse may be better.
         worse = sum(n in others for others in better.values())
         lowest = max(rank or 0, len(cards) - worse)
         day = released.get(card.facts.model)
@@ -133,16 +134,21 @@ def _rank_board(
     of = ", ".join(categories) if len(categories) <= _FEW else f"{len(categories)} categories"
     return Board(
         title=f"{name_suites(cards[0])}; {of}",
-        rows=tuple(sorted(rows, key=_order_row)),
+        rows=tuple(
+            sorted(
+                rows,
+                key=lambda row: (
+                    row.rank is None,
+                    row.rank or 0,
+                    -((row.score and row.score.accuracy) or 0.0),
+                    row.name,
+                ),
+            )
+        ),
         profile=profile,
         metric=metric,
         apart=tuple((called[one], called[other]) for one, other in apart),
     )
-
-
-def _order_row(row: Row) -> tuple[bool, int, float, str]:
-    accuracy = row.score.accuracy if row.score else None
-    return row.rank is None, row.rank or 0, -(accuracy or 0.0), row.name
 
 
 def _find_better(
@@ -152,6 +158,7 @@ def _find_better(
     better: dict[int, set[int]] = {n: set() for n in range(len(cards))}
     apart = []
     for one, other in combinations(range(len(cards)), 2):
+        # Not corrected for the number of pairs: each is a question of its own.
         difference = pair_runs(cards[one].records, cards[other].records, profile).measure_difference(
             metric, cards[one].size_of
         )
@@ -159,10 +166,12 @@ def _find_better(
             apart.append((one, other))
         elif verdict := decide_direction(difference, difference.chance.p):
             better[one if verdict > 0 else other].add(other if verdict > 0 else one)
+    # Transitive closure (Warshall): the middle one must be the outer loop, or chains of three are missed.
     for between in better:
         for above in better.values():
             if between in above:
                 above |= better[between]
+    # Pairs are tested on different entries, so three models can form a circle.
     return {n: above - {n} for n, above in better.items()}, apart
 
 
@@ -192,8 +201,12 @@ def tabulate_board(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, ..
 
     Raises ``UsageError`` for an unknown metric.
     """
-    beside = [name for name in metrics or _list_metrics(board) if name != board.metric]
-    check_metrics(beside, [row.card for row in board.rows])
+    cards = [row.card for row in board.rows]
+    main = _choose_metric(cards, board.profile)
+    # A board without overall has no official groups, so its categories stand in their place.
+    usual = ("overall", *_SHOWN) if main == "overall" else (main, *_list_scored(cards[0], board.profile))
+    beside = [name for name in metrics or usual if name != board.metric]
+    check_metrics(beside, cards)
     return (
         _tabulate_scores(board, beside),
         *_tabulate_complex(board),
@@ -202,23 +215,18 @@ def tabulate_board(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, ..
     )
 
 
-def _list_metrics(board: Board) -> Sequence[str]:
-    """List the official groups, or the categories of a board without any of them."""
-    cards = [row.card for row in board.rows]
-    main = _choose_metric(cards, board.profile)
-    return ("overall", *_SHOWN) if main == "overall" else (main, *_list_scored(cards[0], board.profile))
-
-
 def join_boards(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
     """All in one wide table, for programs."""
     rows: list[dict[str, str]] = []
     for board in boards:
         found: list[dict[str, str]] = [{} for _ in board.rows]
         for table in tabulate_board(board, metrics):
+            # The star of a missing part differs between boards, and would make two columns of one metric.
             names = [column.rstrip("*") for column in table.columns]
             for told, cells in zip(found, table.rows, strict=True):
                 told |= zip(names, cells, strict=True)
         rows += ({**told, "data": board.title} for told in found)
+    # A stable sort that moves only "data" to the end.
     columns = sorted(dict.fromkeys(name for row in rows for name in row), key="data".__eq__)
     found_rows = tuple(tuple(row.get(name, "-") for name in columns) for row in rows)
     return Table("Leaderboard", tuple(columns), found_rows, left=_LEFT)
@@ -360,6 +368,7 @@ def draw_execution(board: Board) -> Iterator[str]:
     """Draw execution over AST as SVG, where three models or more have both."""
     for beside in _collect_besides(board):
         if beside.together.n >= LEAST:
+            # Here, because matplotlib is an extra that tables do without.
             from pytest_fcbench.scorecard.render.charts.plots import Pair, draw_pairs
 
             points = [
@@ -412,6 +421,7 @@ def draw_releases(board: Board) -> str | None:
     ]
     if len(dated) < 2:
         return None
+    # Here, because matplotlib is an extra that tables do without.
     from pytest_fcbench.scorecard.render.charts.plots import Release, draw_releases
 
     says = f"{board.metric} over release date, {board.title}; the tables have the numbers."

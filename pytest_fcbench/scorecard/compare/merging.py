@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -82,19 +82,18 @@ def _join_facts(parts: Sequence[Scorecard]) -> RunFacts:
         for name in _SAME:
             _require_same(name, first, getattr(first.facts, name), part, getattr(part.facts, name))
         _require_same("trials", first, _count_trials(first), part, _count_trials(part))
-    told = {name: _find_told(name, parts) for name in _SAME_WHERE_TOLD}
+    told: dict[str, Any] = {}
+    for name in _SAME_WHERE_TOLD:
+        telling = [part for part in parts if getattr(part.facts, name) is not None]
+        told[name] = getattr(telling[0].facts, name) if telling else None
+        for part in telling[1:]:
+            _require_same(name, telling[0], told[name], part, getattr(part.facts, name))
     return replace(first.facts, shard=None, **told)
 
 
 def _count_trials(part: Scorecard) -> int | None:
+    # A shard can be empty, and count_trials() says 1 of no Records.
     return count_trials(part.records) if part.records else None
-
-
-def _find_told(name: str, parts: Sequence[Scorecard]) -> Any:
-    telling = [part for part in parts if getattr(part.facts, name) is not None]
-    for part in telling[1:]:
-        _require_same(name, telling[0], getattr(telling[0].facts, name), part, getattr(part.facts, name))
-    return getattr(telling[0].facts, name) if telling else None
 
 
 def _join_sizes(parts: Sequence[Scorecard]) -> Mapping[str, int]:
@@ -146,6 +145,7 @@ def _find_missing_shards(parts: Sequence[Scorecard]) -> Iterator[Shard]:
 
 def _describe_early_end(part: Scorecard, report: Mapping[str, Any]) -> str | None:
     """Say that a run ended before its last test, by pytest-json-report's counts, or return None."""
+    # With -x or after Ctrl-C pytest-json-report has collected more than it has in total.
     counts = report.get("summary", {})
     to_run = counts.get("collected", 0) - counts.get("deselected", 0)
     if counts.get("total", 0) >= to_run:
@@ -156,30 +156,25 @@ def _describe_early_end(part: Scorecard, report: Mapping[str, Any]) -> str | Non
 def _join_reports(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Join reports: that of the last run to end, with the tests of all. A test that is none of ours
     runs in every part, and counts as it did where it did not pass."""
+    # Machines start and end at different times; the whole takes from the first start to the last end.
     last = max(reports, key=lambda report: float(report["created"]))
     tests: dict[str, Mapping[str, Any]] = {}
     for test in (test for report in reports for test in report["tests"]):
         known = tests.get(test["nodeid"])
         if known is None or not _is_foreign(test) or _is_passing(known):
             tests[test["nodeid"]] = test
+    # A dict for its order: each warning once, where it came first.
+    warnings: dict[str, object] = {}
+    for warning in (warning for report in reports for warning in report.get("warnings", [])):
+        warnings.setdefault(json.dumps(warning, sort_keys=True), warning)
     began = min(float(report["created"]) - float(report["duration"]) for report in reports)
     outcomes = Counter(str(test["outcome"]) for test in tests.values())
     return {key: value for key, value in last.items() if key != "fcbench"} | {
         "duration": float(last["created"]) - began,
         "summary": {**outcomes, "total": len(tests), "collected": len(tests)},
         "tests": [tests[nodeid] for nodeid in sorted(tests)],
-        "warnings": list(_join_warnings(reports)),
+        "warnings": list(warnings.values()),
     }
-
-
-def _join_warnings(reports: Iterable[Mapping[str, Any]]) -> Iterator[object]:
-    """Each once."""
-    seen: set[str] = set()
-    for warning in (warning for report in reports for warning in report.get("warnings", [])):
-        text = json.dumps(warning, sort_keys=True)
-        if text not in seen:
-            seen.add(text)
-            yield warning
 
 
 def _is_foreign(test: Mapping[str, Any]) -> bool:

@@ -142,6 +142,7 @@ class Paired:
             return None
         pairs = [pair for part in parts.values() for pair in part]
         better, worse = sum(pair.change > 0 for pair in pairs), sum(pair.change < 0 for pair in pairs)
+        # The exact formula is for entries that weigh the same and are independent; all else is drawn.
         alike = all(isclose(share[name] * len(pairs), len(part)) for name, part in parts.items())
         units = {name: _group_by_unit(part) for name, part in parts.items()}
         alone = sum(map(len, units.values())) == len(pairs)
@@ -168,9 +169,11 @@ def _estimate_from_counts(better: int, worse: int, n: int) -> Chance:
     """From the flips of ``n`` entries that count alike and were put once."""
     flips = better + worse
 
+    # Whole numbers divided once: powers of 0.5 underflow with a thousand flips.
     def at_most(count: int) -> float:
         return sum(comb(flips, k) for k in range(count + 1)) / (1 << flips)
 
+    # Bonett & Price add one to each count, so the interval has a width where nothing changed.
     up, down = (better + 1) / (n + 2), (worse + 1) / (n + 2)
     reach = _Z * sqrt((up + down - (up - down) ** 2) / (n + 2))
     return Chance(
@@ -197,6 +200,7 @@ def _estimate_from_draws(
 
     With ``sizes`` the changes are sums over clusters of so many entries.
     """
+    # Here, because the exact formula does without numpy, which takes long to import.
     import numpy
 
     # Always the same seed, so that the same two runs give the same p values.
@@ -208,14 +212,17 @@ def _estimate_from_draws(
         counts = Counter(zip((round(change, 9) for change in changes), many, strict=True))
         sums, entries = map(numpy.array, zip(*counts, strict=True))
         found += weight * fsum(changes) / sum(many)
+        # Category by category, so that each draw has as many of each as the runs have.
         numbers = chance.multinomial(
             len(changes), [count / len(changes) for count in counts.values()], _DRAWS
         )
         resampled += weight / (numbers @ entries) * (numbers @ sums)
+        # Signs of equal changes only matter by their number, which is one binomial draw for all of them.
         for size in {abs(change) for change, _ in counts} - {0.0}:
             flips = sum(count for (change, _), count in counts.items() if abs(change) == size)
             by_lot += weight / sum(many) * size * (2 * chance.binomial(flips, 0.5, _DRAWS) - flips)
     of_clusters = "of clusters " if any(many != [1] * len(many) for many in sizes or ()) else ""
+    # One is added to both counts, so that p from draws is never 0.
     low, high = numpy.quantile(resampled, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Chance(
         low=float(low),
@@ -259,6 +266,7 @@ def pair_runs(
                 before=fmean(first[entry].passed),
                 after=fmean(second[entry].passed),
                 once=len(first[entry].passed) == len(second[entry].passed) == 1,
+                # A baseline has no clusters, so the run that knows one tells it.
                 unit=first[entry].unit if second[entry].unit == entry else second[entry].unit,
                 reason=next(iter(second[entry].reasons), ""),
             )

@@ -39,6 +39,7 @@ class Evidence:
             return "there is no baseline"
         for name, suite in self.suites.items():
             before = self.baseline.facts.suites.get(name)
+            # Entries may have changed under the same name. A suite that only one of them has adds no pairs.
             if before is not None and dict(before) != dict(suite):
                 return (
                     f"the baseline has another {name}: {_describe_version(before)}, "
@@ -87,6 +88,7 @@ def check_rules(
 
 def choose_exit_code(outcomes: Sequence[Outcome]) -> int:
     """0 if all rules held, 1 if one is broken, else 2. An interrupted run is never told to be broken."""
+    # A rule that is broken for certain decides, whatever the undecided ones would have said.
     codes = {outcome.code for outcome in outcomes}
     return BROKEN if BROKEN in codes else UNDECIDED if UNDECIDED in codes else HELD
 

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.former_names import find_former_names
-from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed
+from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, NotScored
 from pytest_fcbench.scorecard.aggregate import golden_paths
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
-from pytest_fcbench.scorecard.aggregate.scores import Score, select_marked
+from pytest_fcbench.scorecard.aggregate.scores import select_marked
 from pytest_fcbench.scorecard.aggregate.usage import measure_usage
 from pytest_fcbench.scorecard.compare.paired import Difference, pair_runs
 from pytest_fcbench.scorecard.gate.gate import (
@@ -52,13 +52,14 @@ _COMPARED: Mapping[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A side of a number. A mean of fractions may miss a limit it equals by a rounding error."""
+    """A comparison operator and its limit, such as ``>= 0.8``."""
 
     operator: str
     limit: float
 
     def holds(self, value: float) -> bool:
         """Whether a value is on that side."""
+        # A mean of fractions may miss a limit it equals by a rounding error.
         return _COMPARED[self.operator](round(value, 12), round(self.limit, 12))
 
     def decide(self, value: float, sentence: str) -> Finding:
@@ -94,16 +95,15 @@ class ScoreRule(_BoundRule):
         score = evidence.score(self.metric)
         if score is None or score.accuracy is None:
             return Finding(UNDECIDED, f"nothing of {self.metric} was scored")
-        worst, best = (_find_accuracy(evidence.score(self.metric, a), score) for a in (FAILING, PASSING))
-        found = f"{self.metric} is {score.accuracy:.2%}"
+        accuracy = score.accuracy
+        # An entry that was not scored could have become either, so both ends are tried.
+        assumed = [evidence.score(self.metric, verdict) for verdict in (FAILING, PASSING)]
+        worst, best = (one.accuracy if one and one.accuracy is not None else accuracy for one in assumed)
+        found = f"{self.metric} is {accuracy:.2%}"
         if score.missing:
             found += f" (not run, counted as 0: {', '.join(score.missing)})"
         unscored = f"{score.not_scored - score.set_aside} of {score.n} entries not scored"
-        return self.bound.decide_between(worst, score.accuracy, best, found, unscored)
-
-
-def _find_accuracy(score: Score | None, otherwise: Score) -> float:
-    return score.accuracy if score and score.accuracy is not None else otherwise.accuracy or 0.0
+        return self.bound.decide_between(worst, accuracy, best, found, unscored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +146,19 @@ class NotWorse:
         """
         if problem := evidence.not_comparable:
             return Finding(UNDECIDED, problem)
-        found, worst, best = (self._measure_difference(evidence, a) for a in (None, FAILING, PASSING))
+        before = evidence.baseline.records if evidence.baseline else ()
+        found, worst, best = (
+            pair_runs(before, evidence.records, evidence.profile, assumed).measure_difference(
+                self.metric, evidence.size_of
+            )
+            for assumed in (None, FAILING, PASSING)
+        )
         if found is None or worst is None or best is None:
             return Finding(UNDECIDED, f"nothing of {self.metric} was scored in both runs")
         sentence = _describe_change(found)
         if self._is_worse(worst) != self._is_worse(best):
             return Finding(UNDECIDED, f"{sentence}; the entries that were not scored could turn it")
         return Finding(BROKEN if self._is_worse(found) else HELD, sentence)
-
-    def _measure_difference(self, evidence: Evidence, assumed: Passed | Failed | None) -> Difference | None:
-        before = evidence.baseline.records if evidence.baseline else ()
-        paired = pair_runs(before, evidence.records, evidence.profile, assumed)
-        return paired.measure_difference(self.metric, evidence.size_of)
 
     def _is_worse(self, difference: Difference) -> bool:
         return difference.chance.p_worse < 1 - self.confidence
@@ -178,6 +179,7 @@ def _keep_shared(evidence: Evidence) -> tuple[Evidence, Evidence]:
     """Reduce the run and its baseline to the entries that both have and the baseline has scored."""
     before = evidence.baseline.records if evidence.baseline else ()
     marks = {record.entry: record.marks for record in evidence.records}
+    # A baseline has no marks, and the user may have set others since: those of the run count for both.
     kept = [
         replace(record, marks=marks[record.entry])
         for record in before
@@ -235,6 +237,7 @@ class CostRule(_BoundRule):
         found = f"{self.metric} is ${usd:.4f}"
         if used.priced < used.steps:
             found += f" for the {used.priced} of {used.steps} calls whose price is known"
+            # Unknown prices can only add to a sum, so a sum above its limit is decided; a mean is not.
             only_grows = self.metric == "cost" and self.bound.operator in ("<", "<=")
             if not only_grows or self.bound.holds(usd):
                 return Finding(UNDECIDED, found)
@@ -247,6 +250,7 @@ class NotScoredRule(_BoundRule):
     def check(self, evidence: Evidence) -> Finding:
         """Decide in every case: this can be told of a run of which little can be told."""
         verdicts = [record.verdict(evidence.profile) for record in evidence.records]
+        # Neither is a failure of the run: bad data, and a conversation that the other profile drove.
         apart = (SET_ASIDE, OTHER_RULES)
         counted = [v for v in verdicts if not (isinstance(v, NotScored) and v.cause in apart)]
         unscored = sum(isinstance(verdict, NotScored) for verdict in counted)
@@ -281,6 +285,7 @@ def parse_rule(text: str, suites: Collection[str] = ()) -> Rule:
             "for example 'overall>=0.2', 'parallel>=baseline-2%', 'latency.p95<=3s'",
         )
     metric, sign, value = found.groups()
+    # A time needs its unit: 3 could be seconds or milliseconds.
     if metric in _LATENCIES:
         if not (seconds := _SECONDS.fullmatch(value)):
             raise _make_error(
@@ -310,6 +315,7 @@ def _parse_share(text: str, value: str) -> float:
     if not found:
         raise _make_error(text, f"{value!r} is no fraction or percentage, for example 0.8 or 80%")
     share = float(found[1]) / (100 if found[2] else 1)
+    # "80" without % would hold for no run or for every one.
     if share > 1:
         raise _make_error(text, f"{value} is more than 1; write a fraction or a percentage")
     return share

@@ -11,7 +11,6 @@ from pytest_fcbench.scorecard.aggregate.golden_paths import (
     MeanRating,
     PathScores,
     is_scored_in_part,
-    score_paths,
     score_paths_by_category,
     select_golden_paths,
 )
@@ -42,19 +41,6 @@ def _format_counts(told: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in told.items()) or "none"
 
 
-def _write_notes(records: Sequence[Record], profile: Profile) -> Iterator[str]:
-    """Write the notes below a table of these scores."""
-    chosen = select_golden_paths(records)
-    found = score_paths(chosen, profile)
-    yield f"failed entries: {_format_counts(found.failures)}; wrong calls: {_format_counts(found.errors)}"
-    yield LEGEND
-    if is_scored_in_part(chosen, profile):
-        yield (
-            "ComplexFuncBench was scored in part: shares are those of what was scored, officially of 150 "
-            "entries in each domain, 400 across and 1,000 in all"
-        )
-
-
 def describe_other_rules(records: Iterable[Record], profile: Profile) -> str | None:
     """Say in how many entries a profile would have shown the model something else, or return None."""
     chosen = select_golden_paths(records)
@@ -76,11 +62,22 @@ def tabulate_calls(records: Sequence[Record], profile: Profile) -> Table | None:
     rows = {name: found for name, found in score_paths_by_category(records, profile).items() if found.scored}
     if not rows:
         return None
+    of = rows["all"]
+    notes = [
+        f"failed entries: {_format_counts(of.failures)}; wrong calls: {_format_counts(of.errors)}",
+        LEGEND,
+    ]
+    # Officially the denominators are fixed, so figures of a part cannot be set beside published ones.
+    if is_scored_in_part(select_golden_paths(records), profile):
+        notes.append(
+            "ComplexFuncBench was scored in part: shares are those of what was scored, officially of 150 "
+            "entries in each domain, 400 across and 1,000 in all"
+        )
     return Table(
         f"complex calls ({profile} profile)",
         ("", *COLUMNS),
         tuple((name, *format_path_scores(found)) for name, found in rows.items()),
-        tuple(_write_notes(records, profile)),
+        tuple(notes),
     )
 
 
@@ -90,6 +87,7 @@ def tabulate_call_details(records: Sequence[Record], profile: Profile) -> Iterat
     if not found:
         return
     of = found["all"]
+    # Judges and plugins can name errors that the paper does not have.
     classes = (*CLASSES, *sorted({*of.failures, *of.errors} - {*CLASSES}))
     tables = (
         Table(

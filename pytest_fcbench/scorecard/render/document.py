@@ -57,6 +57,7 @@ class _Absent:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
+        # pydantic writes an optional type as anyOf with null last.
         present: JsonSchemaValue = handler(schema)["anyOf"][0]
         return present
 
@@ -122,6 +123,7 @@ def json_schema() -> dict[str, Any]:
     section = {
         "type": "object",
         "additionalProperties": False,
+        # Sections written before replies were rated have no ratings.
         "required": ["schema", *facts["required"], *(key for key in results["required"] if key != "ratings")],
         "properties": {"schema": {"const": SCHEMA}, **_join(facts["properties"], results["properties"])},
     }
@@ -147,6 +149,7 @@ def write_section(
         profiles={profile: _collect_results(records, profile, size_of) for profile in Profile},
         gate=tuple(gate),
     )
+    # Not exclude_none, which would also drop the nulls within, which the schema promises.
     written = _results_adapter().dump_python(results, warnings=False)
     for profile, found in written["profiles"].items():
         written["profiles"][profile] = {key: value for key, value in found.items() if value is not None}

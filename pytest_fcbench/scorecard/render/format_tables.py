@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_fcbench.domain.prompt_format import PromptFormat
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import (
     Cost,
-    Limits,
     Sensitivity,
     measure_sensitivity,
 )
-from pytest_fcbench.scorecard.aggregate.intervals import Interval
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.scorecard.render.wording import format_limits, format_number
@@ -30,16 +27,13 @@ def tabulate_formats(records: Sequence[Record], profile: Profile) -> Iterator[Ta
 
 
 def _tabulate_accuracies(found: dict[Profile, Sensitivity], profile: Profile) -> Table:
-    rows = [
-        (
-            chosen.short,
-            f"{own.scored:,}",
-            f"{own.passed:,}",
-            *(_format_accuracy(found.get(each), chosen) for each in Profile),
-            format_limits(own.interval),
-        )
-        for chosen, own in found[profile].formats.items()
-    ]
+    rows = []
+    for chosen, own in found[profile].formats.items():
+        # The other profile may have scored nothing in this format, or nothing at all.
+        scores = [found[each].formats.get(chosen) if each in found else None for each in Profile]
+        accuracies = (format_number(score.accuracy if score else None, ".2%") for score in scores)
+        counts = (f"{own.scored:,}", f"{own.passed:,}")
+        rows.append((chosen.short, *counts, *accuracies, format_limits(own.interval)))
     return Table(
         f"format sensitivity: accuracy by prompt format (counts and intervals of the {profile} profile)",
         ("calls as", "scored", "passed", *Profile, "95% interval"),
@@ -47,18 +41,14 @@ def _tabulate_accuracies(found: dict[Profile, Sensitivity], profile: Profile) ->
     )
 
 
-def _format_accuracy(told: Sensitivity | None, chosen: PromptFormat) -> str:
-    score = told.formats.get(chosen) if told else None
-    return format_number(None if score is None else score.accuracy, ".2%")
-
-
 def _tabulate_spread(found: dict[Profile, Sensitivity], profile: Profile) -> Table:
     own = found[profile]
+    # The variance has no interval of its own: it is the square of the deviation.
     rows = [
         (
             kind,
             *(f"{getattr(found[each], name):.2f}" if each in found else "-" for each in Profile),
-            _format_points(getattr(own.intervals, name, None)),
+            "{:.2f} to {:.2f}".format(*limits) if (limits := getattr(own.intervals, name, None)) else "-",
         )
         for kind, name in (
             ("maximum delta", "max_delta"),
@@ -76,10 +66,6 @@ def _tabulate_spread(found: dict[Profile, Sensitivity], profile: Profile) -> Tab
         tuple(rows),
         (chance,) if own.max_delta_by_chance is not None else (),
     )
-
-
-def _format_points(limits: Limits | None) -> str:
-    return "{:.2f} to {:.2f}".format(*limits) if limits else "-"
 
 
 _DIMENSIONS = {
@@ -104,13 +90,9 @@ def _tabulate_costs(costs: Sequence[Cost], profile: Profile) -> Table:
                 f"{cost.gained:,}",
                 f"{cost.lost:,}",
                 f"{100 * cost.difference:+.2f}",
-                _format_signed(cost.interval),
+                f"{100 * limits.low:+.2f} to {100 * limits.high:+.2f}" if (limits := cost.interval) else "-",
             )
             for cost in costs
         ),
         left=frozenset(("value", "instead of")),
     )
-
-
-def _format_signed(interval: Interval | None) -> str:
-    return f"{100 * interval.low:+.2f} to {100 * interval.high:+.2f}" if interval else "-"

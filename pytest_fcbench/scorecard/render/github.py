@@ -6,12 +6,12 @@ Workflow commands and the summary's file: GitHub's documentation of workflow com
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_fcbench.domain.prompt_format import shorten_format_id
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate import execution, ratings
-from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_scores
+from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.compare.paired import Pair, pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.render import call_tables, format_tables
@@ -27,12 +27,15 @@ def write_annotations(outcomes: Sequence[Outcome]) -> Iterator[str]:
     for outcome in outcomes:
         if outcome.code != HELD:
             level = "error" if outcome.code == BROKEN else "warning"
-            title = _escape_property(f"gate {outcome.rule}: {outcome.outcome}")
+            title = _escape_data(f"gate {outcome.rule}: {outcome.outcome}")
+            # A property ends at a comma and the head of a command at a colon.
+            title = title.replace(":", "%3A").replace(",", "%2C")
             yield f"::{level} title={title}::{_escape_data(outcome.sentence)}"
 
 
 def silence_commands(lines: Iterable[str]) -> Iterator[str]:
     """Lines among which GitHub looks for no commands: a model's words could be some."""
+    # Not a fixed word: a model that knew it could write the line that lets commands in again.
     token = secrets.token_hex(16)
     yield f"::stop-commands::{token}"
     yield from lines
@@ -40,11 +43,8 @@ def silence_commands(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _escape_data(text: str) -> str:
+    # The percent sign first, or it would escape the escapes.
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _escape_property(text: str) -> str:
-    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def write_step_summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -76,27 +76,27 @@ def write_step_summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[O
 def _tabulate_scores(facts: RunFacts, evidence: Evidence) -> Table:
     scores = {profile: aggregate_scores(evidence.records, profile, evidence.size_of) for profile in Profile}
     own = scores[facts.profile]
-    rows = [_format_row(name, scores, facts.profile) for name in (*own.categories, *own.groups, "overall")]
+    rows = []
+    for name in (*own.categories, *own.groups, "overall"):
+        score = own.find_score(name)
+        counts = (score.n, score.passed, score.failed, score.not_scored) if score else ("",) * 4
+        both = [scores[each].find_score(name) for each in Profile]
+        accuracies = [each.accuracy if each else None for each in both]
+        limits = score.interval if score else None
+        rows.append(
+            (
+                name,
+                *map(str, counts),
+                *("" if accuracy is None else f"{accuracy:.2%}" for accuracy in accuracies),
+                f"{limits.low:.1%} to {limits.high:.1%}" if limits else "",
+            )
+        )
     main, where = own.find_score(own.main), "overall" if own.main == "overall" else f"in {own.main}"
     return Table(
         f"{facts.model} ({facts.mode})",
         ("", "entries", "passed", "failed", "not scored", *Profile, "95% interval"),
         tuple(rows),
         (f"Not run, counted as 0 {where}: {', '.join(main.missing)}.",) if main and main.missing else (),
-    )
-
-
-def _format_row(name: str, scores: Mapping[Profile, ProfileScores], profile: Profile) -> tuple[str, ...]:
-    """Write the counts and interval of one profile and the accuracies of both; empty where not known."""
-    own = scores[profile].find_score(name)
-    counts = (own.n, own.passed, own.failed, own.not_scored) if own else ("",) * 4
-    both = [scores[each].find_score(name) for each in Profile]
-    accuracies = [score.accuracy if score else None for score in both]
-    return (
-        name,
-        *map(str, counts),
-        *("" if accuracy is None else f"{accuracy:.2%}" for accuracy in accuracies),
-        f"{own.interval.low:.1%} to {own.interval.high:.1%}" if own and own.interval else "",
     )
 
 

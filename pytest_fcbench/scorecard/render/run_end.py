@@ -22,6 +22,7 @@ def write_run_end(
 ) -> Iterator[str]:
     """Write tables, at most ``most`` failures and the gate; ``annotate`` adds GitHub's annotations."""
     told = terminal.write_summary(facts, evidence.records, evidence.size_of, width=width, most=most)
+    # Failures quote what models wrote; the gate's lines quote the user's own rules only.
     yield from github.silence_commands(told) if annotate else told
     yield from terminal.write_gate_lines(outcomes)
     if remark:
@@ -35,6 +36,7 @@ def append_summary(
 ) -> str | None:
     """Write to the end of GitHub's summary of the step. What went wrong there; the run itself is whole."""
     try:
+        # Other commands of the step may have written to the same file.
         with path.open("a", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in github.write_step_summary(facts, evidence, outcomes))
     except OSError as error:

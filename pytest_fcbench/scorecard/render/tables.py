@@ -45,6 +45,7 @@ class Table:
 def render_text(table: Table) -> Iterator[str]:
     """Lines of equal columns."""
     cells = [[_put_on_one_line(cell) for cell in row] for row in (table.columns, *table.rows)]
+    # Only a last column of text is cut: a number that is cut would be another number.
     *widths, last = [max(map(len, column)) for column in zip(*cells, strict=True)]
     if table.is_left(len(widths)):
         last = min(last, max(_LEAST, _WIDTH - sum(widths) - 2 * len(widths)))
@@ -63,6 +64,7 @@ def render_text(table: Table) -> Iterator[str]:
 
 
 def _wrap_sentence(sentence: str) -> list[str]:
+    # A path or an id that is broken could not be copied.
     return wrap(_put_on_one_line(sentence), _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
@@ -90,17 +92,15 @@ def _escape_markup(cell: str) -> str:
 def render_csv(table: Table) -> Iterator[str]:
     """RFC 4180; a cell that a spreadsheet would take for a formula gets an apostrophe in front."""
     for row in (table.columns, *table.rows):
+        cells = []
+        # Control characters are made visible first, so that none of them hides the sign of a formula.
+        for cell in map(_put_on_one_line, row):
+            # Excel and LibreOffice calculate a cell that begins so; a plain number may.
+            formula = cell[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"[+-]?[\d.,]*%?", cell)
+            cells.append(f"'{cell}" if formula else cell)
         line = io.StringIO()
-        csv.writer(line, lineterminator="").writerow(
-            [_disarm_formula(_put_on_one_line(cell)) for cell in row]
-        )
+        csv.writer(line, lineterminator="").writerow(cells)
         yield line.getvalue()
-
-
-def _disarm_formula(cell: str) -> str:
-    # Excel and LibreOffice calculate a cell that begins so; a plain number may.
-    formula = cell[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"[+-]?[\d.,]*%?", cell)
-    return f"'{cell}" if formula else cell
 
 
 _STYLE = (
@@ -121,6 +121,7 @@ def render_page(title: str, tables: Sequence[Table], figures: Sequence[str] = ()
     yield f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
     yield '<meta name="viewport" content="width=device-width">'
     yield f'<meta http-equiv="Content-Security-Policy" content="{write_policy(style)}">'
+    # The policy allows the style sheet by its hash, so what stands between the tags is what was hashed.
     yield from f"<style>{style}</style></head><body><h1>{title}</h1>".split("\n")
     for table in tables:
         if table.title:
@@ -136,6 +137,7 @@ def render_page(title: str, tables: Sequence[Table], figures: Sequence[str] = ()
 
 def _render_row(table: Table, row: Sequence[str], tag: str) -> str:
     cells = []
+    # In <bdi>, so that a name in a right-to-left script does not turn the cells beside it around.
     for index, cell in enumerate(row):
         kind = "th" if not index else tag
         scope = ' scope="col"' if tag == "th" else "" if index else ' scope="row"'

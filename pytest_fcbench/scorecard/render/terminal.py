@@ -51,19 +51,26 @@ def _write_summary(
     scores = {profile: aggregate_scores(records, profile, size_of) for profile in Profile}
     yield from _write_facts(facts)
     yield ""
+    # Under the profile that did not drive, entries may have no verdict, so the counts are the driver's.
     counts = facts.driven.profile if facts.driven else Profile.OFFICIAL
     yield from _write_scores(scores, counts, facts.profile)
     yield f"counts are those of the {counts} profile, intervals those of the {facts.profile} one"
     yield from _explain_formulas(scores[facts.profile], width)
-    yield from _write_complex(records, facts.profile, width)
+    # The profile of the run first; of the other one only the notes that are its own.
+    for each in sorted(Profile, key=lambda other: other is not facts.profile):
+        if calls := call_tables.tabulate_calls(records, each):
+            yield ""
+            yield from render_text(calls if each is facts.profile else replace(calls, notes=calls.notes[:1]))
+        if sentence := call_tables.describe_other_rules(records, each):
+            yield from _wrap_text(sentence, width, "")
     for table in (
         execution.tabulate_sides(records, facts.profile),
         ratings.tabulate_ratings(records, facts.rated_by),
+        *format_tables.tabulate_formats(records, facts.profile),
     ):
         if table:
             yield ""
             yield from render_text(table)
-    yield from _write_formats(records, facts.profile)
     yield from _write_cost_latency(records)
     yield from _write_trials(records, facts.profile, width)
     yield from _write_failures(records, facts.profile, width=width, most=most)
@@ -130,7 +137,16 @@ def _explain_formulas(scores: ProfileScores, width: int) -> Iterator[str]:
     elif scores.overall.accuracy is not None:
         yield from _wrap_text(_explain_overall(scores), width, "")
     if scores.overall.missing:
-        yield f"* official formula: what was not run counts as 0; run in full: {_describe_whole(scores)}"
+        whole = {
+            name: score for name, score in scores.groups.items() if name in OVERALL and not score.missing
+        }
+        weight = add_in_order(OVERALL[name] for name in whole)
+        reached = add_in_order(OVERALL[name] * (score.accuracy or 0.0) for name, score in whole.items())
+        # The mean of what was run is what a partial run can be judged by: overall counts the rest as 0.
+        mean = f", with a mean of {reached / weight:.2%}" if weight else ""
+        yield (
+            f"* official formula: what was not run counts as 0; run in full: {weight:.0%} of the weight{mean}"
+        )
         yield from _wrap_text(f"not run: {', '.join(scores.overall.missing)}", width)
     if complex_calls and complex_calls.missing:
         yield from _wrap_text(
@@ -153,30 +169,6 @@ def _explain_overall(scores: ProfileScores) -> str:
         parts.append(f"{weight:.0%} {name} {told}")
     star = "*" if scores.overall.missing else ""
     return f"overall {_format_percent(scores.overall.accuracy)}{star} = {' + '.join(parts)}"
-
-
-def _describe_whole(scores: ProfileScores) -> str:
-    """Which part of the weight was run with nothing missing, and the mean of that part."""
-    whole = {name: score for name, score in scores.groups.items() if name in OVERALL and not score.missing}
-    weight = add_in_order(OVERALL[name] for name in whole)
-    reached = add_in_order(OVERALL[name] * (score.accuracy or 0.0) for name, score in whole.items())
-    return f"{weight:.0%} of the weight" + (f", with a mean of {reached / weight:.2%}" if weight else "")
-
-
-def _write_complex(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:
-    """Tabulate calls along golden paths in the profile of the run, and in the other as far as can be told."""
-    for each in sorted(Profile, key=lambda other: other is not profile):
-        if table := call_tables.tabulate_calls(records, each):
-            yield ""
-            yield from render_text(table if each is profile else replace(table, notes=table.notes[:1]))
-        if sentence := call_tables.describe_other_rules(records, each):
-            yield from _wrap_text(sentence, width, "")
-
-
-def _write_formats(records: Sequence[Record], profile: Profile) -> Iterator[str]:
-    for table in format_tables.tabulate_formats(records, profile):
-        yield ""
-        yield from render_text(table)
 
 
 _USAGE = {"steps": 6, "input": 10, "output": 9, "$": 9, "$/1,000": 8, "mean": 6, "std": 6, "p50": 6, "p95": 6}

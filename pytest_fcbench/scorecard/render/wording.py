@@ -24,6 +24,7 @@ def name_scorecards(
         [f"{card.facts.model} ({card.path.name})" for card in cards],
         [f"{card.facts.model} ({card.path})" for card in cards],
     ]
+    # The shortest way that no other card shares; two cards of one file keep the longest.
     more = [beside(card) for card in cards]
     counts = [Counter(zip(way, more, strict=True)) for way in ways]
     return [

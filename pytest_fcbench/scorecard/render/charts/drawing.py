@@ -30,7 +30,9 @@ DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2), (4, 4), (10, 3), (1, 1), (6, 2, 
 _WIDTH = 460
 """Units across, so that a text of 12 units is still 9 pixels high on a phone."""
 _STYLE: Mapping[Any, object] = {
+    # Text stays text: it can be searched, and the reader's browser has the fonts.
     "svg.fonttype": "none",
+    # A dollar sign in a model's name is no formula.
     "text.parse_math": False,
     "text.color": INK,
     "font.size": 12,
@@ -57,9 +59,11 @@ _STYLE: Mapping[Any, object] = {
 def open_figure(height: float, width: float = _WIDTH) -> Iterator[Figure]:
     """Open a figure without pyplot's shared state, ``width`` by ``height`` units."""
     with mpl.rc_context(), warnings.catch_warnings():
-        mpl.rcdefaults()  # the same drawing whatever the user's own style is
+        # The same drawing whatever the user's own style is.
+        mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
-        warnings.simplefilter("ignore")  # a font without some sign: the reader's browser has another one
+        # A font without some sign: the reader's browser has another one.
+        warnings.simplefilter("ignore")
         yield Figure(figsize=(width / 72, height / 72))
 
 
@@ -71,11 +75,13 @@ _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 def render_inline(figure: Figure, says: str) -> str:
     """Render the drawing as an element of a page; ``says`` tells its ids from those of other drawings."""
     says = make_printable(says)
+    # Ids are random without a salt, and drawings of one page must not share them.
     mpl.rcParams["svg.hashsalt"] = f"fcbench {says}"
     for text in figure.findobj(Text):
         assert isinstance(text, Text)
         text.set_text(make_printable(text.get_text()))
     drawn = io.BytesIO()
+    # Without date and version, so that the same values give the same bytes.
     figure.savefig(drawn, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     svg = fromstring(drawn.getvalue())  # noqa: S314 - written just now by matplotlib
     for parent in list(svg.iter()):

@@ -19,6 +19,7 @@ def read_colours() -> str:
 
 def write_policy(style: str, *also: str) -> str:
     """Write a Content-Security-Policy: this style sheet by its hash, what else is named, nothing more."""
+    # base-uri and form-action do not fall back to default-src, so they are named.
     only = ("default-src 'none'", f"style-src {hash_block(style)}", *also)
     return "; ".join((*only, "base-uri 'none'", "form-action 'none'"))
 

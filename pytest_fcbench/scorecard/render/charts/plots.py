@@ -79,6 +79,7 @@ def draw_wheel(axes: Sequence[str], series: Sequence[Sequence[float]], says: str
         for number, values in enumerate(series):
             colour, closed = SERIES[number], [*values, values[0]]
             (line,) = plot.plot([*angles, 2 * pi], closed, color=colour, marker=MARKERS[number], lw=1.8, ms=6)
+            # The first line is solid; the others differ by dashes, too, for those who see no colours.
             if number:
                 line.set_dashes(DASHES[number])
             if len(series) == 1:
@@ -103,6 +104,7 @@ def draw_bars(rows: Sequence[tuple[str, Sequence[int]]], says: str, *, shares: b
                 left, wide = sum(counts[:part]) * scale, count * scale
                 if count:
                     plot.barh(row, wide, 0.42, left=left, color=SERIES[part], edgecolor=PAPER, lw=1.5)
+                # A narrower part has no room for its letter.
                 if wide > most * 0.04:
                     plot.text(
                         left + wide / 2, row + 0.1, name_part(part), color=PAPER, fontsize=11, ha="center"
@@ -144,6 +146,7 @@ def _label_accuracies(plot: Axes) -> None:
 def draw_releases(found: Iterable[Release], metric: str, says: str) -> str:
     """Accuracy over release date, the best so far as a line (BFCL paper, Patil et al. 2025, Figure 8)."""
     dated = sorted(found)
+    # matplotlib has no types for its dates.
     days = [float(date2num(one.day)) for one in dated]  # type: ignore[no-untyped-call]
     accuracies = [one.accuracy for one in dated]
     reach = [[one.accuracy - one.low for one in dated], [one.high - one.accuracy for one in dated]]
@@ -206,6 +209,7 @@ def _spread_places(heights: Sequence[float]) -> list[float]:
     gap = min(0.045, 1 / len(heights))
     places: list[float] = []
     for number, height in enumerate(heights):
+        # Room for those that are still to come below.
         least = gap * (len(heights) - 1 - number)
         most = places[-1] - gap if places else 1.0
         places.append(max(least, min(height, most)))

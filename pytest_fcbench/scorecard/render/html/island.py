@@ -107,6 +107,7 @@ def build_islands(
         "functions": [_describe_function(doc) for doc in shared.docs.values()],
         "rows": rows,
     }
+    # A line for each entry: the page's script searches lines as text and parses only those it shows.
     return Islands(write_inert_json(index), "[\n" + ",\n".join(map(write_inert_json, lines)) + "\n]")
 
 
@@ -118,6 +119,7 @@ _UNSAFE = re.compile(
 
 def write_inert_json(value: object) -> str:
     """Write a value as JSON on one line that can stand in a script element of a page."""
+    # Only what is unsafe is escaped: ensure_ascii would make other scripts up to six times as long.
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
@@ -125,6 +127,7 @@ def write_inert_json(value: object) -> str:
 def find_fair_length(lengths: Iterable[int], longest: int, budget: int) -> int:
     """Find the length, at most ``longest``, to which texts are cut so that all keep to the budget."""
     ordered = sorted(lengths)
+    # Shortest first: what a short text leaves of its share goes to the longer ones.
     for place, length in enumerate(ordered):
         share = budget // (len(ordered) - place)
         if length > share:
@@ -163,6 +166,7 @@ def _write_options(scorecard: Scorecard) -> str:
     options = [f"--fcbench-model={facts.model}", f"--fcbench-mode={facts.mode}"]
     options += [f"--fcbench-suite={suite}" for suite in facts.suites]
     options += [f"--fcbench-trials={trials}"] if trials > 1 else []
+    # core is the default, so it needs no option.
     options += [f"--fcbench-search={facts.search}"] if facts.search not in (None, "core") else []
     if means := facts.driven:
         options.append(f"--fcbench-profile={means.profile}")
@@ -222,33 +226,30 @@ def _list_accepted(parameter: tuple[str, object]) -> list[object]:
     """List a parameter, the values that are accepted, and whether it may be left out."""
     name, values = parameter
     options = list(values) if isinstance(values, (list, tuple)) else [values]
+    # In BFCL's ground truth an empty text among the values says that the parameter may be left out.
     shown = [cut_text(write_value(option), _RESULT) for option in options if option != ""]
     return [name, shown, "" in [option for option in options if isinstance(option, str)]]
 
 
 def _describe_function(doc: FunctionDoc) -> list[object]:
     """Name, description, and of each parameter name, type and description."""
-    parameters = [
-        [
-            name,
-            _describe_type(schema, required=name in doc.required),
-            cut_text(str(schema.get("description", "")), _DESCRIPTION),
-        ]
-        for name, schema in doc.properties.items()
-    ]
+    parameters = []
+    for name, schema in doc.properties.items():
+        kind = write_value(schema["enum"]) if "enum" in schema else str(schema.get("type", "any"))
+        default = f", default {write_value(schema['default'])}" if "default" in schema else ""
+        optional = "" if name in doc.required else ", optional"
+        description = cut_text(str(schema.get("description", "")), _DESCRIPTION)
+        parameters.append([name, cut_text(f"{kind}{default}{optional}", _DESCRIPTION), description])
     return [doc.name, cut_text(doc.description, _RESULT), parameters]
-
-
-def _describe_type(schema: Mapping[str, object], *, required: bool) -> str:
-    kind = write_value(schema["enum"]) if "enum" in schema else str(schema.get("type", "any"))
-    default = f", default {write_value(schema['default'])}" if "default" in schema else ""
-    return cut_text(f"{kind}{default}{'' if required else ', optional'}", _DESCRIPTION)
 
 
 def _describe_answer(
     place: int, record: Record, scorecard: Scorecard, done: Done | None, shared: _Shared, longest: int
 ) -> Json:
-    answer: Json = {"of": place, "verdicts": _list_verdicts(record)}
+    official, corrected = (_describe_verdict(record.verdict(profile)) for profile in Profile)
+    verdicts = [official] if official == corrected else [official, corrected]
+    answer: Json = {"of": place, "verdicts": verdicts}
+    # Steps are listed flat, turns are nested.
     usage = iter(record.steps)
     turns = [
         [
@@ -265,6 +266,7 @@ def _describe_answer(
         "paths": _list_paths(record),
         "turns": turns,
         "took": format_usage(record.usage),
+        # The script puts the node id together again; one that pytest named otherwise would come out wrong.
         "test": _number(shared.tests, name) if rest == f"{record.item_id}]" else None,
     }
     return answer | {key: value for key, value in optional.items() if value not in (None, "", [])}
@@ -296,12 +298,6 @@ def _describe_call_verdict(verdict: CallVerdict) -> list[str]:
 
 def _format_call(call: Mapping[str, object]) -> str:
     return cut_text(f"{call.get('name')} {write_value(call.get('arguments'))}", _RESULT)
-
-
-def _list_verdicts(record: Record) -> list[object]:
-    """List the official verdict, and the corrected one where it is another."""
-    official, corrected = (_describe_verdict(record.verdict(profile)) for profile in Profile)
-    return [official] if official == corrected else [official, corrected]
 
 
 def _describe_verdict(verdict: Verdict) -> list[object]:
@@ -400,5 +396,6 @@ def write_value(value: object) -> str:
     """Write a value as JSON, or as Python does where JSON cannot."""
     try:
         return json.dumps(value, ensure_ascii=False)
+    # Values of models can be what Python's literals can and JSON cannot: sets, bytes, deep nesting.
     except (TypeError, ValueError, RecursionError):
         return repr(value)

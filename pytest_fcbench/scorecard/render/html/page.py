@@ -17,12 +17,11 @@ from markupsafe import Markup, escape
 
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.scorecard.aggregate.scores import Score
 from pytest_fcbench.scorecard.render.charts.pages import hash_block, read_colours, write_policy
 from pytest_fcbench.scorecard.render.charts.plots import name_part
 from pytest_fcbench.scorecard.render.html import sections
 from pytest_fcbench.scorecard.render.html.island import Told, build_islands
-from pytest_fcbench.scorecard.render.wording import select_outermost
+from pytest_fcbench.scorecard.render.wording import format_limits, select_outermost
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 _FOLDER = Path(__file__).parent
@@ -33,6 +32,7 @@ def render_report(scorecards: Sequence[Scorecard], told: Told, profile: Profile)
     shown = sections.prepare_models(scorecards)
     rows, groups = sections.make_category_rows(shown), sections.make_group_rows(shown)
     found = build_islands(scorecards, [model.label for model in shown], told, profile)
+    # The policy allows both blocks by their hashes, so they are text before the template sees them.
     style, script = f"{read_colours()}{_read_file('page.css')}", _read_file("page.js")
     return (
         _make_environment()
@@ -75,16 +75,18 @@ def _make_environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_FOLDER),
         autoescape=True,
+        # A misspelled name in the template is an error, not an empty cell.
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "percent": _format_percent,
-        "limits": _format_limits,
-        "number": _format_number,
+        "percent": lambda share: "–" if share is None else f"{share:.2%}",
+        "limits": lambda score: format_limits(score.interval).replace("-", "–"),
+        "number": lambda value, digits=0: "–" if value is None else f"{value:,.{digits}f}",
         "dollars": _format_dollars,
         "plain": make_printable,
+        # Ids come from files and can hold lone surrogates, which UTF-8 does not have.
         "quoted": partial(quote, safe="", errors="replace"),
         "breakable": _allow_breaks,
         "drawn": Markup,
@@ -103,21 +105,8 @@ def _make_environment() -> Environment:
 
 def _allow_breaks(name: str) -> Markup:
     """Let a narrow column break a name behind its signs."""
+    # Escaped first: the marks added here must stay the only markup.
     return Markup(re.sub("[_:/]", r"\g<0><wbr>", str(escape(make_printable(name)))))  # noqa: S704 - escaped just now
-
-
-def _format_percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.2%}"
-
-
-def _format_limits(score: Score) -> str:
-    if score.interval is None:
-        return "–"
-    return f"{score.interval.low:.1%}–{score.interval.high:.1%}".replace("%–", "–")
-
-
-def _format_number(value: float | None, digits: int = 0) -> str:
-    return "–" if value is None else f"{value:,.{digits}f}"
 
 
 def _format_dollars(usd: float | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePath
@@ -76,22 +76,21 @@ _MORE: tuple[Callable[[int, Scorecard], str], ...] = (
 
 def name_models(scorecards: Sequence[Scorecard]) -> tuple[str, ...]:
     """Shorten the name of each: the model's, with the mode or the file where that is not enough."""
-    names = [_shorten_name(card.facts.model) for card in scorecards]
+    names = []
+    for card in scorecards:
+        kind, _, path = card.facts.model.partition(":")
+        # Models made of stored answers are named by a path, of which the page needs the end only.
+        is_file = kind in ("replay", "scripted") and path
+        names.append(make_printable(f"{kind}:{PurePath(path).name}" if is_file else card.facts.model))
     for more in _MORE:
         told = [
             (name, make_printable(more(n, card)))
             for n, (name, card) in enumerate(zip(names, scorecards, strict=True))
         ]
+        # As a set: a word that all cards of a name share tells nothing apart.
         kinds = Counter(name for name, _ in set(told))
         names = [f"{name} ({word})" if kinds[name] > 1 else name for name, word in told]
     return tuple(names)
-
-
-def _shorten_name(model: str) -> str:
-    kind, _, path = model.partition(":")
-    return make_printable(
-        f"{kind}:{PurePath(path).name}" if kind in ("replay", "scripted") and path else model
-    )
 
 
 def summarise_run(model: Model) -> str:
@@ -229,7 +228,8 @@ def compare_formats(shown: Sequence[Model], rows: Sequence[Row], profile: Profil
         known = {
             metric: [score.accuracy for score in column if score.accuracy is not None]
             for metric, column in scores.items()
-            if len({score.missing for score in column}) == 1  # else what was not run would be the difference
+            # Else what was not run would be the difference.
+            if len({score.missing for score in column}) == 1
         }
         metrics = tuple(metric for metric, column in known.items() if len(column) == len(asked))
         if len(asked) > 1 and metrics:
@@ -245,6 +245,7 @@ def draw_wheel(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) ->
         known = [accuracy for accuracy in found if accuracy is not None]
         if len(known) == len(shown):
             spokes[row.name] = known
+    # Two spokes make no area.
     if len(spokes) < 3:
         return None
     says = f"Wagon wheel: accuracy in {len(spokes)} categories, {profile} profile; the table has the numbers."
@@ -305,12 +306,16 @@ class Errors:
 def count_errors(shown: Sequence[Model], profile: Profile) -> Errors:
     """Count the codes of all failures under one profile."""
     found = [
-        {name: Counter(_list_codes(part, profile)) for name, part in model.categories.items()}
+        {
+            name: Counter(v.code for record in part if isinstance(v := record.verdict(profile), Failed))
+            for name, part in model.categories.items()
+        }
         for model in shown
     ]
     totals = [sum(counts.values(), Counter()) for counts in found]
     together = sum(totals, Counter[str]())
     codes = sorted(together, key=lambda code: (-together[code], code))
+    # The last colour is for the rest: more parts than colours could not be told apart.
     own = codes if len(codes) <= MOST_SERIES else codes[: MOST_SERIES - 1]
 
     def parts(counts: Counter[str]) -> Sequence[int]:
@@ -329,16 +334,13 @@ def count_errors(shown: Sequence[Model], profile: Profile) -> Errors:
     )
 
 
-def _list_codes(records: Iterable[Record], profile: Profile) -> Iterator[str]:
-    return (v.code for record in records if isinstance(v := record.verdict(profile), Failed))
-
-
 def count_causes(shown: Sequence[Model], profile: Profile) -> list[tuple[str, list[int]]]:
     """Why entries were not scored, with how often for each model."""
     found = [
         Counter(
             v.cause
             for r in m.scorecard.records
+            # Entries that the other profile drove are told once, with the complex calls.
             if isinstance(v := r.verdict(profile), NotScored) and v.cause != OTHER_RULES
         )
         for m in shown
