@@ -81,6 +81,7 @@ class ChatServer:
         return web.json_response(vars(self._stats))
 
     async def _answer_chat(self, request: web.Request) -> web.StreamResponse:
+        # Drawn before anything is awaited, so that faults come in the order of arrival.
         stats, draw = self._stats, next(self._draws)
         stats.requests += 1
         stats.in_flight += 1
@@ -142,14 +143,17 @@ class ChatServer:
             case Kind.HANG:
                 await asyncio.sleep(_LONGEST_HANG_S)
         response = web.StreamResponse(headers={"Content-Length": str(len(answer))})
+        # The client is gone already.
         if (transport := request.transport) is None:
             return response
         if fault is Kind.CUT:
             await response.prepare(request)
+            # The whole length was announced, so the client can see that the body is cut.
             await response.write(answer[: len(answer) // 2])
             transport.close()
         else:
             transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            # Without the option above the system would close the connection in order, as after an answer.
             transport.abort()
         return response
 

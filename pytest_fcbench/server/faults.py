@@ -81,6 +81,7 @@ def draw_faults(given: Mapping[Kind, float], wait: Latency, seed: int) -> Iterat
     """Draw for each request in order of arrival; its fault depends on nothing but seed and shares."""
     random = Random(seed)  # noqa: S311 - to be repeated, not to be secret
     while True:
+        # Both are always drawn, so that another latency does not change which requests fail.
         chance, pace = random.random(), random.random()
         fault = None
         for kind, share in given.items():

@@ -86,6 +86,7 @@ def list_requests(
         with suppress(NotScoredError):
             manner = Manner("", prompting)
             talk = converse(entry, Setting(manner, suite, PathSettings(profile), memories))
+            # Its first request is its only one, so nothing has to be answered.
             if entry.category.single_turn:
                 return [next(talk)]
             drive_conversation(talk, answer)
@@ -109,18 +110,18 @@ def read_body(text: str | bytes) -> Body:
             raise RefusedRequestError(
                 400, "invalid_request", "the body must be an object with a list of messages"
             )
-        messages = [_drop_nulls(message) for message in body["messages"]]
+        # Clients leave out the content of a message that has none, or send null.
+        messages = [
+            {key: value for key, value in message.items() if value is not None}
+            if isinstance(message, Mapping)
+            else message
+            for message in body["messages"]
+        ]
+        # Nothing but what is asked: temperature, model and the order of keys differ from client to client.
         asked = json.dumps([messages, body.get("tools") or []], sort_keys=True)
     except (ValueError, RecursionError) as error:
         raise RefusedRequestError(400, "invalid_json", f"the body is not JSON: {error}") from None
     return Body(hashlib.sha256(asked.encode()).digest(), bool(body.get("stream")))
-
-
-def _drop_nulls(message: object) -> object:
-    """Drop members that are null: clients leave out the content of a message that has none, or send null."""
-    if not isinstance(message, Mapping):
-        return message
-    return {key: value for key, value in message.items() if value is not None}
 
 
 def _parse_number(text: str) -> float:
@@ -153,6 +154,7 @@ class Lookup:
 
         ``name`` is a key, with its trial where there are several. Raises ``Refused``.
         """
+        # An id may itself end like a trial, so it is looked up before the trial is cut off.
         key = name if name is None or name in self._entries else re.sub(r"-t[1-9]\d*$", "", name)
         if key is not None and key not in self._entries:
             raise RefusedRequestError(
@@ -164,6 +166,7 @@ class Lookup:
                 return asked
             if not self._to_index:
                 break
+            # Every manner takes a conversation about each entry, and most clients use one.
             self._index_manner(self._to_index.pop(0))
         if key is not None:
             raise RefusedRequestError(
@@ -179,6 +182,7 @@ class Lookup:
             for request in list_requests(entry, suite, prompting, self._models, memories, self._web):
                 asked_for = {"messages": request.messages, "tools": request.tools}
                 text = json.dumps(asked_for, ensure_ascii=False)
+                # Only an answer about a memory or the web depends on what was found out before.
                 said = request.messages if isinstance(entry.expectation, Answers) else ()
                 asked = FoundRequest(
                     entry, prompting, request.turn, request.step, estimate_tokens(text), said

@@ -142,6 +142,7 @@ def _make_entry(record: Field, known: list[tuple[object, FunctionDoc]]) -> Entry
         raise record.member("id").error(describe_unknown_name("domain", found["domain"], DOMAINS))
     record = replace(record, keys=(entry_id,))
     docs = tuple(_read_doc(field, known) for field in record.member("functions").elements())
+    # Calls name their function, so two of one name could not be told apart.
     if len({doc.name for doc in docs}) < len(docs):
         raise record.member("functions").error("a function stands twice")
     question, steps = _read_conversation(record.member("conversations"))
@@ -155,6 +156,7 @@ def _make_entry(record: Field, known: list[tuple[object, FunctionDoc]]) -> Entry
         functions=docs,
         expectation=GoldenPath(steps, LOOKUPS, JUDGED, OVERLOOKED),
         set_aside=next((f"a golden call has a wrong form: {flaw}" for flaw in flaws if flaw), None),
+        # All blocks of ten ids begin with calls of the same functions: they paraphrase one template.
         cluster=f"{found['domain']}-{int(found['number']) // _TEMPLATE}",
     )
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,6 +53,7 @@ def open_own(name: str, path: Path) -> Suite:
     # Modules and pages count too: entries can depend on them.
     read = [file for file in _walk(path) if file.suffix in (*_YAML, _LINES, ".py") and file.is_file()]
     digest = hash_files(read, path if path.is_dir() else path.parent)
+    # Read category by category: a run of one need not read the others.
     load = cache(partial(_load, name, by_category, {}))
     return Suite(
         name=name,
@@ -107,6 +108,7 @@ def _read_beginning(file: Path) -> bytes:
         return b""
     try:
         with file.open("rb") as opened:
+            # A folder can hold large files that are no entries; Windows editors begin theirs with a BOM.
             return opened.read(100_000).removeprefix(BOM_UTF8)
     except OSError as error:
         raise SuiteError(f"{file}: cannot be read: {error.strerror}") from None
@@ -140,7 +142,13 @@ def _load(
     """
     found: dict[str, tuple[Entry, Path]] = {}
     for part in parts.get(category.name, ()) or parts.get(MADE_OF.get(category.name, ""), ()):
-        for entry in _read_entries(part, suite, category):
+        # A part of another category is one that this category can be made of.
+        if category in entry_files.read_categories(part):
+            made: Iterable[Entry] = entry_files.make_entries(part, suite, category, core.make_world())
+        else:
+            trajectories = entry_files.make_trajectories(part, suite, core.make_world())
+            made = derive_multi_turn(category.name, trajectories)
+        for entry in made:
             if entry.id in found:
                 raise part.error(f"the id {entry.id!r} is taken by an entry of another file or line")
             if (other := taken.setdefault(entry.id, category.name)) != category.name:
@@ -149,12 +157,6 @@ def _load(
     # An entry and what was made from it share a cluster, whose members count as dependent.
     entries = join_clusters([entry for entry, _ in found.values()])
     return {entry.id: (entry, found[entry.id][1]) for entry in entries}
-
-
-def _read_entries(part: Field, suite: str, category: Category) -> Iterator[Entry]:
-    if category in entry_files.read_categories(part):
-        return iter(entry_files.make_entries(part, suite, category, core.make_world()))
-    return derive_multi_turn(category.name, entry_files.make_trajectories(part, suite, core.make_world()))
 
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of the module

@@ -49,9 +49,11 @@ def _find_requests(
 ) -> Iterator[tuple[str, ApiRequest, str, Callable[[str], str | None]]]:
     for entry in entries:
         match entry.expectation:
+            # Without a recorded answer it is a service of our own, which no API can change.
             case ExpectedResponse(call=call, recorded=str(recorded)):
                 _, wanted, scheme = read_api_request(call)
                 yield call, wanted, scheme, partial(_find_shape_misfit, recorded)
+            # Of calls that are carried out only lookups leave this machine.
             case ExpectedResults(calls=calls):
                 for call in calls:
                     if call.partition("(")[0].strip() in lookups.LOOKUPS:
@@ -64,6 +66,7 @@ def _find_requests(
 def _find_lookup(call: str) -> tuple[str, lookups.Arguments]:
     """Return function and arguments of the lookup that a call makes."""
     made: list[tuple[str, lookups.Arguments]] = [("", {})]
+    # Carried out with functions that only note what they are given: a call can be made of others.
     carry_out_call(call, lookups.make_functions(lambda function, given: made.append((function, dict(given)))))
     return made[-1]
 
@@ -71,6 +74,7 @@ def _find_lookup(call: str) -> tuple[str, lookups.Arguments]:
 def _find_shape_misfit(recorded: str, body: str) -> str | None:
     try:
         code = compare_shapes(json.loads(recorded), json.loads(body))
+    # A server can answer with anything, also with JSON nested deeper than Python reads.
     except (ValueError, RecursionError):
         return f"no JSON: {body:.120}"
     return code and f"{code}: {body:.120}"
@@ -107,12 +111,14 @@ def ask_apis(probes: Iterable[Probe], sender: Sender) -> Iterator[Answer]:
     by_host: defaultdict[str, list[Probe]] = defaultdict(list)
     for probe in probes:
         by_host[probe.wanted.host].append(probe)
+    # A thread for each host, because some want a pause after each request and the others need not wait.
     with ThreadPoolExecutor(len(by_host) or 1) as pool:
         yield from chain.from_iterable(pool.map(partial(_ask_host, sender), by_host.values()))
 
 
 def _ask_host(sender: Sender, probes: Sequence[Probe]) -> list[Answer]:
     key = live.HOSTS[probes[0].wanted.host].key
+    # Without its key the host would refuse each request, which says nothing about the entries.
     if key and not os.environ.get(key.env, "").strip():
         return [Answer(probe, State.KEY_MISSING, key.env) for probe in probes]
     return [_judge_response(probe, sender.send(probe.wanted, probe.scheme)) for probe in probes]

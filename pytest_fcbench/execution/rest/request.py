@@ -45,6 +45,7 @@ def read_request(call: str) -> Request:
     try:
         if len(call) > LONGEST_CALL:
             raise ValueError(f"the call has more than {LONGEST_CALL:,} characters")
+        # Replaced everywhere in the text, as officially, also inside a URL.
         request = carry_out_call(call.replace("requests_get", FUNCTION), {FUNCTION: _make_request})
     except Exception as error:  # noqa: BLE001 - a model's text can make anything go wrong
         raise NoRequestError(f"{type(error).__name__}: {error}"[:500]) from None

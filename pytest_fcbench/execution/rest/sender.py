@@ -116,6 +116,7 @@ class Sender:
 
 def _hide(text: str, secret: str) -> str:
     """Hide a key in a text, also as it stands in a URL."""
+    # An API may repeat the address it was asked by, and answers are shown and kept.
     for form in (secret, quote(secret, safe="")) if secret else ():
         text = text.replace(form, "***")
     return text

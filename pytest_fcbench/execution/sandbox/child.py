@@ -100,6 +100,7 @@ def _carry_out(text: str, functions: Mapping[str, Callable[..., object]]) -> byt
         if len(text) > LONGEST_CALL:
             raise ValueError(f"the call has more than {LONGEST_CALL:,} characters")
         value = carry_out_call(text, functions)
+        # Officially a tuple becomes a list before it is compared.
         frame = encode(("returned", list(value) if isinstance(value, tuple) else value))
         return frame if len(frame) <= LONGEST else encode(("memory", "the result is too large"))
     except lookups.UnansweredError as error:

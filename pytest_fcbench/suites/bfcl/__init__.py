@@ -87,6 +87,7 @@ def open_suite(cache: Path) -> Suite:
         name=SOURCE.name,
         version=pack.version,
         pack_sha256=pack.content_sha256,
+        # Golden paths are ComplexFuncBench's; BFCL has every other category.
         categories=tuple(c for c in CATEGORIES.values() if not c.rule.follows_path),
         wording=wording,
         world=world_from_json(as_mapping(as_mapping(constants).get("world"))),
@@ -146,7 +147,9 @@ def _read_varied(pack: Pack, category: Category, ledger: Mapping[str, str], hint
     """
     for of, ids in _read_chosen_ids(pack, category):
         for entry in _read_entries(pack, of, ledger):
+            # In the order of the data set, not of the list of ids, as officially.
             if entry.id in ids:
+                # Once here and once when a prompt is built, because two official loaders add it.
                 functions = tuple(replace(doc, description=doc.description + hint) for doc in entry.functions)
                 yield replace(entry, functions=functions)
 
@@ -193,6 +196,7 @@ def _choose_reader(pack: Pack, category: Category) -> Callable[[Row, Category, R
         case Group.EXECUTABLE:
             # The calls whose answers the truths are, by the numbers of the entries.
             sent = read_rows(pack, f"{_SANITY_CHECK}_rest.json", key="idx")
+            # Truths of REST entries hold the reply alone, so the call comes from BFCL's check of its APIs.
             calls = {f"rest_{row['idx']}": str(row["ground_truth"]) for row in sent}
             return lambda row, category, answer: _make_single_turn(
                 row, category, ExpectedResponse(calls[str(row["id"])], str(answer["ground_truth"]))
@@ -285,6 +289,7 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Row, o
         truths = {row["id"]: row["ground_truth"] for row in read_rows(pack, _answer_file_of(category))}
     docs: Mapping[object, object] = {}
     if not category.single_turn:
+        # No function name stands in two of the classes.
         docs = {doc["name"]: doc for domain in DOC_FILES for doc in read_doc_rows(pack, domain)}
     for row in _read_questions(pack, category):
         if missed := as_mapping(row.get("missed_function")):
@@ -333,6 +338,7 @@ def _read_wording(constants: object) -> Wording:
         answer_format=texts["ADDITIONAL_SYSTEM_PROMPT_FOR_AGENTIC_RESPONSE_FORMAT"],
         memory={
             f"memory_{kind}": texts[f"MEMORY_BACKEND_INSTRUCTION_{name}"]
+            # Official templates name their places otherwise than our wording does.
             .replace("{scenario_setting}", "{persona}")
             .replace("{memory_content}", "{memory}")
             for kind, name in {"kv": "CORE_ARCHIVAL", "vector": "CORE_ARCHIVAL", "rec_sum": "UNIFIED"}.items()

@@ -89,6 +89,7 @@ def _named_in_files(category: Category) -> str:
 
 
 def _entry_id(category: Category, row: Mapping[str, object]) -> str:
+    # Officially replaced too (``utils.load_dataset_entry``), so ids are those of official result files.
     return str(row["id"]).replace(_named_in_files(category), category.name, 1)
 
 

@@ -17,6 +17,7 @@ _MEMORIES = {
     name: f"bfcl_eval/eval_checker/multi_turn_eval/func_source_code/{name}.py"
     for name in ("memory_kv", "memory_rec_sum")
 }
+_DUMP = "_dump_core_memory_to_context"
 
 SOURCES = (_PROMPTS, _DOCS, _TOOLS, *world.SOURCES, *_MEMORIES.values())
 
@@ -36,14 +37,12 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
         "default_prompts": _read_assignments(prompts),
         "hints": {"languages": _read_hints(docs), "float": float_note},
         "world": world.read_world(modules),
-        "empty_memory": {name: _read_empty_memory(modules[path]) for name, path in _MEMORIES.items()},
+        # The sentence that a model is shown for the content of an empty memory.
+        "empty_memory": {
+            name: _expect(_read_returned_texts(world.find_function(modules[path], _DUMP)), 1, _DUMP)[0]
+            for name, path in _MEMORIES.items()
+        },
     }
-
-
-def _read_empty_memory(module: ast.Module) -> str:
-    """Return the sentence that a model is shown for the content of an empty memory."""
-    name = "_dump_core_memory_to_context"
-    return _expect(_read_returned_texts(world.find_function(module, name)), 1, name)[0]
 
 
 def _read_hints(module: ast.Module) -> Mapping[str, Mapping[str, object]]:
@@ -76,6 +75,7 @@ def _read_returned_texts(function: ast.FunctionDef) -> Iterator[str]:
 def _read_added_texts(function: ast.FunctionDef) -> Iterator[str]:
     """Yield the texts of ``x += "..."`` in source order; each ``{...}`` of an f-string becomes ``{}``."""
     added = [node for node in ast.walk(function) if isinstance(node, ast.AugAssign)]
+    # ``ast.walk`` goes level by level, not from top to bottom.
     for node in sorted(added, key=lambda node: node.lineno):
         match node.value:
             case ast.Constant(value=str(text)):
@@ -86,6 +86,7 @@ def _read_added_texts(function: ast.FunctionDef) -> Iterator[str]:
 
 
 def _escape_braces(text: str) -> str:
+    # The texts become templates of ``str.format``.
     return text.replace("{", "{{").replace("}", "}}")
 
 
@@ -96,6 +97,7 @@ def _read_assignments(module: ast.Module) -> Mapping[str, object]:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             try:
                 found[node.targets[0].id] = _evaluate(node.value, found)
+            # An assignment of something else, such as a call, holds no prompt.
             except (ValueError, TypeError):
                 continue
     return found

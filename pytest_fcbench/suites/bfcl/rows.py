@@ -49,6 +49,7 @@ def read_docs(pack: Pack, domain: str) -> tuple[FunctionDoc, ...]:
 
 def make_doc(value: object) -> FunctionDoc:
     """Convert an official function doc."""
+    # What is left after the three, such as ``response``, is kept: some formats of prompts show it.
     doc = dict(as_mapping(value))
     name, description, parameters = doc.pop("name"), doc.pop("description"), doc.pop("parameters")
     return FunctionDoc(str(name), str(description), as_mapping(parameters), doc)

@@ -26,12 +26,20 @@ _SEED = 20_240_901
 def filler() -> Filler:
     """Make filler for every domain that has a use for it."""
     random = Random(_SEED)  # noqa: S311 - the same every time is what is wanted
+    # All draws come from one source, so what is added goes to the end: the rest then stays as it is.
     symbols = ["".join(random.choices("BCDFGHJKLMNPQRSTVWXZ", k=4)) for _ in range(600)]
     return Filler(
         file_text=" " + _make_text(random, 40),
         file_names=[f"scan_{random.randrange(10**9):09}.tif" for _ in range(30)],
         watch_list=symbols[:400],
-        transactions=[_make_transaction(random) for _ in range(300)],
+        transactions=[
+            {
+                "type": random.choice(("deposit", "withdrawal")),
+                "amount": round(random.uniform(10, 9999), 2),
+                "timestamp": f"{_make_date(random)} 09:00:00",
+            }
+            for _ in range(300)
+        ],
         ma_5=[round(random.uniform(150, 250), 2) for _ in range(500)],
         ma_20=[round(random.uniform(150, 250), 2) for _ in range(500)],
         sectors={"Technology": symbols[400:500], "Automobile": symbols[500:]},
@@ -59,15 +67,6 @@ def _make_name(random: Random) -> str:
 
 def _make_date(random: Random, form: str = "2023-{:02}-{:02}") -> str:
     return form.format(random.randint(1, 12), random.randint(1, 28))
-
-
-def _make_transaction(random: Random) -> dict[str, object]:
-    kind = random.choice(("deposit", "withdrawal"))
-    return {
-        "type": kind,
-        "amount": round(random.uniform(10, 9999), 2),
-        "timestamp": f"{_make_date(random)} 09:00:00",
-    }
 
 
 def _make_card(random: Random) -> dict[str, object]:

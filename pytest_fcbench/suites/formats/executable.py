@@ -86,6 +86,7 @@ def entries(
             expectation=ExpectedResults(
                 calls=tuple(call for call, _ in expected),
                 kinds=tuple(kind for _, kind in expected),
+                # The process that carries calls out imports these by name.
                 own=tuple(doc.name for doc in own.values()),
             ),
         )

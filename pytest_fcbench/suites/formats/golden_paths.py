@@ -166,6 +166,7 @@ def _read_rules(files: Sequence[tuple[PathFile | SharedFile, Field]]) -> _Rules:
                 raise at.at("functions", place).error(f"the function {doc.name!r} is described twice")
             _check_doc(at.at("functions", place), doc)
             docs[doc.name] = doc
+    # Only now are all docs known: a file can name parameters of another's functions.
     parameters = sorted({name for doc in docs.values() for name in doc.properties})
     for row, at in files:
         for place, name in enumerate(row.judged or ()):
@@ -215,6 +216,7 @@ def _make_entry(row: PathRow, at: Field, suite: str, category: Category, rules: 
         raise (at if listed is None else at.at("functions")).error("needs a function")
     steps: list[list[_RecordedCall]] = []
     for step, place in zip(row.steps, at.at("steps").elements(), strict=True):
+        # Step by step, because ``$from`` can only name a reply of a step above.
         steps.append(_read_calls(step, place, offered, steps, ()))
     made = [call for step in steps for call, _ in step]
     recorded = _read_calls(row.recorded, at.at("recorded"), offered, steps, made) if row.recorded else ()
@@ -245,27 +247,21 @@ def _read_calls(
     """Return the calls of a list, which are made once: none is equal to another or to those of ``made``."""
     calls: list[_RecordedCall] = []
     for row, place in zip(rows, at.elements(), strict=True):
-        call, reply = _read_call(row, place, offered, earlier)
+        (name,) = row.call
+        given = place.at("call", name)
+        doc = _find_doc(given, name, offered)
+        arguments = _read_arguments(given, doc, earlier)
+        for parameter in doc.required:
+            if parameter not in arguments:
+                raise given.error(f"{name} needs the parameter {parameter!r}")
+        reply = _resolve(place.at("reply"), earlier)
+        call = PathCall.with_reply(name, arguments, reply)
         # A reply is found by its call, so a call has one reply in the whole entry.
         above = (*made, *(other for other, _ in calls))
         if any((call.name, call.arguments) == (other.name, other.arguments) for other in above):
             raise place.error(f"the same call of {call.name} stands above")
         calls.append((call, reply))
     return calls
-
-
-def _read_call(
-    row: ReplyRow, at: Field, offered: Mapping[str, FunctionDoc], earlier: _Steps
-) -> _RecordedCall:
-    (name,) = row.call
-    given = at.at("call", name)
-    doc = _find_doc(given, name, offered)
-    arguments = _read_arguments(given, doc, earlier)
-    for parameter in doc.required:
-        if parameter not in arguments:
-            raise given.error(f"{name} needs the parameter {parameter!r}")
-    reply = _resolve(at.at("reply"), earlier)
-    return PathCall.with_reply(name, arguments, reply), reply
 
 
 def _read_arguments(field: Field, doc: FunctionDoc, earlier: _Steps) -> Mapping[str, object]:
@@ -306,6 +302,7 @@ def _resolve(field: Field, earlier: _Steps) -> object:
             return [_resolve(element, earlier) for element in field.elements()]
         case None | str() | int():
             return field.value
+        # YAML has ``.nan`` and ``.inf``, for which JSON has no form.
         case float(number) if math.isfinite(number):
             return number
     raise field.error(f"{str(field.value)[:40]} is no JSON value; a text needs quotes")

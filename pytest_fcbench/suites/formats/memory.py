@@ -136,6 +136,7 @@ def make_scenario(row: ScenarioRow, at: Field) -> Scenario:
             f"{row.id}_{number}",
             (Message("user", question.query),),
             tuple(question.answers),
+            # An answer that needs several facts can be known only after the last of them.
             max(_find_place(quote, row.conversations) for quote in place.at("said").elements()),
         )
         for number, (question, place) in enumerate(

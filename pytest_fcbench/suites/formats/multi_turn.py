@@ -102,6 +102,7 @@ def entries(
 
 
 def _make_entry(row: TrajectoryRow, at: Field, suite: str, category: Category) -> Entry:
+    # A name with a colon is a class of the team's own; no domain of ours has one.
     classes = {name: _load_class(name, at.at("domains", name)) for name in row.domains if ":" in name}
     for name in row.domains:
         if name not in (*DOMAINS, *classes):

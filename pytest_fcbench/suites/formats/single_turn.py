@@ -199,6 +199,7 @@ def _read_expected_call(
 def _check_accepted(field: Field, schema: Schema, language: Language) -> None:
     """Check that a value has the declared type; inside a dict, each key has a list of accepted values."""
     value, properties = field.value, schema.get("properties")
+    # Stands for a parameter that may be left out, so it need not have the declared type.
     if value == "":
         return
     if isinstance(value, list) and isinstance(items := schema.get("items"), Mapping):
@@ -209,6 +210,7 @@ def _check_accepted(field: Field, schema: Schema, language: Language) -> None:
             known = properties if isinstance(properties, Mapping) else {}
             if known and key not in known:
                 raise options.error(describe_unknown_name("key", key, known))
+            # Officially each key of a dict has alternatives of its own (``dict_checker``).
             for option in options.elements():
                 _check_accepted(option, known.get(key, {}), language)
     elif not conforms_to_schema(value, schema, language):

@@ -29,6 +29,7 @@ class TableRow(Row):
 
 def read_tables(rows: Mapping[str, TableRow], at: Field) -> tuple[Table, ...]:
     """Return the tables, in their order. Raises ``SuiteError``."""
+    # SQL does not tell names apart by the case of letters.
     if len({name.lower() for name in rows}) != len(rows):
         raise at.error("two tables have the same name, whatever the case of letters")
     return tuple(
@@ -46,6 +47,7 @@ def _read_values(at: Field, width: int) -> tuple[object, ...]:
     if len(values) != width:
         raise at.error(f"has {len(values)} values for {width} columns")
     for field in values:
+        # YAML also reads dates, which SQLite has no type for.
         if field.value is not None and not isinstance(field.value, (str, int, float)):
             raise field.error("must be text, a number or null")
     return tuple(field.value for field in values)

@@ -100,12 +100,14 @@ def _make_page(url: str, site: str, row: PageRow, at: Field) -> Page:
         return Page(url, "", "", _HTML, b"", _resolve_redirect(url, at.at("redirect")))
     if row.title is None:
         raise at.error("has no 'title'")
+    # Asked whether it is given, because ``null`` is a JSON value as well.
     if "json_value" in given:
         text = _write_json(at.at("json"))
         return Page(url, row.title, text, "application/json", text.encode())
     if row.plain is not None:
         return Page(url, row.title, row.plain, "text/plain; charset=utf-8", row.plain.encode())
     if "pdf" in given:
+        # No text can be read from it, as from many a PDF on the web.
         return Page(url, row.title, "", "application/pdf", b"%PDF-1.4\n%%EOF\n")
     if row.text is None:
         raise at.error("has no 'text'")

@@ -141,6 +141,7 @@ def _download(source: HubSource, stated: _Metadata, home: Path, target: Path) ->
     if known.is_file() and hashlib.sha256(known.read_bytes()).hexdigest() == stated.sha256:
         shutil.copyfile(known, target)
         return
+    # As much as an earlier pull got; its sha256 is checked when it is whole.
     have = partial.stat().st_size if partial.exists() else 0
     if have < stated.size:
         have = _append_rest(source, stated, partial, have)

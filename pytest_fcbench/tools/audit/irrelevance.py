@@ -47,6 +47,7 @@ def _find_served_elsewhere(facts: Facts, idle: list[Entry]) -> Iterator[tuple[st
         entry, other = pair.question.entry, pair.other.entry
         names = {call.name for call in called[other.id].calls}
         needed = {serialize_doc(doc) for doc in other.functions if doc.name in names}
+        # The same doc, not the same name: another function of that name may do something else.
         if needed and needed <= set(map(serialize_doc, entry.functions)):
             told = f"{other.id} (ROUGE-L {pair.rouge_l:.2f}) calls {format_value(sorted(names))}"
             yield entry.id, f"{told}, which is offered here too: {pair.question.excerpt}"
@@ -57,6 +58,7 @@ def _match_by_words(entry: Entry) -> str | None:
     question = read_question(entry)
     for call in completion.tool_calls or ():
         name = call if isinstance(call, str) else call.name
+        # Short parts, such as ``by`` and ``to``, stand in nearly every question.
         words = [word.lower() for word in _NAME_PART.findall(name) if len(word) > 2]
         is_said = all(
             any(said == word or (len(word) > 3 and said.startswith(word)) for said in question.words)

@@ -17,6 +17,7 @@ from pytest_fcbench.tools.audit.findings import Finding, Severity, format_on_one
 
 _LONGEST_EVIDENCE = 320
 _MOST_SHARES = 30
+# Wider and wider, because a few entries have many times what most have.
 _BUCKETS = ((0, 0), (1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, None))
 
 
@@ -127,6 +128,7 @@ def render_page(audit: Audit) -> str:
 
 
 def _draw_charts(spreads: Mapping[str, Distribution]) -> Iterator[str]:
+    # Imported late: an audit as text draws nothing.
     from pytest_fcbench.scorecard.render.charts.plots import draw_bars, name_part
 
     names = [

@@ -83,6 +83,7 @@ def read_review(path: Path) -> Review:
     seen: set[str] = set()
     for field, found in zip(top["decisions"].elements(), decisions, strict=True):
         aside = found.entries if found.decision is Decision.SET_ASIDE else ()
+        # The ledger gives one reason for each entry.
         if twice := seen.intersection(aside):
             raise field.error(f"{min(twice)} is set aside by a decision above too")
         seen.update(aside)

@@ -61,11 +61,14 @@ def _find_damage(text: str) -> Iterator[Flaw]:
     """Find at most one damage of each kind."""
     for place, sign in enumerate(text):
         kind = unicodedata.category(sign)
+        # U+FFFD is what decoding leaves of bytes that it cannot read, and half a surrogate pair (Cs) cannot
+        # be sent as UTF-8.
         if sign == "\ufffd" or kind == "Cs" or (kind == "Cc" and sign not in "\n\r\t"):
             yield Flaw(CERTAIN, f"U+{ord(sign):04X} in {_excerpt(text, place)}")
             break
     for found in _MANGLED.finditer(text):
         try:
+            # Only what reads as UTF-8 again was mangled: such letters also stand in sound words.
             meant = found[0].encode("cp1252").decode("utf-8")
         except (UnicodeEncodeError, UnicodeDecodeError):
             continue
@@ -95,6 +98,7 @@ def find_unnamed_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
         return
     question = standardize_turns(entry.turns)
     for accepted in iterate_accepted_values(entry):
+        # A number or a value of an enum is seldom said as it is written.
         texts = [value for value in accepted.values if isinstance(value, str)]
         is_closed = isinstance(accepted.schema.get("enum"), list)
         if accepted.is_optional or is_closed or not texts or len(texts) < len(accepted.values):

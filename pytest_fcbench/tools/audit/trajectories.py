@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
@@ -60,6 +61,7 @@ def _examine_call(entry: Entry, turn: int, text: str) -> Flaw | None:
         return Flaw(CERTAIN, f"{call.name} is offered {when}")
     if call.positional:
         return Flaw(CERTAIN, f"{format_value(call.positional[0])} belongs to no parameter")
+    # Without types first: a name that is not there makes a call fail, but Python does not look at types.
     if why := describe_misfit(call.name, call.arguments, docs, lambda value, schema: True):
         return Flaw(CERTAIN, why)
     plain = {name: value for name, value in call.arguments.items() if not isinstance(value, (dict, str))}
@@ -125,10 +127,15 @@ def _examine_empty_turn(entry: Entry, turn: int, truth: Sequence[Sequence[str]])
     after = next((n for n in range(turn + 1, len(truth)) if truth[n]), None)
     if after is None:
         return Flaw(LIKELY, f"no turn from {turn + 1} on makes a call, so nothing shows what is missing")
-    calls = list(_iterate_calls(truth[after]))
+    calls: list[Call] = []
+    # ``unmakeable`` reports a text that is no call; nothing behind it is looked at here.
+    with suppress(Undecodable):
+        for text in truth[after]:
+            calls += python.parse_corrected(text)
     withheld = _get_withheld_docs(entry)
     late = [doc.name for at, docs in withheld.items() if turn < at <= after for doc in docs]
     shown = format_value(list(truth[after]))
+    # What is missing is a function: then the calls after it have to use it.
     if late:
         if any(f"{name}(" in text for name in late for text in truth[after]):
             return None
@@ -140,19 +147,12 @@ def _examine_empty_turn(entry: Entry, turn: int, truth: Sequence[Sequence[str]])
     return Flaw(HINT, f"turn {turn + 1} already says every value of turn {after + 1}: {shown}")
 
 
-def _iterate_calls(texts: Sequence[str]) -> Iterator[Call]:
-    for text in texts:
-        try:
-            yield from python.parse_corrected(text)
-        except Undecodable:
-            return
-
-
 def _is_said(value: object, said: str) -> bool:
     if isinstance(value, (list, tuple)):
         return all(_is_said(element, said) for element in value)
     if isinstance(value, dict):
         return all(_is_said(member, said) for member in value.values())
+    # Nobody says ``True``: a switch is asked for in other words.
     return isinstance(value, bool) or standardize(str(value)) in said
 
 
@@ -164,6 +164,8 @@ def find_calls_off_schema(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     docs = {doc.name: doc for doc in entry.functions}
     for number, step in enumerate(entry.expectation.steps, 1):
         for call in step:
+            # The official check of formats sees names, required parameters and plain types. What only a full
+            # check finds, in an enum or inside of a value, cannot end a conversation.
             why, severity = describe_misfit(call.name, call.arguments, docs), CERTAIN
             if why is None:
                 why, severity = describe_misfit(call.name, call.arguments, docs, conforms_to_schema), LIKELY

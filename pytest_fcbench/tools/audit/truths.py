@@ -77,6 +77,7 @@ def iterate_accepted_values(entry: Entry) -> Iterator[AcceptedValues]:
 
 
 def _list_alternatives(options: object) -> Sequence[object]:
+    # A value without a list is the only one that is accepted; ``malformed`` reports it.
     return options if isinstance(options, (list, tuple)) else [options]
 
 
@@ -100,6 +101,7 @@ def find_uncallable_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
             if name in doc.properties:
                 continue
             told = f"{call.name} has no parameter {name}"
+            # A parameter that may be left out can be right in a call that leaves it out.
             if isinstance(options, (list, tuple)) and "" in options:
                 yield Flaw(LIKELY, f"{told}; accepted: {format_value(options)}")
             else:
@@ -115,6 +117,7 @@ def find_uncallable_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
 def _list_declared_keys(accepted: AcceptedValues) -> Sequence[object]:
     schema = accepted.schema
     has_elements = schema.get("type") in WITH_ELEMENTS[accepted.entry.category.language]
+    # Of a list of dicts the keys are declared by its elements.
     inner = schema.get("items") if has_elements else schema
     properties = inner.get("properties") if isinstance(inner, Mapping) else None
     return list(properties) if isinstance(properties, Mapping) else []
@@ -146,6 +149,7 @@ def _find_malformed_values(accepted: AcceptedValues) -> Iterator[Flaw]:
         # Several arrays, each too shallow: they may be meant as the elements of one.
         told = "are alternatives; where one array of them is meant, it does not match"
         yield Flaw(LIKELY, f"{format_value(accepted.values)} {told}")
+    # Officially "" means "may be left out", so an empty text can hardly be demanded.
     elif not accepted.values and is_required and accepted.schema.get("default") != "":
         yield Flaw(LIKELY, "is required, and only an empty text is accepted")
     elif "" in accepted.options and is_required:
@@ -205,6 +209,7 @@ def _find_misfits(option: object, schema: Schema, language: Language) -> Iterato
     # Text in Java and JavaScript is source text, where a variable can have any type.
     if isinstance(option, str) and (not is_python or declared == "any"):
         return
+    # Docs cannot declare null, and in Java and JavaScript ``any`` takes every value.
     if option is None or (not is_python and declared == "any"):
         return
     if not conforms_to_schema(option, {"type": declared}, language):
@@ -239,10 +244,12 @@ def find_refused_truths(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find truths that their own matcher does not accept."""
     failed = {
         profile: verdict
+        # From the last manner to the first, so that the verdict of the first one is told.
         for judgement in reversed(facts.oracle[entry.id])
         for profile in Profile
         if not isinstance(verdict := judgement.select_profile(profile), Passed)
     }
+    # No flaw of the truth: only the API itself could say whether it is right.
     if any(isinstance(verdict, NotScored) and verdict.cause == LIVE_ONLY for verdict in failed.values()):
         yield Flaw(HINT, str(failed[Profile.OFFICIAL]), "record what the API answers")
     elif failed:
@@ -251,6 +258,7 @@ def find_refused_truths(facts: Facts, entry: Entry) -> Iterator[Flaw]:
             profiles_by_reason[str(verdict)].append(profile)
         reasons = [f"{' and '.join(rules)} rules: {why}" for why, rules in profiles_by_reason.items()]
         alternatives = [_try_alternatives(facts, entry, profile) for profile in failed]
+        # The worse of both profiles, in the order of ``Severity``.
         severity, rest = min(alternatives, key=lambda found: list(Severity).index(found[0]))
         yield Flaw(severity, f"{'; '.join(reasons)}; {rest}")
 
@@ -270,6 +278,7 @@ def _is_answerable(facts: Facts, entry: Entry, profile: Profile, manner: Manner)
     verdict = facts.oracle[entry.id][MANNERS.index(manner)].select_profile(profile)
     if isinstance(verdict, Passed):
         return True
+    # Each call by itself first, where a verdict names the parameter; all of them together at the end.
     chosen = [_choose_values(facts, entry, call, profile, manner) for call in list_expected_calls(entry)]
     calls = tuple(call for call in chosen if call)
     if not calls or len(calls) < len(chosen):
@@ -284,6 +293,8 @@ def _choose_values(
     """Choose one accepted value for each parameter, such that the call passes by itself."""
     single = _expect_only(entry, call)
     options = {name: list(_list_alternatives(values)) for name, values in call.accepted.items()}
+    # A matcher blames one parameter at a time, so this takes as many tries as there are values, not as many
+    # as there are combinations of them.
     place = dict.fromkeys(options, 0)
     while True:
         chosen = {name: values[place[name] : place[name] + 1] for name, values in options.items()}
@@ -293,6 +304,7 @@ def _choose_values(
         if isinstance(verdict, Passed):
             return narrow
         blamed = verdict.details.get("parameter") if isinstance(verdict, Failed) else None
+        # The rest of the values cannot help: what is blamed has no other one, or is no parameter.
         if not isinstance(blamed, str) or place.get(blamed, 0) + 1 >= len(options.get(blamed, ())):
             return None
         place[blamed] += 1
@@ -300,6 +312,7 @@ def _choose_values(
 
 def _expect_only(entry: Entry, call: ExpectedCall) -> Entry:
     """Copy an entry as if this call were all that is expected, so that verdicts name a parameter."""
+    # A rule for several calls would say only that no call matches.
     rule = entry.category.rule if entry.category.rule.one_function else CATEGORIES["multiple"].rule
     category = replace(entry.category, rule=rule)
     return replace(entry, category=category, expectation=ExpectedCalls((call,)), tables=())
@@ -331,6 +344,7 @@ def find_greedy_traps(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     It gives each expected call the first that fits. Where a call fits two expected ones and another fits only
     the first of these, the order decides.
     """
+    # Official code: ``parallel_function_checker_no_order`` in ``ast_checker.py``.
     if entry.category.rule.parallel:
         calls = list_expected_calls(entry)
         pairs = combinations(range(len(calls)), 2)
@@ -342,6 +356,7 @@ def find_greedy_traps(facts: Facts, entry: Entry) -> Iterator[Flaw]:
 def _find_trap(facts: Facts, entry: Entry, first: int, second: int) -> Flaw | None:
     calls = list_expected_calls(entry)
     for both in _narrow_call(calls[second]):
+        # By the corrected rules, because the official ones decide only whether this right answer fails.
         alone = _judge_calls(facts, _expect_only(entry, calls[first]), (both,))
         if not isinstance(alone.corrected, Passed):
             continue
@@ -392,6 +407,7 @@ def find_refused_defaults(facts: Facts, entry: Entry) -> Iterator[Flaw]:
         default, values = accepted.schema.get("default"), accepted.values
         if not accepted.is_optional or not values or default in (None, ""):
             continue
+        # As texts too: a doc can write as text what the truth has as a number.
         text = standardize(str(default))
         if not any(value == default or standardize(str(value)) == text for value in values):
             meaning = f"may be left out, which means {format_value(default)}"

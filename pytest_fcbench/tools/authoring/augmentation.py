@@ -85,6 +85,7 @@ KINDS: Mapping[str, Callable[[Material, Random], Entry | None]] = {
 
 def collect_material(entries: Sequence[Entry], draw: Random) -> Material:
     """Collect the entries that were not made by code themselves. Raises ValueError where none can be used."""
+    # What was made by code is not used as material again (docs/decisions/derived-entries.md).
     written = [entry for entry in entries if not entry.parents]
     python = [entry for entry in written if entry.category.language is Language.PYTHON]
     parents = tuple(filter(is_answered_by_one_call, python))
@@ -96,6 +97,7 @@ def collect_material(entries: Sequence[Entry], draw: Random) -> Material:
         # What asks a database, an API or the web could answer many a question.
         if not (entry.rule.writes_sql or entry.rule.asks_web_api)
         for doc in entry.functions
+        # So could what takes a free query; and with a keyword in its name nothing can be called in Python.
         if "query" not in doc.properties and not any(map(iskeyword, doc.name.split(".")))
     }
     variants = {entry.key: tuple(build_variants(entry, draw)) for entry in written}
@@ -127,6 +129,7 @@ def augment_entries(
         if (number := entry.id.rpartition("_")[2]).isdecimal():
             free[entry.category.name] = max(free.get(entry.category.name, 0), int(number) + 1)
     for kind in kinds:
+        # Each kind has chance of its own, so that it gives the same whichever others are made.
         drawn = _draw_distinct(KINDS[kind], material, count, Random(f"{seed}:{kind}"))  # noqa: S311
         yield kind, combination.number_entries(drawn, suite, free)
 
@@ -136,6 +139,7 @@ def _draw_distinct(
 ) -> list[Entry]:
     found: dict[object, Entry] = {}
     siblings: Counter[tuple[str, ...]] = Counter()
+    # From few parents not many different entries can come, however many are wanted.
     for _ in range(_TRIES * min(count, 10 * len(material.parents))):
         if len(found) == count:
             break

@@ -135,6 +135,7 @@ def build_parallel_multiple(entries: Sequence[Entry], draw: Random) -> Entry | N
     languages = set(map(guess_language, questions))
     if _are_alike(docs) or len(languages) > 1 or UNKNOWN in languages:
         return None
+    # Questions of live categories were asked in a chat.
     if any(entry.category.group is Group.LIVE for entry in entries):
         return None
     if any(len(question) > _LONGEST_LISTED or "\n" in question for question in questions):
@@ -187,6 +188,7 @@ def _list_doc_words(doc: FunctionDoc) -> set[str]:
 def _split_words(text: str) -> set[str]:
     """Split a text, also in camel case, into beginnings of words in lower case."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
+    # Six letters of a word, so that ``calculate`` and ``calculation`` are one.
     return {word.lower()[:6] for word in re.findall(r"[^\W\d_]{3,}", spaced)}
 
 
@@ -196,6 +198,7 @@ def _draw_distractors(
     own, call = get_called_doc(entry), _get_call(entry)
     found: dict[str, FunctionDoc] = {}
     for doc in sorted(pool, key=lambda doc: (-compute_similarity(own, doc), doc.name)):
+        # Names apart, a distractor that takes the right arguments could be called as rightly.
         if not (can_answer(doc, call) or _share_a_name([own, doc]) or _are_alike([*found.values(), doc])):
             found[doc.name] = doc
         if len(found) == count * _DRAWN_FROM:
@@ -233,6 +236,7 @@ def _build_entry(
         turns=((Message("user", question),),),
         functions=tuple(functions),
         expectation=expectation,
+        # Of one parent it is a variant, so both are dependent; of several it is a question of its own.
         cluster=parents[0].cluster or parents[0].id if len(keys) == 1 else None,
         parents=keys,
     )
@@ -244,6 +248,7 @@ def _join_questions(entries: Sequence[Entry], draw: Random) -> str:
     before, between = draw.choice(_JOININGS if is_plain else _JOININGS[1:])
     joined = before + texts[0]
     for number, text in enumerate(texts[1:], 2):
+        # Only a numbered list has a number in what stands between.
         joined += re.sub(r"\d+", str(number), between) + text
     return joined
 

@@ -91,8 +91,10 @@ def _read_calls(place: str, text: str, docs: Sequence[FunctionDoc]) -> Iterator[
     """Yield the calls of a line, positional arguments under their names; none where the line has none."""
     try:
         calls = python.parse_corrected(text)
+    # A line such as an import is no call, and no mistake.
     except Undecodable:
         return
+    # Reversed, so that the first of several functions with one name is taken.
     by_name = {_drop_module(doc.name): doc for doc in reversed(docs)}
     for call in calls:
         name = _drop_module(call.name)

@@ -22,6 +22,7 @@ def format_entries(entries: Sequence[Entry]) -> Mapping[str, str]:
     for category, group in by_category.items():
         docs: dict[str, FunctionDoc] = {}
         for doc in (doc for entry in group for doc in entry.functions):
+            # The first doc of a name stands at the top of the file, to which entries refer.
             docs.setdefault(doc.name, doc)
         functions = list(map(_convert_doc, docs.values()))
         files[category] = _dump(

@@ -84,6 +84,7 @@ def _find_swaps(entry: Entry) -> Iterator[_Swap]:
         return
     has_date = any(isinstance(value, str) and _ISO_DATE.fullmatch(value) for value in values)
     for schema, forms, is_optional in given:
+        # A value that stands twice in the truth could be meant by either place in the question.
         if not forms or is_optional or values.count(forms[0]) != 1:
             continue
         if schema.get("enum") or "default" in schema:
@@ -118,6 +119,7 @@ def _find_swap(forms: tuple[object, ...], question: str, *, has_date: bool) -> _
         rows = _read_rows(table)
         own = next((row for row in rows if set(forms) <= set(row)), None)
         here = next((form for form in own or () if form in question), None)
+        # A city with its country behind it would end up in another one.
         if here and not re.search(rf"{re.escape(here)}(?:'s)?(?:,| in| \()\s*[A-Z]", question):
             rest = [row for row in rows if not any(form in question for form in row)]
             return _Swap(here, forms, partial(_draw_row, rest))
@@ -137,6 +139,7 @@ def _swap_values(entry: Entry, swaps: Sequence[_Swap], draw: Random) -> Entry:
     values: dict[tuple[object, ...], tuple[object, ...]] = {}
     for swap in swaps:
         text, forms = swap.draw_other(draw)
+        # Two values that were different have to stay so.
         if text not in texts.values():
             texts[swap.text], values[swap.values] = text, forms
     question = re.sub(_match_alone(*texts), lambda found: texts[found[0]], entry.turns[0][0].content)
@@ -166,6 +169,7 @@ def _does_state_every_number(question: str, values: Sequence[object], needed: Se
     rest = question
     for text in [form.format(day) for day in days for form in _DATE_FORMATS]:
         rest = rest.replace(text, " ")
+    # The longest first: a shorter one can be a part of it.
     for text in sorted(texts, key=len, reverse=True):
         rest = re.sub(_match_alone(text), " ", rest)
     found = {_read_number(text) for text in _NUMBER.findall(rest)}
@@ -207,6 +211,7 @@ def _draw_number(text: str, value: float, draw: Random) -> _Drawn:
     low = max(whole * least // 100 // step, 10 ** (digits - 1), 2 if step == 1 < whole else 1)
     high = min(whole * most // 100 // step, 10**digits - 1)
     other = draw.randint(low, high) * step
+    # With a zero at its end it would have a decimal less.
     if decimals and step == 1 and other % 10 == 0:
         other += 1
     made = f"{other / 10**decimals:{',' if ',' in text else ''}.{decimals}f}"

@@ -100,6 +100,7 @@ def draw_walks(
         if len(seen) == count:
             return
         walk = _draw_walk(start, docs, draw, turns)
+        # Without an edge any order of its calls would do, and nothing would be tested but single calls.
         if walk is None or not walk.edges or not _has_effect(start, walk):
             continue
         names = tuple(call.name for calls in walk.turns for call in calls)
@@ -140,6 +141,7 @@ def _draw_call(here: Environments, doc: FunctionDoc, known: Sequence[Value], dra
     for _ in range(_TRIES):
         values = {name: _draw_value(doc.properties[name], known, draw) for name in given}
         arguments = {name: value.value for name, value in values.items()}
+        # Tried on a copy, because a call that fails can still change something.
         if not _does_succeed(_try_call(here, doc.name, arguments)):
             continue
         arguments, needed = _replace_needless_values(here, doc, arguments, draw)
@@ -168,6 +170,7 @@ def _replace_needless_values(
             continue
         if does_succeed_with(name, _IMPROBABLE_VALUES[kind]):
             replaced[name] = _draw_plain_value(schema, draw)
+        # A number can fail only for its size: then any near it would do.
         elif isinstance(value, (int, float)) and does_succeed_with(name, value + 1):
             plain = _draw_plain_value(schema, draw)
             replaced[name] = plain if does_succeed_with(name, plain) else value
@@ -232,6 +235,7 @@ def _does_succeed(result: str) -> bool:
     """Return whether a call did what it is for, as far as its result shows."""
     parsed = _parse_result(result)
     if isinstance(parsed, Mapping):
+        # Environments have no common form of an error, so it is told by words.
         words = [str(key) for key in parsed] + [value for value in parsed.values() if isinstance(value, str)]
         is_empty = bool(parsed) and all(value in ([], {}, "", None) for value in parsed.values())
         return not is_empty and False not in parsed.values() and not any(map(_FAILURE.search, words))

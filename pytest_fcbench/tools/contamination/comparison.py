@@ -123,6 +123,7 @@ def rank_test(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
     spread = total + 1 - float((ties.astype(float) ** 3 - ties).sum()) / (total * max(1, total - 1))
     if spread <= 0:
         return lower / pairs, 1.0
+    # The correction for continuity must not turn the sign.
     z = max(0.0, abs(lower - pairs / 2) - 0.5) / math.sqrt(pairs * spread / 12)
     return lower / pairs, math.erfc(z / math.sqrt(2))
 

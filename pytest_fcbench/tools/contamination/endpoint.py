@@ -93,6 +93,7 @@ def _read_number(value: object, place: str) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         try:
             return float(value)
+        # JSON has whole numbers that no float can hold.
         except OverflowError:
             pass
     raise CallError("garbled", f"{place} holds {str(value)[:40]!r}, which is no log-probability")

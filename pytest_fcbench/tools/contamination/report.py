@@ -88,11 +88,7 @@ def render_study(study: Study, path: Path) -> str:
         return "".join(f"{line}\n" for line in tables.render_csv(tabulate_texts(study)))
     if path.suffix == ".json":
         return json.dumps(_build_document(study), indent=1)
-    page = tables.render_page(study.title, [replace(tabulate_study(study), title="")], [_draw_chart(study)])
-    return "".join(f"{line}\n" for line in page)
-
-
-def _draw_chart(study: Study) -> str:
+    # Only a page has a chart.
     from pytest_fcbench.scorecard.render.charts.plots import draw_perplexities
 
     places = {
@@ -100,7 +96,9 @@ def _draw_chart(study: Study) -> str:
         for name, measures in study.sets.items()
     }
     caption = f"Perplexity against nats per character, {' and '.join(places)}; a mark for each text."
-    return draw_perplexities(places, caption)
+    chart = draw_perplexities(places, caption)
+    page = tables.render_page(study.title, [replace(tabulate_study(study), title="")], [chart])
+    return "".join(f"{line}\n" for line in page)
 
 
 def _build_document(study: Study) -> dict[str, object]:

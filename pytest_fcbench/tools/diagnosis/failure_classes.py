@@ -107,6 +107,7 @@ def classify_failure(entry: Entry, transcript: Transcript, verdict: Failed, fres
         overflow = fault is Fault.OVERFLOW
         failure = FailureClass.CONTEXT_OVERFLOW if overflow else FailureClass.INFERENCE_ERROR
         return Divergence(failure, len(transcript.turns))
+    # Officially the turns behind one that was ended by force are dropped, so a missing turn says so.
     if len(transcript.turns) < len(entry.expectation.turns):
         calls = Counter(call for step in transcript.turns[-1] for call in step.calls)
         most_frequent = max(calls, key=calls.__getitem__, default=None)
@@ -125,6 +126,7 @@ def _order_turns(blamed: object, turns: Sequence[_Turn]) -> Iterator[int]:
         yield from range(1, len(turns) + 1)
         return
     start = blamed
+    # What is done where nothing could be called shows officially only in the verdict of the next turn.
     while start > 1 and not turns[start - 2].truth:
         start -= 1
     yield from range(start, blamed + 1)
@@ -195,6 +197,7 @@ class _Turn:
         """Find what went wrong here, if anything that can matter did; all does in the turn of the verdict."""
         others = [turn for turn in turns if turn is not self]
         if self.missing:
+            # There is always one, as the last of them applies to every missing call.
             return next(self._explain_missing_calls(others))
         if self.truth:
             return next(self._explain_complete_calls(others), None)
@@ -254,6 +257,7 @@ class _Turn:
             if at != in_order:
                 yield self._diverge(FailureClass.WRONG_ORDER, wanted, self.made[at])
         for wanted, at in zip(self.truth, places, strict=True):
+            # By repr, because 3 equals 3.0, but its result is another text, which official code compares.
             if repr(wanted.call) != repr(self.made[at].call):
                 yield self._blame_argument(wanted, self.made[at])
 
@@ -276,7 +280,9 @@ class _Turn:
 
 def _compare_turns(entry: Entry, truth: Trajectory, transcript: Transcript, fresh: Fresh) -> list[_Turn]:
     late = entry.scene.withheld if entry.scene else {}
+    # Names are read by all functions of the conversation, also those that the model should not know yet.
     everything = Offer(list_offered_docs(entry, len(truth.turns)), transcript.prompting.names)
+    # Each side gets environments of its own, and every call is carried out: later ones depend on it.
     model, right = fresh(entry), fresh(entry)
     turns = []
     for at, (steps, expected) in enumerate(zip(transcript.turns, truth.turns, strict=False)):
@@ -329,6 +335,7 @@ def _read_call(text: str, offer: Offer) -> Call:
 def _pair_calls(truth: Sequence[_CallMade], made: Sequence[_CallMade]) -> dict[int, int]:
     """Pair the same calls: as many as possible in the same order, then those left in any."""
     pairs: dict[int, int] = {}
+    # Equal calls first, so that one that only returned the same does not take the place of an equal one.
     for is_same in (_CallMade.is_equal, _CallMade.has_same_effect):
         left = [place for place in range(len(truth)) if place not in pairs]
         free = [place for place in range(len(made)) if place not in pairs.values()]

@@ -60,6 +60,7 @@ def build_question(
 ) -> Question[Diagnosis]:
     """Ask why a conversation failed; ``fresh`` is what its calls acted on, at the start."""
     shown: Mapping[str, object] = {}
+    # Shortened evenly: what matters can stand in any turn, so none is left out.
     for longest in LENGTHS:
         shown = _build_material(entry, transcript, verdict, fresh, longest)
         if len(repr(shown)) <= LONGEST:
@@ -72,6 +73,7 @@ def _read_diagnosis(reply: Mapping[str, object], turns: int) -> Diagnosis:
     cause, turn, explanation = read_members(reply, "class", "turn", "explanation")
     if cause not in list(RootCause):
         raise Unfit(f"must have as class one of: {', '.join(RootCause)}")
+    # ``true`` would pass as turn 1.
     if isinstance(turn, bool) or not isinstance(turn, int) or not 1 <= turn <= turns:
         raise Unfit(f"must have as turn a whole number from 1 to {turns}")
     if not isinstance(explanation, str) or not explanation.strip():

@@ -118,6 +118,7 @@ def build_score_row(
 def write_line(row: Mapping[str, object]) -> str:
     """Write a line of the file in ASCII; what JSON has no form for is written as its text, as officially."""
     converted: dict[str, object] = {}
+    # Field by field, so that one that is nested too deeply costs only itself.
     for name, value in row.items():
         try:
             converted[name] = _convert_to_json(value)
@@ -268,6 +269,7 @@ def _describe_wrong_answer(answered: AnsweredEntry) -> dict[str, object] | None:
         last, right = answer.last_message(answered.transcript), verdict.details["expected"]
         assert isinstance(right, list)
         error |= {"error_message": verdict.reason, "details": answer.describe_missing_answer(last, right)}
+        # Here, and nowhere else, the official record has only the question of the entry.
         prompt = answered.prompt["question"]
         results = {"model_result_raw": answered.result, "last_non_fc_message": last}
     return {
@@ -316,6 +318,7 @@ def _describe_turn(
     for turn in state.play_turns(entry.expectation, made, lambda: fresh(entry), Profile.OFFICIAL):
         executed.append({"model": [list(step) for step in turn.results], "ground_truth": list(turn.returned)})
         so_far += [text for step in turn.results for text in step]
+        # The official checker stops at the first turn that fails.
         if turn.number == verdict.details["turn"]:
             break
     match verdict.code.removeprefix("multi_turn:"):

@@ -236,8 +236,10 @@ are. There simple calls in Python were one half of "simple", calls of REST the o
 def write_table(columns: Mapping[str, _Value], models: Sequence[ModelRow], size_of: SizeOf) -> str:
     """Write a file as text; there is no new line at its end, as officially."""
     rows = [[value(model, size_of) for value in columns.values()] for model in models]
+    # The first number is the score. Without one a row goes last, as 1 is above all negated shares.
     rows.sort(key=lambda row: next((-cell for cell in row if isinstance(cell, float)), 1.0))
     text = io.StringIO()
+    # Official code joins by commas and quotes nothing; a name with a comma would shift its columns there.
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["Rank", *columns])
     writer.writerows([rank, *map(_format_cell, row)] for rank, row in enumerate(rows, 1))
