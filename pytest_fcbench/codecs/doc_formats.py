@@ -44,7 +44,13 @@ def _write_xml_parameters(owner: Mapping[str, object], indent: str) -> Iterator[
         schema = as_mapping(parameter)
         # Where nothing says which are required, all are.
         is_required = required is None or (isinstance(required, Container) and name in required)
-        tag = f'name="{name}" type="{_name_xml_type(schema)}" required="{str(is_required).lower()}"'
+        items, others = as_mapping(schema.get("items")), schema.get("additionalProperties")
+        kind = str(schema.get("type", "string"))
+        if "type" in items:
+            kind = f"{kind}[{items['type']}]"
+        elif others is not None:
+            kind = f"{kind}[{as_mapping(others).get('type', 'string')}]"
+        tag = f'name="{name}" type="{kind}" required="{str(is_required).lower()}"'
         if "default" in schema:
             tag += f' default="{schema["default"]!r}"'
         # Official: commas are dropped from the whole tag, also those of a default.
@@ -54,14 +60,6 @@ def _write_xml_parameters(owner: Mapping[str, object], indent: str) -> Iterator[
             yield from _write_xml_parameters(schema, indent + " " * 4)
             yield f"{indent}  </params>\n"
         yield f"{indent}</param>\n"
-
-
-def _name_xml_type(schema: Mapping[str, object]) -> str:
-    items, others = as_mapping(schema.get("items")), schema.get("additionalProperties")
-    kind = str(schema.get("type", "string"))
-    if "type" in items:
-        return f"{kind}[{items['type']}]"
-    return kind if others is None else f"{kind}[{as_mapping(others).get('type', 'string')}]"
 
 
 def _write_python(doc: Mapping[str, object]) -> Iterator[str]:

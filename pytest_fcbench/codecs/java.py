@@ -174,6 +174,8 @@ def parse_corrected(text: str) -> tuple[Call, ...]:
     An argument's value is its source text, which is read later, when its declared type is known.
     """
     inner = strip_brackets(text)
+    # Java has no bare expressions, so the calls are parsed as the initialiser of an array. That must be the
+    # whole text, which a brace in it could end early.
     try:
         found = find_first(
             parse_source("java", f"class C {{ Object[] calls = {{ {inner} }}; }}"), "array_initializer"
@@ -207,7 +209,8 @@ def parse_literal(text: str) -> object:
             parse_source("java", f"class C {{ Object o = {text}; }}"), "variable_declarator"
         )
         if declarator is None or get_text(get_field(declarator, "value")) != text.strip():
-            return text  # the text goes on after the expression
+            # The text goes on after the expression, so it is no literal.
+            return text
         return _read_value(get_field(declarator, "value"))
     except (Undecodable, ValueError, RecursionError):
         return text
@@ -218,6 +221,7 @@ def _read_value(node: Node) -> object:  # noqa: C901 - one flat case per node ty
     match node.type:
         case "decimal_integer_literal" | "hex_integer_literal" | "octal_integer_literal":
             digits = text.rstrip("lL").replace("_", "")
+            # Java's octal numbers begin with 0, which Python's int(..., 0) refuses.
             return int(digits, 8) if re.fullmatch(r"0[0-7]+", digits) else int(digits, 0)
         case "binary_integer_literal":
             return int(text.rstrip("lL").replace("_", ""), 0)

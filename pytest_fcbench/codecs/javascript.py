@@ -148,6 +148,7 @@ def parse_corrected(text: str) -> tuple[Call, ...]:
     Raises ``Undecodable``.
     """
     inner = strip_brackets(text)
+    # As the elements of an array: side by side they would be one comma expression.
     try:
         found = find_first(parse_source("javascript", f"x = [{inner}]"), "array")
         if found is None or get_text(found) != f"[{inner}]":
@@ -173,7 +174,8 @@ def parse_literal(text: str) -> object:
     try:
         assignment = find_first(parse_source("javascript", f"x = {text}"), "assignment_expression")
         if assignment is None or get_text(get_field(assignment, "right")) != text.strip():
-            return text  # the text goes on after the expression
+            # The text goes on after the expression, so it is no literal.
+            return text
         return _read_value(get_field(assignment, "right"))
     except (Undecodable, ValueError, RecursionError):
         return text

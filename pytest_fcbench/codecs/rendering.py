@@ -47,9 +47,9 @@ def render_in_format(calls: Sequence[Call], chosen: PromptFormat) -> str:
             objects = [{"function": call.name, "parameters": call.arguments} for call in calls]
             text = json.dumps(objects, ensure_ascii=False).replace("</", r"<\/")
         case Returned.VERBOSE_XML:
-            text = f"<functions>{''.join(map(_write_verbose_xml, calls))}</functions>"
+            text = _write_xml(calls, verbose=True)
         case Returned.CONCISE_XML:
-            text = f"<functions>{''.join(map(_write_concise_xml, calls))}</functions>"
+            text = _write_xml(calls, verbose=False)
     return f"{OPENING}{text}{CLOSING}" if chosen.tagged else text
 
 
@@ -57,20 +57,20 @@ def _write_arguments(call: Call) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
 
 
-def _write_verbose_xml(call: Call) -> str:
-    parameters = []
-    for name, value in call.arguments.items():
-        kind, text = _type_value(value, stripped=False)
-        parameters.append(f'<param name={quoteattr(name)} value={quoteattr(text)} type="{kind}"/>')
-    return f"<function name={quoteattr(call.name)}><params>{''.join(parameters)}</params></function>"
-
-
-def _write_concise_xml(call: Call) -> str:
-    parameters = []
-    for name, value in call.arguments.items():
-        kind, text = _type_value(value, stripped=True)
-        parameters.append(f'<param name={quoteattr(name)} type="{kind}">{escape(text, _RETURN)}</param>')
-    return f"<function name={quoteattr(call.name)}>{''.join(parameters)}</function>"
+def _write_xml(calls: Sequence[Call], *, verbose: bool) -> str:
+    functions = []
+    for call in calls:
+        parameters = ""
+        for name, value in call.arguments.items():
+            # Readers strip text between tags, but not attributes.
+            kind, text = _type_value(value, stripped=not verbose)
+            if verbose:
+                parameters += f'<param name={quoteattr(name)} value={quoteattr(text)} type="{kind}"/>'
+            else:
+                parameters += f'<param name={quoteattr(name)} type="{kind}">{escape(text, _RETURN)}</param>'
+        inside = f"<params>{parameters}</params>" if verbose else parameters
+        functions.append(f"<function name={quoteattr(call.name)}>{inside}</function>")
+    return f"<functions>{''.join(functions)}</functions>"
 
 
 _RETURN = {"\r": "&#13;"}

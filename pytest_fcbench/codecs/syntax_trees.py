@@ -106,7 +106,8 @@ def collect_arguments(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:
 def convert_number(text: str, types: Iterable[Callable[[str], int | float]], otherwise: str) -> object:
     """Return a text as the first of the types that takes it, or ``otherwise``."""
     for convert in types:
-        with suppress(ValueError):  # also where it has more digits than Python converts
+        # int() also refuses more digits than Python converts (4,300).
+        with suppress(ValueError):
             return convert(text)
     return otherwise
 

@@ -38,5 +38,6 @@ def adapt_class(owner: type) -> type[Environment]:
     return type(owner.__name__, (Environment, owner), members)
 
 
-if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+# Hidden from type checkers, which would take any name for one of the module.
+if not TYPE_CHECKING:
     __getattr__ = find_former_names(__name__, {"adapted": "adapt_class"})

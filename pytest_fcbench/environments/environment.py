@@ -46,5 +46,6 @@ def list_functions(domain: type[Environment]) -> tuple[str, ...]:
     return tuple(name for name in vars(domain) if not name.startswith("_") and name not in base)
 
 
-if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+# Hidden from type checkers, which would take any name for one of the module.
+if not TYPE_CHECKING:
     __getattr__ = find_former_names(__name__, {"functions_of": "list_functions"})

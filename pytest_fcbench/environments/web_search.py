@@ -73,6 +73,7 @@ def _describe_search_error(keywords: object, max_results: object, region: object
         return "keywords must be words to search for."
     if len(keywords) > _LONGEST_QUERY:
         return f"keywords have at most {_LONGEST_QUERY:,} characters."
+    # A boolean is an int, but no number of results.
     if not isinstance(max_results, int) or isinstance(max_results, bool) or max_results < 1:
         return "max_results must be a whole number from 1 on."
     if not isinstance(region, str) or len(region) > _LONGEST_REGION:

@@ -32,7 +32,7 @@ What only a web API could answer is no failure: the entry is not scored (``live_
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeGuard
 
@@ -197,7 +197,8 @@ def write_call(call: Call, offer: Offer) -> str:
     for name, value in call.arguments.items():
         if name.isidentifier():
             parts.append(f"{name}={_write_value(value, offer)}")
-        else:  # a name of JSON that could pass for several arguments
+        else:
+            # A name of JSON may hold anything, so in source it could pass for several arguments.
             parts.append(f"**{_write_value(value if name == '**' else {name: value}, offer)}")
     return f"{call.name}({', '.join(parts)})"
 
@@ -280,11 +281,13 @@ def _find_unmatched_greedily(fits: Sequence[Sequence[bool]]) -> int | None:
 
 def _find_misfit(wanted: _Expected, made: _Made, profile: Profile, *, supposed: bool) -> Misfit:
     """Return why a call is not the truth's. ``supposed``: take an answer that nobody recorded as right."""
+    compare = _compare_officially if profile is Profile.OFFICIAL else _compare_by_value
     match made.outcome:
         case Returned(value=value):
             try:
-                code = _COMPARED[profile][wanted.kind](wanted.value, value)
-            except (OverflowError, RecursionError):  # a whole number beyond all floats; a nest too deep
+                code = compare(wanted.kind, wanted.value, value)
+            except (OverflowError, RecursionError):
+                # A whole number beyond all floats, or a value that is too deep.
                 code = "wrong_result"
             if code is None:
                 return None
@@ -312,16 +315,27 @@ def _show(value: object) -> str:
 # How results are compared: the end of the code where they differ, or None
 
 
-def _compare_exact(expected: object, found: object) -> str | None:
-    return None if found == expected else "wrong_result"
-
-
-def _compare_real_time(expected: object, found: object) -> str | None:
+def _compare_officially(kind: Comparison, expected: object, found: object) -> str | None:
+    if kind is Comparison.EXACT:
+        return None if found == expected else "wrong_result"
+    if kind is Comparison.STRUCTURAL:
+        return _compare_structure(expected, found)
     if not (is_number(expected) and is_number(found)):
         return "wrong_result_real_time"
     # The bounds of a negative number are the wrong way round, so nothing is within (official).
     within = expected * (1 - _BAND) <= found <= expected * (1 + _BAND)
     return None if within else "wrong_result_real_time"
+
+
+def _compare_by_value(kind: Comparison, expected: object, found: object) -> str | None:
+    if kind is Comparison.EXACT:
+        return None if _are_same(expected, found) else "wrong_result"
+    if kind is Comparison.STRUCTURAL:
+        # JSON has one kind of number, so whole and other numbers have the same structure.
+        numbers = is_number(expected) and is_number(found)
+        return None if numbers else _compare_structure(expected, found)
+    near = is_number(expected) and is_number(found) and abs(found - expected) * 5 <= abs(expected)
+    return None if near else "wrong_result_real_time"
 
 
 def _compare_structure(expected: object, found: object) -> str | None:
@@ -342,10 +356,6 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _compare_exact_corrected(expected: object, found: object) -> str | None:
-    return None if _are_same(expected, found) else "wrong_result"
-
-
 def _are_same(one: object, other: object) -> bool:
     if is_number(one) and is_number(other):
         return one == other or math.isclose(one, other, rel_tol=_ROUNDING)
@@ -355,28 +365,3 @@ def _are_same(one: object, other: object) -> bool:
         case dict(), dict():
             return one.keys() == other.keys() and all(_are_same(one[key], other[key]) for key in one)
     return type(one) is type(other) and one == other
-
-
-def _compare_real_time_corrected(expected: object, found: object) -> str | None:
-    near = is_number(expected) and is_number(found) and abs(found - expected) * 5 <= abs(expected)
-    return None if near else "wrong_result_real_time"
-
-
-def _compare_structure_corrected(expected: object, found: object) -> str | None:
-    if is_number(expected) and is_number(found):
-        return None
-    return _compare_structure(expected, found)
-
-
-_COMPARED: Mapping[Profile, Mapping[Comparison, Callable[[object, object], str | None]]] = {
-    Profile.OFFICIAL: {
-        Comparison.EXACT: _compare_exact,
-        Comparison.REAL_TIME: _compare_real_time,
-        Comparison.STRUCTURAL: _compare_structure,
-    },
-    Profile.CORRECTED: {
-        Comparison.EXACT: _compare_exact_corrected,
-        Comparison.REAL_TIME: _compare_real_time_corrected,
-        Comparison.STRUCTURAL: _compare_structure_corrected,
-    },
-}

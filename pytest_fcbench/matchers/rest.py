@@ -60,7 +60,8 @@ def judge(entry: Entry, transcript: Transcript, perform: Perform) -> Judgement:
     truth = entry.expectation
     if not isinstance(truth, ExpectedResponse):
         raise TypeError(f"{entry.key} has no expected response")
-    perform = cache(perform)  # both profiles judge the same answer of an API that may be live
+    # Both profiles must judge the same answer of an API that may be live.
+    perform = cache(perform)
     response = perform(truth.call)
     if unscored := _explain_missing_truth(truth, response):
         return Judgement.same_in_both(unscored)
@@ -184,7 +185,11 @@ def _compare_responses(call: str, response: Response, truth: _Truth, profile: Pr
     code = _compare_shapes_corrected(truth.value, found) if corrected else compare_shapes(truth.value, found)
     # The same request has the same answer but for time; another one must agree in its values.
     if code is None and corrected and response.asked != truth.response.asked:
-        code = None if _are_equal(truth.value, found) else "wrong_value"
+        try:
+            code = None if _say_same(truth.value, found) else "wrong_value"
+        except (OverflowError, RecursionError):
+            # A whole number beyond all floats, or a value that is too deep.
+            code = "wrong_value"
     if code is None:
         return Passed()
     wanted, got = _describe_shape(truth.value), _describe_shape(found)
@@ -239,13 +244,6 @@ def _name_difference(expected: object, found: object) -> str | None:
 
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*")
-
-
-def _are_equal(expected: object, found: object) -> bool:
-    try:
-        return _say_same(expected, found)
-    except (OverflowError, RecursionError):  # a whole number beyond all floats; a nest too deep
-        return False
 
 
 def _say_same(expected: object, found: object) -> bool:

@@ -140,6 +140,7 @@ def _read_official_value(node: ast.expr) -> object:
         case ast.Tuple(elts=elements):
             return tuple(_read_official_value(element) for element in elements)
         case ast.Dict(keys=keys, values=values):
+            # The key of ** in a dict is None.
             if None in keys:
                 raise Undecodable("** inside a dict is not a value")
             names = [_read_official_value(key) for key in keys if key is not None]
@@ -235,6 +236,7 @@ def _is_too_large(compute: Binary, left: object, right: object) -> bool:
         if compute is operator.lshift:
             return left.bit_length() + right > _MAX_BITS
         return left.bit_length() + right.bit_length() > _MAX_BITS
+    # "a" * 10**9 is a short text that takes a gigabyte.
     sequence, count = (left, right) if isinstance(right, int) else (right, left)
     if isinstance(sequence, (str, bytes, list, tuple)) and isinstance(count, int):
         return measure_size(sequence) * count > _MAX_SIZE

@@ -21,7 +21,8 @@ def strip_fence(text: str) -> str:
         text = text[3:-3]
         first, line_end, rest = text.partition("\n")
         if line_end and re.fullmatch(r"[\w+-]*", first.strip()):
-            text = rest  # the first line names the language
+            # The first line of a fence names the language.
+            text = rest
         elif named := re.match(r"[\w+-]++[ \t]++(?=\[)", text):
             text = text[named.end() :]
     return text.strip().strip("`").strip()

@@ -46,8 +46,10 @@ def convert_schema(
     resolved, within = _resolve(schema, root, within)
     kind = _infer_type(resolved)
     converted: dict[str, object] = {"type": _WORDS[kind] if kind else "any"}
-    if description := _describe(resolved):
-        converted["description"] = description
+    words = " ".join(str(resolved.get("description") or "").split())
+    limits = [f"{phrase} {resolved[key]}" for key, phrase in _LIMITS.items() if key in resolved]
+    if words or limits:
+        converted["description"] = f"{words} ({', '.join(limits)})".lstrip() if limits else words
     if options := _list_options(resolved):
         converted["enum"] = options
     if resolved.get("default") is not None:
@@ -94,6 +96,7 @@ def _resolve(
     for _ in range(_MOST_PARTS):
         if isinstance(reference := resolved.pop("$ref", None), str):
             target = resolve_reference(reference, root)
+            # A schema that contains itself has no end, so inside of itself only its type is kept.
             resolved = (dict(target) if reference not in within else {"type": target.get("type")}) | resolved
             within |= {reference}
         elif isinstance(parts := resolved.get("allOf"), list) and parts:
@@ -132,6 +135,7 @@ def resolve_reference(reference: str, root: Mapping[str, object]) -> Mapping[str
     """Return the object that a reference within the document points to. Raises ``UsageError``."""
     found: object = root
     for key in reference.removeprefix("#").split("/")[1:]:
+        # JSON Pointer (RFC 6901) writes / as ~1 and ~ as ~0; ~1 is read first, so that ~01 stays ~1.
         name = key.replace("~1", "/").replace("~0", "~")
         found = found.get(name) if isinstance(found, Mapping) else None
     if not reference.startswith("#/") or not isinstance(found, Mapping):
@@ -146,6 +150,7 @@ def _infer_type(schema: Mapping[str, object]) -> str | None:
     if isinstance(kind, Sequence) and not isinstance(kind, str):
         kind = next((word for word in kind if word != "null"), None)
     if kind is None:
+        # Many schemas leave the type out where another keyword implies it.
         options = _list_options(schema)
         if "properties" in schema:
             kind = "object"
@@ -159,9 +164,3 @@ def _infer_type(schema: Mapping[str, object]) -> str | None:
 def _list_options(schema: Mapping[str, object]) -> list[object]:
     options = [schema["const"]] if "const" in schema else schema.get("enum")
     return [value for value in options if value is not None] if isinstance(options, list) else []
-
-
-def _describe(schema: Mapping[str, object]) -> str:
-    words = " ".join(str(schema.get("description") or "").split())
-    limits = [f"{phrase} {schema[key]}" for key, phrase in _LIMITS.items() if key in schema]
-    return f"{words} ({', '.join(limits)})".lstrip() if limits else words

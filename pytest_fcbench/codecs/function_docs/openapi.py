@@ -63,10 +63,12 @@ def _read_operation(
 ) -> FunctionDoc:
     properties: dict[str, object] = {}
     required: list[str] = []
+    # Parameters of the operation come last: by OpenAPI they override those of the path.
     for given in (*shared, *_as_list(operation.get("parameters"))):
         parameter = _follow_reference(given, document)
         name, place = str(parameter.get("name")), parameter.get("in")
-        if place == "body":  # Swagger 2
+        # Only Swagger 2 has a body among the parameters.
+        if place == "body":
             _add_body(parameter.get("schema"), document, properties, required)
         elif place in ("path", "query", "header") and name.lower() not in _BY_CLIENT:
             words = _join_words(parameter.get("description"))

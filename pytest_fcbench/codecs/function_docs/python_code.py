@@ -71,7 +71,10 @@ def document_function(function: Function, name: str | None = None, *, bound: boo
     described = {
         each.arg_name.lstrip("*"): " ".join((each.description or "").split()) for each in docstring.params
     }
-    hints = _read_hints(function, called)
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except (NameError, AttributeError, TypeError) as error:
+        raise UsageError(f"{called}: a type hint cannot be resolved: {error}") from None
     properties: dict[str, object] = {}
     required: list[str] = []
     for parameter in list(inspect.signature(function).parameters.values())[bound:]:
@@ -108,16 +111,8 @@ def _convert_hint(hint: object) -> Mapping[str, object]:
     return TypeAdapter(cast("type[object]", hint)).json_schema()
 
 
-_convert_plain_hint = cache(
-    _convert_hint
-)  # half of all hints are among four, and pydantic takes a while for each
-
-
-def _read_hints(function: Function, called: str) -> Mapping[str, object]:
-    try:
-        return get_type_hints(function, include_extras=True)
-    except (NameError, AttributeError, TypeError) as error:
-        raise UsageError(f"{called}: a type hint cannot be resolved: {error}") from None
+# Half of all hints are among four, and pydantic takes a while for each.
+_convert_plain_hint = cache(_convert_hint)
 
 
 def _is_plain(value: object) -> bool:
@@ -134,6 +129,7 @@ def import_module(name: str, folder: Path) -> object:
         module = importlib.import_module(name)
     except Exception as error:  # noqa: BLE001 - a module is a program of the user, which may fail in any way
         raise UsageError(f"{name} cannot be imported: {type(error).__name__}: {error}") from None
+    # Python imports a name once: where two files have it, the second would silently be the first.
     here = folder.joinpath(*name.split(".")).with_suffix(".py")
     if here.is_file() and (loaded := module.__file__) and not here.samefile(loaded):
         raise UsageError(f"{here}: a module {name} is already imported from {loaded}; rename one of them")

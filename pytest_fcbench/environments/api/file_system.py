@@ -30,7 +30,8 @@ class File:
     """Equal to a file of the same name and content."""
 
     name: str
-    content: str = ""  # Official: echo writes whatever it is given
+    # Official: echo writes whatever it is given, so this need not be text.
+    content: str = ""
 
 
 @dataclass(eq=False, repr=False)
@@ -62,7 +63,8 @@ class Directory:
         return True
 
     def __repr__(self) -> str:
-        return f"Directory({self.name!r}, {list(self.contents)})"  # short: a folder may lie in itself
+        # Names only, because a folder can come to lie in itself.
+        return f"Directory({self.name!r}, {list(self.contents)})"
 
 
 def build_tree(directory: Directory) -> dict[str, object]:
@@ -89,7 +91,8 @@ class FileSystem(Environment):
         if "root" not in state:
             self.root = Directory("/")
         elif state["root"]:
-            name, root = next(iter(state["root"].items()))  # Official: only the first root counts
+            # Official: only the first root counts.
+            name, root = next(iter(state["root"].items()))
             self.root = _load_folder(name, root["contents"], None, world.filler if long_context else None)
         else:
             raise ValueError("the file system's root has no folder")
@@ -188,7 +191,8 @@ class FileSystem(Environment):
         if not file_name:
             return {"terminal_output": content}
         item = self._find_item(file_name)
-        if item is None:  # Official: it never makes a file
+        # Official: echo never makes a file.
+        if item is None:
             return _make_file_error("echo", file_name)
         if isinstance(item, Directory):
             raise IsADirectoryError("a folder cannot be written to")
@@ -310,7 +314,8 @@ class FileSystem(Environment):
         if file is None:
             return _make_file_error("tail", file_name)
         every = file.content.splitlines()
-        return {"last_lines": "\n".join(every[-min(lines, len(every)) :])}  # Official: 0 gives every line
+        # Official: 0 gives every line.
+        return {"last_lines": "\n".join(every[-min(lines, len(every)) :])}
 
     def diff(self, file_name1: str, file_name2: str) -> dict[str, object]:
         """Compare two files in the current folder line by line, up to the end of the shorter one.

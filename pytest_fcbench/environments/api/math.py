@@ -65,7 +65,8 @@ class Math(Environment):
         try:
             # A context of its own: the official one changes the precision of the whole process.
             with _MPMATH:
-                import mpmath  # takes as long as all other environments together
+                # The import takes as long as all other environments together.
+                import mpmath
 
                 context = mpmath.MPContext()
                 context.dps = _check_precision(int(precision))
@@ -129,7 +130,8 @@ class Math(Environment):
         """
         if not _is_number(value):
             return {"error": _NO_VALUE}
-        if unit_in == unit_out:  # Official: whatever the unit
+        # Official: equal units are never looked up, so any word will do.
+        if unit_in == unit_out:
             return {"result": value}
         convert = _IMPERIAL_SI.get((str(unit_in), str(unit_out)))
         if convert is None:
@@ -146,7 +148,8 @@ class Math(Environment):
         Returns:
             result: their sum.
         """
-        return _compute(_NOT_TWO_NUMBERS, operator.add, a, b)  # Official: texts and lists are joined
+        # Official: texts and lists are joined.
+        return _compute(_NOT_TWO_NUMBERS, operator.add, a, b)
 
     def subtract(self, a: float, b: float) -> dict[str, object]:
         """Subtract one number from another.

@@ -136,7 +136,8 @@ class Trading(Environment):
         """
         if self.authenticated:
             return {"status": "Already logged in"}
-        self.authenticated = True  # official behaviour: whoever it is
+        # Official: any name and password will do.
+        self.authenticated = True
         return {"status": "Logged in successfully"}
 
     def trading_logout(self) -> Result:

@@ -37,7 +37,8 @@ class Travel(Environment):
         self.budget_limit: float | None = state["budget_limit"]
         self._world = world
         self._random = Random(state["random_seed"])  # noqa: S311 - to be repeated, not to be secret
-        if long_context:  # the cards and bookings of strangers, except where the configuration has its own
+        # The cards and bookings of strangers, except where the configuration has its own.
+        if long_context:
             for card_id, card in world.filler.credit_cards.items():
                 self.credit_card_list.setdefault(card_id, deepcopy(dict(card)))
             for booking_id, booking in world.filler.bookings.items():
@@ -208,7 +209,8 @@ class Travel(Environment):
         Returns:
             ``budget_fiscal_year``.
         """
-        return {"budget_fiscal_year": "2018"}  # official behaviour: whatever is asked
+        # Official: 2018, whatever is asked.
+        return {"budget_fiscal_year": "2018"}
 
     def compute_exchange_rate(self, base_currency: str, target_currency: str, value: float) -> Result:
         """Convert an amount of money to another currency.
@@ -262,7 +264,8 @@ class Travel(Environment):
             ``travel_cost_list``: a list with the cost.
         """
         fare = self._find_fare(travel_from, travel_to)
-        if travel_class not in list(_CLASS_FACTORS):  # what cannot be hashed is such a class too
+        # In a list, because a model may give what cannot be hashed.
+        if travel_class not in list(_CLASS_FACTORS):
             raise ValueError(f"the classes are {', '.join(_CLASS_FACTORS)}")
         factor = _compute_factor(travel_date, travel_class)
         # Official behaviour: in a long context, the costs of all flights and no word which is which.

@@ -191,7 +191,8 @@ class Vehicle(Environment):
         Returns:
             ``outsideTemperature`` in degrees Celsius.
         """
-        return {"error": 404}  # the official site is never there
+        # The official site is never there.
+        return {"error": 404}
 
     def setHeadlights(self, mode: Literal["on", "off", "auto"]) -> dict[str, object]:
         """Switch the headlights.
@@ -244,7 +245,8 @@ class Vehicle(Environment):
             "engine": {"engineState": self.engine_state},
         }
         more = {"metadata": self._world.filler.car_status} if self.long_context else {}
-        if option not in list(displays):  # in a list, as a model may give what cannot be hashed
+        # In a list, because a model may give what cannot be hashed.
+        if option not in list(displays):
             return {**more, "error": "The car has no display for that."}
         return {**more, **displays[option]}
 

@@ -21,7 +21,8 @@ CORE_SIZE, CORE_LENGTH = 7, 300
 ARCHIVE_SIZE, ARCHIVE_LENGTH = 50, 2000
 """Most texts of the archive, and characters of each."""
 
-_KEY = re.compile(r"^[a-z]+(_[a-z0-9]+)*$")  # Official: a line break at the end is overlooked
+# Official: a line break at the end is overlooked, as $ matches before it.
+_KEY = re.compile(r"^[a-z]+(_[a-z0-9]+)*$")
 
 
 class MemoryKv(Environment):

@@ -36,6 +36,7 @@ def _embed(text: str) -> Vector:
     vector = [0.0] * _PLACES
     for feature, weight in Counter(_extract_features(text)).items():
         part, size = feature
+        # Not hash(), which Python seeds anew in each process; a lone surrogate has no UTF-8.
         place = zlib.crc32(part.encode("utf-8", "backslashreplace")) % _PLACES
         vector[place] += size * (1 + math.log(weight))
     length = math.hypot(*vector) or 1.0
@@ -54,4 +55,5 @@ def _extract_features(text: str) -> Iterator[tuple[str, float]]:
 
 def measure_likeness(one: Vector, other: Vector) -> float:
     """Return the cosine to four digits: more differ among machines where a model makes the vectors."""
-    return round(math.fsum(a * b for a, b in zip(one, other, strict=True)), 4) + 0.0  # no -0.0
+    # Adding 0.0 makes 0.0 of -0.0.
+    return round(math.fsum(a * b for a, b in zip(one, other, strict=True)), 4) + 0.0

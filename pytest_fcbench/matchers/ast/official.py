@@ -183,7 +183,8 @@ def show_value(value: object, longest: int = 160) -> str:
     """Return a short ``repr`` for a sentence, whatever the value is."""
     try:
         text = repr(value)
-    except (ValueError, RecursionError) as error:  # an integer of too many digits, a value too deep
+    except (ValueError, RecursionError) as error:
+        # An integer of too many digits, or a value that is too deep.
         return f"a {type(value).__name__} that cannot be written ({str(error)[:40]})"
     return shorten_text(text, longest)
 
@@ -282,7 +283,8 @@ def _check_value(value: object, accepted: _Accepted, typing: _Typing, *, variabl
             # "" standardizes to "", so an optional text may also be given as "" or " .".
             texts = [standardize(answer) for answer in accepted if isinstance(answer, str)]
             return None if standardize(value) in texts else "value_error:string"
-    if isinstance(accepted, str):  # a bare text: what Python's "in" says of texts
+    # Official: of a bare text it is what Python's "in" says of texts.
+    if isinstance(accepted, str):
         return None if isinstance(value, str) and value in accepted else "value_error:others"
     return None if value in accepted else "value_error:others"
 

@@ -50,17 +50,19 @@ def compare_arguments(
     doc: FunctionDoc, made: Mapping[str, object], expected: Mapping[str, object]
 ) -> Comparison:
     """Compare the arguments of a call with those of the expected call of the same function."""
-    kinds = dict(_find_differences(doc.parameters, made, expected, 0))
-    if kinds:
-        reasons = (_describe_difference(name, kind, made, expected) for name, kind in kinds.items())
-        return Comparison(
-            False,
-            make_printable("; ".join(reasons)),
-            tuple(
-                Difference(name, kind, declared_type(doc, name), expected.get(name), made.get(name))
-                for name, kind in kinds.items()
-            ),
-        )
+    differences, reasons = [], []
+    for name, kind in _find_differences(doc.parameters, made, expected, 0):
+        values = expected.get(name), made.get(name)
+        differences.append(Difference(name, kind, declared_type(doc, name), *values))
+        match kind:
+            case "param_missing":
+                reasons.append(f"{name} is missing")
+            case "param_hallucination":
+                reasons.append(f"{name} is {_show(made, name)}, which is not asked for")
+            case _:
+                reasons.append(f"{name} is {_show(made, name)}, not {_show(expected, name)}")
+    if differences:
+        return Comparison(False, make_printable("; ".join(reasons)), tuple(differences))
     told = (
         f"{name}: {_show(made, name)} means {_show(expected, name)}"
         for name in {**expected, **made}
@@ -76,23 +78,14 @@ def declared_type(doc: FunctionDoc, name: str) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
-def _describe_difference(
-    name: str, kind: str, made: Mapping[str, object], expected: Mapping[str, object]
-) -> str:
-    if kind == "param_missing":
-        return f"{name} is missing"
-    if kind == "param_hallucination":
-        return f"{name} is {_show(made, name)}, which is not asked for"
-    return f"{name} is {_show(made, name)}, not {_show(expected, name)}"
-
-
 def _show(arguments: Mapping[str, object], name: str) -> str:
     """Show a value in few words."""
     if name not in arguments:
         return "what leaving it out means"
     try:
         text = json.dumps(arguments[name], ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):  # no JSON, a number of endless digits, too deep
+    except (TypeError, ValueError, RecursionError):
+        # It is no JSON, has a number of endless digits, or is too deep.
         return "a value that cannot be shown"
     return cut_text(text, _LONGEST_SHOWN)
 

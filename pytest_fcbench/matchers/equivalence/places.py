@@ -151,18 +151,18 @@ def _find_known(parts: Sequence[str]) -> Known | None:
 def _expand_words(text: str) -> Words:
     """Return the words of a part between commas with abbreviations written out."""
     found = split_words(text)
-    return tuple(_expand_abbreviation(found, at) for at in range(len(found)))
-
-
-def _expand_abbreviation(found: Words, at: int) -> str:
-    word, before, behind = found[at], found[:at][-1:], found[at + 1 : at + 2]
-    if word in _ABBREVIATIONS:
-        return _ABBREVIATIONS[word]
-    # St and Dr mean one thing in front of a name and another behind it.
-    if behind and behind[0].isalpha() and behind[0] != "and":
-        feet = word == "ft" and before and before[0].isdigit()
-        return word if feet else _BEFORE_A_NAME.get(word, word)
-    return _BEHIND_A_NAME.get(word, word) if before else word
+    expanded = []
+    for at, word in enumerate(found):
+        before, behind = found[:at][-1:], found[at + 1 : at + 2]
+        if word in _ABBREVIATIONS:
+            expanded.append(_ABBREVIATIONS[word])
+        # St and Dr mean one thing in front of a name and another behind it.
+        elif behind and behind[0].isalpha() and behind[0] != "and":
+            is_feet = word == "ft" and before and before[0].isdigit()
+            expanded.append(word if is_feet else _BEFORE_A_NAME.get(word, word))
+        else:
+            expanded.append(_BEHIND_A_NAME.get(word, word) if before else word)
+    return tuple(expanded)
 
 
 def _find_cities(name: Words) -> Iterator[tuple[Words, Words]]:

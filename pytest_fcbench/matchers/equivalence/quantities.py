@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
@@ -177,19 +178,14 @@ def _read_moment(text: str) -> Quantity | None:
     for cut in re.finditer(r"(?<=\d)t(?=\d)|,? at |,? ", text):
         day, at = _read_date(text[: cut.start()]), _read_time(text[cut.end() :])
         if isinstance(day, date) and at is not None:
-            return Quantity("moment", _normalize_moment(datetime.combine(day, at)))
+            moment = datetime.combine(day, at)
+            # Near the years 1 and 9999 the moment in UTC can be no datetime.
+            with suppress(OverflowError):
+                if moment.tzinfo is not None:
+                    return Quantity("moment", moment.astimezone(UTC))
+            # Without a zone it is what some clock shows, which is no moment in UTC.
+            return Quantity("moment", moment.isoformat())
     return None
-
-
-def _normalize_moment(moment: datetime) -> datetime | str:
-    """Return the moment in UTC where a zone is given, else what the clock shows."""
-    if moment.tzinfo is None:
-        return moment.isoformat()
-    # Near the years 1 and 9999 the moment in UTC can be no datetime.
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError:
-        return moment.isoformat()
 
 
 _Day: TypeAlias = "date | tuple[int, int] | tuple[str, int, int, int]"

@@ -143,7 +143,8 @@ def _choose_columns(costs: Matrix) -> list[int]:
     The Hungarian method by shortest augmenting paths (Jonker & Volgenant 1987): a new row takes the column
     to which the way over columns that are taken is cheapest, and each row on the way moves on by one.
     """
-    start = len(costs[0])  # a column beside all others, which the new row gives up
+    # A column beside all others, which the new row gives up.
+    start = len(costs[0])
     owner, row_price, column_price = [_NOBODY] * (start + 1), [0.0] * len(costs), [0.0] * (start + 1)
     for new in range(len(costs)):
         owner[start], column, seen = new, start, set[int]()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import TypeVar
@@ -73,7 +73,13 @@ def try_calls(entry: Entry, wanted: ExpectedCall, call: Call | None = None) -> T
     Raises ``NoStatement`` where no accepted call can be carried out.
     """
     schema = _list_columns(entry.tables) if entry.tables else None
-    truths = _make_possible(_list_accepted_arguments(wanted), lambda given: translate(given, schema))
+    options = [value if isinstance(value, (list, tuple)) else [value] for value in wanted.accepted.values()]
+    # "" among the accepted values of a parameter is its absence.
+    accepted = (
+        {name: value for name, value in zip(wanted.accepted, values, strict=True) if value != ""}
+        for values in islice(product(*options), _MOST_ALTERNATIVES)
+    )
+    truths = _make_possible(accepted, lambda given: translate(given, schema))
     columns = _list_columns(entry.tables or derive_tables(truths[0])) if call else schema
     answer = _attempt(lambda: translate(call.arguments, columns)) if call else truths[0]
     # Rows are derived from the answer too, so that a condition too many shows.
@@ -107,10 +113,3 @@ def _make_possible(items: Iterable[T], make: Callable[[T], R]) -> Sequence[R]:
 
 def _list_columns(tables: Sequence[Table]) -> Schema:
     return {table.name: tuple(table.columns) for table in tables}
-
-
-def _list_accepted_arguments(wanted: ExpectedCall) -> Iterator[Mapping[str, object]]:
-    """Yield the arguments of accepted calls; ``""`` among a parameter's values is its absence."""
-    options = [value if isinstance(value, (list, tuple)) else [value] for value in wanted.accepted.values()]
-    for values in islice(product(*options), _MOST_ALTERNATIVES):
-        yield {name: value for name, value in zip(wanted.accepted, values, strict=True) if value != ""}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -131,8 +131,12 @@ def _read_state(connection: sqlite3.Connection) -> Iterator[tuple[str, Content]]
     for (name,) in names:
         info = connection.execute(f"PRAGMA table_info({_quote(name)})").fetchall()
         rows = connection.execute(f"SELECT * FROM {_quote(name)}").fetchall()  # noqa: S608
-        columns = tuple((column.lower(), _find_affinity(kind)) for _, column, kind, *_ in info)
-        yield name.lower(), Content(columns, Counter(rows))
+        columns = []
+        for _, column, kind, *_ in info:
+            # SQLite, "Determination Of Column Affinity": the first of these parts in a type decides.
+            found = next((affinity for part, affinity in _AFFINITIES if part in kind.upper()), "numeric")
+            columns.append((column.lower(), found if kind else ""))
+        yield name.lower(), Content(tuple(columns), Counter(rows))
 
 
 _AFFINITIES = (
@@ -147,13 +151,6 @@ _AFFINITIES = (
 )
 
 
-def _find_affinity(kind: str) -> str:
-    """Return the affinity of a declared type (SQLite: "Determination Of Column Affinity")."""
-    if not kind:
-        return ""
-    return next((found for part, found in _AFFINITIES if part in kind.upper()), "numeric")
-
-
 def has_same_rows(expected: Outcome, found: Outcome, *, ordered: bool) -> bool:
     """Return whether the same rows were returned; in the same order where it counts."""
     if ordered:
@@ -164,16 +161,14 @@ def has_same_rows(expected: Outcome, found: Outcome, *, ordered: bool) -> bool:
 
 def has_same_state(expected: Outcome, found: Outcome) -> bool:
     """Return whether the same tables with the same rows are there."""
-    return expected.state.keys() == found.state.keys() and all(
-        _have_same_columns(content.columns, found.state[name].columns)
-        and content.rows == found.state[name].rows
-        for name, content in expected.state.items()
-    )
-
-
-def _have_same_columns(expected: Sequence[tuple[str, str]], found: Sequence[tuple[str, str]]) -> bool:
-    """Compare names in their order; a type counts where one is expected."""
-    return len(expected) == len(found) and all(
-        name == other and affinity in ("", kind)
-        for (name, affinity), (other, kind) in zip(expected, found, strict=True)
-    )
+    if expected.state.keys() != found.state.keys():
+        return False
+    for table, content in expected.state.items():
+        other = found.state[table]
+        if content.rows != other.rows or len(content.columns) != len(other.columns):
+            return False
+        for (wanted, affinity), (name, kind) in zip(content.columns, other.columns, strict=True):
+            # A type counts only where the truth declares one.
+            if name != wanted or affinity not in ("", kind):
+                return False
+    return True
