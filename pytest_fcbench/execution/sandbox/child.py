@@ -43,7 +43,15 @@ def main() -> None:
         return
     # What Python imports to report an error is imported now: later no file can be opened.
     _carry_out("sort_array(array=[1]", functions)
-    _set_limits(socket + 1, memory)
+    # From here on no files, no sockets, no other processes and no more memory.
+    for limit, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_NOFILE, socket + 1),
+        (resource.RLIMIT_NPROC, 0),
+        (resource.RLIMIT_AS, memory),
+    ):
+        resource.setrlimit(limit, (value, value))
     connection.send_bytes(encode(READY))
     while True:
         try:
@@ -55,18 +63,6 @@ def main() -> None:
             connection.send_bytes(outcome)
         except (EOFError, OSError):
             return
-
-
-def _set_limits(descriptors: int, memory: int) -> None:
-    """Forbid the process files, sockets, other processes and more memory."""
-    for limit, value in (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_NOFILE, descriptors),
-        (resource.RLIMIT_NPROC, 0),
-        (resource.RLIMIT_AS, memory),
-    ):
-        resource.setrlimit(limit, (value, value))
 
 
 def _builtin_functions(connection: Connection) -> Mapping[str, Callable[..., object]]:

@@ -345,12 +345,10 @@ def _make_listing(field: Field, earlier: _Steps) -> object:
         for name in changed[int(place)]:
             if name not in (*KINDS[row.of], *each):
                 raise item.error(describe_unknown_name("member", name, (*KINDS[row.of], *each)))
-    prices = _read_prices(field.at("prices")) if row.prices is not None else None
-    return make_listing(row.of, row.seed, row.items, prices, each, changed)
-
-
-def _read_prices(field: Field) -> tuple[float, float]:
-    match field.value:
+    prices = None
+    match row.prices:
         case [int() | float() as low, int() | float() as high] if 0 <= low <= high <= _MOST:
-            return low, high
-    raise field.error(f"must be the lowest and the highest price, between 0 and {_MOST}")
+            prices = low, high
+        case given if given is not None:
+            raise field.at("prices").error(f"must be the lowest and the highest price, between 0 and {_MOST}")
+    return make_listing(row.of, row.seed, row.items, prices, each, changed)

@@ -32,22 +32,14 @@ def read_tables(rows: Mapping[str, TableRow], at: Field) -> tuple[Table, ...]:
     # SQL does not tell names apart by the case of letters.
     if len({name.lower() for name in rows}) != len(rows):
         raise at.error("two tables have the same name, whatever the case of letters")
-    return tuple(
-        Table(
-            name,
-            row.columns,
-            tuple(_read_values(place, len(row.columns)) for place in at.at(name, "rows").elements()),
-        )
-        for name, row in rows.items()
-    )
-
-
-def _read_values(at: Field, width: int) -> tuple[object, ...]:
-    values = list(at.elements())
-    if len(values) != width:
-        raise at.error(f"has {len(values)} values for {width} columns")
-    for field in values:
-        # YAML also reads dates, which SQLite has no type for.
-        if field.value is not None and not isinstance(field.value, (str, int, float)):
-            raise field.error("must be text, a number or null")
-    return tuple(field.value for field in values)
+    tables = []
+    for name, row in rows.items():
+        for place, values in zip(at.at(name, "rows").elements(), row.rows, strict=True):
+            if len(values) != len(row.columns):
+                raise place.error(f"has {len(values)} values for {len(row.columns)} columns")
+            for field in place.elements():
+                # YAML also reads dates, which SQLite has no type for.
+                if field.value is not None and not isinstance(field.value, (str, int, float)):
+                    raise field.error("must be text, a number or null")
+        tables.append(Table(name, row.columns, tuple(map(tuple, row.rows))))
+    return tuple(tables)

@@ -39,23 +39,23 @@ def count_by_category(entries: Sequence[Entry]) -> Mapping[str, Distribution]:
     grouped: defaultdict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         grouped[entry.category.name].append(entry)
-    return {name: _count_values(group) for name, group in grouped.items()}
-
-
-def _count_values(entries: Sequence[Entry]) -> Distribution:
-    docs = [doc for entry in entries for doc in list_offered_docs(entry)]
-    schemas = [schema for doc in docs for schema in doc.properties.values()]
-    return Distribution(
-        entries=len(entries),
-        measures={
-            "functions": Counter(len(list_offered_docs(entry)) for entry in entries),
-            "parameters": Counter(len(doc.properties) for doc in docs),
-            "calls": Counter(map(count_expected_calls, entries)),
-            "turns": Counter(len(entry.turns) for entry in entries),
-        },
-        types=Counter(str(schema.get("type")) for schema in schemas if isinstance(schema, dict)),
-        languages=Counter(guess_language(join_user_messages(entry)) for entry in entries),
-    )
+    distributions = {}
+    for name, group in grouped.items():
+        offered = [list_offered_docs(entry) for entry in group]
+        docs = [doc for each in offered for doc in each]
+        schemas = [schema for doc in docs for schema in doc.properties.values()]
+        distributions[name] = Distribution(
+            entries=len(group),
+            measures={
+                "functions": Counter(map(len, offered)),
+                "parameters": Counter(len(doc.properties) for doc in docs),
+                "calls": Counter(map(count_expected_calls, group)),
+                "turns": Counter(len(entry.turns) for entry in group),
+            },
+            types=Counter(str(schema.get("type")) for schema in schemas if isinstance(schema, dict)),
+            languages=Counter(guess_language(join_user_messages(entry)) for entry in group),
+        )
+    return distributions
 
 
 def count_expected_calls(entry: Entry) -> int:

@@ -137,15 +137,15 @@ def _draw_charts(spreads: Mapping[str, Distribution]) -> Iterator[str]:
     legend = ", ".join(f"{name_part(part)} {name}" for part, name in enumerate(names))
     for measure, heading in MEASURES.items() if spreads else ():
         caption = f"{heading} by category, as shares: {legend}"
-        rows = [
-            (name, [_count_between(each.measures[measure], *bucket) for bucket in _BUCKETS])
-            for name, each in spreads.items()
-        ]
+        rows = []
+        for name, each in spreads.items():
+            counts = each.measures[measure].items()
+            parts = [
+                sum(number for value, number in counts if low <= value and (high is None or value <= high))
+                for low, high in _BUCKETS
+            ]
+            rows.append((name, parts))
         yield f"<figcaption>{caption}</figcaption>{draw_bars(rows, caption, shares=True)}"
-
-
-def _count_between(counts: Counter[int], low: int, high: int | None) -> int:
-    return sum(number for value, number in counts.items() if low <= value and (high is None or value <= high))
 
 
 def render_json(audit: Audit) -> str:

@@ -103,25 +103,21 @@ def build_parallel(entries: Sequence[Entry], draw: Random) -> Entry | None:
     None where two of them are almost the same, or one is no plain sentence: nobody tells a story twice.
     """
     docs, calls = list(map(get_called_doc, entries)), list(map(_get_call, entries))
-    values = list(map(_drop_whole_numbers, calls))
+    # A whole number does not tell two calls apart. It is a setting, of which the last would count, or how
+    # many results are wanted, and the most hold all others.
+    values = [
+        {
+            name: options
+            for name, options in call.accepted.items()
+            if not any(type(value) is int for value in list_options(options))
+        }
+        for call in calls
+    ]
     if any(doc != docs[0] for doc in docs) or any(one in values[:at] for at, one in enumerate(values)):
         return None
     if not all(_PLAIN.fullmatch(_get_question(entry)) for entry in entries):
         return None
     return _build_entry(entries, "parallel", docs[:1], ExpectedCalls(tuple(calls)), draw)
-
-
-def _drop_whole_numbers(call: ExpectedCall) -> dict[str, object]:
-    """Drop what does not tell two calls apart.
-
-    A whole number is a setting, of which the last would count, or how many results are wanted, and the most
-    hold all others.
-    """
-    return {
-        name: options
-        for name, options in call.accepted.items()
-        if not any(isinstance(value, int) and not isinstance(value, bool) for value in list_options(options))
-    }
 
 
 def build_parallel_multiple(entries: Sequence[Entry], draw: Random) -> Entry | None:
