@@ -86,16 +86,21 @@ def read_scorecard(path: Path, found: object) -> Scorecard:
             raise UsageError(
                 f"{path}: its schema is {version!r}; this version reads {SCHEMA!r}, {BASELINE!r}"
             )
+        facts = read_json(make_facts_adapter(), section)
+        told = section.get("sizes", {})
+        sizes = {name: size for name, size in told.items() if isinstance(size, int) and size >= 0}
+        if len(sizes) < len(told):
+            raise TypeError("'sizes' is an object of numbers of tests")
         created = found.get("created")
         return Scorecard(
             path,
-            read_json(make_facts_adapter(), section),
+            facts,
             # Records are looked up by item id later on, so each id stands once.
             tuple(sort_records({record.item_id: record for record in records}.values())),
-            _read_sizes(section.get("sizes", {})),
+            sizes,
             nodeids,
             float(created) if isinstance(created, (int, float)) else None,
-            tuple(read_json(_outcome_adapter(), told) for told in section.get("gate", [])),
+            tuple(read_json(_outcome_adapter(), outcome) for outcome in section.get("gate", [])),
         )
     # Any file can be given by mistake. What broken ones raise was found by fuzzing.
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
@@ -118,13 +123,6 @@ def parse_file(path: Path) -> object:
 @cache
 def _outcome_adapter() -> TypeAdapter[Outcome]:
     return TypeAdapter(Outcome)
-
-
-def _read_sizes(told: Mapping[str, object]) -> Mapping[str, int]:
-    sizes = {name: size for name, size in told.items() if isinstance(size, int) and size >= 0}
-    if len(sizes) < len(told):
-        raise TypeError("'sizes' is an object of numbers of tests")
-    return sizes
 
 
 def write_baseline(scorecard: Scorecard) -> str:

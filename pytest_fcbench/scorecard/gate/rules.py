@@ -155,24 +155,20 @@ class NotWorse:
         )
         if found is None or worst is None or best is None:
             return Finding(UNDECIDED, f"nothing of {self.metric} was scored in both runs")
-        sentence = _describe_change(found)
+        sentence = f"none of {found.entries} entries of {found.metric} changed"
+        if found.better + found.worse:
+            low, high = 100 * found.chance.low, 100 * found.chance.high
+            sentence = (
+                f"{found.metric} changed by {100 * found.change:+.2f} points "
+                f"(95% {low:+.2f} to {high:+.2f}) on {found.entries} entries, {found.better} better, "
+                f"{found.worse} worse; p of a loss by chance {found.chance.p_worse:.3f}"
+            )
         if self._is_worse(worst) != self._is_worse(best):
             return Finding(UNDECIDED, f"{sentence}; the entries that were not scored could turn it")
         return Finding(BROKEN if self._is_worse(found) else HELD, sentence)
 
     def _is_worse(self, difference: Difference) -> bool:
         return difference.chance.p_worse < 1 - self.confidence
-
-
-def _describe_change(found: Difference) -> str:
-    if not found.better + found.worse:
-        return f"none of {found.entries} entries of {found.metric} changed"
-    low, high = 100 * found.chance.low, 100 * found.chance.high
-    return (
-        f"{found.metric} changed by {100 * found.change:+.2f} points "
-        f"(95% {low:+.2f} to {high:+.2f}) on {found.entries} entries, "
-        f"{found.better} better, {found.worse} worse; p of a loss by chance {found.chance.p_worse:.3f}"
-    )
 
 
 def _keep_shared(evidence: Evidence) -> tuple[Evidence, Evidence]:

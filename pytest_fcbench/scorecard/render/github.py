@@ -12,7 +12,7 @@ from pytest_fcbench.domain.prompt_format import shorten_format_id
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate import execution, ratings
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
-from pytest_fcbench.scorecard.compare.paired import Pair, pair_runs
+from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.render import call_tables, format_tables
 from pytest_fcbench.scorecard.render.tables import Table, render_markdown
@@ -61,16 +61,24 @@ def write_step_summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[O
             yield from render_markdown(table)
     if outcomes:
         yield ""
-        rows = tuple((outcome.rule, outcome.outcome, outcome.sentence) for outcome in outcomes)
+        found = tuple((outcome.rule, outcome.outcome, outcome.sentence) for outcome in outcomes)
         yield from render_markdown(
-            Table("Gate", ("rule", "outcome", "found"), rows, (), frozenset(("outcome", "found")))
+            Table("Gate", ("rule", "outcome", "found"), found, (), frozenset(("outcome", "found")))
         )
     if evidence.baseline and not evidence.not_comparable:
         paired = pair_runs(evidence.baseline.records, evidence.records, evidence.profile)
         for title, flips in (("Worse than the baseline", paired.worse), ("Better", paired.better)):
             if flips:
+                rows = tuple(
+                    (shorten_format_id(flip.entry), f"{flip.before:.0%}", f"{flip.after:.0%}", flip.reason)
+                    for flip in flips[:_FLIPS]
+                )
+                more = (f"and {len(flips) - _FLIPS} more",) if len(flips) > _FLIPS else ()
+                title = f"{title} ({len(flips)})"
                 yield ""
-                yield from render_markdown(_tabulate_flips(f"{title} ({len(flips)})", flips))
+                yield from render_markdown(
+                    Table(title, ("entry", "before", "now", "why"), rows, more, frozenset(("why",)))
+                )
 
 
 def _tabulate_scores(facts: RunFacts, evidence: Evidence) -> Table:
@@ -98,12 +106,3 @@ def _tabulate_scores(facts: RunFacts, evidence: Evidence) -> Table:
         tuple(rows),
         (f"Not run, counted as 0 {where}: {', '.join(main.missing)}.",) if main and main.missing else (),
     )
-
-
-def _tabulate_flips(title: str, flips: Sequence[Pair]) -> Table:
-    rows = tuple(
-        (shorten_format_id(flip.entry), f"{flip.before:.0%}", f"{flip.after:.0%}", flip.reason)
-        for flip in flips[:_FLIPS]
-    )
-    more = (f"and {len(flips) - _FLIPS} more",) if len(flips) > _FLIPS else ()
-    return Table(title, ("entry", "before", "now", "why"), rows, more, frozenset(("why",)))

@@ -261,23 +261,20 @@ def _describe_answer(
         for turn, steps in enumerate(record.turns)
     ]
     name, _, rest = scorecard.nodeids.get(record.item_id, "").partition("[")
+    # The calls along a golden path, once where both profiles judged them alike.
+    rows = {p: list(map(_describe_call_verdict, path.verdicts)) for p in Profile if (path := record.path(p))}
+    paths: list[object] = [[f"{profile} profile", found] for profile, found in rows.items()]
+    if len(rows) == len(Profile) and rows[Profile.OFFICIAL] == rows[Profile.CORRECTED]:
+        paths = [["both profiles", rows[Profile.OFFICIAL]]]
     optional = {
         "trial": record.trial,
-        "paths": _list_paths(record),
+        "paths": paths,
         "turns": turns,
         "took": format_usage(record.usage),
         # The script puts the node id together again; one that pytest named otherwise would come out wrong.
         "test": _number(shared.tests, name) if rest == f"{record.item_id}]" else None,
     }
     return answer | {key: value for key, value in optional.items() if value not in (None, "", [])}
-
-
-def _list_paths(record: Record) -> list[object]:
-    """List the calls along a golden path as rows, with the profiles that judged them so."""
-    rows = {p: list(map(_describe_call_verdict, path.verdicts)) for p in Profile if (path := record.path(p))}
-    if len(rows) == len(Profile) and rows[Profile.OFFICIAL] == rows[Profile.CORRECTED]:
-        return [["both profiles", rows[Profile.OFFICIAL]]]
-    return [[f"{profile} profile", found] for profile, found in rows.items()]
 
 
 def _describe_call_verdict(verdict: CallVerdict) -> list[str]:
