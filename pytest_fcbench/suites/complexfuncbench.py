@@ -208,16 +208,14 @@ def _read_step(calling: Field, observing: Field) -> tuple[PathCall, ...]:
         raise called.error("needs a call")
     if len(calls) != len(replies):
         raise observed.error(f"must have a reply to each of {len(calls)} calls, has {len(replies)}")
-    return tuple(map(_read_call, calls, replies))
-
-
-def _read_call(field: Field, reply: Field) -> PathCall:
-    arguments = field.member("arguments").members()
-    given = {key: value.value for key, value in arguments.items()}
-    try:
-        return PathCall.with_reply(field.member("name").text(), given, reply.value)
-    except RecursionError:
-        raise reply.error("is nested too deep") from None
+    made = []
+    for call, reply in zip(calls, replies, strict=True):
+        given = {key: value.value for key, value in call.member("arguments").members().items()}
+        try:
+            made.append(PathCall.with_reply(call.member("name").text(), given, reply.value))
+        except RecursionError:
+            raise reply.error("is nested too deep") from None
+    return tuple(made)
 
 
 SOURCE = HubSource(
