@@ -243,13 +243,13 @@ def _split_words(text: str) -> tuple[list[_Word], set[str]]:
         if currency := _CURRENCIES.get(found[0]):
             currencies.add(currency)
             continue
-        words.append(_Word(_normalize_number(number) if number else found[0], found.start() == end))
+        text = found[0]
+        if number:
+            # As its digits, not as a float, which would take long numbers that differ for the same.
+            sign = "-" if number[0] in "-−" else ""
+            whole, _, decimals = number.lstrip("-−").replace(",", "").partition(".")
+            decimals = decimals.rstrip("0")
+            text = f"#{sign}{whole.lstrip('0') or '0'}{'.' if decimals else ''}{decimals}#"
+        words.append(_Word(text, found.start() == end))
         end = found.end()
     return words, currencies
-
-
-def _normalize_number(number: str) -> str:
-    sign = "-" if number[0] in "-−" else ""
-    whole, _, decimals = number.lstrip("-−").replace(",", "").partition(".")
-    decimals = decimals.rstrip("0")
-    return f"#{sign}{whole.lstrip('0') or '0'}{'.' if decimals else ''}{decimals}#"

@@ -39,7 +39,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
         return Judgement(official, unscored)
     offer = Offer(entry.functions, transcript.prompting.names)
     lenient = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
-    return Judgement(official, _judge_abstention(lenient) if forbidden else _judge_calls(entry, lenient))
+    return Judgement(official, _judge_leniently(entry, lenient, forbidden=forbidden))
 
 
 def judge_reading(reading: Calls | Unreadable, *, forbidden: bool) -> Verdict:
@@ -58,18 +58,15 @@ def _fail_call(code: str, call: Call) -> Failed:
     return Failed(code, f"{call.name} was called, though no function fits", {"found": call.name})
 
 
-def _judge_abstention(reading: Reading) -> Verdict:
+def _judge_leniently(entry: Entry, reading: Reading, *, forbidden: bool) -> Verdict:
     match reading:
         # Officially this passes, so a model that always writes broken calls scores all irrelevance.
-        case Unreadable(reason=reason):
+        case Unreadable(reason=reason) if forbidden:
             return Failed("irrelevance:unreadable_call", f"the answer tries to call: {reason}")
-        case Calls(calls=[first, *_]):
+        case Calls(calls=[first, *_]) if forbidden:
             return _fail_call("irrelevance:call", first)
-    return Passed()
-
-
-def _judge_calls(entry: Entry, reading: Reading) -> Verdict:
-    match reading:
+        case Calls() | Prose() if forbidden:
+            return Passed()
         case Unreadable(reason=reason):
             return Failed(
                 "relevance:unreadable_call", f"the answer tries to call but cannot be read: {reason}"

@@ -212,32 +212,27 @@ def _match_exactly(
     while found:
         found = False
         for index, call in list(rest):
-            if found_call := _find_exact(state, call):
-                expected, stage = found_call
-                replies[index] = expected.reply
-                verdict = CallVerdict(state.taken, call_to_json(call), call_to_json(expected), stage, True)
-                state.verdicts.append(verdict)
-                rest.remove((index, call))
-                found = True
+            if expected := next((each for each in state.pool if is_same_call(call, each)), None):
+                stage = "exact"
+                state.match(expected)
+            elif expected := state.ahead(call):
+                stage = "lookup"
+                state.made.append(expected)
+            elif expected := state.known(call):
+                stage = "repeat"
+            else:
+                continue
+            replies[index] = expected.reply
+            verdict = CallVerdict(state.taken, call_to_json(call), call_to_json(expected), stage, True)
+            state.verdicts.append(verdict)
+            rest.remove((index, call))
+            found = True
         # A model may make the calls of several steps in one answer.
         if found and rest and state.opened < len(state.path.steps):
             nxt = state.path.steps[state.opened]
-            if any(is_same_call(call, expected) for _, call in rest for expected in nxt):
+            if any(is_same_call(call, other) for _, call in rest for other in nxt):
                 state.open_next()
     return rest
-
-
-def _find_exact(state: _State, call: Call) -> tuple[PathCall, str] | None:
-    """Find the call of the path that is equal to this one, and as what it counts."""
-    if expected := next((expected for expected in state.pool if is_same_call(call, expected)), None):
-        state.match(expected)
-        return expected, "exact"
-    if expected := state.ahead(call):
-        state.made.append(expected)
-        return expected, "lookup"
-    if expected := state.known(call):
-        return expected, "repeat"
-    return None
 
 
 def _fail_form(step: int, call: Call | None, reason: str) -> CallVerdict:
