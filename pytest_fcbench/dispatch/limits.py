@@ -17,13 +17,13 @@ from pytest_fcbench.models.protocol import Model
 _PROBES = 3
 """How many entries may be refused as malformed before the endpoint is held to be the wrong one."""
 
+# Seconds between two starts, about what litellm takes to make a call. Calls that start together come back
+# together and then wait for each other again: at 128 in flight a fifth of the speed.
 _APART_S = 0.005
-"""Seconds between two starts, about what litellm takes to make a call. Calls that start together come back
-together and then wait for each other again: at 128 in flight a fifth of the speed."""
 
+# The most that may be, as a part of the time that lies between two starts when all places are always taken:
+# calls that come back at once are spread, and never held back for that.
 _APART = 0.5
-"""The most that may be, as a part of the time that lies between two starts when all places are always taken:
-calls that come back at once are spread, and never held back for that."""
 
 _MEMORY = 0.05
 """How much the newest call counts in the mean of how long calls take."""
@@ -180,7 +180,8 @@ class LimitedModel:
         tokens = estimated_tokens(request, SAFE) if self.limits.tpm else 0
         if (wait_s := self._starts.reserve(_now(), self._measure_distance_s())) > 0:
             await asyncio.sleep(wait_s)
-        async with self._line:  # one waits for the next turn, the others for that one
+        # One waits for the next turn, the others for that one.
+        async with self._line:
             while (wait_s := self._measure_wait_s()) > 0:
                 await asyncio.sleep(wait_s)
             self._requests.reserve(_now())

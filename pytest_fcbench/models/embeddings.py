@@ -56,7 +56,8 @@ class EmbeddingModel:
             "model": self.id,
             "input": texts,
             "timeout": self.timeout_s,
-            "max_retries": 0,  # trying again is the dispatcher's
+            # Trying again is the dispatcher's: only it knows the limits of the whole run.
+            "max_retries": 0,
         }
         if self.api_base:
             asked["api_base"] = self.api_base
@@ -92,11 +93,13 @@ def _normalise(vector: object) -> list[float] | None:
     if not all(isinstance(x, (int, float)) and not isinstance(x, bool) and math.isfinite(x) for x in vector):
         return None
     largest = max(map(abs, vector)) or 1.0
-    scaled = [x / largest for x in vector]  # so that no square is too large or too small
+    # So that no square is too large or too small for a float.
+    scaled = [x / largest for x in vector]
     length = math.hypot(*scaled) or 1.0
     return [x / length for x in scaled]
 
 
 def _multiply(one: Sequence[float], other: Sequence[float]) -> float:
     product = math.fsum(a * b for a, b in zip(one, other, strict=True))
-    return round(product, _DIGITS) + 0.0  # no -0.0
+    # Adding 0.0 makes 0.0 of -0.0, which JSON would write differently.
+    return round(product, _DIGITS) + 0.0

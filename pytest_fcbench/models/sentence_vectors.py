@@ -133,9 +133,10 @@ class SentenceModel:
 
 
 def _compute_gelu(states: Array) -> Array:
-    """Compute the activation by the error function itself, as in training; numpy has none."""
+    """Compute the activation by the error function itself, as in training."""
     import numpy as np
 
+    # numpy has no error function, so each number goes through that of the standard library.
     found = map(math.erf, (states / 2**0.5).ravel().tolist())
     erf: Array = np.fromiter(found, np.float32, states.size).reshape(states.shape)
     smooth: Array = states * (1 + erf) / np.float32(2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,12 @@ class RunReporting:
         self._session = benchmark.session
         self._settings = benchmark.context.settings
         # Opened now, because pytest captures standard output later.
-        self._screen = None if self._config.option.verbose else _open_screen()
+        self._screen: Screen | None = None
         """Where progress is shown: not with -q, and not with -v, which has a line for every test."""
+        # Standard output need not be a file.
+        if not self._config.option.verbose:
+            with suppress(OSError, AttributeError):
+                self._screen = Screen()
         self._ticker: Ticker | None = None
         self._outcomes: tuple[Outcome, ...] = ()
         self._saved: str | None = None
@@ -46,7 +51,8 @@ class RunReporting:
         if not hasattr(option, "json_report") or option.json_report:
             return False
         option.json_report = True
-        if option.json_report_file == ".report.json":  # its default
+        # Its default: a name that the user chose stays.
+        if option.json_report_file == ".report.json":
             option.json_report_file = self._settings.scorecard
         option.json_report_omit = option.json_report_omit or ["collectors", "keywords", "log", "streams"]
         return True
@@ -69,7 +75,8 @@ class RunReporting:
 
     # The end
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)  # the exit code is set before the JSON report is written
+    # First, so that the exit code is set before the JSON report is written.
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
         """Let the gate decide; write no file in a run without entries."""
         if self._ticker:
@@ -216,14 +223,6 @@ class RunReporting:
         """Release the terminal."""
         if self._screen:
             self._screen.close()
-
-
-def _open_screen() -> Screen | None:
-    """Open standard output before pytest captures it; None if it is not a file."""
-    try:
-        return Screen()
-    except (OSError, AttributeError):
-        return None
 
 
 def _set_report_message(config: pytest.Config, line: str, verbosity: int) -> None:

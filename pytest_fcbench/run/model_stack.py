@@ -103,7 +103,10 @@ class ModelStack:
             )
         # Processes that share a budget know nothing of what the others spend, so each has its part.
         max_usd = settings.max_usd and settings.max_usd * self._share
-        ledger = Ledger(price, settings.concurrency, max_usd, _find_output_limit(settings.parameters))
+        # Endpoints take the limit of output tokens under either of two names.
+        given = (settings.parameters.get(name) for name in ("max_tokens", "max_completion_tokens"))
+        most_output = next((value for value in given if isinstance(value, int)), None)
+        ledger = Ledger(price, settings.concurrency, max_usd, most_output)
         preflight = settings.preflight and not settings.offline
         return LimitedModel(self._context.model, self._limits_of(settings), ledger, preflight=preflight)
 
@@ -139,7 +142,8 @@ class ModelStack:
         if party is Party.JUDGE and settings.judge:
             limits = self._limits_of(settings.judge)
         else:
-            limits = self._limits_of(replace(settings, rpm=None, tpm=None))  # rates of the model under test
+            # The rates are those of the model under test.
+            limits = self._limits_of(replace(settings, rpm=None, tpm=None))
         return self._store_answers(LimitedModel(model, limits), identity)
 
     def _open_webs(self) -> Mapping[Party, Model]:
@@ -149,8 +153,9 @@ class ModelStack:
         identity = {"model": f"web: {settings.search}"}
         webs: dict[Party, Model] = {
             Party.WEB: web if web.immediate else self._limit_and_store(Party.WEB, web, identity),
+            # A recording holds what was asked of the suites' webs, too.
             Party.OWN_WEB: web
-            if self._context.web_recording  # it holds what was asked of the suites' webs, too
+            if self._context.web_recording
             else self._opened.enter_context(open_own_web(self._context)),
         }
         if settings.search_record is None:
@@ -166,9 +171,3 @@ def open_own_web(context: RunContext) -> Iterator[WebModel]:
         OwnWeb(lambda: web_pages.read_pages([suite.web for suite in context.suites.values()]))
     ) as web:
         yield WebModel(web.open_sources, immediate=not context.waits)
-
-
-def _find_output_limit(parameters: Mapping[str, object]) -> int | None:
-    """Return the limit of output tokens, under either of the names it has."""
-    given = (parameters.get(name) for name in ("max_tokens", "max_completion_tokens"))
-    return next((value for value in given if isinstance(value, int)), None)

@@ -142,7 +142,9 @@ class Client:
                 reply = self._follow(target, sent_headers, deadline)
                 if left == 0 or not (reply.status == 429 or reply.status >= 500):
                     return reply
-                wait_s = _read_retry_after(reply, wait_s)
+                told = reply.headers.get("Retry-After", "").strip()
+                if re.fullmatch(r"[0-9]{1,6}", told):
+                    wait_s = min(float(told), _LONGEST_WAIT_S)
                 if time.monotonic() + wait_s >= deadline:
                     return reply
             except _Transient:
@@ -162,7 +164,11 @@ class Client:
             # Servers write other scripts as UTF-8, http.client reads them as Latin-1.
             with suppress(UnicodeError):
                 place = place.encode("latin-1").decode("utf-8")
-            following = parse_url(_join_url(target.url, place))
+            try:
+                following_url = urljoin(target.url, place)
+            except ValueError as error:
+                raise Refused(f"no URL: {error}") from None
+            following = parse_url(following_url)
             if following.origin != target.origin:
                 headers = {name: text for name, text in headers.items() if name.lower() in _NO_SECRETS}
             target = following
@@ -199,7 +205,8 @@ class Client:
     def _find_addresses(self, host: str, deadline: float) -> Sequence[str]:
         """Return the addresses of a host as text, all public. Raises ``Refused`` and ``Unreachable``."""
         with suppress(ValueError):
-            return [str(ip_address(host))]  # checked with the URL
+            # An address in numbers was checked when the URL was parsed.
+            return [str(ip_address(host))]
         found: list[Sequence[Address]] = []
 
         def resolve() -> None:
@@ -223,19 +230,6 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 _WAIT_S = 0.5
 """Before the first new try, doubled for each that follows."""
 _LONGEST_WAIT_S = 10.0
-
-
-def _read_retry_after(reply: Reply, otherwise: float) -> float:
-    """Return the seconds for which the server asks to be left alone."""
-    told = reply.headers.get("Retry-After", "").strip()
-    return min(float(told), _LONGEST_WAIT_S) if re.fullmatch(r"[0-9]{1,6}", told) else otherwise
-
-
-def _join_url(base: str, place: str) -> str:
-    try:
-        return urljoin(base, place)
-    except ValueError as error:
-        raise Refused(f"no URL: {error}") from None
 
 
 # What is sent
@@ -295,7 +289,8 @@ class _Dial:
 
     @property
     def left_s(self) -> float:
-        """The seconds that are left, never 0: with a timeout of 0 a socket does not wait at all."""
+        """The seconds that are left, never 0."""
+        # With a timeout of 0 a socket does not wait at all.
         return max(0.001, self._deadline - time.monotonic())
 
     def __call__(self) -> socket.socket:
@@ -344,7 +339,8 @@ def _end_in_time(dial: _Dial, timeout_s: float) -> Iterator[None]:
     finally:
         watch.cancel()
         dial.close()
-    if dial.over:  # also without an error: a body whose length was not told ends where the connection does
+    # Also without an error: a body whose length was not told ends where the connection does.
+    if dial.over:
         raise _Transient(f"no whole reply within {timeout_s:g} s")
     if failure:
         raise _Transient(failure)
@@ -390,7 +386,9 @@ def _read_body(response: requests.Response, max_bytes: int) -> bytes:
         return bytes(read)
     if coding not in ("gzip", "x-gzip", "deflate"):
         raise Unreachable(f"the body is encoded as {coding[:80]!r}")
-    unpacking = zlib.decompressobj(wbits=47)  # of gzip or zlib, whichever it says it is
+    # 47 is 32 + 15: gzip or zlib, whichever the header of the data says.
+    unpacking = zlib.decompressobj(wbits=47)
+    # A small body may unpack to gigabytes, so unpacking ends one byte after the most that is taken.
     body = unpacking.decompress(bytes(read), max_bytes + 1)
     if len(body) > max_bytes:
         raise Unreachable(_TOO_LARGE.format(max_bytes))

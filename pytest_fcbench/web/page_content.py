@@ -1,13 +1,13 @@
 """The content of a page as a model sees it: as it came, as Markdown, or as text.
 
-HTML is parsed by lxml: the parser of the standard library takes more than a minute for 200 kB that are
-made for it. Officially the whole page is handed over, however long; here it ends after ``MOST`` characters.
+Officially the whole page is handed over, however long; here it ends after ``LONGEST_CONTENT`` characters.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from urllib.parse import urljoin
 
 from bs4 import BeautifulSoup
@@ -18,8 +18,8 @@ from pytest_fcbench.web.client import Reply
 
 LONGEST_CONTENT = 100_000
 """Characters that a model is shown of a page."""
+# Characters of HTML that are parsed: what takes longest, tags without end, takes some seconds.
 _MOST_PARSED = 500_000
-"""Characters of HTML that are parsed: what takes longest, tags without end, takes some seconds."""
 
 _PDF = "application/pdf"
 _TYPES = re.compile(r"text/.*|application/(?:.*\+)?(?:json|xml|xhtml\+xml)|application/javascript|")
@@ -41,7 +41,7 @@ class Unreadable(Exception):  # noqa: N818 - reads as the state it names
 
 
 def render_content(reply: Reply, mode: str) -> str:
-    """Render the body of a reply in one of the modes of web search. Raises ``Unshown``."""
+    """Render the body of a reply in one of the modes of web search. Raises ``Unreadable``."""
     if reply.status >= 400:
         raise Unreadable(f"the server answered with HTTP status {reply.status}")
     if reply.type == _PDF or reply.body.startswith(b"%PDF-"):
@@ -61,17 +61,21 @@ def render_content(reply: Reply, mode: str) -> str:
 def _convert_html(html: str, url: str, mode: str) -> str:
     """Convert HTML to Markdown with whole addresses, or to its lines of text."""
     # The comment keeps the library from warning where a page looks like an address or like XML.
+    # By lxml: the parser of the standard library takes more than a minute for 200 kB that are made for it.
     page = BeautifulSoup(f"<!---->{html}", "lxml")
     for unseen in page(_UNSEEN):
         unseen.decompose()
     if mode == "markdown":
         for link in page("a", href=True):
-            link["href"] = _join_url(url, str(link["href"]))
+            # urljoin raises for addresses that are none, which a page may hold; they stay as they are.
+            with suppress(ValueError):
+                link["href"] = urljoin(url, str(link["href"]))
         try:
             markdown: str = MarkdownConverter(heading_style="ATX").convert_soup(page)
             return re.sub(r"\n{3,}", "\n\n", markdown).strip()
         except RecursionError:
-            pass  # nobody who writes for readers nests so deep
+            # Nobody who writes for readers nests so deep, so the lines of text will do.
+            pass
     lines = (" ".join(line.split()) for line in "".join(_split_texts(page)).splitlines())
     return "\n".join(line for line in lines if line)
 
@@ -85,26 +89,20 @@ def _split_texts(page: BeautifulSoup) -> Iterator[str]:
         if isinstance(node, Tag):
             block_of[id(node)] = node if node.name in _BLOCKS else block
             yield _BETWEEN.get(node.name, "")
-        elif type(node) is NavigableString:  # the others are comments and the like
+        # Subclasses of it are comments, doctypes and the like.
+        elif type(node) is NavigableString:
             yield "" if block is last else "\n"
             yield node
             last = block
 
 
-def _join_url(url: str, place: str) -> str:
-    try:
-        return urljoin(url, place)
-    except ValueError:
-        return place
-
-
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+# Encodings that are tried. Python knows others, some of which take a long time.
 _ENCODING = re.compile(
     r"utf-?8|utf-?16(le|be)?|us-ascii|ascii|(iso-?8859|latin)-?\d+|(windows-|cp)125\d|koi8-[ru]"
     r"|shift_jis|euc-(jp|kr)|gb2312|gbk|gb18030|big5",
     re.IGNORECASE,
 )
-"""Encodings that are tried. Python knows others, some of which take a long time."""
 
 
 def _decode(reply: Reply) -> str:

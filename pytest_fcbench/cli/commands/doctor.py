@@ -80,15 +80,14 @@ def run_command(chosen: argparse.Namespace) -> int:
         if finding.way_out:
             print(make_printable(f"{'':18} {finding.way_out}"))
         bad = bad or finding.state is State.BAD
-    print(f"next: {'put right what is wrong, then: fcbench doctor' if bad else _name_next_command(chosen)}")
+    if bad:
+        following = "put right what is wrong, then: fcbench doctor"
+    elif not Path("benchmarks").is_dir():
+        following = "fcbench init"
+    else:
+        following = shlex.join(["pytest", "benchmarks", *spell_run_options(collect_run_options(chosen))])
+    print(f"next: {following}")
     return int(bad)
-
-
-def _name_next_command(chosen: argparse.Namespace) -> str:
-    """Return the command of the run that was asked about, or of what it lacks."""
-    if not Path("benchmarks").is_dir():
-        return "fcbench init"
-    return shlex.join(["pytest", "benchmarks", *spell_run_options(collect_run_options(chosen))])
 
 
 def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:

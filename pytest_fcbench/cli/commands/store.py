@@ -41,8 +41,8 @@ from pytest_fcbench.suites import bfcl
 
 HELP = "stored answers: size, list, prune, export, import"
 _SUITE = bfcl.SOURCE.name
+# Causes for which an entry has no answer, which is no fault of the store.
 _UNANSWERED = ("offline", "no_result", "no_search", "prompting_only", NOT_HELD)
-"""Causes for which an entry has no answer, which is no fault of the store."""
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
@@ -137,7 +137,8 @@ def _list_answers(chosen: argparse.Namespace, settings: Settings) -> None:
 
 
 def _find_model_id(chosen: argparse.Namespace, settings: Settings) -> str | None:
-    """Return the id of the model that was named; answers of a profile are kept under its model's id."""
+    """Return the id of the model that was named."""
+    # Answers of a profile are kept under its model's id.
     return None if chosen.model is None else settings.model
 
 
@@ -157,7 +158,8 @@ def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
     before = None if chosen.older_than is None else time.time() - chosen.older_than
     with _open_store(settings) as store:
         gone = store.delete(_find_model_id(chosen, settings), chosen.entry, before)
-        print(f"{gone:,} answers are deleted", flush=True)  # shrinking a large file takes long
+        # Shrinking a large file takes long, so the answer comes before it.
+        print(f"{gone:,} answers are deleted", flush=True)
         store.shrink()
         print(f"{store.path}: {store.size:,} bytes, {sum(1 for _ in store.kept()):,} answers")
 

@@ -6,7 +6,7 @@ import os
 import re
 import socket
 import time
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
@@ -76,7 +76,10 @@ class LitellmModel:
                 continue
             except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
                 raise describe_failure(self.id, error, self.api_key) from None
-            self._drop(self.parameters.keys() - sent.keys())
+            # Only a request that worked without a parameter shows that this was the trouble.
+            for name in self.parameters.keys() - sent.keys():
+                self.parameters.pop(name, None)
+                self.dropped.setdefault(name, f"{self.id} refused it")
             return _read_completion(reply, time.perf_counter() - started, self._secrets)
 
     @cached_property
@@ -85,7 +88,7 @@ class LitellmModel:
         return list_long_secrets(self.api_key or "", given if isinstance(given, str) else "")
 
     def _build_request(self, entry: Entry, request: AskModel) -> dict[str, object]:
-        """Return a request without optional parameters. As officially, empty ``tools`` are left out."""
+        """Return a request without optional parameters."""
         asked: dict[str, object] = {
             "model": self.id,
             # litellm may change what it is given, and the next request begins with the same messages.
@@ -94,6 +97,7 @@ class LitellmModel:
             # Trying again is the dispatcher's: only it knows the limits of the whole run.
             "max_retries": 0,
         }
+        # As officially, empty ``tools`` are left out.
         if request.tools:
             asked["tools"] = [dict(tool) for tool in request.tools]
         if self.api_base:
@@ -105,12 +109,6 @@ class LitellmModel:
             headers = given if isinstance(given, Mapping) else {}
             asked["extra_headers"] = {**headers, "X-Fcbench-Entry": entry.item_id}
         return asked
-
-    def _drop(self, refused: Set[str]) -> None:
-        """Leave out from now on the parameters that an error named, without which the request worked."""
-        for name in refused:
-            self.parameters.pop(name, None)
-            self.dropped.setdefault(name, f"{self.id} refused it")
 
 
 def describe_failure(model: str, error: Exception, api_key: str | None) -> CallError:
@@ -141,7 +139,8 @@ def _diagnose(error: Exception) -> tuple[str, bool]:
     if "Timeout" in type(error).__name__:
         return "timeout", True
     if any(getattr(link, "code", None) == "insufficient_quota" for link in _follow_causes(error)):
-        return "quota", False  # OpenAI's word for an account without money, with the status of a rate limit
+        # OpenAI's word for an account without money, which comes with the status of a rate limit.
+        return "quota", False
     if not isinstance(status, int):
         return "endpoint", True
     return diagnose_status(status)
@@ -157,7 +156,8 @@ def _follow_causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _read_completion(reply: object, latency_s: float, secrets: list[str]) -> Completion:
-    """Read a reply in OpenAI's shape; an endpoint that repeats a key must not bring it into a file."""
+    """Read a reply in OpenAI's shape."""
+    # Secrets are masked in all of it: an endpoint that repeats a key must not bring it into a file.
     choices = getattr(reply, "choices", None)
     if not choices:
         raise CallError("endpoint", "the endpoint answered without any choice", transient=True)
