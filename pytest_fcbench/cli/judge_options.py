@@ -65,7 +65,8 @@ def ask_judge(
     Each question is about an entry of its own.
     """
     by_entry = {question.about.item_id: question for question in questions}
-    context = RunContext(replace(judge, categories=()))  # no entries, so nobody else is asked
+    # No entries, so nobody else is asked.
+    context = RunContext(replace(judge, categories=()))
     session = Session(context, converse=lambda entry: put_question(by_entry[entry.item_id], judge.label))
 
     def read_answer(question: Question[T]) -> T | NotScored:

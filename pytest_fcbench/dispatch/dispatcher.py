@@ -271,7 +271,8 @@ class Dispatcher:
 
     async def _cancel(self) -> None:
         ours = list(self._tasks)
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:  # client libraries leave some behind
+        # Client libraries leave some behind.
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
         await asyncio.gather(*ours, return_exceptions=True)
         await self._loop.shutdown_asyncgens()

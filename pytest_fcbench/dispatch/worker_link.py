@@ -61,7 +61,8 @@ class LinkServer:
             except OSError:
                 if self._closed:
                     return
-                time.sleep(0.1)  # out of file descriptors, for example: others may become free
+                # Out of file descriptors, for example: others may become free.
+                time.sleep(0.1)
                 continue
             if self._closed:
                 connection.close()
@@ -103,7 +104,8 @@ class LinkServer:
         if self._closed:
             return
         self._closed = True
-        with suppress(OSError):  # accept() only wakes for somebody
+        # accept() only wakes for somebody.
+        with suppress(OSError):
             Client(self._address).close()
         self._listener.close()
         self._folder.cleanup()
@@ -136,7 +138,8 @@ class Link:
     def expect(self, entries: Iterable[Entry]) -> None:
         """Announce the transcripts that will be asked for, in order."""
         if self._connection is not None:
-            with suppress(OSError):  # the next question tells that the controller is gone
+            # The next question tells that the controller is gone.
+            with suppress(OSError):
                 self._connection.send(list(entries))
 
     def transcript(self, entry: Entry) -> Transcript:
@@ -152,7 +155,8 @@ class Link:
             reason = "the process that asks the model has ended or closed the link"
             raise RunStoppedError("controller_lost", reason) from None
         except BaseException:
-            self._drop()  # interrupted: what comes later would be taken for the next entry's
+            # Interrupted: what comes later would be taken for the next entry's.
+            self._drop()
             raise
         if isinstance(outcome, NotScoredError):
             raise outcome

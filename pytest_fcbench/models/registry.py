@@ -147,7 +147,8 @@ def check_judge(settings: Settings) -> None:
         )
 
 
-if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+# A type checker would take any name for one of the module.
+if not TYPE_CHECKING:
     __getattr__ = find_former_names(
         __name__,
         {

@@ -89,7 +89,8 @@ class WebModel:
         return self.make()
 
     def _answer(self, name: str, arguments: Mapping[str, object]) -> Answer:
-        with self._lock:  # from Python 3.12 on a cached property takes no lock of its own
+        # From Python 3.12 on a cached property takes no lock of its own.
+        with self._lock:
             sources = self._sources
         return sources.answer(name, arguments)
 

@@ -25,7 +25,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             )
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-json-report looks at its options
+# Before pytest-json-report looks at its options.
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Register the benchmark where it is wanted."""
     config.addinivalue_line("markers", "fcbench(category): puts every entry of the category to the model")

@@ -56,7 +56,8 @@ class Benchmark:
         """The plan of ``--fcbench-plan``, to be printed at the end."""
         self._error: Exception | None = None
         if settings.plan:
-            config.option.dist, config.option.tx = "no", []  # workers have nothing to do
+            # Workers have nothing to do.
+            config.option.dist, config.option.tx = "no", []
         for mark in (*settings.suites, *CATEGORIES, *SELECTIONS):
             config.addinivalue_line("markers", f"{mark}: entries of {mark} (fcbench)")
 
@@ -77,7 +78,8 @@ class Benchmark:
             return
         found = self.context.selection.entries(marker.args[0])
         entries = [entry for entry in found if entry.suite not in self._pointed]
-        marks = {entry.suite: _make_marks(entry) for entry in entries}  # one category has the same for all
+        # One category has the same for all.
+        marks = {entry.suite: _make_marks(entry) for entry in entries}
         metafunc.parametrize(
             "entry", [pytest.param(entry, id=entry.item_id, marks=marks[entry.suite]) for entry in entries]
         )

@@ -44,7 +44,8 @@ def notice_loss(gateway: BaseGateway) -> None:
     for name, value in (("KEEPIDLE", _IDLE_S), ("KEEPINTVL", _EVERY_S), ("KEEPCNT", _TIMES)):
         if option := getattr(socket, f"TCP_{name}", None):
             connection.setsockopt(socket.IPPROTO_TCP, option, value)
-    if option := getattr(socket, "TCP_USER_TIMEOUT", None):  # what was sent is waited for no longer than that
+    # What was sent is waited for no longer than that.
+    if option := getattr(socket, "TCP_USER_TIMEOUT", None):
         connection.setsockopt(socket.IPPROTO_TCP, option, 1000 * (_IDLE_S + _EVERY_S * _TIMES))
 
 

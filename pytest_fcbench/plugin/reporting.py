@@ -100,7 +100,8 @@ class RunReporting:
         whole_shard = narrowed_by == _SHARD and not interrupted
         if not self._settings.gate or (narrowed_by and not whole_shard):
             return
-        if not narrowed_by:  # to a shard the gate is applied by fcbench merge
+        # To a shard the gate is applied by fcbench merge.
+        if not narrowed_by:
             self._outcomes = self._session.outcomes(interrupted=interrupted)
         code = choose_exit_code(self._outcomes)
         session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code

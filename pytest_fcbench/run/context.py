@@ -152,7 +152,8 @@ class RunContext:
         suite = self.suites[entry.suite]
         open_web = entry.category.name in SELECTIONS["web_search"] and suite.web is None
         if open_web and self.settings.search == "core" and not self.model.immediate:
-            raise refuse_search()  # before the model is paid for an answer that cannot be scored
+            # Before the model is paid for an answer that cannot be scored.
+            raise refuse_search()
         return converse(entry, Setting(manner or self.manner, suite, self.driven, memories))
 
     def check(self) -> None:

@@ -60,7 +60,8 @@ class ModelStack:
             model, others = self.stored or context.model, self._open_auxiliary_models()
             self.everyone: Model = Parties(model, others) if others else model
             """Sends each request to whom it is for."""
-            self._opened = opened.pop_all()  # an error above closes what was opened until then
+            # An error above closes what was opened until then.
+            self._opened = opened.pop_all()
 
     def close(self) -> None:
         """Close the store and what else was opened."""

@@ -76,7 +76,8 @@ class Session:
         if self._link is None:
             self.open_models(share)
             _ = self.context.baseline
-        with pause_collector():  # entries stay: looking for garbage among them takes a fifth of the time
+        # Entries stay: looking for garbage among them takes a fifth of the time.
+        with pause_collector():
             self.context.check()
 
     def open_models(self, share: float = 1.0) -> ModelStack:

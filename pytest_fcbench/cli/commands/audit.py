@@ -84,7 +84,8 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
         categories = [
             category
             for category in suite.categories
-            if not category.rule.varies_others  # the same entries in other words
+            # The same entries in other words.
+            if not category.rule.varies_others
             and (not chosen.category or category in context.settings.categories)
         ]
         entries, unread = _load_readable(suite, categories)

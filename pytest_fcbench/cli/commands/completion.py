@@ -22,7 +22,8 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     require_extra("completion", by="fcbench completion")
-    import shtab  # of an extra, so it need not be installed
+    # Of an extra, so it need not be installed.
+    import shtab
 
     print(shtab.complete(chosen.make_parser(), chosen.shell))
     return 0

@@ -70,7 +70,8 @@ def _read_source(source: str) -> Iterator[FunctionDoc]:
 
 
 def _to_plain(value: object) -> object:
-    """Copy a value into dicts and lists, the only mappings and sequences that YAML's safe dump takes."""
+    """Copy a value into dicts and lists."""
+    # YAML's safe dump takes no other mappings and sequences.
     if isinstance(value, Mapping):
         return {key: _to_plain(member) for key, member in value.items()}
     return [_to_plain(member) for member in value] if isinstance(value, (list, tuple)) else value

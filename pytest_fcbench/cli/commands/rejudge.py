@@ -56,7 +56,8 @@ def run_command(chosen: argparse.Namespace) -> int:
             write_and_report(chosen.to, json.dumps(_rewrite_report(old, new, session.context)))
         session.close()
     except FcbenchError as error:
-        raise UsageError(str(error)) from None  # 1 means that something changed
+        # An exit code of 1 would mean that something changed.
+        raise UsageError(str(error)) from None
     return 1 if found or renewed else 0
 
 
@@ -145,8 +146,8 @@ def _rewrite_report(card: Scorecard, new: Mapping[str, Record], context: RunCont
     """Return the report of the run with the new verdicts and scores.
 
     What pytest says of the run (outcomes, durations, exit code) stays, as do answers, costs and latencies.
-    The outcomes of a gate spoke of the old scores, so they are not taken over.
     """
+    # The outcomes of a gate spoke of the old scores, so they are not taken over.
     report: dict[str, Any] = json.loads(card.path.read_text(encoding="utf-8"))
     for test in report["tests"]:
         if told := test.get("metadata", {}).get("fcbench"):

@@ -73,7 +73,8 @@ def _find_models(name: str) -> Models:
             return LexicalModel
         case _, "scripted" if path:
             load = cache(partial(scripted.load, Path(path)))
-            load(MANNERS[0])  # a wrong file is refused before the server starts
+            # A wrong file is refused before the server starts.
+            load(MANNERS[0])
             return load
     raise UsageError(
         f"--model={name}: {describe_unknown_name('model', name, ('oracle', 'lexical', 'scripted:FILE'))}"

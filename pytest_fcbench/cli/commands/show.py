@@ -89,7 +89,8 @@ def run_command(chosen: argparse.Namespace) -> int:
         transcript = _load_transcript(session, entry) if model else None
         print_long_lines(render_entry(entry, transcript, session.environments(entry), longest))
         if entry.category.rule.writes_sql:
-            from pytest_fcbench.cli import sql_tables  # brings sqlglot, which other entries need not wait for
+            # Brings sqlglot, which other entries need not wait for.
+            from pytest_fcbench.cli import sql_tables
 
             print_long_lines(sql_tables.render_tables(entry, transcript, full=chosen.full))
         if transcript is None:
@@ -280,7 +281,8 @@ def _describe_call_verdict(verdict: CallVerdict) -> Iterator[_Line]:
     if verdict.expected is not None and verdict.expected != verdict.made:
         yield _Value("    expected", _spell_call(verdict.expected))
     for difference in verdict.differences:
-        yield _Value("    differs", describe_difference(difference, _to_text), room=2)  # it holds two values
+        # It holds two values.
+        yield _Value("    differs", describe_difference(difference, _to_text), room=2)
     if verdict.reason:
         yield _Value("    reason", verdict.reason)
 

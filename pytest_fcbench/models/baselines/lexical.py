@@ -101,7 +101,8 @@ def _score_function(words: frozenset[str], doc: FunctionDoc) -> float:
     return 2.0 * len(in_name) + len(in_description) + 0.25 * len(in_parameters)
 
 
-@lru_cache(4096)  # most are of function docs, which many entries share
+# Most are of function docs, which many entries share.
+@lru_cache(4096)
 def _find_stems(text: str) -> frozenset[str]:
     """Return the lower-case words of a text without stop words and endings."""
     words = set(_WORD.findall(text.replace("_", " ").lower())) - _STOP

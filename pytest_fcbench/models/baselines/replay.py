@@ -56,7 +56,8 @@ class ReplayModel:
         if turns is None:
             raise NotScoredError("no_result", f"{self.path} has no result for {name}")
         if len(turns) == len(turns[-1]) == 1 and turns[0][0].fault:
-            return turns[0][0]  # the error of a whole conversation
+            # The error of a whole conversation.
+            return turns[0][0]
         if request.turn >= len(turns) or request.step >= len(turns[request.turn]):
             where = f"turn {request.turn + 1}, step {request.step + 1}"
             raise NotScoredError("no_result", f"{self.path} has no result for {where} of {name}")

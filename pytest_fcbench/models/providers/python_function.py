@@ -148,7 +148,8 @@ def _identify_code(argument: str, settings: Settings) -> Mapping[str, object]:
     try:
         source = inspect.getsourcefile(inspect.unwrap(_find_function(argument, settings)))
     except TypeError:
-        source = None  # an object that is called, or a function written in C
+        # An object that is called, or a function written in C.
+        source = None
     return {"code": hashlib.sha256(Path(source).read_bytes()).hexdigest() if source else ""}
 
 
