@@ -55,7 +55,7 @@ def judge(entry, transcript, perform):
     assert perform is not None  # a resource, named as a parameter
     said = transcript.last.text or ""
     right = said.endswith(entry.expectation.texts)
-    return Judgement.both(Passed() if right else Failed("rhyme:no_rhyme", f"{said!r} does not rhyme"))
+    return Judgement.same_in_both(Passed() if right else Failed("rhyme:no_rhyme", f"{said!r} does not rhyme"))
 """
 
 FUNCTION = '''

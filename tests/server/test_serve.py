@@ -92,7 +92,7 @@ def test_a_port_that_cannot_be_is_told(port: str, capsys: pytest.CaptureFixture[
         (["--model", "oracle", "--fault", "cut:2"], "--fault=cut:2: the share must be a number from 0 to 1"),
         (
             ["--model", "oracle", "--fault", "cut:.6", "500:.6"],
-            "--fault=cut:.6 500:.6: the shares add up to 1.2; they must not",
+            "--fault=cut:.6 500:.6: the shares add up to 1.2; they must not exceed 1 together",
         ),
         (["--model", "oracle", "--fault", "cut:.6", "--fault", "cut:.1"], "cut is given twice"),
         (["--model", "oracle", "--latency", "soon"], "--latency=soon: must be seconds"),

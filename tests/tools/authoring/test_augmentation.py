@@ -46,7 +46,7 @@ def _passes(entry: Entry, mode: Mode, *, of: Entry | None = None) -> set[bool]:
     )
     room = relevance if entry.rule.name == "irrelevance" else ast
     judgement = room.judge(entry, transcript)
-    return {isinstance(judgement.under(profile), Passed) for profile in Profile}
+    return {isinstance(judgement.select_profile(profile), Passed) for profile in Profile}
 
 
 def _asking_else(entry: Entry, draw: Random) -> Entry:
