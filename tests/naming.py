@@ -38,11 +38,11 @@ NOT_IMPERATIVE = "not imperative %"
 COMMENTS = "comments per 100"
 
 LIMITS: Mapping[str, tuple[float, float]] = {
-    ONE_WORD: (0, 73.5),
-    PARTICIPLES: (0, 17),
-    NAMED_ONCE: (0, 30.5),
-    NOT_IMPERATIVE: (0, 52),
-    COMMENTS: (0.4, 7),
+    ONE_WORD: (0, 19),
+    PARTICIPLES: (0, 1),
+    NAMED_ONCE: (0, 21.5),
+    NOT_IMPERATIVE: (0, 1),
+    COMMENTS: (2.8, 7),
 }
 """The lowest and the highest value that each figure of the package may have."""
 
