@@ -1,6 +1,6 @@
-"""What is asked: entries, their categories, function docs and what a right answer is.
+"""Entries, their categories, and what a right answer to them is.
 
-Next to the bottom: imports ``prompt_formats`` only. The vocabulary is the field's (BFCL, Patil et al. 2025):
+The vocabulary is the field's (BFCL, Patil et al. 2025):
 an *entry* belongs to a *category*, offers *function docs* and carries an *expectation*.
 """
 

@@ -22,7 +22,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     require_extra("completion", by="fcbench completion")
-    # Of an extra, so it need not be installed.
+    # shtab comes with an extra: without it only this command must fail.
     import shtab
 
     print(shtab.complete(chosen.make_parser(), chosen.shell))

@@ -281,7 +281,7 @@ def _describe_call_verdict(verdict: CallVerdict) -> Iterator[_Line]:
     if verdict.expected is not None and verdict.expected != verdict.made:
         yield _Value("    expected", _spell_call(verdict.expected))
     for difference in verdict.differences:
-        # It holds two values.
+        # The text names the expected and the found value, so it gets the room of two.
         yield _Value("    differs", describe_difference(difference, _to_text), room=2)
     if verdict.reason:
         yield _Value("    reason", verdict.reason)
